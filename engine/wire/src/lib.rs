@@ -1,0 +1,16 @@
+//! What controller and engine say to each other, and how two engines open a flow.
+//!
+//! Pure data: no sockets, no files, no clock. Everything here can be tested without time passing.
+
+mod frame;
+mod handshake;
+mod messages;
+mod token;
+
+pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
+pub use handshake::{ANSWER_BYTES, HandshakeError, Opening, OPENING_BYTES};
+pub use messages::{
+    Connected, CpuTime, Event, Failed, FlowEnd, FlowReport, Granted, Hello, HostFacts, Listening, Meeting, Mode, Phase,
+    PortRange, Prepare, Progress, Report, Request, Role, Strangers, TcpSettings, PROTOCOL,
+};
+pub use token::Token;

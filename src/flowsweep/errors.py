@@ -1,0 +1,47 @@
+"""Everything Flowsweep raises.
+
+FlowsweepError
+├── PlanError            the plan or the command line is wrong; nothing ran (exit code 2)
+├── ArchiveError         an archive cannot be read, written or resumed (exit code 2)
+├── LabError             an emulated path cannot be built here
+├── LaunchError          an engine could not be started on a host
+└── SessionError         a session with an engine broke, or the engine answered nonsense
+"""
+
+
+class FlowsweepError(Exception):
+    """Base of all errors; its text is meant for a person: where, what was found, what is expected, what to do."""
+
+
+class PlanError(FlowsweepError):
+    """The plan is wrong. Carries every problem of the file, not only the first."""
+
+    def __init__(self, source: str, problems: tuple[str, ...]) -> None:
+        self.source = source
+        self.problems = problems
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__("\n".join([f"{source}: {count}", *(f"  {problem}" for problem in problems)]))
+
+
+class ArchiveError(FlowsweepError):
+    """An archive cannot be read, written or resumed."""
+
+
+class LabError(FlowsweepError):
+    """An emulated path cannot be built here."""
+
+
+class LaunchError(FlowsweepError):
+    """An engine could not be started on a host."""
+
+    def __init__(self, host: str, message: str) -> None:
+        self.host = host
+        super().__init__(f"host {host}: {message}")
+
+
+class SessionError(FlowsweepError):
+    """A session with an engine broke, or the engine answered nonsense."""
+
+    def __init__(self, host: str, message: str) -> None:
+        self.host = host
+        super().__init__(f"host {host}: {message}")
