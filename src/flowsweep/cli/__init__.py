@@ -1,1 +1,5 @@
-"""…"""
+"""The command line. Importing a command's file adds it to the app."""
+
+from flowsweep.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,3 @@
+//! placeholder until the agent is written.
+
+fn main() {}

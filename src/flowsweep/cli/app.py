@@ -1,0 +1,43 @@
+"""The command line: one file a command, this one joins them."""
+
+import sys
+
+import typer
+from rich.console import Console
+
+from flowsweep import __version__
+from flowsweep.errors import FlowsweepError
+
+EXIT_TRIALS_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="flowsweep",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    add_completion=False,
+    help="Measure how fast a network path and its hosts really are, and what limits them.",
+    epilog="New here? [bold]flowsweep demo[/bold] measures an emulated link on this machine and writes a report.",
+)
+
+
+def main() -> None:
+    """Run the command line; every expected error is one message on standard error and exit code 2."""
+    try:
+        app()
+    except FlowsweepError as error:
+        Console(stderr=True, highlight=False).print(f"[bold red]error:[/bold red] {error}", soft_wrap=True)
+        sys.exit(EXIT_USAGE)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+@app.callback(invoke_without_command=True)
+def version_option(
+    *, version: bool = typer.Option(default=False, help="Print the version and exit.", is_eager=True)
+) -> None:
+    """Measure how fast a network path and its hosts really are, and what limits them."""
+    if version:
+        typer.echo(f"flowsweep {__version__}")
+        raise typer.Exit

@@ -1,0 +1,34 @@
+"""How to reach a host: to start its engine, and to send it traffic."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flowsweep.schedule.trial import Family
+
+
+@dataclass(frozen=True, slots=True)
+class DataAddress:
+    """An address that traffic can be sent to."""
+
+    address: str
+    """A name, an IPv4 or an IPv6 address, without brackets."""
+    family: Family | None
+    """Absent: a name, either family."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostAccess:
+    """One host of a campaign, as the conductor sees it; made from the plan's `[hosts]` or by the lab."""
+
+    name: str
+    launch: tuple[str, ...]
+    """Argument list put in front of the engine's command; empty: this machine."""
+    engine: str | None
+    """Path of the engine on that host; absent: the one that comes with Flowsweep, copied there where needed."""
+    addresses: Mapping[str, tuple[DataAddress, ...]]
+    """Where a peer, by its host name, reaches this host: first choice first."""
+    bind: str | None = None
+    ports: tuple[int, int] | None = None
+    listens: bool = True
+    shares_files: bool = True
+    """The launcher starts processes that see this machine's files (local, a namespace): nothing has to be copied."""
