@@ -1,1 +1,11 @@
-//! placeholder
+//! The kernel's own words: what neither the standard library nor `socket2` and `rustix` reach.
+//!
+//! The only crate of the workspace in which `unsafe` is allowed.
+
+mod sockopt;
+mod tcp_info;
+mod thread;
+
+pub use sockopt::set_max_pacing_rate;
+pub use tcp_info::{FIELDS, Field, Kind, TCP_INFO_BYTES, TcpInfo, tcp_info};
+pub use thread::{ThreadCpu, bind_to_cpu, thread_cpu};

@@ -5,6 +5,7 @@
 mod frame;
 mod handshake;
 mod messages;
+mod schema;
 mod token;
 
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
@@ -13,4 +14,5 @@ pub use messages::{
     Connected, CpuTime, Event, Failed, FlowEnd, FlowReport, Granted, Hello, HostFacts, Listening, Meeting, Mode, Phase,
     PortRange, Prepare, Progress, Report, Request, Role, Strangers, TcpSettings, PROTOCOL,
 };
+pub use schema::message_schema;
 pub use token::Token;

@@ -1,0 +1,68 @@
+use std::{io, mem::MaybeUninit, time::Duration};
+
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+/// CPU time the calling thread has used so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadCpu {
+    /// In user mode.
+    pub user: Duration,
+    /// In the kernel.
+    pub system: Duration,
+}
+
+/// Reads the calling thread's CPU time (`getrusage(RUSAGE_THREAD)`).
+///
+/// # Errors
+/// What `getrusage` says.
+pub fn thread_cpu() -> io::Result<ThreadCpu> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the pointer is to memory for one rusage, which the call fills when it returns 0.
+    let usage = unsafe {
+        if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        usage.assume_init()
+    };
+    Ok(ThreadCpu { user: duration(usage.ru_utime), system: duration(usage.ru_stime) })
+}
+
+/// Binds the calling thread to one CPU.
+///
+/// # Errors
+/// What `sched_setaffinity` says: most often that the CPU does not exist or is not allowed.
+pub fn bind_to_cpu(cpu: u32) -> io::Result<()> {
+    let cpu = usize::try_from(cpu).unwrap_or(usize::MAX);
+    if cpu >= CpuSet::MAX_CPU {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    let mut cpus = CpuSet::new();
+    cpus.set(cpu);
+    Ok(sched_setaffinity(None, &cpus)?)
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    let seconds = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
+    seconds + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_costs_cpu_time() {
+        let before = thread_cpu().unwrap();
+        let mut sum = 0_u64;
+        while thread_cpu().unwrap() == before {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        let after = thread_cpu().unwrap();
+        assert!(after.user >= before.user && after.system >= before.system);
+    }
+
+    #[test]
+    fn a_cpu_that_cannot_exist_is_an_error() {
+        assert!(bind_to_cpu(u32::MAX).is_err());
+    }
+}
