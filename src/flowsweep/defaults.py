@@ -31,3 +31,11 @@ SESSION_OPEN_TIMEOUT_S = 20.0
 SESSION_REQUEST_TIMEOUT_S = 10.0
 RECONNECT_FOR_S = 30.0
 RECONNECT_FIRST_PAUSE_S = 0.25
+ENGINE_END_TIMEOUT_S = 2.0
+"""How long an engine may take to end once its standard input is closed, before it is ended by force."""
+COPY_TIMEOUT_S = 120.0
+"""How long sending the engine to a host may take."""
+TRIAL_SLACK_S = 5.0
+"""What an engine may take beyond its own deadlines, before the controller stops waiting for it."""
+STOP_TIMEOUT_S = 3.0
+"""How long an engine may take to end a trial that it was told to stop."""
