@@ -1,1 +1,1 @@
-"""…"""
+"""Start engines on hosts, and talk to them."""

@@ -24,11 +24,11 @@ class HostAccess:
     launch: tuple[str, ...]
     """Argument list put in front of the engine's command; empty: this machine."""
     engine: str | None
-    """Path of the engine on that host; absent: the one that comes with Flowsweep, copied there where needed."""
+    """Path of the engine on that host; absent: the one of this installation, copied there where needed."""
     addresses: Mapping[str, tuple[DataAddress, ...]]
     """Where a peer, by its host name, reaches this host: first choice first."""
     bind: str | None = None
     ports: tuple[int, int] | None = None
     listens: bool = True
     shares_files: bool = True
-    """The launcher starts processes that see this machine's files (local, a namespace): nothing has to be copied."""
+    """What the launcher starts sees this machine's files (local, a namespace): nothing has to be copied."""

@@ -1,0 +1,106 @@
+"""From a host's access to its engine, started: directly, or through a shell that sees whether a copy is there."""
+
+import asyncio
+import contextlib
+import os
+import shlex
+from pathlib import Path
+
+from flowsweep.defaults import COPY_TIMEOUT_S
+from flowsweep.errors import LaunchError
+from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.engine import engine_hash, engine_path
+from flowsweep.hosts.process import PipedProcess
+
+_MISSING = "flowsweep: no engine here yet, this is"
+_FOLDER = '"${HOME:?no home folder to keep the engine in}/.cache/flowsweep"'
+
+
+async def start_engine(access: HostAccess) -> PipedProcess:
+    """Start the engine of a host.
+
+    Raises:
+        LaunchError: its launcher cannot be started, or there is no engine to start.
+    """
+    return await PipedProcess.start(access.name, engine_command(access))
+
+
+def engine_command(access: HostAccess) -> tuple[str, ...]:
+    """The command that starts the engine of a host.
+
+    Where a copy of this machine's engine is used, a shell on the host starts it, or says on standard error what kind
+    of machine it is if there is no copy (`platform_without_engine`).
+
+    Raises:
+        LaunchError: this installation has no engine, and the host is not said to have one of its own.
+    """
+    if access.engine is not None:
+        return launched(access, (access.engine, "agent"))
+    if access.shares_files:
+        return launched(access, (str(engine_path()), "agent"))
+    engine = f"{_FOLDER}/engine-{engine_hash(engine_path())}"
+    missing = f'echo "{_MISSING} $(uname -s -m)" >&2'
+    return launched(access, ("sh", "-c", f"test -x {engine} && exec {engine} agent; {missing}"))
+
+
+def launched(access: HostAccess, command: tuple[str, ...]) -> tuple[str, ...]:
+    """A command behind the host's launcher.
+
+    ssh joins its arguments with spaces and has a shell on the other side take them apart again; other launchers hand
+    them over as they are.
+    """
+    if is_ssh(access.launch):
+        return (*access.launch, shlex.join(command))
+    return (*access.launch, *command)
+
+
+def is_ssh(launch: tuple[str, ...]) -> bool:
+    """Whether a launcher is OpenSSH's client."""
+    return bool(launch) and Path(launch[0]).name == "ssh"
+
+
+def platform_without_engine(complaint: str) -> str | None:
+    """The host's `uname -s -m`, if its shell said that it has no copy of the engine yet."""
+    _, found, platform = complaint.rpartition(_MISSING)
+    return platform.split("\n", maxsplit=1)[0].strip() if found else None
+
+
+async def copy_engine(access: HostAccess, platform: str) -> None:
+    """Send this machine's engine to a host, through its launcher.
+
+    Raises:
+        LaunchError: the host is another kind of machine, or the copy did not arrive whole.
+    """
+    here = f"{os.uname().sysname} {os.uname().machine}"
+    if platform != here:
+        raise LaunchError(
+            access.name,
+            f"it is {platform}, the engine of this machine is for {here}: install an engine there and name its path, "
+            f'`engine = "…"` in [hosts.{access.name}]',
+        )
+    engine = await asyncio.to_thread(engine_path().read_bytes)
+    copying = await PipedProcess.start(access.name, copy_command(access, len(engine)))
+    try:
+        async with asyncio.timeout(COPY_TIMEOUT_S):
+            with contextlib.suppress(OSError):
+                copying.stdin.write(engine)
+                await copying.stdin.drain()
+                copying.stdin.close()
+            await copying.stdout.read()
+    except TimeoutError:
+        raise LaunchError(access.name, f"copying the engine there took more than {COPY_TIMEOUT_S:.0f} s") from None
+    finally:
+        ending = await copying.end()
+    if copying.process.returncode != 0:
+        raise LaunchError(access.name, f"copying the engine there failed, {ending}: {copying.complaint}")
+
+
+def copy_command(access: HostAccess, size_bytes: int) -> tuple[str, ...]:
+    """The command that writes its standard input to where `engine_command` looks for the engine, whole or not at all."""
+    name = f"engine-{engine_hash(engine_path())}"
+    script = (
+        f"umask 077 && mkdir -p {_FOLDER} && cd {_FOLDER} && cat > {name}.$$"
+        f' && test "$(wc -c < {name}.$$)" -eq {size_bytes} && chmod 700 {name}.$$ && mv -f {name}.$$ {name}'
+        f' || {{ rm -f {name}.$$; echo "it did not arrive whole" >&2; exit 1; }}'
+    )
+    return launched(access, ("sh", "-c", script))

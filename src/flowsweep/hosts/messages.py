@@ -1,0 +1,720 @@
+# Generated from schema/messages.json by tests/contract/regenerate_messages.py: do not edit.
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypeAliasType
+
+
+class Connect(BaseModel):
+    """
+    Go to the other end.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    address: str
+    """
+    Name or address of the other end.
+    """
+    bind: str | None = None
+    """
+    Local address to send from; the kernel's choice if absent.
+    """
+    port: Annotated[int, Field(ge=0, le=65535)]
+    """
+    Port the other end listens on.
+    """
+    type: Literal["connect"] = "connect"
+
+
+class Connected(BaseModel):
+    """
+    All flows of the trial stand, with these settings granted.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    granted: Granted
+    """
+    What the kernel granted.
+    """
+    role: Role
+    """
+    Which end says so.
+    """
+    trial: str
+    """
+    The trial.
+    """
+    type: Literal["connected"] = "connected"
+
+
+class CpuTime(BaseModel):
+    """
+    CPU time of a thread, and how long it ran by the clock.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    elapsed_us: Annotated[int, Field(ge=0)]
+    """
+    By the clock, in microseconds.
+    """
+    system_us: Annotated[int, Field(ge=0)]
+    """
+    In the kernel, in microseconds.
+    """
+    user_us: Annotated[int, Field(ge=0)]
+    """
+    In user mode, in microseconds.
+    """
+
+
+class Describe(BaseModel):
+    """
+    Say what this host is. Answered by `host_facts`.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    type: Literal["describe"] = "describe"
+
+
+class Failed(BaseModel):
+    """
+    Why a trial, or one end of it, did not go as asked.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    kind: str
+    """
+    A word that programs can compare: `window_clipped`, `connect_timeout`, ….
+    """
+    message: str
+    """
+    What happened, with addresses and numbers, and what to do.
+    """
+    phase: Phase
+    """
+    Where it was.
+    """
+    trial: str
+    """
+    The trial.
+    """
+
+
+class FailedEvent(BaseModel):
+    """
+    The end of a trial that never ran.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    kind: str
+    """
+    A word that programs can compare: `window_clipped`, `connect_timeout`, ….
+    """
+    message: str
+    """
+    What happened, with addresses and numbers, and what to do.
+    """
+    phase: Phase
+    """
+    Where it was.
+    """
+    trial: str
+    """
+    The trial.
+    """
+    type: Literal["failed"] = "failed"
+
+
+FlowEnd = TypeAliasType(
+    "FlowEnd", Literal["drained", "drain_timeout", "broken", "stopped"]
+)
+"""
+How a flow ended at one end.
+"""
+
+
+class FlowReport(BaseModel):
+    """
+    What became of one flow at one end.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Application bytes after the handshake: written by a source, read by a sink.
+    """
+    cpu: CpuTime
+    """
+    CPU time of the flow's thread while the trial ran.
+    """
+    end: FlowEnd
+    """
+    How the flow ended.
+    """
+    end_ns: int
+    """
+    When the last of them passed and the flow was over, in nanoseconds since the origin.
+    """
+    error: str | None = None
+    """
+    The kernel's word for it, if it ended badly.
+    """
+    first_byte_ns: int | None = None
+    """
+    When the first of them passed, in nanoseconds since the origin.
+    """
+    flow: Annotated[int, Field(ge=0)]
+    """
+    Index of the flow, from 0.
+    """
+    local_port: Annotated[int, Field(ge=0, le=65535)]
+    """
+    Local port.
+    """
+    remote_port: Annotated[int, Field(ge=0, le=65535)]
+    """
+    Remote port.
+    """
+
+
+class Granted(BaseModel):
+    """
+    What the kernel made of the settings, at this end. The same for all flows of a trial.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    congestion: str | None = None
+    """
+    Congestion control in use.
+    """
+    mss_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Maximum segment size in use, in bytes of payload before TCP options.
+    """
+    window_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    What `getsockopt` says of the socket buffer that was asked for, in bytes: on Linux twice the request. Absent if
+    none was asked for.
+    """
+    window_clipped: bool
+    """
+    The kernel granted less than asked for: its maximum is lower.
+    """
+    window_raised: bool
+    """
+    The kernel granted more than asked for: the request is below its floor.
+    """
+
+
+class Hello(BaseModel):
+    """
+    First message of every session.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    engine_version: str
+    """
+    Version of the engine.
+    """
+    pid: Annotated[int, Field(ge=0)]
+    """
+    Process id on its host.
+    """
+    protocol: Annotated[int, Field(ge=0)]
+    """
+    Version of the messages, see [`PROTOCOL`].
+    """
+    type: Literal["hello"] = "hello"
+
+
+class HostFacts(BaseModel):
+    """
+    Answer to `describe`.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    architecture: str
+    """
+    Machine architecture, as `uname -m` prints it.
+    """
+    congestion_available: list[str]
+    """
+    Congestion controls that may be asked for.
+    """
+    congestion_default: str | None = None
+    """
+    Congestion control a socket has when none is asked for.
+    """
+    cpu_model: str | None = None
+    """
+    CPU model name.
+    """
+    cpus: Annotated[int, Field(ge=0)]
+    """
+    CPUs this engine may run on.
+    """
+    engine_version: str
+    """
+    Version of the engine.
+    """
+    hostname: str
+    """
+    Name the kernel has for the host.
+    """
+    kernel: str
+    """
+    Kernel release, as `uname -r` prints it.
+    """
+    memory_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Memory of the host, in bytes.
+    """
+    sysctls: dict[str, str]
+    """
+    The kernel's settings that matter for TCP, by their `sysctl` name, as the kernel prints them.
+    """
+    tcp_info_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes of `TCP_INFO` this kernel returns.
+    """
+    type: Literal["host_facts"] = "host_facts"
+
+
+class Listen(BaseModel):
+    """
+    Wait for the other end.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    bind: str | None = None
+    """
+    Local address to listen on; all addresses if absent.
+    """
+    ports: PortRange | None = None
+    """
+    Ports to choose from; any free one if absent.
+    """
+    type: Literal["listen"] = "listen"
+
+
+class Listening(BaseModel):
+    """
+    The listening side takes connections now.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    port: Annotated[int, Field(ge=0, le=65535)]
+    """
+    Port that takes the trial's connections.
+    """
+    trial: str
+    """
+    The trial.
+    """
+    type: Literal["listening"] = "listening"
+
+
+Meeting = TypeAliasType(
+    "Meeting", Annotated[Listen | Connect, Field(discriminator="type")]
+)
+"""
+How an engine meets the other end.
+"""
+
+
+class Messages(BaseModel):
+    """
+    Both directions of the control channel, as one document.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    event: Event
+    """
+    From an engine to the controller.
+    """
+    request: Request
+    """
+    From the controller to an engine.
+    """
+
+
+Mode = TypeAliasType("Mode", Literal["copy"])
+"""
+How bytes get into and out of the kernel.
+"""
+
+
+Phase = TypeAliasType(
+    "Phase", Literal["prepare", "listen", "connect", "run", "drain", "report"]
+)
+"""
+Where in its life a trial is.
+"""
+
+
+class PortRange(BaseModel):
+    """
+    An inclusive range of ports.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    first: Annotated[int, Field(ge=0, le=65535)]
+    """
+    Lowest port.
+    """
+    last: Annotated[int, Field(ge=0, le=65535)]
+    """
+    Highest port.
+    """
+
+
+class Prepare(BaseModel):
+    """
+    Get ready for one end of a trial. Answered by `listening` (listening side), then `connected`, or by `failed`.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    answer: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    """
+    The listening side answers with this.
+    """
+    meeting: Meeting
+    """
+    How the two ends meet.
+    """
+    role: Role
+    """
+    Which end this engine is.
+    """
+    tcp: TcpSettings
+    """
+    Flows, windows, times.
+    """
+    token: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    """
+    The connecting side shows this.
+    """
+    trial: str
+    """
+    Name of the trial, unique in this session.
+    """
+    type: Literal["prepare"] = "prepare"
+
+
+class Progress(BaseModel):
+    """
+    Once a second while the trial runs.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Application bytes of all flows so far.
+    """
+    elapsed_us: Annotated[int, Field(ge=0)]
+    """
+    Time since this end's origin, in microseconds.
+    """
+    role: Role
+    """
+    Which end says so.
+    """
+    trial: str
+    """
+    The trial.
+    """
+    type: Literal["progress"] = "progress"
+
+
+class Refused(BaseModel):
+    """
+    A request that could not be understood.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    message: str
+    """
+    What was wrong with it.
+    """
+    type: Literal["refused"] = "refused"
+
+
+class Report(BaseModel):
+    """
+    The end of a trial that got as far as running. Its samples came just before, in Arrow frames.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    flows: list[FlowReport]
+    """
+    One entry for each flow.
+    """
+    incomplete: Failed | None = None
+    """
+    Why the trial is not whole at this end; absent if it is.
+    """
+    origin_unix_ns: int
+    """
+    Wall clock at this end's time origin, in nanoseconds since 1970 UTC. Samples count from there.
+    """
+    role: Role
+    """
+    Which end reports.
+    """
+    sample_rows: Annotated[int, Field(ge=0)]
+    """
+    Samples sent ahead of this report, in rows.
+    """
+    sample_rows_lost: Annotated[int, Field(ge=0)]
+    """
+    Samples that could not be kept, in rows.
+    """
+    strangers: Strangers
+    """
+    Connections that were not this trial's.
+    """
+    trial: str
+    """
+    The trial.
+    """
+    type: Literal["report"] = "report"
+
+
+Event = TypeAliasType(
+    "Event",
+    Annotated[
+        Hello
+        | HostFacts
+        | Listening
+        | Connected
+        | Progress
+        | Report
+        | FailedEvent
+        | Refused,
+        Field(discriminator="type"),
+    ],
+)
+"""
+What an engine tells its controller.
+"""
+
+
+Role = TypeAliasType("Role", Literal["source", "sink"])
+"""
+Which end of the traffic an engine is.
+"""
+
+
+class Start(BaseModel):
+    """
+    Begin to send. The receiving end needs no start.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    trial: str
+    """
+    The trial that was prepared.
+    """
+    type: Literal["start"] = "start"
+
+
+class Stop(BaseModel):
+    """
+    End the trial now. Answered by `report` or `failed`, whichever is due.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    trial: str
+    """
+    The trial to end.
+    """
+    type: Literal["stop"] = "stop"
+
+
+Request = TypeAliasType(
+    "Request", Annotated[Describe | Prepare | Start | Stop, Field(discriminator="type")]
+)
+"""
+What the controller asks of an engine.
+"""
+
+
+class Strangers(BaseModel):
+    """
+    Connections that reached a listening engine and were not its trial's. They are closed and counted.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    crowded_out: Annotated[int, Field(ge=0)]
+    """
+    Came while too many handshakes were pending.
+    """
+    not_an_engine: Annotated[int, Field(ge=0)]
+    """
+    Spoke something else.
+    """
+    unfinished: Annotated[int, Field(ge=0)]
+    """
+    Did not finish the handshake in time, or hung up.
+    """
+    wrong_flow: Annotated[int, Field(ge=0)]
+    """
+    Showed a flow index that does not exist or was there already.
+    """
+    wrong_token: Annotated[int, Field(ge=0)]
+    """
+    Showed another token.
+    """
+
+
+class TcpSettings(BaseModel):
+    """
+    The settings of one end's flows. Times in whole microseconds.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    clip_allowed: bool
+    """
+    Run even if the kernel grants less than was asked for.
+    """
+    congestion: str | None = None
+    """
+    Congestion control; the host's default if absent.
+    """
+    connect_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long connecting and the handshakes of all flows may take.
+    """
+    cpus: list[int]
+    """
+    CPUs the flows' threads are bound to, in turn; unbound if empty.
+    """
+    drain_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long the sink may need to read what is still under way once the source has stopped.
+    """
+    dscp: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    Differentiated services code point, 0 to 63.
+    """
+    duration_us: Annotated[int, Field(ge=0)]
+    """
+    How long the source sends once every flow runs.
+    """
+    family: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    4 or 6: the IP version to use; either if absent.
+    """
+    flows: Annotated[int, Field(ge=0)]
+    """
+    Parallel connections.
+    """
+    length_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes handed to one write or read.
+    """
+    mode: Mode
+    """
+    How bytes get into and out of the kernel.
+    """
+    mss_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    `TCP_MAXSEG`, in bytes.
+    """
+    no_delay: bool
+    """
+    `TCP_NODELAY`.
+    """
+    pacing_rate_bps: Annotated[int | None, Field(ge=0)] = None
+    """
+    Rate the kernel paces at, per flow, in bit/s (`SO_MAX_PACING_RATE`).
+    """
+    pad_us: Annotated[int, Field(ge=0)]
+    """
+    How much longer it sends, so that the sink's last bin is whole.
+    """
+    rate_bps: Annotated[int | None, Field(ge=0)] = None
+    """
+    Rate the application writes at, per flow, in bit/s; as fast as it can if absent.
+    """
+    sample_interval_us: Annotated[int, Field(ge=0)]
+    """
+    How often both ends record.
+    """
+    silence_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
+    """
+    window_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
+    absent.
+    """

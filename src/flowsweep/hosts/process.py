@@ -1,0 +1,93 @@
+"""A child process with pipes: the engine, or what copies it."""
+
+import asyncio
+import contextlib
+import shlex
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from flowsweep.defaults import ENGINE_END_TIMEOUT_S
+from flowsweep.errors import LaunchError
+
+_PIPE_LIMIT_BYTES = 1 << 20
+_COMPLAINT_BYTES = 4 << 10
+
+
+@dataclass(slots=True)
+class PipedProcess:
+    """A running child process. What it says on standard error is kept, the last 4 KiB of it."""
+
+    process: asyncio.subprocess.Process
+    stdin: asyncio.StreamWriter
+    stdout: asyncio.StreamReader
+    _complaint: bytearray = field(default_factory=bytearray)
+    _listener: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(cls, host: str, command: Sequence[str]) -> Self:
+        """Start a command.
+
+        It gets a session of its own: a Ctrl-C in the terminal is for the controller, which then ends its engines in
+        order; and ssh cannot stop and ask for a password behind a progress bar.
+
+        Raises:
+            LaunchError: there is no such program, or it may not be started.
+        """
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                limit=_PIPE_LIMIT_BYTES,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise LaunchError(host, f"cannot start `{shlex.join(command)}`: {error.strerror}") from error
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise LaunchError(host, f"`{shlex.join(command)}` was started without pipes")
+        started = cls(process, process.stdin, process.stdout)
+        started._listener = asyncio.create_task(started._listen(process.stderr))
+        return started
+
+    @property
+    def complaint(self) -> str:
+        """What it said last on standard error."""
+        return self._complaint.decode(errors="replace").strip()
+
+    async def end(self) -> str:
+        """Close its standard input, wait until it is gone, end it by force if it stays. Returns how it ended."""
+        with contextlib.suppress(OSError):
+            self.stdin.close()
+            await self.stdin.wait_closed()
+        if not await self._gone_within(ENGINE_END_TIMEOUT_S):
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()
+            await self._gone_within(ENGINE_END_TIMEOUT_S)
+        return self._ending()
+
+    def _ending(self) -> str:
+        status = self.process.returncode
+        if status is None:
+            return "it does not end"
+        if status < 0:
+            return f"it was ended by {signal.Signals(-status).name}"
+        return f"it ended with exit status {status}"
+
+    async def _gone_within(self, seconds: float) -> bool:
+        """Whether the process, and what it says, came to an end. A grandchild may keep the pipes open for longer."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.process.wait()
+                if self._listener is not None:
+                    await asyncio.shield(self._listener)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _listen(self, stderr: asyncio.StreamReader) -> None:
+        while words := await stderr.read(_COMPLAINT_BYTES):
+            self._complaint += words
+            del self._complaint[:-_COMPLAINT_BYTES]
