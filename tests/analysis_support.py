@@ -19,7 +19,8 @@ STARTED_AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TCP_INFO_COLUMNS = (
     "rtt_us", "rttvar_us", "min_rtt_us", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "unacked", "sacked",
     "lost", "retrans", "total_retrans", "bytes_sent", "bytes_retrans", "bytes_acked", "snd_wnd_bytes",
-    "rcv_space_bytes", "delivery_rate_bytes_per_s", "notsent_bytes", "busy_time_us", "rwnd_limited_us", "sndbuf_limited_us",
+    "rcv_space_bytes", "delivery_rate_bytes_per_s", "notsent_bytes", "busy_time_us",
+    "rwnd_limited_us", "sndbuf_limited_us",
 )  # fmt: skip
 
 SAMPLES_SCHEMA = pa.schema(
@@ -62,7 +63,8 @@ def make_parameters(*, window_bytes: int | None = None, **changes: Any) -> TcpPa
     """Make parameters of five seconds with the first omitted and bins of a second, as changed."""
     settings: dict[str, Any] = {
         "flows": 1, "window_send_bytes": window_bytes, "window_recv_bytes": window_bytes,
-        "length_bytes": 8192, "congestion": "cubic", "duration_ns": 5 * SECOND_NS, "omit_ns": SECOND_NS, "interval_ns": SECOND_NS,
+        "length_bytes": 8192, "congestion": "cubic", "duration_ns": 5 * SECOND_NS,
+        "omit_ns": SECOND_NS, "interval_ns": SECOND_NS,
         "sample_interval_ns": SECOND_NS // 10, "rate_bps": None, "pacing_rate_bps": None, "mss_bytes": None,
         "dscp": None, "no_delay": False, "affinity": (), "family": None, "mode": "copy",
         "clip_allowed": False, "drain_timeout_ns": 10 * SECOND_NS,
@@ -143,7 +145,7 @@ class Steady:
 def make_outcome(
     trial: Trial, steady: Steady | None = None, *, attempt: int = 1, started_at: datetime = STARTED_AT
 ) -> TrialOutcome:
-    """Make an outcome that went well: every flow is steady until duration + pad after the last one's start."""
+    """Make an outcome that went well: every flow is steady until duration + pad after the last began."""
     steady = steady or Steady()
     samples: list[Row] = []
     flows: list[Row] = []
