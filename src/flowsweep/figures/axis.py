@@ -1,0 +1,87 @@
+"""The parameters a figure can be drawn over: their column, their name and how their values are written."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from flowsweep.units import format_duration, format_rate, format_size
+
+Row = Mapping[str, Any]
+"""One row of a table: a trial, or a trial at one asked point of its grid."""
+
+Value: TypeAlias = Any
+"""A value of a parameter: a number, a text, a flag or a tuple of numbers."""
+
+MOST_TICK_LABELS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One parameter of a sweep."""
+
+    column: str
+    name: str
+    write: Callable[[Value], str]
+    """A value with its unit, for people."""
+    scaled: bool = True
+    """Its values are quantities that are drawn on a log2 axis; else they are only told apart."""
+
+    def value(self, row: Row) -> Value:
+        """What a row has on this axis; `None`: not set. A list becomes a tuple, to be comparable."""
+        value = row.get(self.column)
+        return tuple(value) if isinstance(value, list) else value
+
+    def values(self, rows: Sequence[Row]) -> tuple[Value, ...]:
+        """The different values of some rows, in order, "not set" first."""
+        distinct = {self.value(row) for row in rows}
+        return tuple(sorted(distinct, key=lambda value: (value is not None, _sortable(value))))
+
+    def text(self, value: object) -> str:
+        """Name and value, as in a title: "length 8 KiB"."""
+        return f"{self.name} {self.write(value) if value is not None else NOT_SET}"
+
+    def ticks(self, values: Sequence[float]) -> tuple[list[float], list[str]]:
+        """Positions on a log2 axis and labels in engineering units; only some of them if they are many."""
+        step = -(-len(values) // MOST_TICK_LABELS)
+        kept = values[::step]
+        return [position(value) for value in kept], [self.write(value) for value in kept]
+
+
+NOT_SET = "not set"
+
+FLOWS = Axis("flows", "flows", str)
+WINDOW_SUM = Axis("window_sum_bytes", "window sum", format_size)
+WINDOW = Axis("window_bytes", "window per flow", format_size)
+WINDOW_SEND = Axis("window_send_bytes", "send window per flow", format_size)
+WINDOW_RECV = Axis("window_recv_bytes", "receive window per flow", format_size)
+LENGTH = Axis("length_bytes", "length", format_size)
+
+WINDOWS_PER_FLOW = (WINDOW, WINDOW_SEND, WINDOW_RECV)
+WINDOWS = (WINDOW_SUM, *WINDOWS_PER_FLOW)
+
+OTHERS = (
+    LENGTH,
+    Axis("duration_s", "duration", lambda seconds: format_duration(seconds * 1e9)),
+    Axis("rate_bps", "application rate per flow", format_rate),
+    Axis("pacing_rate_bps", "pacing rate per flow", format_rate),
+    Axis("mss_bytes", "MSS", format_size),
+    Axis("congestion", "congestion control", str, scaled=False),
+    Axis("dscp", "DSCP", str, scaled=False),
+    Axis("no_delay", "no delay", lambda value: "on" if value else "off", scaled=False),
+    Axis("affinity", "CPUs", lambda cpus: ", ".join(map(str, cpus)) or "any", scaled=False),
+    Axis("family", "IPv", str, scaled=False),
+    Axis("mode", "mode", str, scaled=False),
+)
+"""What may vary besides windows and flows, in the order in which figures prefer them as an axis."""
+
+
+def position(value: float) -> float:
+    """Where a positive value lies on a log2 axis."""
+    return math.log2(value)
+
+
+def _sortable(value: object) -> tuple[float, str]:
+    if value is None:
+        return 0.0, ""
+    return (float(value), "") if isinstance(value, (int, float)) else (0.0, str(value))

@@ -1,0 +1,113 @@
+"""Goodput over one parameter, for a sweep without a plane: the median line, and every repeat faintly."""
+
+from collections.abc import Iterable
+from html import escape
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import Axis, Row, position
+from flowsweep.figures.cells import Cell, cells
+from flowsweep.figures.panel import DIRECTION, Panel
+from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.theme import figure, series_colours, symbol
+
+
+def line(panel: Panel) -> go.Figure:
+    """Draw the sum goodput of a panel over its x axis, one trace for each value of its series axis."""
+    values = panel.series.values(panel.rows) if panel.series else (None,)
+    groups = [
+        (_name(panel.series, value), [row for row in panel.rows if _belongs(panel.series, value, row)])
+        for value in values
+    ]
+    return lines(groups, panel.x, rate_scale(panel.top_bps), "sum goodput")
+
+
+def lines(
+    groups: Iterable[tuple[str, list[Row]]], x: Axis, scale: RateScale, title: str, *, share: bool = False
+) -> go.Figure:
+    """Draw goodput over an axis, a trace for each named group of trials.
+
+    `share`: goodput of one flow, that is the sum divided by the flows, instead of the sum.
+    """
+    drawn = [(name, _cells(rows, x, share=share)) for name, rows in groups]
+    drawn = [(name, found) for name, found in drawn if found]
+    colours = series_colours(len(drawn))
+    traces: list[go.Scatter] = []
+    for index, (name, found) in enumerate(drawn):
+        traces += [
+            _repeats(name, found, scale, colours[index]),
+            _median(name, found, x, scale, colours[index], index),
+        ]
+    values = sorted({value for _, found in drawn for value in found})
+    positions, labels = x.ticks(values)
+    return figure(
+        traces,
+        hovermode="closest",
+        showlegend=len(drawn) > 1 or bool(drawn and drawn[0][0]),
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "itemsizing": "constant"},
+        margin={"l": 58, "r": 12, "t": 34, "b": 48},
+        xaxis={
+            "title": {"text": x.name, "standoff": 8},
+            "tickvals": positions,
+            "ticktext": labels,
+            "zeroline": False,
+        },
+        yaxis={
+            "title": {"text": f"{title}, {scale.unit}", "standoff": 8},
+            "rangemode": "tozero",
+            "nticks": 6,
+        },
+    )
+
+
+def _cells(rows: list[Row], x: Axis, *, share: bool) -> dict[float, Cell]:
+    if share:
+        rows = [_of_one_flow(row) for row in rows]
+    found = {key[0]: one for key, one in cells(rows, (x,)).items()}
+    return {value: one for value, one in found.items() if one.goodputs_bps}
+
+
+def _of_one_flow(row: Row) -> Row:
+    goodput = row["goodput_bps"]
+    return {**row, "goodput_bps": None if goodput is None else goodput / row["flows"]}
+
+
+def _repeats(name: str, found: dict[float, Cell], scale: RateScale, colour: str) -> go.Scatter:
+    points = [(value, goodput) for value, one in found.items() for goodput in one.goodputs_bps]
+    return go.Scatter(
+        x=[position(value) for value, _ in points],
+        y=[scale.of(goodput) for _, goodput in points],
+        mode="markers",
+        name=name,
+        legendgroup=name,
+        showlegend=False,
+        marker={"color": colour, "size": 5, "opacity": 0.35},
+        hoverinfo="skip",
+    )
+
+
+def _median(
+    name: str, found: dict[float, Cell], x: Axis, scale: RateScale, colour: str, index: int
+) -> go.Scatter:
+    return go.Scatter(
+        x=[position(value) for value in found],
+        y=[scale.of(one.median_bps) for one in found.values()],
+        mode="lines+markers",
+        name=name,
+        legendgroup=name,
+        line={"color": colour, "width": 2},
+        marker={"color": colour, "size": 8, "symbol": symbol(index)},
+        text=["<br>".join([*one.describe(), x.text(value)]) for value, one in found.items()],
+        hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _name(series: Axis | None, value: object) -> str:
+    """Name of a trace. Plotly reads tags in it, and what a plan or a host is called may look like one."""
+    if series is None:
+        return ""
+    return escape(series.text(value) if series is not DIRECTION else str(value), quote=False)
+
+
+def _belongs(series: Axis | None, value: object, row: Row) -> bool:
+    return series is None or series.value(row) == value

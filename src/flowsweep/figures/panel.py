@@ -1,0 +1,120 @@
+"""What is drawn together: the trials of one sweep that differ only in what the figure's axes show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from flowsweep.figures.axis import FLOWS, OTHERS, WINDOWS, Axis, Row, Value
+
+MOST_SERIES = 8
+
+DIRECTION = Axis("direction", "direction", str, scaled=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One figure's share of a sweep."""
+
+    sweep: str
+    direction: str | None
+    """"source → sink"; absent if the directions are the figure's series."""
+    fixed: tuple[tuple[Axis, Value], ...]
+    """Axes that vary in the sweep, but not in this panel, with their value here."""
+    x: Axis
+    y: Axis | None
+    """Present: the panel is a plane, drawn as surface and heatmap. Absent: a line over `x`."""
+    series: Axis | None
+    """What tells the traces of a line figure apart."""
+    rows: tuple[Row, ...]
+    top_bps: float
+    """Highest goodput of a point in the sweep: colours and heights of all its panels end there."""
+
+    @property
+    def title(self) -> str:
+        """What tells this panel from the others of its sweep."""
+        parts = [self.direction] if self.direction else []
+        return " · ".join([*parts, *(axis.text(value) for axis, value in self.fixed)])
+
+
+def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
+    """Split trials, one row per asked grid point and trial, into panels, sweep by sweep.
+
+    A panel is a plane over window and flows where both vary, else a line over what varies; whatever else varies
+    makes further panels, and so does the direction.
+    """
+    in_order = sorted(rows, key=lambda row: str(row["sweep"]))
+    drawn: list[Panel] = []
+    for sweep, group in groupby(in_order, key=lambda row: str(row["sweep"])):
+        drawn += _panels_of_sweep(sweep, [{**row, DIRECTION.column: direction(row)} for row in group])
+    return tuple(drawn)
+
+
+def direction(row: Row) -> str:
+    """Source and sink of a trial, for people."""
+    arrow = "⇄" if row.get("simultaneous") else "→"
+    return f"{row['src']} {arrow} {row['dst']}"
+
+
+def _panels_of_sweep(sweep: str, rows: list[Row]) -> list[Panel]:
+    window = _window_axis(rows)
+    varying = [axis for axis in (window, FLOWS, *OTHERS) if axis and len(axis.values(rows)) > 1]
+    x: Axis
+    if window in varying and FLOWS in varying:
+        x, y, series = window or FLOWS, FLOWS, None
+    else:
+        x = next((axis for axis in varying if axis.scaled and _all_set(axis, rows)), window or FLOWS)
+        y, series = None, _series_axis([axis for axis in (DIRECTION, *varying) if axis is not x], rows)
+    split = [axis for axis in (DIRECTION, *varying) if axis not in (x, y, series)]
+    top_bps = max((row["goodput_bps"] for row in rows if _counts(row)), default=0.0)
+    return [
+        Panel(sweep, where, fixed, x, y, series, group, top_bps)
+        for where, fixed, group in _split(rows, split)
+    ]
+
+
+def _window_axis(rows: Sequence[Row]) -> Axis | None:
+    """Choose the window whose grid with the flows has fewest holes: plans ask for sums, or for each flow."""
+    candidates = [axis for axis in WINDOWS if _all_set(axis, rows)]
+    varying = [axis for axis in candidates if len(axis.values(rows)) > 1]
+    return max(varying or candidates, key=lambda axis: _filled(axis, rows), default=None)
+
+
+def _filled(axis: Axis, rows: Sequence[Row]) -> float:
+    points = {(axis.value(row), FLOWS.value(row)) for row in rows}
+    return len(points) / (len(axis.values(rows)) * len(FLOWS.values(rows)))
+
+
+def _all_set(axis: Axis, rows: Sequence[Row]) -> bool:
+    return None not in axis.values(rows)
+
+
+def _series_axis(candidates: Sequence[Axis], rows: Sequence[Row]) -> Axis | None:
+    """The last one that a legend can hold; the direction, which stands first, only if nothing else varies."""
+    return next((axis for axis in reversed(candidates) if len(axis.values(rows)) <= MOST_SERIES), None)
+
+
+def _counts(row: Row) -> bool:
+    return row["status"] == "ok" and row["goodput_bps"] is not None
+
+
+_Split = tuple[str | None, tuple[tuple[Axis, Value], ...], tuple[Row, ...]]
+
+
+def _split(rows: Sequence[Row], axes: Sequence[Axis]) -> list[_Split]:
+    """Group rows by their values on some axes: direction, the other axes with their value, rows."""
+    groups: dict[tuple[Value, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(axis.value(row) for axis in axes), []).append(row)
+    found = []
+    for values, group in sorted(groups.items(), key=lambda item: _order(axes, item[0], rows)):
+        by_axis = list(zip(axes, values, strict=True))
+        where = next((value for axis, value in by_axis if axis is DIRECTION), None)
+        fixed = tuple((axis, value) for axis, value in by_axis if axis is not DIRECTION)
+        found.append((where, fixed, tuple(group)))
+    return found
+
+
+def _order(axes: Sequence[Axis], values: Sequence[Value], rows: Sequence[Row]) -> tuple[int, ...]:
+    """The directions of a point stand beside each other: the direction, which comes first, varies fastest."""
+    ranks = [axis.values(rows).index(value) for axis, value in zip(axes, values, strict=True)]
+    return (*ranks[1:], *ranks[:1])

@@ -1,0 +1,48 @@
+"""What all figures share: colours that colour-blind readers can tell apart, fonts, margins.
+
+Colours of text, grid and background depend on the reader's theme: the page sets them when it draws.
+"""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
+
+MAGNITUDE = "Viridis"
+"""Colour scale of a magnitude: perceptually uniform, also in grey."""
+
+CATEGORIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
+"""Okabe and Ito 2008, without the yellow and the black that vanish on white and on black; grey instead."""
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
+
+CAPPED_MARK = "◇"
+FAILED_MARK = "✕"
+
+
+def figure(traces: Sequence[object], **layout: object) -> go.Figure:
+    """Make a figure of traces without any colours of its own around them."""
+    return go.Figure(
+        data=list(traces),
+        layout={
+            "template": "none",
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "margin": {"l": 64, "r": 12, "t": 12, "b": 52},
+            "autosize": True,
+            "uirevision": "kept",
+            **layout,
+        },
+    )
+
+
+def series_colours(count: int) -> tuple[str, ...]:
+    """Colours for some traces: categories as long as they suffice, else steps of the colour scale."""
+    if count <= len(CATEGORIES):
+        return CATEGORIES[:count]
+    return tuple(sample_colorscale(MAGNITUDE, [0.05 + 0.85 * index / (count - 1) for index in range(count)]))
+
+
+def symbol(index: int) -> str:
+    """The marker of a trace, so that traces differ in more than colour."""
+    return SYMBOLS[index % len(SYMBOLS)]
