@@ -24,8 +24,9 @@ def engine_path() -> Path:
             return candidate
     raise LaunchError(
         THIS_MACHINE,
-        f"the engine, {ENGINE_NAME}, is not installed: `pip install {ENGINE_NAME}` brings it (Linux only), in a "
-        "checkout `make setup` builds it; for a host with an engine of its own, say in the plan where: `engine = …`",
+        f"the engine, {ENGINE_NAME}, is not installed: `pip install {ENGINE_NAME}` brings it (Linux only), "
+        "in a checkout `make setup` builds it; for a host with an engine of its own, the plan can say where: "
+        '`engine = "…"`',
     )
 
 

@@ -1,4 +1,4 @@
-"""From a host's access to its engine, started: directly, or through a shell that sees whether a copy is there."""
+"""From a host's access to its engine, started: directly, or by a shell there that sees whether it is there."""
 
 import asyncio
 import contextlib
@@ -28,8 +28,8 @@ async def start_engine(access: HostAccess) -> PipedProcess:
 def engine_command(access: HostAccess) -> tuple[str, ...]:
     """The command that starts the engine of a host.
 
-    Where a copy of this machine's engine is used, a shell on the host starts it, or says on standard error what kind
-    of machine it is if there is no copy (`platform_without_engine`).
+    Where a copy of this machine's engine is used, a shell on the host starts it, or says on standard error
+    what kind of machine it is if there is no copy (`platform_without_engine`).
 
     Raises:
         LaunchError: this installation has no engine, and the host is not said to have one of its own.
@@ -46,8 +46,8 @@ def engine_command(access: HostAccess) -> tuple[str, ...]:
 def launched(access: HostAccess, command: tuple[str, ...]) -> tuple[str, ...]:
     """A command behind the host's launcher.
 
-    ssh joins its arguments with spaces and has a shell on the other side take them apart again; other launchers hand
-    them over as they are.
+    ssh joins its arguments with spaces and has a shell on the other side take them apart again; other
+    launchers hand them over as they are.
     """
     if is_ssh(access.launch):
         return (*access.launch, shlex.join(command))
@@ -75,8 +75,8 @@ async def copy_engine(access: HostAccess, platform: str) -> None:
     if platform != here:
         raise LaunchError(
             access.name,
-            f"it is {platform}, the engine of this machine is for {here}: install an engine there and name its path, "
-            f'`engine = "…"` in [hosts.{access.name}]',
+            f"it is {platform}, the engine of this machine is for {here}: install an engine there and "
+            f'name its path, `engine = "…"` in [hosts.{access.name}]',
         )
     engine = await asyncio.to_thread(engine_path().read_bytes)
     copying = await PipedProcess.start(access.name, copy_command(access, len(engine)))
@@ -88,7 +88,9 @@ async def copy_engine(access: HostAccess, platform: str) -> None:
                 copying.stdin.close()
             await copying.stdout.read()
     except TimeoutError:
-        raise LaunchError(access.name, f"copying the engine there took more than {COPY_TIMEOUT_S:.0f} s") from None
+        raise LaunchError(
+            access.name, f"copying the engine there took more than {COPY_TIMEOUT_S:.0f} s"
+        ) from None
     finally:
         ending = await copying.end()
     if copying.process.returncode != 0:
@@ -96,7 +98,7 @@ async def copy_engine(access: HostAccess, platform: str) -> None:
 
 
 def copy_command(access: HostAccess, size_bytes: int) -> tuple[str, ...]:
-    """The command that writes its standard input to where `engine_command` looks for the engine, whole or not at all."""
+    """The command that writes its standard input to where `engine_command` looks: whole, or not at all."""
     name = f"engine-{engine_hash(engine_path())}"
     script = (
         f"umask 077 && mkdir -p {_FOLDER} && cd {_FOLDER} && cat > {name}.$$"

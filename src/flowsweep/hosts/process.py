@@ -29,8 +29,8 @@ class PipedProcess:
     async def start(cls, host: str, command: Sequence[str]) -> Self:
         """Start a command.
 
-        It gets a session of its own: a Ctrl-C in the terminal is for the controller, which then ends its engines in
-        order; and ssh cannot stop and ask for a password behind a progress bar.
+        It gets a session of its own: a Ctrl-C in the terminal is for the controller, which then ends its
+        engines in order; and ssh cannot stop and ask for a password behind a progress bar.
 
         Raises:
             LaunchError: there is no such program, or it may not be started.
@@ -58,10 +58,8 @@ class PipedProcess:
         return self._complaint.decode(errors="replace").strip()
 
     async def end(self) -> str:
-        """Close its standard input, wait until it is gone, end it by force if it stays. Returns how it ended."""
-        with contextlib.suppress(OSError):
-            self.stdin.close()
-            await self.stdin.wait_closed()
+        """Close its standard input, wait until it is gone, end it by force if it stays; says how it ended."""
+        self.stdin.close()
         if not await self._gone_within(ENGINE_END_TIMEOUT_S):
             with contextlib.suppress(ProcessLookupError):
                 self.process.kill()
@@ -77,9 +75,11 @@ class PipedProcess:
         return f"it ended with exit status {status}"
 
     async def _gone_within(self, seconds: float) -> bool:
-        """Whether the process, and what it says, came to an end. A grandchild may keep the pipes open for longer."""
+        """Whether the process, and what it says, came to an end; a grandchild may keep its pipes open."""
         try:
             async with asyncio.timeout(seconds):
+                with contextlib.suppress(OSError):
+                    await self.stdin.wait_closed()
                 await self.process.wait()
                 if self._listener is not None:
                     await asyncio.shield(self._listener)

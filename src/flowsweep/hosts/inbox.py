@@ -1,0 +1,65 @@
+"""What an engine says about one trial, in order, until the session is lost."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import pyarrow as pa
+
+from flowsweep.errors import SessionError
+from flowsweep.hosts.messages import Connected, FailedEvent, Listening, Progress, Report
+
+
+@dataclass(frozen=True, slots=True)
+class EndReport:
+    """The end of a trial at one end: the engine's report, and the samples that came ahead of it."""
+
+    report: Report
+    samples: pa.Table | None
+    """Absent: there were none."""
+
+
+T = TypeVar("T")
+
+TrialEvent = Listening | Connected | Progress | FailedEvent | EndReport
+
+
+class Inbox(Generic[T]):
+    """Things to be read one after the other; the loss of the session comes last, and stays."""
+
+    def __init__(self) -> None:
+        self._items: asyncio.Queue[T | SessionError] = asyncio.Queue()
+
+    def put(self, item: T | SessionError) -> None:
+        """Add one thing, or the reason why no more will come."""
+        self._items.put_nowait(item)
+
+    async def get(self) -> T:
+        """Wait for the next thing.
+
+        Raises:
+            SessionError: the session is lost.
+        """
+        item = await self._items.get()
+        if isinstance(item, SessionError):
+            self._items.put_nowait(item)
+            raise item
+        return item
+
+
+class TrialInbox(Inbox[TrialEvent]):
+    """Joins the samples of a trial to the report that follows them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._samples: list[pa.Table] = []
+
+    def put_samples(self, table: pa.Table) -> None:
+        """Keep samples until the report comes."""
+        self._samples.append(table)
+
+    def put_report(self, report: Report) -> None:
+        """Add the end of the trial."""
+        samples = pa.concat_tables(self._samples) if self._samples else None
+        self._samples = []
+        self.put(EndReport(report, samples))
