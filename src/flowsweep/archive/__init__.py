@@ -1,1 +1,20 @@
-"""…"""
+"""The archive: the folder a campaign leaves behind, written so that a crash loses at most the running trial.
+
+See docs/archive.md for the files. Everything right of here works with the Ibis tables of `Archive.tables`.
+"""
+
+from flowsweep.archive.campaign import Campaign
+from flowsweep.archive.reader import Archive, read_archive
+from flowsweep.archive.tables import Tables, tables_of
+from flowsweep.archive.writer import ArchiveWriter, create_archive, open_archive_for_writing
+
+__all__ = [
+    "Archive",
+    "ArchiveWriter",
+    "Campaign",
+    "Tables",
+    "create_archive",
+    "open_archive_for_writing",
+    "read_archive",
+    "tables_of",
+]

@@ -1,0 +1,80 @@
+"""`campaign.json`: what a campaign is; written once, before its first trial."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from flowsweep.archive import disk
+from flowsweep.errors import ArchiveError
+
+FORMAT = 1
+"""Version of the archive's files. A Flowsweep that does not know it leaves the archive alone."""
+
+CAMPAIGN_FILE = "campaign.json"
+JOURNAL_FILE = "journal"
+
+
+class Campaign(BaseModel):
+    """A campaign, as it was when its archive was made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: int
+    flowsweep_version: str
+    created_at: datetime
+    seed: int
+    """Of the order of trials, drawn where the plan has none."""
+    plan: dict[str, Any]
+    """The checked plan. The archive does not look into it."""
+
+    @property
+    def plan_json(self) -> str:
+        """The plan as compact JSON."""
+        return json.dumps(self.plan, ensure_ascii=False, separators=(",", ":"))
+
+
+def write_campaign(folder: Path, campaign: Campaign) -> None:
+    """Write the file; an archive exists from then on."""
+    disk.write_file(folder / CAMPAIGN_FILE, campaign.model_dump_json(indent=2).encode() + b"\n")
+
+
+def read_campaign(folder: Path) -> Campaign:
+    """Read the file.
+
+    Raises:
+        ArchiveError: The folder is no archive, or one of another format.
+    """
+    path = folder / CAMPAIGN_FILE
+    if not path.is_file():
+        raise ArchiveError(
+            f"{folder}: not an archive: {_what_is_there(folder)}, expected a folder with {CAMPAIGN_FILE}"
+        )
+    if not (folder / JOURNAL_FILE).is_file():
+        raise ArchiveError(f"{folder}: not a whole archive: its {JOURNAL_FILE} is missing")
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ArchiveError(f"{path}: not JSON: {error}") from error
+    version = found.get("format") if isinstance(found, dict) else None
+    if version != FORMAT:
+        raise ArchiveError(f"{path}: an archive of format {version}; this Flowsweep knows format {FORMAT}")
+    try:
+        return Campaign.model_validate(found)
+    except ValidationError as error:
+        raise ArchiveError(f"{path}: {error}") from error
+
+
+def _what_is_there(folder: Path) -> str:
+    if not folder.exists():
+        return "nothing is there"
+    if not folder.is_dir():
+        return "it is a file"
+    names = sorted(entry.name for entry in folder.iterdir())
+    if not names:
+        return "the folder is empty"
+    return f"the folder holds {', '.join(names[:5])}" + (
+        f" and {len(names) - 5} more" if len(names) > 5 else ""
+    )

@@ -1,0 +1,125 @@
+"""What the journal says: its kinds of records, and the state of a campaign they add up to."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from flowsweep.errors import ArchiveError
+from flowsweep.run.outcome import TrialRecord
+
+TRIALS_FOLDER = "trials"
+MERGED_FOLDER = "merged"
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class HostsEntry(_Entry):
+    """What the engines saw of their hosts."""
+
+    kind: Literal["hosts"] = "hosts"
+    facts: dict[str, dict[str, Any]]
+
+
+class StartedEntry(_Entry):
+    """An attempt began."""
+
+    kind: Literal["started"] = "started"
+    trial_id: str
+    attempt: int
+    at: datetime
+
+
+class FinishedEntry(_Entry):
+    """An attempt ended; its data lie in its folder under trials/. A table without rows has no file."""
+
+    kind: Literal["finished"] = "finished"
+    record: TrialRecord
+    sample_rows: int
+    flow_rows: int
+
+    @property
+    def folder(self) -> str:
+        """Folder of the attempt's data, from the archive's."""
+        return f"{TRIALS_FOLDER}/{self.record.trial_id}-{self.record.attempt}"
+
+
+class CompactedEntry(_Entry):
+    """All data so far lie in these files now, and nowhere else."""
+
+    kind: Literal["compacted"] = "compacted"
+    generation: int
+    samples: tuple[str, ...]
+    """Files, from the archive's folder."""
+    flows: tuple[str, ...]
+
+
+Entry = HostsEntry | StartedEntry | FinishedEntry | CompactedEntry
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
+
+
+@dataclass
+class State:
+    """What the records of a journal add up to."""
+
+    host_facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attempts: dict[str, int] = field(default_factory=dict)
+    """How often each trial was started, in the order of their first starts."""
+    records: dict[str, TrialRecord] = field(default_factory=dict)
+    """The last finished attempt of each trial."""
+    loose: list[FinishedEntry] = field(default_factory=list)
+    """Attempts whose data are not merged yet."""
+    merged: CompactedEntry | None = None
+
+    def apply(self, entry: Entry) -> None:
+        """Take the next record into account."""
+        match entry:
+            case HostsEntry():
+                self.host_facts.update(entry.facts)
+            case StartedEntry():
+                self.attempts[entry.trial_id] = entry.attempt
+            case FinishedEntry():
+                self.records[entry.record.trial_id] = entry.record
+                self.loose.append(entry)
+            case CompactedEntry():
+                self.loose.clear()
+                self.merged = entry
+
+    @property
+    def sample_files(self) -> list[str]:
+        """Parquet files with samples, from the archive's folder."""
+        loose = [f"{entry.folder}/samples.parquet" for entry in self.loose if entry.sample_rows]
+        return [*(self.merged.samples if self.merged else ()), *loose]
+
+    @property
+    def flow_files(self) -> list[str]:
+        """Parquet files with flows, from the archive's folder."""
+        loose = [f"{entry.folder}/flows.parquet" for entry in self.loose if entry.flow_rows]
+        return [*(self.merged.flows if self.merged else ()), *loose]
+
+    @property
+    def folders(self) -> set[str]:
+        """Folders of data that count; all others under trials/ and merged/ are leftovers."""
+        generation = {f"{MERGED_FOLDER}/{self.merged.generation}"} if self.merged else set[str]()
+        return {entry.folder for entry in self.loose} | generation
+
+
+def state_of(payloads: tuple[bytes, ...], journal: Path) -> State:
+    """Add up a journal's records.
+
+    Raises:
+        ArchiveError: A record is none that this Flowsweep knows.
+    """
+    state = State()
+    for number, payload in enumerate(payloads, start=1):
+        try:
+            state.apply(_ENTRY.validate_json(payload))
+        except ValidationError as error:
+            raise ArchiveError(
+                f"{journal}: record {number} is none that this Flowsweep knows: {error}"
+            ) from error
+    return state

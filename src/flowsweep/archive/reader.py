@@ -1,0 +1,62 @@
+"""Reading an archive; needs no lock, also while a campaign is still running."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from flowsweep.archive.campaign import JOURNAL_FILE, Campaign, read_campaign
+from flowsweep.archive.entries import State, state_of
+from flowsweep.archive.journal import parse
+from flowsweep.archive.tables import Tables, tables_of_files
+from flowsweep.errors import ArchiveError
+from flowsweep.run.outcome import TrialRecord
+
+
+def read_archive(folder: Path) -> "Archive":
+    """Read what an archive's journal says; the tables are read when asked for.
+
+    Raises:
+        ArchiveError: It is no archive, is damaged, or lacks a file that its journal names.
+    """
+    campaign = read_campaign(folder)
+    journal = folder / JOURNAL_FILE
+    content = parse(journal.read_bytes(), str(journal))
+    state = state_of(content.payloads, journal)
+    for file in (*state.sample_files, *state.flow_files):
+        if not (folder / file).is_file():
+            raise ArchiveError(f"{folder}: not a whole archive: its journal names {file}, which is missing")
+    return Archive(folder, campaign, state)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive as it was when it was read."""
+
+    folder: Path
+    campaign: Campaign
+    _state: State
+
+    @property
+    def host_facts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the engines saw of their hosts, by host name."""
+        return self._state.host_facts
+
+    @property
+    def records(self) -> Mapping[str, TrialRecord]:
+        """The last finished attempt of each trial, by trial_id."""
+        return self._state.records
+
+    def tables(self) -> Tables:
+        """The campaign as Ibis tables on DuckDB; only the last finished attempt of each trial is in them."""
+        return self._tables
+
+    @cached_property
+    def _tables(self) -> Tables:
+        return tables_of_files(
+            self._state.records.values(),
+            attempts=self._state.attempts,
+            samples=[str(self.folder / file) for file in self._state.sample_files],
+            flows=[str(self.folder / file) for file in self._state.flow_files],
+        )

@@ -1,0 +1,71 @@
+"""A campaign as three Ibis tables: trials, flows, samples."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from flowsweep.archive.parquet import NO_FLOWS, NO_SAMPLES, with_keys
+from flowsweep.archive.trials import trials_table
+from flowsweep.run.outcome import TrialOutcome, TrialRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A campaign's facts, in one backend."""
+
+    trials: ir.Table
+    """One row per trial, columns as in `flowsweep.archive.trials.TRIALS_SCHEMA`."""
+    flows: ir.Table
+    """One row per trial, flow and end: `flowsweep.run.outcome.FLOWS_SCHEMA` and trial_id, attempt, host."""
+    samples: ir.Table
+    """One row per trial, flow, end and sample interval: the engine's columns and trial_id, attempt, host."""
+
+
+def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
+    """Make the tables of trials that no archive keeps, in the order given, on a new DuckDB connection."""
+    records = [outcome.record for outcome in outcomes]
+    connection = ibis.duckdb.connect()
+    samples = [with_keys(outcome.samples, outcome.record) for outcome in outcomes if outcome.samples.num_rows]
+    flows = [with_keys(outcome.flows, outcome.record) for outcome in outcomes if outcome.flows.num_rows]
+    return Tables(
+        trials=connection.create_table("trials", trials_table(records, attempts={})),
+        flows=connection.create_table("flows", pa.concat_tables([NO_FLOWS, *flows])),
+        samples=connection.create_table(
+            "samples", pa.concat_tables(samples, promote_options="default") if samples else NO_SAMPLES
+        ),
+    )
+
+
+def tables_of_files(
+    records: Collection[TrialRecord],
+    *,
+    attempts: Mapping[str, int],
+    samples: Sequence[str],
+    flows: Sequence[str],
+) -> Tables:
+    """Make the tables of an archive on a new DuckDB connection, which reads the Parquet files when it has to.
+
+    Args:
+        records: The attempts that count; rows of other attempts are left out.
+        attempts: How often each trial was started, by trial_id, in the order of the campaign.
+        samples: Parquet files.
+        flows: Parquet files.
+    """
+    connection = ibis.duckdb.connect()
+    trials = connection.create_table("trials", trials_table(records, attempts=attempts))
+
+    def counted(name: str, files: Sequence[str], empty: pa.Table) -> ir.Table:
+        if not files:
+            return connection.create_table(name, empty)
+        # Engines of different versions may have recorded different columns.
+        rows = connection.read_parquet(list(files), table_name=name, union_by_name=True)
+        return rows.semi_join(trials, ["trial_id", "attempt"])
+
+    return Tables(
+        trials=trials,
+        flows=counted("flows", flows, NO_FLOWS),
+        samples=counted("samples", samples, NO_SAMPLES),
+    )

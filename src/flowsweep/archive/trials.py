@@ -1,0 +1,138 @@
+"""The table of trials: parameters, what was granted and what became of each, flat."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from flowsweep.run.outcome import End, TrialRecord
+from flowsweep.schedule.trial import TcpParameters
+
+TRIALS_SCHEMA = pa.schema(
+    [
+        pa.field("trial_id", pa.string(), nullable=False),
+        pa.field("order_index", pa.int64(), nullable=False),  # from 0, in the order of first starts
+        pa.field("attempt", pa.int16(), nullable=False),  # the one that counts: the last finished
+        pa.field("attempts", pa.int16(), nullable=False),  # started so far
+        pa.field("sweep", pa.string(), nullable=False),
+        pa.field("repeat", pa.int64(), nullable=False),
+        pa.field("started_at", pa.string(), nullable=False),  # RFC 3339, UTC
+        pa.field("elapsed_ns", pa.int64(), nullable=False),
+        pa.field("src", pa.string(), nullable=False),
+        pa.field("dst", pa.string(), nullable=False),
+        pa.field("test", pa.string(), nullable=False),
+        pa.field("simultaneous", pa.bool_(), nullable=False),
+        # What was asked for
+        pa.field("flows", pa.int64(), nullable=False),
+        pa.field("window_bytes", pa.int64()),  # null where the two ends differ, or none was asked for
+        pa.field("window_sum_bytes", pa.int64()),
+        pa.field("window_send_bytes", pa.int64()),
+        pa.field("window_recv_bytes", pa.int64()),
+        pa.field("window_sums_asked_bytes", pa.list_(pa.int64()), nullable=False),
+        pa.field("window_capped", pa.bool_(), nullable=False),
+        pa.field("length_bytes", pa.int64(), nullable=False),
+        pa.field("congestion_asked", pa.string()),
+        pa.field("duration_ns", pa.int64(), nullable=False),
+        pa.field("omit_ns", pa.int64(), nullable=False),
+        pa.field("interval_ns", pa.int64(), nullable=False),
+        pa.field("sample_interval_ns", pa.int64(), nullable=False),
+        pa.field("expected_bins", pa.int64(), nullable=False),
+        pa.field("rate_bps", pa.int64()),
+        pa.field("pacing_rate_bps", pa.int64()),
+        pa.field("mss_bytes", pa.int64()),
+        pa.field("dscp", pa.int64()),
+        pa.field("no_delay", pa.bool_(), nullable=False),
+        pa.field("affinity", pa.list_(pa.int64()), nullable=False),
+        pa.field("family", pa.int64()),
+        pa.field("mode", pa.string(), nullable=False),
+        pa.field("clip_allowed", pa.bool_(), nullable=False),
+        pa.field("drain_timeout_ns", pa.int64(), nullable=False),
+        # What was granted; null where an end got not that far
+        pa.field("congestion", pa.string()),  # the sender's; what was asked for if it did not get that far
+        pa.field("mss_granted_bytes", pa.int64()),  # the sender's
+        pa.field("window_granted_send_bytes", pa.int64()),
+        pa.field("window_granted_recv_bytes", pa.int64()),
+        pa.field("window_clipped", pa.bool_()),  # at either end
+        pa.field("window_raised", pa.bool_()),
+        # What became of it
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("error", pa.string()),
+        pa.field("failure_phase", pa.string()),
+        pa.field("failure_host", pa.string()),
+        pa.field("failure_kind", pa.string()),
+        pa.field("strangers", pa.int64()),  # both ends
+        pa.field("sample_rows_lost", pa.int64()),
+    ]
+)
+
+
+def trials_table(records: Iterable[TrialRecord], *, attempts: Mapping[str, int]) -> pa.Table:
+    """Make the table, in TRIALS_SCHEMA.
+
+    Args:
+        records: The attempts that count.
+        attempts: How often each trial was started, by trial_id, in the order of the campaign; trials not in
+            it were started as often as their record says, in the order of the records.
+    """
+    order = {trial_id: index for index, trial_id in enumerate(attempts)}
+    rows = []
+    for record in records:
+        index = order.setdefault(record.trial_id, len(order))
+        started = attempts.get(record.trial_id, record.attempt)
+        rows.append({"order_index": index, "attempts": started} | _row(record))
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: row["order_index"]), schema=TRIALS_SCHEMA)
+
+
+def _row(record: TrialRecord) -> dict[str, Any]:
+    trial, failure = record.trial, record.failure
+    return {
+        "trial_id": record.trial_id,
+        "attempt": record.attempt,
+        "sweep": trial.sweep,
+        "repeat": trial.repeat,
+        "started_at": rfc_3339(record.started_at),
+        "elapsed_ns": record.elapsed_ns,
+        "src": trial.src,
+        "dst": trial.dst,
+        "test": trial.test,
+        "simultaneous": trial.simultaneous,
+        "window_sums_asked_bytes": trial.window_sums_asked_bytes,
+        "window_capped": trial.window_capped,
+        **_asked(trial.parameters),
+        **_granted(record.source, record.sink, trial.parameters.congestion),
+        "status": record.status,
+        "error": None if failure is None else str(failure),
+        "failure_phase": None if failure is None else failure.phase,
+        "failure_host": None if failure is None else failure.host,
+        "failure_kind": None if failure is None else failure.kind,
+    }
+
+
+def _asked(parameters: TcpParameters) -> dict[str, Any]:
+    asked = parameters.model_dump()
+    return asked | {
+        "congestion_asked": asked["congestion"],
+        "window_bytes": parameters.window_bytes,
+        "window_sum_bytes": parameters.window_sum_bytes,
+        "expected_bins": parameters.expected_bins,
+    }
+
+
+def _granted(source: End | None, sink: End | None, congestion_asked: str | None) -> dict[str, Any]:
+    ends = [end for end in (source, sink) if end is not None]
+    return {
+        "congestion": (source and source.congestion) or congestion_asked,
+        "mss_granted_bytes": source and source.mss_bytes,
+        "window_granted_send_bytes": source and source.window_granted_bytes,
+        "window_granted_recv_bytes": sink and sink.window_granted_bytes,
+        "window_clipped": any(end.window_clipped for end in ends) if ends else None,
+        "window_raised": any(end.window_raised for end in ends) if ends else None,
+        "strangers": sum(end.strangers for end in ends) if ends else None,
+        "sample_rows_lost": sum(end.sample_rows_lost for end in ends) if ends else None,
+    }
+
+
+def rfc_3339(at: datetime) -> str:
+    """Return an aware time as RFC 3339 text in UTC, to the millisecond, with a Z."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

@@ -1,0 +1,198 @@
+"""Writing an archive: the recorder of a running campaign."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from flowsweep import __version__
+from flowsweep.archive import disk
+from flowsweep.archive.campaign import (
+    CAMPAIGN_FILE,
+    FORMAT,
+    JOURNAL_FILE,
+    Campaign,
+    read_campaign,
+    write_campaign,
+)
+from flowsweep.archive.compaction import ROWS_PER_FILE, merge
+from flowsweep.archive.entries import (
+    MERGED_FOLDER,
+    TRIALS_FOLDER,
+    Entry,
+    FinishedEntry,
+    HostsEntry,
+    StartedEntry,
+    state_of,
+)
+from flowsweep.archive.journal import JournalFile
+from flowsweep.archive.parquet import write_attempt
+from flowsweep.errors import ArchiveError
+from flowsweep.run.outcome import TrialOutcome, TrialRecord
+
+
+def create_archive(
+    folder: Path, *, plan_json: str, seed: int, created_at: datetime | None = None
+) -> "ArchiveWriter":
+    """Make an archive in a folder that is empty or not there yet, and open it for writing.
+
+    Args:
+        folder: Where; folders above it are made.
+        plan_json: The checked plan, a JSON object.
+        seed: Of the order of trials.
+        created_at: Aware time; now, if absent.
+
+    Raises:
+        ArchiveError: Something is there already, or the disk does not take it.
+    """
+    campaign = Campaign(
+        format=FORMAT,
+        flowsweep_version=__version__,
+        created_at=created_at or datetime.now(UTC),
+        seed=seed,
+        plan=json.loads(plan_json),
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _refuse_what_is_there(folder)
+        journal = JournalFile(folder / JOURNAL_FILE)
+    except OSError as error:
+        raise ArchiveError(f"{folder}: no archive can be made there: {error.strerror}") from error
+    try:
+        # Again, under the lock: another process may have been faster.
+        _refuse_what_is_there(folder)
+        write_campaign(folder, campaign)
+        disk.sync(folder.absolute().parent)
+        return ArchiveWriter(folder, campaign, journal)
+    except BaseException:
+        journal.close()
+        raise
+
+
+def open_archive_for_writing(folder: Path) -> "ArchiveWriter":
+    """Open an archive to go on with its campaign; what a killed process left half done is removed.
+
+    Raises:
+        ArchiveError: It is no archive, cannot be read, or another process is writing it.
+    """
+    campaign = read_campaign(folder)
+    journal = JournalFile(folder / JOURNAL_FILE)
+    try:
+        writer = ArchiveWriter(folder, campaign, journal)
+        writer.remove_leftovers()
+    except BaseException:
+        journal.close()
+        raise
+    return writer
+
+
+class ArchiveWriter:
+    """An archive open for writing, by this process only. Implements `flowsweep.run.outcome.Recorder`."""
+
+    def __init__(self, folder: Path, campaign: Campaign, journal: JournalFile) -> None:
+        self.folder = folder
+        self.campaign = campaign
+        self._journal = journal
+        self._state = state_of(journal.payloads, folder / JOURNAL_FILE)
+        (folder / TRIALS_FOLDER).mkdir(exist_ok=True)
+        disk.sync(folder)
+
+    @property
+    def plan_json(self) -> str:
+        """The plan the campaign was made with, as compact JSON."""
+        return self.campaign.plan_json
+
+    @property
+    def seed(self) -> int:
+        """Seed of the order of trials."""
+        return self.campaign.seed
+
+    @property
+    def records(self) -> Mapping[str, TrialRecord]:
+        """The last finished attempt of each trial, by trial_id."""
+        return self._state.records
+
+    @property
+    def attempts(self) -> dict[str, int]:
+        """How often each trial was started so far, by trial_id."""
+        return dict(self._state.attempts)
+
+    def hosts(self, facts: dict[str, dict[str, Any]]) -> None:
+        """Keep what the engines see of their hosts, by host name; the last word about a host counts."""
+        self._keep(HostsEntry(facts=facts))
+
+    def started(self, trial_id: str, attempt: int, at: datetime) -> None:
+        """Keep that an attempt begins. On disk on return."""
+        self._keep(StartedEntry(trial_id=trial_id, attempt=attempt, at=at))
+
+    def finished(self, outcome: TrialOutcome) -> None:
+        """Keep a finished attempt: its data first, then that it is there. On disk on return.
+
+        Raises:
+            ArchiveError: The disk did not take it.
+        """
+        entry = FinishedEntry(
+            record=outcome.record, sample_rows=outcome.samples.num_rows, flow_rows=outcome.flows.num_rows
+        )
+        try:
+            write_attempt(self.folder / entry.folder, outcome)
+        except OSError as error:
+            raise ArchiveError(f"{self.folder / entry.folder}: cannot be written: {error}") from error
+        self._keep(entry)
+
+    def compact(self, *, rows_per_file: int = ROWS_PER_FILE) -> None:
+        """Merge the files of all attempts into few, then remove the small ones.
+
+        Readable at any moment: new files are written beside the old ones, the journal switches, the old ones go.
+
+        Raises:
+            ArchiveError: The disk did not take it; the archive is as before.
+        """
+        if not self._state.loose:
+            return
+        try:
+            entry = merge(self.folder, self._state, rows_per_file=rows_per_file)
+        except OSError as error:
+            raise ArchiveError(f"{self.folder / MERGED_FOLDER}: cannot be written: {error}") from error
+        self._keep(entry)
+        self.remove_leftovers()
+
+    def remove_leftovers(self) -> None:
+        """Remove folders of data that the journal does not name."""
+        named = self._state.folders
+        for parent in (TRIALS_FOLDER, MERGED_FOLDER):
+            for path in sorted((self.folder / parent).glob("*/")):
+                if f"{parent}/{path.name}" not in named:
+                    disk.remove_folder(path)
+
+    def close(self) -> None:
+        """Let others write the archive. Everything is on disk already."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _keep(self, entry: Entry) -> None:
+        self._journal.append(entry.model_dump_json().encode())
+        self._state.apply(entry)
+
+
+def _refuse_what_is_there(folder: Path) -> None:
+    """Refuse a folder that has anything in it but what a creation that was killed leaves."""
+    if (folder / CAMPAIGN_FILE).exists():
+        raise ArchiveError(
+            f"{folder}: holds an archive already. Add --resume to go on with it, or choose another folder."
+        )
+    journal = folder / JOURNAL_FILE
+    unfinished = {f"{CAMPAIGN_FILE}.tmp"} | (
+        {JOURNAL_FILE} if journal.is_file() and not journal.stat().st_size else set()
+    )
+    if found := sorted({entry.name for entry in folder.iterdir()} - unfinished):
+        raise ArchiveError(
+            f"{folder}: holds {', '.join(found[:5])}{', …' if len(found) > 5 else ''}, but no archive. "
+            "Choose a folder that is empty or not there yet; --resume goes on with an archive that exists."
+        )
