@@ -36,6 +36,7 @@ class LaunchError(FlowsweepError):
 
     def __init__(self, host: str, message: str) -> None:
         self.host = host
+        self.reason = message
         super().__init__(f"host {host}: {message}")
 
 
@@ -44,4 +45,5 @@ class SessionError(FlowsweepError):
 
     def __init__(self, host: str, message: str) -> None:
         self.host = host
+        self.reason = message
         super().__init__(f"host {host}: {message}")
