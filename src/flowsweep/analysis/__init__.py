@@ -1,1 +1,11 @@
-"""…"""
+"""The analysis: table to table, in Ibis only, so that it runs where the data are.
+
+Definitions with formulas: docs/statistics.md.
+"""
+
+from flowsweep.analysis.balance import balance
+from flowsweep.analysis.grid import points
+from flowsweep.analysis.resampling import bins, intervals
+from flowsweep.analysis.summarising import STABLE_COLUMNS, summary
+
+__all__ = ["STABLE_COLUMNS", "balance", "bins", "intervals", "points", "summary"]

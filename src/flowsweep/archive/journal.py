@@ -1,8 +1,8 @@
 """The journal's file: records that are only ever appended, each on disk before `append` returns.
 
-A record is a header of three big-endian u32 (length of the payload, CRC-32 of the payload, CRC-32 of the eight
-bytes before) and the payload. The header has a checksum of its own, because a wrong length would otherwise look
-like a record that was not written to its end, and everything after it would be cut off.
+A record is a header of three big-endian u32 (length of the payload, CRC-32 of it, CRC-32 of the eight bytes
+before) and the payload. The header has its own checksum, because a wrong length would otherwise look like a
+record that was not written to its end, and everything after it would be cut off.
 """
 
 import os

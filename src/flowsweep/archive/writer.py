@@ -144,7 +144,7 @@ class ArchiveWriter:
     def compact(self, *, rows_per_file: int = ROWS_PER_FILE) -> None:
         """Merge the files of all attempts into few, then remove the small ones.
 
-        Readable at any moment: new files are written beside the old ones, the journal switches, the old ones go.
+        Readable at any moment: new files are written beside the old, the journal switches, the old go.
 
         Raises:
             ArchiveError: The disk did not take it; the archive is as before.

@@ -1,0 +1,91 @@
+"""What the source's kernel said: usable window, round-trip time, retransmissions."""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.analysis.exact import quotient
+from flowsweep.analysis.ranks import ranked, tenfold_decile
+
+_RTT_UNKNOWN_US = 0xFFFF_FFFF
+"""What the kernel says before it has measured any."""
+
+
+def sender_facts(samples: ir.Table, trials: ir.Table) -> ir.Table:
+    """Sum up the source's samples.
+
+    Returns:
+        One row per trial: trial_id, retransmits (segments, Σ over flows), rtt_min_ms (float64),
+        window_usable_bytes (int64, see `usable_windows`). Null where the kernel did not say.
+    """
+    source = samples.filter(samples.role == "source")
+    rows = source.select(
+        "trial_id",
+        "flow",
+        rtt_us=column_or_null(source, "min_rtt_us").nullif(_RTT_UNKNOWN_US),
+        total_retrans=column_or_null(source, "total_retrans"),
+    )
+    # The counter never falls, so its greatest value is its last.
+    flows = rows.group_by("trial_id", "flow").aggregate(
+        retransmits=rows.total_retrans.max(), rtt_us=rows.rtt_us.min()
+    )
+    facts = flows.group_by("trial_id").aggregate(
+        retransmits=flows.retransmits.sum().cast("int64"),
+        rtt_min_ms=flows.rtt_us.min().cast("float64") / 1000,
+    )
+    return facts.left_join(usable_windows(source, trials), "trial_id").drop("trial_id_right")
+
+
+def usable_windows(source: ir.Table, trials: ir.Table) -> ir.Table:
+    """Find the plateau of data in flight: per flow the 90th percentile, then the median over the flows.
+
+    A high percentile, because a flow that is limited by its window is at the limit but for moments (a sample
+    taken just after an acknowledgement, a dip of the congestion window), and the plateau is what those dips
+    come from; not the maximum, because one odd sample decides that. The nearest rank, so that it is a value
+    that occurred.
+
+    Args:
+        source: The source's samples.
+        trials: As in an archive.
+
+    Returns:
+        trial_id, window_usable_bytes (int64); no row for a trial whose kernel did not say.
+    """
+    flying = _in_flight(source, trials)
+    ordered = ranked(flying, "in_flight", groups=["trial_id", "flow"], ties="start_ns")
+    plateau_rank = quotient(ordered["count"] * 9 + 9, ibis.literal(10, "int64")) - 1
+    plateaus = ordered.filter(ordered["rank"] == plateau_rank).select("trial_id", "flow", "in_flight")
+    by_flow = ranked(plateaus, "in_flight", groups=["trial_id"], ties="flow")
+    medians = by_flow.group_by("trial_id").aggregate(tenfold=tenfold_decile(by_flow, "in_flight", decile=5))
+    return medians.select(
+        "trial_id", window_usable_bytes=quotient(medians.tenfold, ibis.literal(10, "int64"))
+    )
+
+
+def _in_flight(source: ir.Table, trials: ir.Table) -> ir.Table:
+    """Data in flight in each sample between what is omitted and the end of the duration."""
+    sent, retransmitted, acknowledged = (
+        column_or_null(source, name) for name in ("bytes_sent", "bytes_retrans", "bytes_acked")
+    )
+    segments = column_or_null(source, "unacked") * column_or_null(source, "snd_mss_bytes")
+    # bytes_acked also counts the SYN, so that an idle flow would be at -1.
+    in_flight = ibis.greatest(sent - retransmitted - acknowledged, 0)
+    rows = source.select(
+        "trial_id",
+        "flow",
+        "start_ns",
+        in_flight=ibis.coalesce(
+            ibis.cases(((sent - retransmitted - acknowledged).notnull(), in_flight)), segments
+        ),
+    )
+    first = rows.group_by("trial_id", "flow").aggregate(start_ns=rows.start_ns.min())
+    origins = first.group_by("trial_id").aggregate(origin_ns=first.start_ns.max())
+    times = origins.inner_join(trials.select("trial_id", "omit_ns", "duration_ns"), "trial_id")
+    timed = rows.inner_join(times, "trial_id")
+    since_ns = timed.start_ns - timed.origin_ns
+    counted = timed.in_flight.notnull() & (since_ns >= timed.omit_ns) & (since_ns < timed.duration_ns)
+    return timed.filter(counted).select("trial_id", "flow", "start_ns", "in_flight")
+
+
+def column_or_null(table: ir.Table, name: str) -> ir.IntegerValue:
+    """Return a column of the kernel's, or null where the engine did not record it."""
+    return table[name] if name in table.columns else ibis.null("int64")

@@ -1,0 +1,114 @@
+"""The summary: one row per trial, what a person wants to know of it."""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.analysis.balance import balance
+from flowsweep.analysis.ranks import ranked, tenfold_decile
+from flowsweep.analysis.resampling import bins, intervals
+from flowsweep.analysis.sender import sender_facts
+from flowsweep.archive import Tables
+from flowsweep.defaults import MINIMUM_BINS
+
+STABLE_COLUMNS = (
+    "trial_id", "sweep", "repeat", "started_at", "src", "dst", "test", "flows", "window_bytes",
+    "window_sum_bytes", "length_bytes", "congestion", "duration_s", "status", "error", "goodput_bps", "goodput_p10_bps",
+    "goodput_p90_bps", "coverage", "bytes", "retransmits", "rtt_min_ms", "window_granted_send_bytes",
+    "window_granted_recv_bytes", "verdict", "cpu_send", "cpu_recv", "goodput_mean_bps", "goodput_method",
+    "window_usable_bytes", "mode",
+)  # fmt: skip
+"""The first columns of every summary, in this order; programs outside rely on them."""
+
+FURTHER_COLUMNS = (
+    "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
+    "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers", "failure_phase",
+    "failure_host", "failure_kind",
+)  # fmt: skip
+
+
+def summary(tables: Tables) -> ir.Table:
+    """Sum up each trial.
+
+    Returns:
+        One row per trial, in the order of the campaign: STABLE_COLUMNS, then FURTHER_COLUMNS. What is not
+        known is null. Definitions: docs/statistics.md.
+    """
+    resampled = bins(tables.samples, tables.trials)
+    parts = (
+        _goodput(intervals(resampled, tables.trials), tables.trials),
+        _volume(balance(tables.flows, tables.samples, resampled)),
+        _cpu(tables.flows),
+        sender_facts(tables.samples, tables.trials),
+    )
+    joined = tables.trials
+    for part in parts:
+        joined = joined.left_join(part, "trial_id").drop("trial_id_right")
+    judged = _judged(joined.mutate(bins=joined.bins.coalesce(0), unbalanced=joined.unbalanced.coalesce(0)))
+    return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
+
+
+def _goodput(totals: ir.Table, trials: ir.Table) -> ir.Table:
+    """Per trial with complete intervals: how many, and the distribution of goodput over them."""
+    complete = totals.filter(totals.complete).inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
+    ordered = ranked(complete, "bytes", groups=["trial_id"], ties="bin")
+    counts = ordered.group_by("trial_id", "interval_ns").aggregate(
+        bins=ordered.count(),
+        complete_bytes=ordered.bytes.sum().cast("int64"),
+        **{f"tenfold_{decile}": tenfold_decile(ordered, "bytes", decile=decile) for decile in (1, 5, 9)},
+    )
+
+    def rate(count: ir.IntegerValue, per: ir.IntegerValue) -> ir.FloatingValue:
+        return count.cast("float64") * 8e9 / (per * counts.interval_ns)
+
+    ten = ibis.literal(10, "int64")
+    return counts.select(
+        "trial_id",
+        "bins",
+        goodput_bps=rate(counts.tenfold_5, ten),
+        goodput_p10_bps=rate(counts.tenfold_1, ten),
+        goodput_p90_bps=rate(counts.tenfold_9, ten),
+        goodput_mean_bps=rate(counts.complete_bytes, counts.bins),
+    )
+
+
+def _volume(flows: ir.Table) -> ir.Table:
+    """Per trial: bytes sent and read, and how many flows do not add up."""
+    return flows.group_by("trial_id").aggregate(
+        bytes=flows.bytes_read.sum().cast("int64"),
+        bytes_sent=flows.bytes_sent.sum().cast("int64"),
+        unbalanced=(~flows.balanced).sum(),
+    )
+
+
+def _cpu(flows: ir.Table) -> ir.Table:
+    """Per trial and end: how busy the busiest thread was, 0 to 1."""
+    busy = (flows.cpu_user_us + flows.cpu_system_us).cast("float64") / flows.cpu_elapsed_us.nullif(0)
+    return flows.group_by("trial_id").aggregate(
+        cpu_send=busy.max(where=flows.role == "source"), cpu_recv=busy.max(where=flows.role == "sink")
+    )
+
+
+def _judged(rows: ir.Table) -> ir.Table:
+    """Settle status and error, and leave out a goodput that would mislead."""
+    few = rows.bins < MINIMUM_BINS
+    torn = rows.unbalanced > 0
+    went_well = rows.status == "ok"
+    too_few = (
+        rows.bins.cast("string")
+        + " of "
+        + rows.expected_bins.cast("string")
+        + f" intervals are complete, {MINIMUM_BINS} are needed"
+    )
+    unequal = "bytes sent, read and sampled differ in " + rows.unbalanced.cast("string") + " flows"
+    known = ~few & (rows.status != "failed")
+    goodputs = ("goodput_bps", "goodput_p10_bps", "goodput_p90_bps", "goodput_mean_bps")
+    return rows.mutate(
+        status=(went_well & (few | torn)).ifelse("incomplete", rows.status),
+        error=ibis.coalesce(rows.error, ibis.cases((went_well & few, too_few), (went_well & torn, unequal))),
+        coverage=rows.bins.cast("float64") / rows.expected_bins.nullif(0),
+        bins_expected=rows.expected_bins,
+        duration_s=rows.duration_ns.cast("float64") / 1e9,
+        goodput_method=ibis.literal("receiver_median"),
+        verdict=ibis.null("string"),
+        **{name: known.ifelse(rows[name], ibis.null("float64")) for name in goodputs},
+    )
