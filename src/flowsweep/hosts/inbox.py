@@ -52,10 +52,13 @@ class TrialInbox(Inbox[TrialEvent]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.tables_received = 0
+        """Pieces of samples that came: tells a long transfer from a silent engine."""
         self._samples: list[pa.Table] = []
 
     def put_samples(self, table: pa.Table) -> None:
         """Keep samples until the report comes."""
+        self.tables_received += 1
         self._samples.append(table)
 
     def put_report(self, report: Report) -> None:

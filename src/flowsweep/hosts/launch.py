@@ -1,4 +1,4 @@
-"""From a host's access to its engine, started: directly, or by a shell there that sees whether it is there."""
+"""From a host's access to its engine, started: directly, or by a shell there that sees if it is there."""
 
 import asyncio
 import contextlib

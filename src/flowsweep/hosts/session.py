@@ -63,7 +63,7 @@ class Session:
         except TimeoutError:
             await self.close()
             raise self._error(f"no engine answered within {deadline_s:g} s") from None
-        except SessionError:
+        except (SessionError, asyncio.CancelledError):
             await self.close()
             raise
 
@@ -183,6 +183,11 @@ class TrialChannel:
         self._session = session
         self._trial = trial
         self._inbox = inbox
+
+    @property
+    def tables_received(self) -> int:
+        """Pieces of samples that came so far."""
+        return self._inbox.tables_received
 
     async def send(self, request: Prepare | Start | Stop) -> None:
         """Hand a request to the engine; see `Session.send`."""

@@ -1,0 +1,196 @@
+"""Carries a campaign out: slot by slot, every attempt recorded, whatever becomes of it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from flowsweep.errors import LaunchError, SessionError
+from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.messages import Progress
+from flowsweep.hosts.opening import open_session
+from flowsweep.run.attempt import Attempt
+from flowsweep.run.end import Deadlines
+from flowsweep.run.engines import Place
+from flowsweep.run.events import (
+    CampaignStarted,
+    EventListener,
+    TrialFinished,
+    TrialRunning,
+    TrialStarted,
+)
+from flowsweep.run.outcome import Recorder, Status, TrialOutcome
+from flowsweep.run.results import unreachable
+from flowsweep.run.sessions import Connector, Patience, Sessions
+from flowsweep.run.trial import run_trial
+from flowsweep.schedule.trial import Slot, Trial
+
+_MICROSECOND_NS = 1_000
+_BITS_PER_BYTE = 8
+_SECOND_US = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What the archive of a campaign that is gone on with has already."""
+
+    done: Collection[str] = frozenset()
+    """Ids of the trials that need not run again."""
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    """How many attempts were begun, by trial id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a campaign runs under: sessions with real engines and the standard deadlines, but in tests."""
+
+    connector: Connector = open_session
+    patience: Patience = field(default_factory=Patience)
+    deadlines: Deadlines = field(default_factory=Deadlines)
+
+
+async def run_campaign(
+    slots: Sequence[Slot],
+    accesses: Mapping[str, HostAccess],
+    recorder: Recorder,
+    *,
+    earlier: Earlier | None = None,
+    events: EventListener = lambda _: None,
+    conditions: Conditions | None = None,
+) -> Counter[Status]:
+    """Run what is not done yet, in order. A trial that fails is recorded, and the campaign goes on.
+
+    A slot of which one trial is missing runs as a whole: its trials are about each other.
+
+    When cancelled (Ctrl-C), the running trial is stopped and not recorded as finished; an attempt that is
+    being recorded is recorded to the end.
+
+    Args:
+        slots: the whole campaign.
+        accesses: every host that a trial names.
+        recorder: keeps facts and outcomes; called in a thread, one call at a time.
+        earlier: what is done already.
+        events: told what happens, in the order it does.
+        conditions: how engines are reached, and how long they may take.
+
+    Returns:
+        How many trials of this run came to each status.
+
+    Raises:
+        LaunchError, SessionError: a host's engine cannot be had at the start; nothing ran.
+    """
+    conditions = conditions or Conditions()
+    sessions = Sessions(accesses, conditions.connector, events, conditions.patience)
+    conductor = _Conductor(sessions, recorder, earlier or Earlier(), events, conditions.deadlines)
+    try:
+        await conductor.open()
+        return await conductor.run(slots)
+    finally:
+        await sessions.close_all()
+
+
+class _Conductor:
+    def __init__(
+        self,
+        sessions: Sessions,
+        recorder: Recorder,
+        earlier: Earlier,
+        events: EventListener,
+        deadlines: Deadlines,
+    ) -> None:
+        self._sessions = sessions
+        self._recorder = recorder
+        self._done = earlier.done
+        self._attempts = Counter(earlier.attempts)
+        self._events = events
+        self._deadlines = deadlines
+        self._tally: Counter[Status] = Counter()
+
+    async def open(self) -> None:
+        facts = await self._sessions.open_all()
+        await _to_the_end(
+            lambda: self._recorder.hosts({name: fact.model_dump() for name, fact in facts.items()})
+        )
+
+    async def run(self, slots: Sequence[Slot]) -> Counter[Status]:
+        left = [slot for slot in slots if any(trial.trial_id not in self._done for trial in slot.trials)]
+        trials = sum(len(slot.trials) for slot in slots)
+        number = trials - sum(len(slot.trials) for slot in left)
+        left_ns = sum(max(trial.parameters.duration_ns for trial in slot.trials) for slot in left)
+        self._events(CampaignStarted(trials, number, left_ns))
+        for slot in left:
+            await self._run_slot(slot, number + 1)
+            number += len(slot.trials)
+        return self._tally
+
+    async def _run_slot(self, slot: Slot, number: int) -> None:
+        """Get the sessions, run the slot's trials together, record them."""
+        places = await self._places(slot)
+        attempts = [await self._begin(trial, number + index) for index, trial in enumerate(slot.trials)]
+        if isinstance(places, LaunchError | SessionError):
+            outcomes = [unreachable(attempt, places.host, places.reason) for attempt in attempts]
+        else:
+            start_line = asyncio.Barrier(len(attempts))
+            outcomes = await asyncio.gather(
+                *(self._run_attempt(attempt, places, start_line) for attempt in attempts)
+            )
+        for outcome in outcomes:
+            await self._record(outcome)
+
+    async def _places(self, slot: Slot) -> dict[str, Place] | LaunchError | SessionError:
+        """All hosts of a slot, or why one of them is not to be had."""
+        hosts = dict.fromkeys(host for trial in slot.trials for host in (trial.src, trial.dst))
+        try:
+            return {host: await self._sessions.place(host) for host in hosts}
+        except (LaunchError, SessionError) as error:
+            return error
+
+    async def _begin(self, trial: Trial, number: int) -> Attempt:
+        self._attempts[trial.trial_id] += 1
+        attempt = self._attempts[trial.trial_id]
+        await _to_the_end(lambda: self._recorder.started(trial.trial_id, attempt, datetime.now(UTC)))
+        self._events(TrialStarted(number, trial, attempt))
+        return Attempt.now(trial, attempt)
+
+    async def _run_attempt(
+        self, attempt: Attempt, places: Mapping[str, Place], start_line: asyncio.Barrier
+    ) -> TrialOutcome:
+        trial = attempt.trial
+        return await run_trial(
+            attempt,
+            places[trial.src],
+            places[trial.dst],
+            start_line=start_line,
+            progress=_rate_reporter(trial, self._events),
+            deadlines=self._deadlines,
+        )
+
+    async def _record(self, outcome: TrialOutcome) -> None:
+        await _to_the_end(lambda: self._recorder.finished(outcome))
+        self._tally[outcome.record.status] += 1
+        self._events(TrialFinished(outcome.record))
+
+
+def _rate_reporter(trial: Trial, events: EventListener) -> Callable[[Progress], None]:
+    """Turn the sink's running totals into rates."""
+    before_us, before_bytes = 0, 0
+
+    def report(progress: Progress) -> None:
+        nonlocal before_us, before_bytes
+        elapsed_us = max(1, progress.elapsed_us - before_us)
+        rate_bps = (progress.bytes - before_bytes) * _BITS_PER_BYTE * _SECOND_US / elapsed_us
+        before_us, before_bytes = progress.elapsed_us, progress.bytes
+        events(TrialRunning(trial, progress.elapsed_us * _MICROSECOND_NS, progress.bytes, rate_bps))
+
+    return report
+
+
+async def _to_the_end(call: Callable[[], None]) -> None:
+    """Do something in a thread that a cancellation must not leave half done."""
+    task = asyncio.create_task(asyncio.to_thread(call))
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise

@@ -1,0 +1,154 @@
+"""One end of one trial: what is asked of its engine, and what the engine makes of it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from flowsweep.defaults import SESSION_REQUEST_TIMEOUT_S, STOP_TIMEOUT_S, TRIAL_SLACK_S
+from flowsweep.errors import SessionError
+from flowsweep.hosts.inbox import EndReport, TrialEvent
+from flowsweep.hosts.messages import (
+    Connected,
+    FailedEvent,
+    Granted,
+    Listening,
+    Phase,
+    Prepare,
+    Progress,
+    Start,
+    Stop,
+)
+from flowsweep.run.engines import Place
+from flowsweep.run.outcome import Failure
+from flowsweep.run.requests import EndRole
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """What an engine may take, in seconds."""
+
+    request_s: float = SESSION_REQUEST_TIMEOUT_S
+    slack_s: float = TRIAL_SLACK_S
+    """On top of the deadlines that the engine keeps by itself."""
+    stop_s: float = STOP_TIMEOUT_S
+
+
+class TrialError(Exception):
+    """A trial did not get to its reports."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        super().__init__(str(failure))
+
+
+Expected = TypeVar("Expected", Listening, Connected, EndReport)
+
+
+class TrialEnd:
+    """One end of one trial. Every method that waits raises `TrialError`."""
+
+    def __init__(self, name: str, role: EndRole, place: Place, deadlines: Deadlines) -> None:
+        self.role = role
+        self.access = place.access
+        self.granted: Granted | None = None
+        self.result: EndReport | None = None
+        self._name = name
+        self._session = place.session
+        self._channel = place.session.channel(name)
+        self._deadlines = deadlines
+        self._asked = False
+        self._over = False
+        self._progress: Callable[[Progress], None] | None = None
+
+    async def prepare(self, request: Prepare) -> None:
+        """Have the engine make and check its sockets."""
+        self._asked = True
+        await self._send(request, "prepare")
+
+    async def listening(self) -> int:
+        """Wait for the port that takes the trial's connections."""
+        return (await self._next(Listening, "prepare", self._deadlines.request_s)).port
+
+    async def connected(self, engine_timeout_s: float) -> None:
+        """Wait until all flows stand."""
+        timeout_s = engine_timeout_s + self._deadlines.slack_s
+        self.granted = (await self._next(Connected, "connect", timeout_s)).granted
+
+    async def start(self) -> None:
+        """Have the source begin to send."""
+        await self._send(Start(trial=self._name), "run")
+
+    async def finished(self, engine_timeout_s: float, progress: Callable[[Progress], None]) -> None:
+        """Wait for the report, and hand on each progress message until then."""
+        self._progress = progress
+        await self._next(EndReport, "run", engine_timeout_s + self._deadlines.slack_s)
+
+    async def stop(self) -> None:
+        """End what goes on here, whatever state it is in. An engine that does not even stop is ended."""
+        if not self._asked or self._over:
+            return
+        try:
+            await self._send(Stop(trial=self._name), "run")
+            await self._next(EndReport, "run", self._deadlines.stop_s)
+        except TrialError:
+            if not self._over:
+                await self._session.close()
+
+    def close(self) -> None:
+        """Whatever still comes is dropped."""
+        self._channel.close()
+
+    def failure(self, phase: Phase, kind: str, message: str) -> Failure:
+        """A failure at this end."""
+        return Failure(phase=phase, host=self.access.name, kind=kind, message=message)
+
+    async def _send(self, request: Prepare | Start | Stop, phase: Phase) -> None:
+        try:
+            await self._channel.send(request)
+        except SessionError as error:
+            raise TrialError(self.failure(phase, "session_lost", error.reason)) from error
+
+    async def _next(self, expected: type[Expected], phase: Phase, timeout_s: float) -> Expected:
+        """The next event of the expected kind; whatever else ends the trial fails it."""
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        try:
+            while True:
+                event = await self._receive(deadline)
+                if isinstance(event, expected):
+                    return event
+                if isinstance(event, FailedEvent):
+                    raise TrialError(self.failure(event.phase, event.kind, event.message))
+                if isinstance(event, EndReport):
+                    raise TrialError(self._early_end(phase, event))
+                if isinstance(event, Progress) and self._progress is not None:
+                    self._progress(event)
+        except TimeoutError:
+            message = f"no {expected.__name__.lower()} came within {timeout_s:g} s"
+            raise TrialError(self.failure(phase, "engine_silent", message)) from None
+        except SessionError as error:
+            self._over = True
+            raise TrialError(self.failure(phase, "session_lost", error.reason)) from error
+
+    async def _receive(self, deadline: float) -> TrialEvent:
+        """The next event, before the deadline or for as long as samples keep coming."""
+        while True:
+            tables = self._channel.tables_received
+            try:
+                async with asyncio.timeout_at(deadline):
+                    event = await self._channel.receive()
+                break
+            except TimeoutError:
+                if self._channel.tables_received == tables:
+                    raise
+                deadline += self._deadlines.request_s
+        self._over = isinstance(event, FailedEvent | EndReport)
+        if isinstance(event, EndReport):
+            self.result = event
+        return event
+
+    def _early_end(self, phase: Phase, event: EndReport) -> Failure:
+        if event.report.incomplete is not None:
+            incomplete = event.report.incomplete
+            return self.failure(incomplete.phase, incomplete.kind, incomplete.message)
+        return self.failure(phase, "early_end", "the engine reported before the trial ran")

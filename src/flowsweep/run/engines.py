@@ -1,0 +1,50 @@
+"""What run/ needs of a session with an engine: the border at which tests put a fake."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from flowsweep.errors import SessionError
+from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.inbox import TrialEvent
+from flowsweep.hosts.messages import HostFacts, Prepare, Start, Stop
+
+
+class Channel(Protocol):
+    """One trial's part of a session, as `hosts.session.TrialChannel`."""
+
+    @property
+    def tables_received(self) -> int:
+        """Pieces of samples that came so far."""
+
+    async def send(self, request: Prepare | Start | Stop) -> None:
+        """Hand a request to the engine; raises SessionError."""
+
+    async def receive(self) -> TrialEvent:
+        """Wait for what the engine says next of this trial; raises SessionError."""
+
+    def close(self) -> None:
+        """Whatever still comes of this trial is dropped."""
+
+
+class EngineSession(Protocol):
+    """A session with one engine, as `hosts.session.Session`."""
+
+    host: str
+    lost: SessionError | None
+
+    async def describe(self) -> HostFacts:
+        """Ask what the engine sees of its host; raises SessionError."""
+
+    def channel(self, trial: str) -> Channel:
+        """Follow one trial, by its name in the session."""
+
+    async def close(self) -> None:
+        """End the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A host, and the session with its engine."""
+
+    access: HostAccess
+    session: EngineSession

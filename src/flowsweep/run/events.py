@@ -1,0 +1,67 @@
+"""What happens while a campaign runs, for whoever shows it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flowsweep.run.outcome import TrialRecord
+from flowsweep.schedule.trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignStarted:
+    """All engines answered."""
+
+    trials: int
+    """Trials of the whole campaign."""
+    done: int
+    """Those of them that an earlier run finished."""
+    left_ns: int
+    """Time that the rest sends for, in nanoseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialStarted:
+    """An attempt at a trial begins."""
+
+    number: int
+    """From 1, among the trials of the whole campaign."""
+    trial: Trial
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRunning:
+    """About once a second, from the sink."""
+
+    trial: Trial
+    elapsed_ns: int
+    """Since the sink's time origin."""
+    bytes_received: int
+    rate_bps: float
+    """What the sink's application got since the event before."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFinished:
+    """An attempt is over and on disk."""
+
+    record: TrialRecord
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLost:
+    """An engine is gone; it is started again for the next trial that needs it."""
+
+    host: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRegained:
+    """An engine that was gone answers again."""
+
+    host: str
+
+
+CampaignEvent = CampaignStarted | TrialStarted | TrialRunning | TrialFinished | SessionLost | SessionRegained
+EventListener = Callable[[CampaignEvent], None]

@@ -1,0 +1,132 @@
+"""From the reports of both ends to the outcome of a trial. No session, no waiting."""
+
+from typing import Literal
+
+import pyarrow as pa
+
+from flowsweep.hosts.inbox import EndReport
+from flowsweep.hosts.messages import FlowReport, Report
+from flowsweep.run.attempt import Attempt
+from flowsweep.run.end import TrialEnd
+from flowsweep.run.outcome import FLOWS_SCHEMA, End, Failure, Status, TrialOutcome, TrialRecord
+
+_PHASES = ("prepare", "listen", "connect", "run", "drain", "report")
+
+
+def outcome_of(attempt: Attempt, source: TrialEnd, sink: TrialEnd, failure: Failure | None) -> TrialOutcome:
+    """What a trial came to.
+
+    Args:
+        attempt: the trial, and which attempt at it.
+        source: the sending end.
+        sink: the receiving end.
+        failure: what kept the trial from its two reports, if anything did.
+    """
+    results = [end.result for end in (source, sink) if end.result is not None]
+    shortfall = _shortfall(source, sink) if failure is None else failure
+    status: Status = "failed" if failure is not None else "ok" if shortfall is None else "incomplete"
+    record = _record(attempt, status, shortfall, (_end(source), _end(sink)))
+    return TrialOutcome(record, _samples(results), _flows(results))
+
+
+def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
+    """The outcome of a trial whose host has no engine to talk to."""
+    failure = Failure(phase="prepare", host=host, kind="host_unreachable", message=reason)
+    return TrialOutcome(_record(attempt, "failed", failure, (None, None)), _samples([]), _flows([]))
+
+
+def _record(
+    attempt: Attempt, status: Status, failure: Failure | None, ends: tuple[End | None, End | None]
+) -> TrialRecord:
+    return TrialRecord(
+        trial_id=attempt.trial.trial_id,
+        attempt=attempt.number,
+        trial=attempt.trial,
+        status=status,
+        started_at=attempt.started_at,
+        elapsed_ns=attempt.elapsed_ns,
+        failure=failure,
+        source=ends[0],
+        sink=ends[1],
+    )
+
+
+def _shortfall(source: TrialEnd, sink: TrialEnd) -> Failure | None:
+    """Why a trial that has both reports is not whole."""
+    return _incomplete(source, sink) or _bytes_differ(source, sink) or _samples_missing(source, sink)
+
+
+def _end(end: TrialEnd) -> End | None:
+    """What the journal keeps of one end; nothing if its flows never stood."""
+    if end.granted is None:
+        return None
+    report = None if end.result is None else end.result.report
+    return End(
+        host=end.access.name,
+        window_granted_bytes=end.granted.window_bytes,
+        window_clipped=end.granted.window_clipped,
+        window_raised=end.granted.window_raised,
+        congestion=end.granted.congestion,
+        mss_bytes=end.granted.mss_bytes,
+        origin_unix_ns=None if report is None else report.origin_unix_ns,
+        strangers=0 if report is None else sum(report.strangers.model_dump().values()),
+        sample_rows_lost=0 if report is None else report.sample_rows_lost,
+    )
+
+
+def _samples(results: list[EndReport]) -> pa.Table:
+    """The samples of both ends; a table without columns if there are none."""
+    tables = [result.samples for result in results if result.samples is not None]
+    return pa.concat_tables(tables) if tables else pa.table({})
+
+
+def _flows(results: list[EndReport]) -> pa.Table:
+    """One row for each flow and end, in FLOWS_SCHEMA."""
+    rows = [_flow_row(result.report.role, flow) for result in results for flow in result.report.flows]
+    return pa.Table.from_pylist(rows, schema=FLOWS_SCHEMA)
+
+
+def _flow_row(role: Literal["source", "sink"], flow: FlowReport) -> dict[str, object]:
+    cpu = {f"cpu_{name}": value for name, value in flow.cpu.model_dump().items()}
+    return {"role": role, **flow.model_dump(exclude={"cpu"}), **cpu}
+
+
+def _report(end: TrialEnd) -> Report:
+    if end.result is None:
+        raise ValueError(f"{end.access.name} has not reported")
+    return end.result.report
+
+
+def _incomplete(source: TrialEnd, sink: TrialEnd) -> Failure | None:
+    """What an end says itself; what went wrong earlier in the trial's life comes first."""
+    said = [
+        end.failure(incomplete.phase, incomplete.kind, incomplete.message)
+        for end in (source, sink)
+        if (incomplete := _report(end).incomplete) is not None
+    ]
+    return min(said, key=lambda failure: _PHASES.index(failure.phase), default=None)
+
+
+def _bytes_differ(source: TrialEnd, sink: TrialEnd) -> Failure | None:
+    sent = {flow.flow: flow.bytes for flow in _report(source).flows}
+    read = {flow.flow: flow.bytes for flow in _report(sink).flows}
+    different = [flow for flow in sorted(sent | read) if sent.get(flow) != read.get(flow)]
+    if not different:
+        return None
+    first = different[0]
+    message = (
+        f"{len(different)} of {len(sent | read)} flows: bytes written and bytes read differ; "
+        f"flow {first}: {sent.get(first)} written, {read.get(first)} read"
+    )
+    return sink.failure("drain", "bytes_differ", message)
+
+
+def _samples_missing(source: TrialEnd, sink: TrialEnd) -> Failure | None:
+    for end in (source, sink):
+        announced = _report(end).sample_rows
+        samples = None if end.result is None else end.result.samples
+        arrived = 0 if samples is None else samples.num_rows
+        if arrived != announced:
+            message = f"{announced} rows of samples were announced, {arrived} came"
+            return end.failure("report", "samples_missing", message)
+    return None

@@ -1,0 +1,106 @@
+"""The sessions of a campaign: opened all at once, kept over all trials, regained when lost."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from flowsweep.defaults import RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
+from flowsweep.errors import LaunchError, SessionError
+from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.messages import HostFacts
+from flowsweep.run.engines import EngineSession, Place
+from flowsweep.run.events import EventListener, SessionLost, SessionRegained
+
+Connector = Callable[[HostAccess], Awaitable[EngineSession]]
+HostError = LaunchError | SessionError
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How a lost session is regained: pauses double from the first one, in seconds."""
+
+    first_pause_s: float = RECONNECT_FIRST_PAUSE_S
+    for_s: float = RECONNECT_FOR_S
+
+
+class Sessions:
+    """One session for each host of a campaign."""
+
+    def __init__(
+        self,
+        accesses: Mapping[str, HostAccess],
+        connector: Connector,
+        events: EventListener,
+        patience: Patience,
+    ) -> None:
+        self._accesses = accesses
+        self._connector = connector
+        self._events = events
+        self._patience = patience
+        self._sessions: dict[str, EngineSession] = {}
+        self._given_up: set[str] = set()
+
+    async def open_all(self) -> dict[str, HostFacts]:
+        """Start every host's engine and ask what it sees of its host.
+
+        Raises:
+            LaunchError, SessionError: one of them cannot be had; the others are closed again.
+        """
+        names = list(self._accesses)
+        answers = await asyncio.gather(*(self._open(name) for name in names), return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                await self.close_all()
+                raise answer
+        facts = (answer for answer in answers if not isinstance(answer, BaseException))
+        return dict(zip(names, facts, strict=True))
+
+    async def place(self, host: str) -> Place:
+        """A host with a session that works, as far as one can know without asking.
+
+        Raises:
+            LaunchError, SessionError: it is lost, and could not be regained. Once a host was waited for in
+                vain, later calls try only once.
+        """
+        session = self._sessions.get(host)
+        if session is None or session.lost is not None:
+            if session is not None and session.lost is not None:
+                self._events(SessionLost(host, session.lost.reason))
+                await session.close()
+                del self._sessions[host]
+            await self._regain(host)
+        return Place(self._accesses[host], self._sessions[host])
+
+    async def close_all(self) -> None:
+        """End every engine."""
+        sessions = list(self._sessions.values())
+        self._sessions.clear()
+        await asyncio.gather(*(session.close() for session in sessions))
+
+    async def _open(self, host: str) -> HostFacts:
+        session = await self._connector(self._accesses[host])
+        try:
+            facts = await session.describe()
+        except (SessionError, asyncio.CancelledError):
+            await session.close()
+            raise
+        self._sessions[host] = session
+        return facts
+
+    async def _regain(self, host: str) -> None:
+        clock = asyncio.get_running_loop().time
+        until = clock() + (0 if host in self._given_up else self._patience.for_s)
+        pause_s = self._patience.first_pause_s
+        while True:
+            try:
+                await self._open(host)
+            except (LaunchError, SessionError):
+                if clock() + pause_s > until:
+                    self._given_up.add(host)
+                    raise
+            else:
+                self._given_up.discard(host)
+                self._events(SessionRegained(host))
+                return
+            await asyncio.sleep(pause_s)
+            pause_s *= 2
