@@ -1,11 +1,58 @@
 //! `flowsweep-engine`: makes traffic and measures it, on behalf of a controller.
 
-use std::process::ExitCode;
+mod facts;
+mod outbox;
+mod session;
+
+use std::{io, process::ExitCode};
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Makes network traffic and measures it. Started by `flowsweep` on each host of a campaign.
+#[derive(Parser)]
+#[command(name = "flowsweep-engine", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Take requests on standard input, answer on standard output; end when standard input closes.
+    Agent,
+    /// Print a schema of what the engine says.
+    Schema {
+        /// Which one.
+        what: What,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    /// JSON Schema of the control channel's messages.
+    Messages,
+    /// The columns of the samples, with unit and meaning.
+    Samples,
+}
 
 fn main() -> ExitCode {
-    if std::env::args().skip(1).eq(["schema", "messages"]) {
-        println!("{}", wire::message_schema());
-        return ExitCode::SUCCESS;
+    match Arguments::parse().command {
+        Command::Agent => match session::serve(io::stdin().lock(), io::stdout()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("flowsweep-engine: {error}");
+                ExitCode::FAILURE
+            }
+        },
+        Command::Schema { what } => {
+            println!(
+                "{}",
+                match what {
+                    What::Messages => wire::message_schema(),
+                    What::Samples => traffic::sample_schema_json(),
+                }
+            );
+            ExitCode::SUCCESS
+        }
     }
-    ExitCode::from(2)
 }

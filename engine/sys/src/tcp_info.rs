@@ -144,7 +144,7 @@ pub const FIELDS: &[Field] = &[
     field("retransmits", 2, Width::U8, "timeouts", Kind::Gauge, "Retransmission timeouts in a row without an acknowledgement. Not the number of retransmitted segments: that is `total_retrans`."),
     field("probes", 3, Width::U8, "probes", Kind::Gauge, "Window or keepalive probes that are unanswered."),
     field("backoff", 4, Width::U8, "", Kind::Gauge, "Doublings of the retransmission timeout."),
-    field("options", 5, Width::U8, "", Kind::Gauge, "Bit set of what was negotiated: 1 timestamps, 2 SACK, 4 window scaling, 8 ECN, 16 ECN seen, 32 SYN data, 64 user timeout, 128 AccECN or newer uses."),
+    field("options", 5, Width::U8, "", Kind::Gauge, "Bit set of what was negotiated: 1 timestamps, 2 SACK, 4 window scaling, 8 ECN, 16 ECN seen, 32 SYN data, 64 timestamps in microseconds, 128 child of a Fast Open."),
     field("snd_wscale", 6, Width::Bits { shift: 0, bits: 4 }, "bits", Kind::Gauge, "Shift of the windows the peer announces."),
     field("rcv_wscale", 6, Width::Bits { shift: 4, bits: 4 }, "bits", Kind::Gauge, "Shift of the windows this end announces."),
     field("delivery_rate_app_limited", 7, Width::Bits { shift: 0, bits: 1 }, "", Kind::Gauge, "1: the sample behind `delivery_rate` was limited by the application, so that the path may carry more."),

@@ -1,1 +1,21 @@
-//! placeholder
+//! Makes traffic and measures it. Knows one end of one trial; nothing of plans, sweeps or archives.
+
+mod control;
+pub mod defaults;
+mod error;
+mod samples;
+pub mod tcp;
+
+pub use control::Control;
+pub use error::TrialError;
+pub use samples::{SampleBatch, sample_schema, sample_schema_json};
+
+use wire::Event;
+
+/// Where one end of a trial says how it goes. Implementations must not block for long: samplers call it.
+pub trait Outbox: Sync {
+    /// Hands over one message.
+    fn event(&self, event: Event);
+    /// Hands over one complete Arrow IPC stream of samples.
+    fn samples(&self, stream: SampleBatch);
+}

@@ -9,10 +9,10 @@ mod schema;
 mod token;
 
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
-pub use handshake::{ANSWER_BYTES, HandshakeError, Opening, OPENING_BYTES};
+pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening};
 pub use messages::{
-    Connected, CpuTime, Event, Failed, FlowEnd, FlowReport, Granted, Hello, HostFacts, Listening, Meeting, Mode, Phase,
-    PortRange, Prepare, Progress, Report, Request, Role, Strangers, TcpSettings, PROTOCOL,
+    Connected, CpuTime, Event, Failed, FlowEnd, FlowReport, Granted, Hello, HostFacts, Listening, Meeting, Mode,
+    PROTOCOL, Phase, PortRange, Prepare, Progress, Report, Request, Role, Strangers, TcpSettings,
 };
 pub use schema::message_schema;
 pub use token::Token;

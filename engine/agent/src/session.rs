@@ -1,0 +1,192 @@
+//! One session: requests in, trials carried out, events out. Ends its traffic when its input ends.
+
+use std::{
+    any::Any,
+    collections::HashMap,
+    io::{self, Read, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use traffic::{Control, Outbox};
+use wire::{Event, Failed, FrameKind, HEADER_BYTES, Hello, PROTOCOL, Phase, Prepare, Request, Role};
+
+use crate::{facts::host_facts, outbox::FrameWriter};
+
+/// How long trials may take to end once the session is over.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+type Trials = Arc<Mutex<HashMap<(String, Role), Arc<Control>>>>;
+
+/// Serves one controller until `input` ends.
+///
+/// # Errors
+/// When the stream breaks or carries something other than frames.
+pub fn serve(mut input: impl Read, output: impl Write + Send + 'static) -> io::Result<()> {
+    let outbox = Arc::new(FrameWriter::open(output)?);
+    outbox.event(Event::Hello(Hello {
+        protocol: PROTOCOL,
+        engine_version: env!("CARGO_PKG_VERSION").into(),
+        pid: std::process::id(),
+    }));
+    let trials = Trials::default();
+    let outcome = loop {
+        match read_request(&mut input) {
+            Ok(Some(Ok(request))) => handle(request, &trials, &outbox),
+            Ok(Some(Err(message))) => outbox.event(Event::Refused { message }),
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    end_all(&trials);
+    outcome
+}
+
+/// `None` at the end of the input; an inner error for a frame that is no request.
+fn read_request(input: &mut impl Read) -> io::Result<Option<Result<Request, String>>> {
+    let mut header = [0; HEADER_BYTES];
+    match input.read_exact(&mut header) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let (kind, length) = wire::decode_header(header).map_err(io::Error::other)?;
+    let mut payload = Vec::new();
+    // Grows with what really comes, not with what was announced.
+    if input.take(length as u64).read_to_end(&mut payload)? < length {
+        return Ok(None);
+    }
+    Ok(Some(match kind {
+        FrameKind::Json => serde_json::from_slice(&payload).map_err(|error| format!("not a request: {error}")),
+        FrameKind::Arrow => Err("a controller does not send samples".into()),
+    }))
+}
+
+fn handle<W: Write + Send + 'static>(request: Request, trials: &Trials, outbox: &Arc<FrameWriter<W>>) {
+    match request {
+        Request::Describe => outbox.event(Event::HostFacts(Box::new(host_facts()))),
+        Request::Prepare(prepare) => begin(*prepare, trials, outbox),
+        Request::Start { trial } => for_each_end(trials, &trial, Control::start),
+        Request::Stop { trial } => for_each_end(trials, &trial, Control::stop),
+    }
+}
+
+fn begin<W: Write + Send + 'static>(prepare: Prepare, trials: &Trials, outbox: &Arc<FrameWriter<W>>) {
+    let key = (prepare.trial.clone(), prepare.role);
+    let control = Arc::new(Control::default());
+    lock(trials).insert(key.clone(), control.clone());
+    let (ended, out) = (trials.clone(), outbox.clone());
+    let name = prepare.trial.clone();
+    let body = move || {
+        let carried = catch_unwind(AssertUnwindSafe(|| traffic::tcp::carry_out(&prepare, &control, &*out)));
+        if let Err(panic) = carried {
+            out.event(Event::Failed(broken(&prepare.trial, "panic", &panic_text(&*panic))));
+        }
+        lock(&ended).remove(&key);
+    };
+    if let Err(error) = thread::Builder::new().name(format!("trial-{name}")).spawn(body) {
+        outbox.event(Event::Failed(broken(&name, "thread", &format!("cannot start a thread: {error}"))));
+    }
+}
+
+fn for_each_end(trials: &Trials, trial: &str, act: impl Fn(&Control)) {
+    // A trial that has ended in the meantime needs neither start nor stop.
+    for (_, control) in lock(trials).iter().filter(|((name, _), _)| name == trial) {
+        act(control);
+    }
+}
+
+fn end_all(trials: &Trials) {
+    lock(trials).values().for_each(|control| control.stop());
+    let deadline = Instant::now() + FAREWELL;
+    while !lock(trials).is_empty() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn lock(trials: &Trials) -> std::sync::MutexGuard<'_, HashMap<(String, Role), Arc<Control>>> {
+    // The map is never left half-changed.
+    trials.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn broken(trial: &str, kind: &str, message: &str) -> Failed {
+    Failed { trial: trial.into(), phase: Phase::Run, kind: kind.into(), message: message.into() }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    format!("the engine failed: {}", text.unwrap_or_else(|| "no reason given".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Output(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Output {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn frame(request: &Request) -> Vec<u8> {
+        wire::encode(FrameKind::Json, &serde_json::to_vec(request).unwrap()).unwrap()
+    }
+
+    fn answers(input: &[u8]) -> (io::Result<()>, Vec<Event>) {
+        let output = Output::default();
+        let outcome = serve(input, output.clone());
+        let bytes = output.0.lock().unwrap().clone();
+        let mut rest = bytes.strip_prefix(wire::MAGIC).unwrap();
+        let mut events = Vec::new();
+        while let Some((header, body)) = rest.split_first_chunk::<HEADER_BYTES>() {
+            let (_, length) = wire::decode_header(*header).unwrap();
+            events.push(serde_json::from_slice(&body[..length]).unwrap());
+            rest = &body[length..];
+        }
+        (outcome, events)
+    }
+
+    #[test]
+    fn a_session_says_hello_and_describes_its_host() {
+        let (outcome, events) = answers(&frame(&Request::Describe));
+        assert!(outcome.is_ok());
+        assert!(matches!(&events[0], Event::Hello(hello) if hello.protocol == PROTOCOL));
+        assert!(matches!(&events[1], Event::HostFacts(facts) if !facts.kernel.is_empty()));
+    }
+
+    #[test]
+    fn a_request_it_does_not_know_is_refused_and_the_session_goes_on() {
+        let mut input = wire::encode(FrameKind::Json, br#"{"type":"dance"}"#).unwrap();
+        input.extend(frame(&Request::Describe));
+        let (outcome, events) = answers(&input);
+        assert!(outcome.is_ok());
+        assert!(matches!(&events[1], Event::Refused { message } if message.contains("dance")));
+        assert!(matches!(&events[2], Event::HostFacts(_)));
+    }
+
+    #[test]
+    fn a_stream_that_is_no_frame_ends_the_session() {
+        let (outcome, events) = answers(b"GET / HTTP/1.1\r\n");
+        assert!(outcome.is_err());
+        assert_eq!(events.len(), 1);
+    }
+
+    #[test]
+    fn a_torn_frame_ends_the_session_quietly() {
+        let whole = frame(&Request::Describe);
+        let (outcome, events) = answers(&whole[..whole.len() - 1]);
+        assert!(outcome.is_ok());
+        assert_eq!(events.len(), 1);
+    }
+}

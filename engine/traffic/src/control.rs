@@ -1,0 +1,79 @@
+use std::{
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// What the controller has asked of a prepared trial since.
+#[derive(Debug, Default)]
+pub struct Control {
+    asked: Mutex<Asked>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    start: bool,
+    stop: bool,
+}
+
+impl Control {
+    /// Lets a source begin to send.
+    pub fn start(&self) {
+        self.lock().start = true;
+        self.changed.notify_all();
+    }
+
+    /// Ends the trial, wherever it is.
+    pub fn stop(&self) {
+        self.lock().stop = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether [`Control::stop`] was called.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.lock().stop
+    }
+
+    /// Waits for the start; `false` if it did not come in time or a stop came first.
+    #[must_use]
+    pub fn wait_for_start(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        let mut asked = self.lock();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if asked.stop || left.is_zero() {
+                return false;
+            }
+            if asked.start {
+                return true;
+            }
+            asked = self.changed.wait_timeout(asked, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Asked> {
+        // Two flags cannot be left half-written: a poisoned lock is as good as any.
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_that_never_comes_is_not_waited_for_forever() {
+        assert!(!Control::default().wait_for_start(Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn a_stop_wins_over_a_start() {
+        let control = Control::default();
+        control.start();
+        assert!(control.wait_for_start(Duration::ZERO + Duration::from_secs(1)));
+        control.stop();
+        assert!(control.stopped());
+        assert!(!control.wait_for_start(Duration::from_secs(1)));
+    }
+}

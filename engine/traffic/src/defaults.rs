@@ -1,0 +1,36 @@
+//! Every constant of the traffic makers, in one place.
+
+use std::time::Duration;
+
+/// How long a prepared trial waits for its start.
+pub const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a stranger may take over a handshake before it is closed.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How many handshakes may be pending beyond the flows that are still missing.
+pub const PENDING_HANDSHAKES: usize = 64;
+/// Connections the kernel may queue beyond the flows of the trial.
+pub const SPARE_BACKLOG: u32 = 64;
+/// How often a waiting end looks whether it was stopped.
+pub const STOP_CHECK: Duration = Duration::from_millis(50);
+/// How often a source looks whether every flow's first bytes were acknowledged.
+pub const RUNNING_CHECK: Duration = Duration::from_millis(2);
+/// Longest time a writer stays in one `write` (`SO_SNDTIMEO`), so that it can end on time on a slow path.
+pub const WRITE_TIMEOUT: Duration = Duration::from_millis(50);
+/// How far an application-paced writer may fall behind and still catch up.
+pub const PACING_DEBT: Duration = Duration::from_millis(100);
+/// How often a running end tells how far it is.
+pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+/// How much later than the source a sink gives up.
+pub const SINK_SLACK: Duration = Duration::from_secs(1);
+/// Stack of a flow's thread, in bytes; its buffer is on the heap.
+pub const FLOW_STACK_BYTES: usize = 128 << 10;
+/// Samples kept in memory before they go to a temporary file, in bytes.
+pub const SAMPLES_IN_MEMORY_BYTES: usize = 64 << 20;
+/// Samples kept at all, in bytes; what comes after is counted as lost.
+pub const SAMPLES_MAX_BYTES: u64 = 4 << 30;
+/// Rows of one Arrow stream.
+pub const SAMPLE_BATCH_ROWS: usize = 16_384;
+/// Keepalive: idle time and distance of the probes. The silence timeout of the trial decides when a peer is gone.
+pub const KEEPALIVE: Duration = Duration::from_secs(2);
+/// How long the threads of aborted flows may take to notice.
+pub const ABORT_TIMEOUT: Duration = Duration::from_secs(1);

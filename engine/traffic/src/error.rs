@@ -1,0 +1,195 @@
+use std::{io, time::Duration};
+
+use thiserror::Error;
+use wire::{Failed, Phase};
+
+/// Why one end of a trial did not go as asked. The text names addresses, flows and values, and what to do.
+#[derive(Debug, Error)]
+pub enum TrialError {
+    /// The settings make no sense.
+    #[error("{0}")]
+    Settings(String),
+    /// A name has no address of the family that was asked for.
+    #[error("cannot resolve {address}: {reason}")]
+    Resolve {
+        /// The name.
+        address: String,
+        /// What the resolver said.
+        reason: String,
+    },
+    /// The socket could not be made or set up.
+    #[error("{what}: {source}")]
+    Socket {
+        /// What was tried, with its value.
+        what: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// No port of the range is free.
+    #[error("no free port in {first}-{last}: {source}; give the host a wider `ports` range")]
+    NoFreePort {
+        /// Lowest port.
+        first: u16,
+        /// Highest port.
+        last: u16,
+        /// What the kernel said of the last one.
+        source: io::Error,
+    },
+    /// The kernel granted less than asked for.
+    #[error(
+        "window of {requested_bytes} B asked for, {granted_bytes} B granted where {} B were due: the host's maximum \
+         is lower; raise it with `sysctl -w {sysctl}={requested_bytes}`, or say `clip = \"allow\"`",
+        requested_bytes * 2
+    )]
+    WindowClipped {
+        /// What the plan asks for.
+        requested_bytes: u64,
+        /// What `getsockopt` says: twice the usable request on Linux.
+        granted_bytes: u64,
+        /// The setting that limits it.
+        sysctl: &'static str,
+    },
+    /// The congestion control is not there.
+    #[error("congestion control {name} is not available on this host (it has: {available}); try `modprobe tcp_{name}`")]
+    Congestion {
+        /// What was asked for.
+        name: String,
+        /// What the kernel offers.
+        available: String,
+    },
+    /// A connection could not be made.
+    #[error("flow {flow} could not connect to {address}: {source}")]
+    Connect {
+        /// Index of the flow.
+        flow: u32,
+        /// Where to.
+        address: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Connections or handshakes took too long.
+    #[error("{missing} of {flows} flows to {address} did not connect and shake hands within {} s", timeout.as_secs_f64())]
+    ConnectTimeout {
+        /// Flows not there.
+        missing: usize,
+        /// Flows asked for.
+        flows: u32,
+        /// Where to.
+        address: String,
+        /// The deadline.
+        timeout: Duration,
+    },
+    /// The other end is not the engine of this trial.
+    #[error("flow {flow} to {address}: {reason}; is another program listening there?")]
+    Handshake {
+        /// Index of the flow.
+        flow: u32,
+        /// Where to.
+        address: String,
+        /// What was wrong.
+        reason: String,
+    },
+    /// The other end did not come.
+    #[error("{missing} of {flows} flows did not arrive on port {port} within {} s; is a firewall in the way?", timeout.as_secs_f64())]
+    AcceptTimeout {
+        /// Flows not there.
+        missing: usize,
+        /// Flows asked for.
+        flows: u32,
+        /// Where they were expected.
+        port: u16,
+        /// The deadline.
+        timeout: Duration,
+    },
+    /// The start did not come.
+    #[error("no start came within {} s of the connections", .0.as_secs_f64())]
+    StartTimeout(Duration),
+    /// Some flows carry nothing.
+    #[error("flow {flow} carried no byte within {} s", timeout.as_secs_f64())]
+    NotRunning {
+        /// The first such flow.
+        flow: u32,
+        /// The deadline.
+        timeout: Duration,
+    },
+    /// A connection broke.
+    #[error("flow {flow} broke after {bytes} B: {reason}")]
+    Broken {
+        /// The first such flow.
+        flow: u32,
+        /// Application bytes that passed until then.
+        bytes: u64,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// What was under way did not arrive in time.
+    #[error("{flows} flows were not drained {} s after the source stopped; raise `drain`, or lower the window", timeout.as_secs_f64())]
+    DrainTimeout {
+        /// Flows that were not drained.
+        flows: usize,
+        /// The deadline.
+        timeout: Duration,
+    },
+    /// The controller stopped the trial.
+    #[error("stopped by the controller")]
+    Stopped,
+    /// Samples could not be kept.
+    #[error("samples could not be kept: {0}")]
+    Samples(String),
+    /// The host is out of threads or memory.
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+}
+
+impl TrialError {
+    /// Where in the trial's life it happened. [`TrialError::Stopped`] may happen anywhere: it counts as `run`.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        match self {
+            Self::Settings(_)
+            | Self::Socket { .. }
+            | Self::NoFreePort { .. }
+            | Self::WindowClipped { .. }
+            | Self::Congestion { .. } => Phase::Prepare,
+            Self::AcceptTimeout { .. } => Phase::Listen,
+            Self::Resolve { .. } | Self::Connect { .. } | Self::ConnectTimeout { .. } | Self::Handshake { .. } => {
+                Phase::Connect
+            }
+            Self::StartTimeout(_) | Self::NotRunning { .. } | Self::Broken { .. } | Self::Stopped | Self::Thread(_) => {
+                Phase::Run
+            }
+            Self::DrainTimeout { .. } => Phase::Drain,
+            Self::Samples(_) => Phase::Report,
+        }
+    }
+
+    /// A word that programs can compare.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Settings(_) => "settings",
+            Self::Resolve { .. } => "resolve",
+            Self::Socket { .. } => "socket",
+            Self::NoFreePort { .. } => "no_free_port",
+            Self::WindowClipped { .. } => "window_clipped",
+            Self::Congestion { .. } => "congestion_unavailable",
+            Self::Connect { .. } => "connect",
+            Self::ConnectTimeout { .. } => "connect_timeout",
+            Self::Handshake { .. } => "handshake",
+            Self::AcceptTimeout { .. } => "accept_timeout",
+            Self::StartTimeout(_) => "start_timeout",
+            Self::NotRunning { .. } => "not_running",
+            Self::Broken { .. } => "broken",
+            Self::DrainTimeout { .. } => "drain_timeout",
+            Self::Stopped => "stopped",
+            Self::Samples(_) => "samples",
+            Self::Thread(_) => "thread",
+        }
+    }
+
+    /// As the controller gets it.
+    #[must_use]
+    pub fn to_failed(&self, trial: &str) -> Failed {
+        Failed { trial: trial.into(), phase: self.phase(), kind: self.kind().into(), message: self.to_string() }
+    }
+}

@@ -1,0 +1,25 @@
+//! Samples: one row is one flow, one end, one sample interval. Kept compactly while the trial runs, turned into Arrow
+//! when it is over.
+
+mod arrow;
+mod log;
+
+pub use arrow::{SampleBatch, for_each_batch, sample_schema, sample_schema_json};
+pub use log::SampleLog;
+
+use sys::TcpInfo;
+
+/// One flow, one sample interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Beginning of the interval, in nanoseconds since this end's origin.
+    pub start_ns: i64,
+    /// End of the interval, exclusive, in nanoseconds since this end's origin.
+    pub end_ns: i64,
+    /// Application bytes in the interval.
+    pub bytes: u64,
+    /// The kernel's view at the end of the interval.
+    pub tcp_info: TcpInfo,
+}

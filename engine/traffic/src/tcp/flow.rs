@@ -1,0 +1,197 @@
+//! What a flow's thread and the end's coordinator share.
+
+use std::{
+    net::{Shutdown, TcpStream},
+    sync::{
+        Condvar, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use socket2::SockRef;
+use sys::ThreadCpu;
+use wire::{CpuTime, FlowEnd, FlowReport};
+
+const NOT_YET: i64 = -1;
+
+/// One flow. Only its own thread writes; padded so that two flows never share a cache line.
+#[repr(align(128))]
+pub struct Flow {
+    /// The connection.
+    pub stream: TcpStream,
+    bytes: AtomicU64,
+    first_byte_ns: AtomicI64,
+    ending: OnceLock<Ending>,
+}
+
+/// How a flow ended.
+#[derive(Debug)]
+pub struct Ending {
+    /// When, since the origin.
+    pub at_ns: i64,
+    /// How.
+    pub end: FlowEnd,
+    /// The kernel's word for it.
+    pub error: Option<String>,
+    /// What its thread cost.
+    pub cpu: CpuTime,
+}
+
+/// All flows of one end of a trial.
+pub struct Flows {
+    /// The flows, in the order of their index.
+    pub all: Vec<Flow>,
+    origin: Instant,
+    stop_sending: AtomicBool,
+    aborted: AtomicU8,
+    ended: Mutex<usize>,
+    one_ended: Condvar,
+}
+
+impl Flow {
+    /// Application bytes that passed so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Acquire)
+    }
+
+    /// When the first of them passed, since the origin.
+    pub fn first_byte_ns(&self) -> Option<i64> {
+        Some(self.first_byte_ns.load(Ordering::Acquire)).filter(|&at_ns| at_ns != NOT_YET)
+    }
+
+    /// How it ended, once it has.
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.get()
+    }
+
+    /// Counts bytes that just passed. Only the flow's own thread may call it.
+    pub fn passed(&self, count: usize, origin: Instant) {
+        let total = self.bytes.load(Ordering::Relaxed);
+        if total == 0 {
+            self.first_byte_ns.store(nanoseconds(origin.elapsed()), Ordering::Release);
+        }
+        self.bytes.store(total + count as u64, Ordering::Release);
+    }
+
+    /// The flow's part of the report.
+    pub fn report(&self, index: u32) -> FlowReport {
+        let ending = self.ending();
+        let port = |address: std::io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
+        FlowReport {
+            flow: index,
+            bytes: self.bytes(),
+            first_byte_ns: self.first_byte_ns(),
+            end_ns: ending.map_or(0, |ending| ending.at_ns),
+            end: ending.map_or(FlowEnd::Stopped, |ending| ending.end),
+            error: ending.and_then(|ending| ending.error.clone()),
+            local_port: port(self.stream.local_addr()),
+            remote_port: port(self.stream.peer_addr()),
+            cpu: ending.map(|ending| ending.cpu).unwrap_or_default(),
+        }
+    }
+}
+
+impl Flows {
+    /// Takes over connected streams; `origin` is the zero of all their times.
+    pub fn new(streams: Vec<TcpStream>, origin: Instant) -> Self {
+        let all = streams.into_iter().map(|stream| Flow {
+            stream,
+            bytes: AtomicU64::new(0),
+            first_byte_ns: AtomicI64::new(NOT_YET),
+            ending: OnceLock::new(),
+        });
+        Self {
+            all: all.collect(),
+            origin,
+            stop_sending: AtomicBool::new(false),
+            aborted: AtomicU8::new(0),
+            ended: Mutex::new(0),
+            one_ended: Condvar::new(),
+        }
+    }
+
+    /// The zero of all times.
+    pub fn origin(&self) -> Instant {
+        self.origin
+    }
+
+    /// Time since the origin, in nanoseconds.
+    pub fn now_ns(&self) -> i64 {
+        nanoseconds(self.origin.elapsed())
+    }
+
+    /// Sum of all flows' bytes.
+    pub fn bytes(&self) -> u64 {
+        self.all.iter().map(Flow::bytes).sum()
+    }
+
+    /// Tells the writers that time is up.
+    pub fn stop_sending(&self) {
+        self.stop_sending.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the writers must end.
+    pub fn sending_stopped(&self) -> bool {
+        self.stop_sending.load(Ordering::Relaxed)
+    }
+
+    /// Breaks every connection that has not ended, and wakes its thread.
+    pub fn abort(&self, why: FlowEnd) {
+        let code = if why == FlowEnd::DrainTimeout { 1 } else { 2 };
+        self.aborted.store(code, Ordering::Release);
+        self.stop_sending();
+        for flow in self.all.iter().filter(|flow| flow.ending().is_none()) {
+            // A connection that is gone already needs no breaking: both calls may fail.
+            let _ = SockRef::from(&flow.stream).set_linger(Some(Duration::ZERO));
+            let _ = flow.stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Why the flows were aborted, if they were.
+    pub fn aborted(&self) -> Option<FlowEnd> {
+        match self.aborted.load(Ordering::Acquire) {
+            0 => None,
+            1 => Some(FlowEnd::DrainTimeout),
+            _ => Some(FlowEnd::Stopped),
+        }
+    }
+
+    /// A flow's thread says how it ended.
+    pub fn end(&self, flow: &Flow, end: FlowEnd, error: Option<String>, cpu: CpuTime) {
+        let end = self.aborted().filter(|_| end != FlowEnd::Drained).unwrap_or(end);
+        // Each flow has one thread, which ends once: the cell is empty.
+        let _ = flow.ending.set(Ending { at_ns: self.now_ns(), end, error, cpu });
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.one_ended.notify_all();
+    }
+
+    /// Waits until every flow has ended, at most for `timeout`; says whether they have.
+    pub fn wait_all_ended(&self, timeout: Duration) -> bool {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = self.all.len();
+        let waited = self.one_ended.wait_timeout_while(ended, timeout, |ended| *ended < count);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 >= count
+    }
+}
+
+/// CPU time of the calling thread since `before`.
+pub fn cpu_since(before: Option<ThreadCpu>, began: Instant) -> CpuTime {
+    let elapsed_us = microseconds(began.elapsed());
+    let (Some(before), Ok(now)) = (before, sys::thread_cpu()) else {
+        return CpuTime { elapsed_us, ..CpuTime::default() };
+    };
+    CpuTime {
+        user_us: microseconds(now.user.saturating_sub(before.user)),
+        system_us: microseconds(now.system.saturating_sub(before.system)),
+        elapsed_us,
+    }
+}
+
+fn nanoseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

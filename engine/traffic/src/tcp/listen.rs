@@ -1,0 +1,201 @@
+//! The listening side: takes the trial's flows, closes and counts everybody else.
+
+use std::{
+    io::{self, Read, Write},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
+    os::fd::AsFd,
+    time::{Duration, Instant},
+};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::Socket;
+use wire::{Granted, OPENING_BYTES, Opening, PortRange, Prepare, Strangers};
+
+use super::socket;
+use crate::{
+    Control, TrialError,
+    defaults::{HANDSHAKE_TIMEOUT, PENDING_HANDSHAKES, SPARE_BACKLOG, STOP_CHECK},
+};
+
+/// A socket that listens for one trial's flows.
+pub struct Listener {
+    socket: Socket,
+    /// The port it listens on.
+    pub port: u16,
+    /// What the kernel granted.
+    pub granted: Granted,
+}
+
+/// A connection whose opening has not come completely.
+struct Pending {
+    stream: TcpStream,
+    bytes: [u8; OPENING_BYTES],
+    filled: usize,
+    deadline: Instant,
+}
+
+enum Verdict {
+    Wait,
+    Flow(u32),
+    Stranger(fn(&mut Strangers) -> &mut u32),
+}
+
+/// Binds and listens, with the window set and verified before any connection can come.
+pub fn listen(prepare: &Prepare, bind: Option<IpAddr>, ports: Option<PortRange>) -> Result<Listener, TrialError> {
+    let settings = &prepare.tcp;
+    let local = local_address(bind, settings.family)?;
+    let socket = socket::make(local, prepare.role, settings)?;
+    let granted = socket::verify_window(&socket, prepare.role, settings)?;
+    if local.is_ipv6() {
+        let only_ipv6 = settings.family == Some(6);
+        socket.set_only_v6(only_ipv6).map_err(|source| failed(local, source))?;
+    }
+    socket.set_reuse_address(true).map_err(|source| failed(local, source))?;
+    bind_to_a_port(&socket, local, ports)?;
+    let backlog = i32::try_from(settings.flows + SPARE_BACKLOG).unwrap_or(i32::MAX);
+    socket.listen(backlog).map_err(|source| failed(local, source))?;
+    socket.set_nonblocking(true).map_err(|source| failed(local, source))?;
+    let bound = socket.local_addr().map_err(|source| failed(local, source))?;
+    let port = bound.as_socket().map_or(0, |address| address.port());
+    Ok(Listener { socket, port, granted })
+}
+
+impl Listener {
+    /// Takes connections until every flow of the trial is there, in the order of their index.
+    pub fn accept_flows(
+        &self,
+        prepare: &Prepare,
+        control: &Control,
+    ) -> Result<(Vec<TcpStream>, Strangers), TrialError> {
+        let timeout = Duration::from_micros(prepare.tcp.connect_timeout_us);
+        let deadline = Instant::now() + timeout;
+        let mut flows: Vec<Option<TcpStream>> = (0..prepare.tcp.flows).map(|_| None).collect();
+        let mut pending: Vec<Pending> = Vec::new();
+        let mut strangers = Strangers::default();
+        loop {
+            let missing = flows.iter().filter(|flow| flow.is_none()).count();
+            if missing == 0 {
+                strangers.unfinished += u32::try_from(pending.len()).unwrap_or(u32::MAX);
+                return Ok((flows.into_iter().flatten().collect(), strangers));
+            }
+            if control.stopped() {
+                return Err(TrialError::Stopped);
+            }
+            if Instant::now() >= deadline {
+                return Err(TrialError::AcceptTimeout { missing, flows: prepare.tcp.flows, port: self.port, timeout });
+            }
+            self.wait(&pending);
+            self.take_connections(&mut pending, missing + PENDING_HANDSHAKES, &mut strangers);
+            settle(&mut pending, prepare, &mut flows, &mut strangers);
+        }
+    }
+
+    fn wait(&self, pending: &[Pending]) {
+        let mut watched = vec![PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN)];
+        watched.extend(pending.iter().map(|one| PollFd::from_borrowed_fd(one.stream.as_fd(), PollFlags::IN)));
+        let timeout = Timespec::try_from(STOP_CHECK).ok();
+        // An interrupted or failed poll only means looking once more: the loop has its own deadline.
+        let _ = poll(&mut watched, timeout.as_ref());
+    }
+
+    fn take_connections(&self, pending: &mut Vec<Pending>, room: usize, strangers: &mut Strangers) {
+        while let Ok((socket, _)) = self.socket.accept() {
+            if socket.set_nonblocking(true).is_err() {
+                continue;
+            }
+            if pending.len() >= room {
+                pending.remove(0);
+                strangers.crowded_out += 1;
+            }
+            let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
+            pending.push(Pending { stream: socket.into(), bytes: [0; OPENING_BYTES], filled: 0, deadline });
+        }
+    }
+}
+
+fn settle(pending: &mut Vec<Pending>, prepare: &Prepare, flows: &mut [Option<TcpStream>], strangers: &mut Strangers) {
+    let now = Instant::now();
+    let mut index = 0;
+    while index < pending.len() {
+        let verdict = pending[index].read_on(prepare, flows, now);
+        match verdict {
+            Verdict::Wait => index += 1,
+            Verdict::Flow(flow) => {
+                let mut stream = pending.swap_remove(index).stream;
+                let opening = Opening { token: prepare.token, flow };
+                // The answer is 20 bytes into an empty send buffer: it cannot block.
+                if stream.write_all(&opening.answer(prepare.answer)).is_ok() {
+                    flows[flow as usize] = Some(stream);
+                } else {
+                    strangers.unfinished += 1;
+                }
+            }
+            Verdict::Stranger(counter) => {
+                pending.swap_remove(index);
+                *counter(strangers) += 1;
+            }
+        }
+    }
+}
+
+impl Pending {
+    fn read_on(&mut self, prepare: &Prepare, flows: &[Option<TcpStream>], now: Instant) -> Verdict {
+        match self.stream.read(&mut self.bytes[self.filled..]) {
+            Ok(0) => return Verdict::Stranger(|strangers| &mut strangers.unfinished),
+            Ok(count) => self.filled += count,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(_) => return Verdict::Stranger(|strangers| &mut strangers.unfinished),
+        }
+        if self.filled < OPENING_BYTES {
+            if now >= self.deadline {
+                return Verdict::Stranger(|strangers| &mut strangers.unfinished);
+            }
+            return Verdict::Wait;
+        }
+        match Opening::decode(&self.bytes) {
+            Err(_) => Verdict::Stranger(|strangers| &mut strangers.not_an_engine),
+            Ok(opening) if opening.token != prepare.token => Verdict::Stranger(|strangers| &mut strangers.wrong_token),
+            Ok(Opening { flow, .. }) => match flows.get(flow as usize) {
+                Some(None) => Verdict::Flow(flow),
+                _ => Verdict::Stranger(|strangers| &mut strangers.wrong_flow),
+            },
+        }
+    }
+}
+
+fn local_address(bind: Option<IpAddr>, family: Option<u8>) -> Result<SocketAddr, TrialError> {
+    let address = match (bind, family) {
+        (Some(address), Some(4)) if address.is_ipv6() => {
+            return Err(TrialError::Settings(format!("bind address {address} is not IPv4")));
+        }
+        (Some(address), Some(6)) if address.is_ipv4() => {
+            return Err(TrialError::Settings(format!("bind address {address} is not IPv6")));
+        }
+        (Some(address), _) => address,
+        (None, Some(4)) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        // A host without IPv6 cannot make an IPv6 socket, not even a dual-stack one.
+        (None, None) if Socket::new(socket2::Domain::IPV6, socket2::Type::STREAM, None).is_err() => {
+            IpAddr::V4(Ipv4Addr::UNSPECIFIED)
+        }
+        (None, _) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    };
+    Ok(SocketAddr::new(address, 0))
+}
+
+fn bind_to_a_port(socket: &Socket, local: SocketAddr, ports: Option<PortRange>) -> Result<(), TrialError> {
+    let Some(PortRange { first, last }) = ports else {
+        return socket.bind(&local.into()).map_err(|source| failed(local, source));
+    };
+    let mut refusal = io::Error::from(io::ErrorKind::InvalidInput);
+    for port in first..=last {
+        match socket.bind(&SocketAddr::new(local.ip(), port).into()) {
+            Ok(()) => return Ok(()),
+            Err(error) => refusal = error,
+        }
+    }
+    Err(TrialError::NoFreePort { first, last, source: refusal })
+}
+
+fn failed(local: SocketAddr, source: io::Error) -> TrialError {
+    TrialError::Socket { what: format!("cannot listen on {local}"), source }
+}

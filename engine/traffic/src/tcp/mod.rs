@@ -1,0 +1,103 @@
+//! One end of a TCP trial: prepare, meet, run, drain, report.
+
+mod connect;
+mod flow;
+mod listen;
+mod run;
+mod sampler;
+mod sink;
+mod socket;
+mod source;
+
+use std::{
+    net::TcpStream,
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
+
+use socket2::SockRef;
+use wire::{Connected, Event, Granted, Listening, Meeting, Prepare, Report, Role, Strangers};
+
+use self::{flow::Flows, run::Ran};
+use crate::{Control, Outbox, TrialError, defaults::START_TIMEOUT, samples::for_each_batch};
+
+/// Carries one end of a trial out, from the sockets to the report. Whatever happens ends in exactly one `report` or
+/// `failed` event.
+pub fn carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) {
+    if let Err(error) = try_carry_out(prepare, control, outbox) {
+        outbox.event(Event::Failed(error.to_failed(&prepare.trial)));
+    }
+}
+
+fn try_carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
+    check(prepare)?;
+    let (streams, strangers, granted) = meet(prepare, control, outbox)?;
+    for stream in &streams {
+        socket::set_connected(&SockRef::from(stream), &prepare.tcp)
+            .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
+    }
+    outbox.event(Event::Connected(Connected { trial: prepare.trial.clone(), role: prepare.role, granted }));
+    if prepare.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {
+        return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
+    }
+    let origin_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let flows = Flows::new(streams, Instant::now());
+    let ran = run::run(&flows, prepare, control, outbox)?;
+    report(prepare, &flows, ran, strangers, i64::try_from(origin_unix_ns).unwrap_or(i64::MAX), outbox)
+}
+
+fn check(prepare: &Prepare) -> Result<(), TrialError> {
+    let settings = &prepare.tcp;
+    if settings.flows == 0 || settings.length_bytes == 0 || settings.rate_bps == Some(0) {
+        return Err(TrialError::Settings("flows, length and rate must be at least 1".into()));
+    }
+    if settings.sample_interval_us == 0 {
+        return Err(TrialError::Settings("the sample interval must be at least 1 µs".into()));
+    }
+    Ok(())
+}
+
+fn meet(
+    prepare: &Prepare,
+    control: &Control,
+    outbox: &dyn Outbox,
+) -> Result<(Vec<TcpStream>, Strangers, Granted), TrialError> {
+    let (streams, strangers, granted) = match &prepare.meeting {
+        Meeting::Listen { bind, ports } => {
+            let listener = listen::listen(prepare, *bind, *ports)?;
+            outbox.event(Event::Listening(Listening { trial: prepare.trial.clone(), port: listener.port }));
+            let (streams, strangers) = listener.accept_flows(prepare, control)?;
+            (streams, strangers, listener.granted)
+        }
+        Meeting::Connect { address, port, bind } => {
+            let (streams, granted) = connect::connect_flows(prepare, address, *port, *bind, control)?;
+            (streams, Strangers::default(), granted)
+        }
+    };
+    let (congestion, mss_bytes) =
+        streams.first().map_or((None, None), |stream| socket::read_connected(&SockRef::from(stream)));
+    Ok((streams, strangers, Granted { congestion, mss_bytes, ..granted }))
+}
+
+fn report(
+    prepare: &Prepare,
+    flows: &Flows,
+    ran: Ran,
+    strangers: Strangers,
+    origin_unix_ns: i64,
+    outbox: &dyn Outbox,
+) -> Result<(), TrialError> {
+    let sample_rows_lost = ran.samples.rows_lost();
+    let sample_rows = for_each_batch(ran.samples, &prepare.trial, prepare.role, |batch| outbox.samples(batch))
+        .map_err(|error| TrialError::Samples(error.to_string()))?;
+    outbox.event(Event::Report(Box::new(Report {
+        trial: prepare.trial.clone(),
+        role: prepare.role,
+        origin_unix_ns,
+        flows: (0..).zip(&flows.all).map(|(index, flow)| flow.report(index)).collect(),
+        strangers,
+        sample_rows,
+        sample_rows_lost,
+        incomplete: ran.incomplete.map(|error| error.to_failed(&prepare.trial)),
+    })));
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! The coordinator of one end: starts the flows' threads, samples them, keeps the deadlines.
+
+use std::{
+    thread::{self, Scope},
+    time::Duration,
+};
+
+use wire::{Event, FlowEnd, Prepare, Progress, Role};
+
+use super::{
+    flow::{Flow, Flows},
+    sampler::Sampler,
+    sink, source,
+};
+use crate::{
+    Control, Outbox, TrialError,
+    defaults::{
+        ABORT_TIMEOUT, FLOW_STACK_BYTES, PROGRESS_INTERVAL, RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK,
+    },
+    samples::SampleLog,
+};
+
+/// What a trial's end leaves behind.
+pub struct Ran {
+    /// The samples of all flows.
+    pub samples: SampleLog,
+    /// Why the trial is not whole at this end.
+    pub incomplete: Option<TrialError>,
+}
+
+/// Runs all flows to their end, at the latest until the deadlines of the settings.
+pub fn run(flows: &Flows, prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> Result<Ran, TrialError> {
+    let interval = Duration::from_micros(prepare.tcp.sample_interval_us);
+    let mut coordinator = Coordinator {
+        flows,
+        prepare,
+        control,
+        outbox,
+        sampler: Sampler::new(prepare.role, flows.all.len(), interval),
+        progress_due_ns: nanoseconds(PROGRESS_INTERVAL),
+        acknowledged: flows.all.iter().map(bytes_acknowledged).collect(),
+    };
+    thread::scope(|scope| {
+        for (index, flow) in flows.all.iter().enumerate() {
+            if let Err(error) = spawn(scope, index, flow, flows, prepare) {
+                flows.abort(FlowEnd::Stopped);
+                return Err(TrialError::Thread(error));
+            }
+        }
+        let incomplete = coordinator.run_until_ended().err().or_else(|| coordinator.first_broken());
+        // Aborted connections end their threads at once; the last sample needs them to have ended.
+        flows.wait_all_ended(ABORT_TIMEOUT);
+        coordinator.sampler.sample(flows);
+        Ok(Ran { samples: coordinator.sampler.log, incomplete })
+    })
+}
+
+fn spawn<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    index: usize,
+    flow: &'scope Flow,
+    flows: &'scope Flows,
+    prepare: &'scope Prepare,
+) -> std::io::Result<()> {
+    let cpus = &prepare.tcp.cpus;
+    let cpu = (!cpus.is_empty()).then(|| cpus[index % cpus.len()]);
+    let body = move || {
+        if let Some(cpu) = cpu
+            && let Err(error) = sys::bind_to_cpu(cpu)
+        {
+            let error = format!("cannot bind to CPU {cpu}: {error}");
+            flows.end(flow, FlowEnd::Broken, Some(error), wire::CpuTime::default());
+            return;
+        }
+        match prepare.role {
+            Role::Source => source::send(flow, flows, &prepare.tcp),
+            Role::Sink => sink::receive(flow, flows, &prepare.tcp),
+        }
+    };
+    thread::Builder::new().name(format!("flow-{index}")).stack_size(FLOW_STACK_BYTES).spawn_scoped(scope, body)?;
+    Ok(())
+}
+
+struct Coordinator<'a> {
+    flows: &'a Flows,
+    prepare: &'a Prepare,
+    control: &'a Control,
+    outbox: &'a dyn Outbox,
+    sampler: Sampler,
+    progress_due_ns: i64,
+    /// What the peer had acknowledged of each flow before the trial ran.
+    acknowledged: Vec<Option<u64>>,
+}
+
+impl Coordinator<'_> {
+    fn run_until_ended(&mut self) -> Result<(), TrialError> {
+        let settings = &self.prepare.tcp;
+        let sending_ns = microseconds_to_ns(settings.duration_us + settings.pad_us);
+        let drain = Duration::from_micros(settings.drain_timeout_us);
+        self.wait_until_all_run()?;
+        match self.prepare.role {
+            Role::Source => {
+                let stop_ns = self.flows.now_ns() + sending_ns;
+                self.watch_until(stop_ns)?;
+                self.flows.stop_sending();
+                self.drain_until(self.flows.now_ns() + nanoseconds(drain), drain)
+            }
+            Role::Sink => {
+                let slack = drain + SINK_SLACK;
+                self.drain_until(self.flows.now_ns() + sending_ns + nanoseconds(slack), slack)
+            }
+        }
+    }
+
+    /// Waits until every flow carries bytes: at a sink they have come, at a source they are acknowledged. From then on
+    /// the duration counts, so that the sink sees all flows for the whole of it.
+    fn wait_until_all_run(&mut self) -> Result<(), TrialError> {
+        let timeout = self.running_timeout();
+        let deadline_ns = self.flows.now_ns() + nanoseconds(timeout);
+        while let Some(flow) = self.first_not_running() {
+            if self.flows.now_ns() >= deadline_ns {
+                self.flows.abort(FlowEnd::Stopped);
+                return Err(TrialError::NotRunning { flow, timeout });
+            }
+            if self.step(RUNNING_CHECK)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// A sink is connected before the source may start; it waits longer.
+    fn running_timeout(&self) -> Duration {
+        let connect = Duration::from_micros(self.prepare.tcp.connect_timeout_us);
+        match self.prepare.role {
+            Role::Source => connect,
+            Role::Sink => START_TIMEOUT + connect,
+        }
+    }
+
+    fn first_not_running(&self) -> Option<u32> {
+        let running = |(flow, before): (&Flow, &Option<u64>)| match self.prepare.role {
+            Role::Sink => flow.first_byte_ns().is_some(),
+            Role::Source => match (bytes_acknowledged(flow), before) {
+                // A listening source's answer may still have been unacknowledged when the trial began.
+                (Some(now), Some(before)) => now > before + wire::ANSWER_BYTES as u64,
+                _ => flow.first_byte_ns().is_some(),
+            },
+        };
+        let index = self.flows.all.iter().zip(&self.acknowledged).position(|pair| !running(pair))?;
+        u32::try_from(index).ok()
+    }
+
+    fn drain_until(&mut self, deadline_ns: i64, timeout: Duration) -> Result<(), TrialError> {
+        if self.watch_until(deadline_ns)? {
+            return Ok(());
+        }
+        let flows = self.flows.all.iter().filter(|flow| flow.ending().is_none()).count();
+        self.flows.abort(FlowEnd::DrainTimeout);
+        Err(TrialError::DrainTimeout { flows, timeout })
+    }
+
+    /// Samples until `until_ns`; says whether all flows have ended before.
+    fn watch_until(&mut self, until_ns: i64) -> Result<bool, TrialError> {
+        loop {
+            let left = from_nanoseconds(until_ns - self.flows.now_ns());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            if self.step(left)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Waits a little, at most `longest`, and does what is due; says whether all flows have ended.
+    fn step(&mut self, longest: Duration) -> Result<bool, TrialError> {
+        let pause = longest.min(STOP_CHECK).min(self.sampler.due_in(self.flows.now_ns()));
+        let ended = self.flows.wait_all_ended(pause);
+        self.sampler.sample_if_due(self.flows);
+        self.tell_progress();
+        if self.control.stopped() {
+            self.flows.abort(FlowEnd::Stopped);
+            return Err(TrialError::Stopped);
+        }
+        if let Some(error) = self.first_broken() {
+            self.flows.abort(FlowEnd::Stopped);
+            return Err(error);
+        }
+        Ok(ended)
+    }
+
+    fn first_broken(&self) -> Option<TrialError> {
+        (0..).zip(&self.flows.all).find_map(|(index, flow)| {
+            let ending = flow.ending().filter(|ending| ending.end == FlowEnd::Broken)?;
+            let reason = ending.error.clone().unwrap_or_else(|| "unknown".into());
+            Some(TrialError::Broken { flow: index, bytes: flow.bytes(), reason })
+        })
+    }
+
+    fn tell_progress(&mut self) {
+        let now_ns = self.flows.now_ns();
+        if now_ns < self.progress_due_ns {
+            return;
+        }
+        self.progress_due_ns = now_ns + nanoseconds(PROGRESS_INTERVAL);
+        self.outbox.event(Event::Progress(Progress {
+            trial: self.prepare.trial.clone(),
+            role: self.prepare.role,
+            elapsed_us: u64::try_from(now_ns / 1000).unwrap_or(0),
+            bytes: self.flows.bytes(),
+        }));
+    }
+}
+
+fn bytes_acknowledged(flow: &Flow) -> Option<u64> {
+    sys::tcp_info(&flow.stream).ok()?.get("bytes_acked")
+}
+
+fn nanoseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn from_nanoseconds(nanoseconds: i64) -> Duration {
+    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
+}
+
+fn microseconds_to_ns(microseconds: u64) -> i64 {
+    i64::try_from(microseconds.saturating_mul(1000)).unwrap_or(i64::MAX)
+}

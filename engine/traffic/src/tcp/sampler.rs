@@ -1,0 +1,86 @@
+//! Turns the flows' counters and the kernel's `TCP_INFO` into samples, all flows at the same moment.
+
+use std::time::Duration;
+
+use sys::{TcpInfo, tcp_info};
+use wire::Role;
+
+use super::flow::{Flow, Flows};
+use crate::samples::{Sample, SampleLog};
+
+/// Where each flow's last sample ended.
+pub struct Sampler {
+    role: Role,
+    interval_ns: i64,
+    next_ns: i64,
+    marks: Vec<Mark>,
+    /// The samples so far.
+    pub log: SampleLog,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    at_ns: Option<i64>,
+    bytes: u64,
+    closed: bool,
+}
+
+impl Sampler {
+    /// A sampler for `flows` flows. A source's first sample begins at the origin, a sink's with the flow's first byte.
+    pub fn new(role: Role, flows: usize, interval: Duration) -> Self {
+        let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX).max(1);
+        let at_ns = (role == Role::Source).then_some(0);
+        let marks = vec![Mark { at_ns, ..Mark::default() }; flows];
+        Self { role, interval_ns, next_ns: interval_ns, marks, log: SampleLog::new() }
+    }
+
+    /// How long until the next samples are due.
+    pub fn due_in(&self, now_ns: i64) -> Duration {
+        Duration::from_nanos(u64::try_from(self.next_ns - now_ns).unwrap_or(0))
+    }
+
+    /// Takes a sample of every flow, if it is time.
+    pub fn sample_if_due(&mut self, flows: &Flows) {
+        let now_ns = flows.now_ns();
+        if now_ns < self.next_ns {
+            return;
+        }
+        self.sample(flows);
+        // A late sample makes a longer interval, not several short ones afterwards.
+        self.next_ns = (now_ns / self.interval_ns + 1) * self.interval_ns;
+    }
+
+    /// Takes a sample of every flow now. A flow that has ended gets its last one, up to its end.
+    pub fn sample(&mut self, flows: &Flows) {
+        for (index, flow) in flows.all.iter().enumerate() {
+            if let Some(sample) = self.next_sample(index, flow, flows) {
+                self.log.push(&sample);
+            }
+        }
+    }
+
+    fn next_sample(&mut self, index: usize, flow: &Flow, flows: &Flows) -> Option<Sample> {
+        let mark = self.marks.get_mut(index).filter(|mark| !mark.closed)?;
+        // The order matters: an ending that is seen here has all its bytes in the counter that is read after it.
+        let ended_ns = flow.ending().map(|ending| ending.at_ns);
+        let first_byte_ns = flow.first_byte_ns();
+        let (now_ns, bytes) = (flows.now_ns(), flow.bytes());
+        if self.role == Role::Sink {
+            mark.at_ns = mark.at_ns.or(first_byte_ns);
+        }
+        mark.closed = ended_ns.is_some();
+        let start_ns = mark.at_ns?;
+        // The thread may have looked at the clock just before the previous sample did.
+        let end_ns = ended_ns.unwrap_or(now_ns).max(start_ns);
+        let sample = Sample {
+            flow: u32::try_from(index).unwrap_or(u32::MAX),
+            start_ns,
+            end_ns,
+            bytes: bytes - mark.bytes,
+            tcp_info: tcp_info(&flow.stream).unwrap_or_else(|_| TcpInfo::from_bytes(&[])),
+        };
+        mark.at_ns = Some(end_ns);
+        mark.bytes = bytes;
+        (sample.bytes > 0 || end_ns > start_ns).then_some(sample)
+    }
+}

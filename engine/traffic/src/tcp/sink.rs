@@ -1,0 +1,36 @@
+//! The receiving thread of one flow.
+
+use std::{
+    io::{self, Read},
+    net::Shutdown,
+    time::Instant,
+};
+
+use wire::{FlowEnd, TcpSettings};
+
+use super::flow::{Flow, Flows, cpu_since};
+
+/// Reads to the end, then closes, which tells the source that everything arrived.
+pub fn receive(flow: &Flow, flows: &Flows, settings: &TcpSettings) {
+    let mut buffer = vec![0; settings.length_bytes as usize];
+    let mut running = None;
+    let outcome = loop {
+        match (&flow.stream).read(&mut buffer) {
+            Ok(0) => break Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
+            Ok(count) => {
+                flow.passed(count, flows.origin());
+                // What the thread costs counts from the first byte: before it, the thread only waits.
+                running.get_or_insert_with(|| (sys::thread_cpu().ok(), Instant::now()));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => break Err(error),
+        }
+    };
+    let cpu = running.map(|(cpu, began)| cpu_since(cpu, began)).unwrap_or_default();
+    // Fails only where the connection is gone already.
+    let _ = flow.stream.shutdown(Shutdown::Write);
+    match outcome {
+        Ok(end) => flows.end(flow, end, None, cpu),
+        Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
+    }
+}

@@ -1,0 +1,105 @@
+//! Makes a flow's socket with the trial's settings, and reads back what the kernel made of them.
+
+use std::{fs, io, net::SocketAddr, time::Duration};
+
+use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
+use wire::{Granted, Role, TcpSettings};
+
+use crate::{
+    TrialError,
+    defaults::{KEEPALIVE, WRITE_TIMEOUT},
+};
+
+/// A socket with every setting that must be there before `connect` or `listen`.
+pub fn make(local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<Socket, TrialError> {
+    let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))
+        .map_err(|source| failed("cannot make a TCP socket", source))?;
+    set(&socket, local, role, settings)?;
+    Ok(socket)
+}
+
+/// What the kernel granted; an error if that is less than asked for and the plan does not allow it.
+pub fn verify_window(socket: &Socket, role: Role, settings: &TcpSettings) -> Result<Granted, TrialError> {
+    let Some(requested_bytes) = settings.window_bytes else {
+        return Ok(Granted::default());
+    };
+    let (granted, sysctl) = match role {
+        Role::Source => (socket.send_buffer_size(), "net.core.wmem_max"),
+        Role::Sink => (socket.recv_buffer_size(), "net.core.rmem_max"),
+    };
+    let granted_bytes = granted.map_err(|source| failed("cannot read the window back", source))? as u64;
+    let window_clipped = granted_bytes < 2 * requested_bytes;
+    if window_clipped && !settings.clip_allowed {
+        return Err(TrialError::WindowClipped { requested_bytes, granted_bytes, sysctl });
+    }
+    let window_raised = granted_bytes > 2 * requested_bytes;
+    Ok(Granted { window_bytes: Some(granted_bytes), window_clipped, window_raised, ..Granted::default() })
+}
+
+/// What a connected flow really has: congestion control and segment size.
+pub fn read_connected(socket: &SockRef<'_>) -> (Option<String>, Option<u32>) {
+    let congestion = socket.tcp_congestion().ok().map(|name| {
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        String::from_utf8_lossy(&name[..end]).into_owned()
+    });
+    (congestion, socket.tcp_mss().ok())
+}
+
+/// Settings that only matter once the flow stands: how long a silent peer is waited for, how long a write may take.
+pub fn set_connected(socket: &SockRef<'_>, settings: &TcpSettings) -> io::Result<()> {
+    let silence = Duration::from_micros(settings.silence_timeout_us);
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE))?;
+    socket.set_tcp_user_timeout(Some(silence))?;
+    socket.set_write_timeout(Some(WRITE_TIMEOUT))?;
+    socket.set_nonblocking(false)
+}
+
+fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<(), TrialError> {
+    if let Some(bytes) = settings.window_bytes {
+        let size = usize::try_from(bytes).unwrap_or(usize::MAX);
+        match role {
+            Role::Source => socket.set_send_buffer_size(size),
+            Role::Sink => socket.set_recv_buffer_size(size),
+        }
+        .map_err(|source| failed(format!("cannot set a window of {bytes} B"), source))?;
+    }
+    if let Some(bytes) = settings.mss_bytes {
+        socket
+            .set_tcp_mss(bytes)
+            .map_err(|source| failed(format!("cannot set a segment size of {bytes} B"), source))?;
+    }
+    if let Some(dscp) = settings.dscp {
+        let traffic_class = u32::from(dscp) << 2;
+        match local {
+            SocketAddr::V4(_) => socket.set_tos_v4(traffic_class),
+            SocketAddr::V6(_) => socket.set_tclass_v6(traffic_class),
+        }
+        .map_err(|source| failed(format!("cannot set DSCP {dscp}"), source))?;
+    }
+    if role == Role::Source {
+        set_source(socket, settings)?;
+    }
+    Ok(())
+}
+
+fn set_source(socket: &Socket, settings: &TcpSettings) -> Result<(), TrialError> {
+    if let Some(name) = &settings.congestion {
+        socket.set_tcp_congestion(name.as_bytes()).map_err(|_| {
+            let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+            let available = available.map_or_else(|_| "unknown".into(), |names| names.trim().to_owned());
+            TrialError::Congestion { name: name.clone(), available }
+        })?;
+    }
+    if settings.no_delay {
+        socket.set_tcp_nodelay(true).map_err(|source| failed("cannot set TCP_NODELAY", source))?;
+    }
+    if let Some(rate_bps) = settings.pacing_rate_bps {
+        sys::set_max_pacing_rate(socket, rate_bps / 8)
+            .map_err(|source| failed(format!("cannot pace at {rate_bps} bit/s"), source))?;
+    }
+    Ok(())
+}
+
+fn failed(what: impl Into<String>, source: io::Error) -> TrialError {
+    TrialError::Socket { what: what.into(), source }
+}
