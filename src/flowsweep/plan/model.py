@@ -1,4 +1,4 @@
-"""The checked plan: frozen types that cannot be wrong. Only plan/ makes them; everything to the right relies on them."""
+"""The checked plan: frozen types that cannot be wrong. Only plan/ makes them; nothing checks them again."""
 
 from typing import Literal
 
@@ -48,7 +48,7 @@ class Host(Frozen):
     ports: tuple[int, int] | None
     """Inclusive range the listening side chooses from."""
     engine: str | None
-    """Path of the engine on that host; absent: the one that comes with Flowsweep, copied there where needed."""
+    """Path of the engine there; absent: the one that comes with Flowsweep, copied there where needed."""
     listens: bool
     """False: cannot be reached from outside (NAT), so that its peer listens in either role."""
 
@@ -61,7 +61,7 @@ class Path(Frozen):
 
 
 class Sweep(Frozen):
-    """`[[sweep]]`: axes are tuples, a scalar of the plan is a tuple of one; `None` as an element means not set."""
+    """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set."""
 
     name: str
     test: Literal["tcp"]
@@ -102,9 +102,11 @@ class Plan(Frozen):
     """Where it came from, for messages."""
     text: str
     """The file as it was written."""
+    overrides: tuple[str, ...] = ()
+    """`TABLE.KEY=VALUE`, put over the file by `--set`; everything below already has them in it."""
     campaign: Campaign
     links: tuple[Link, ...]
     """Empty: real hosts."""
     hosts: tuple[Host, ...]
-    """Every host that a path names; those of a link without a `[hosts]` entry included."""
+    """Every host that a path or a link names, with a `[hosts]` entry or without."""
     sweeps: tuple[Sweep, ...]
