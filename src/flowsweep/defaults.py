@@ -3,6 +3,7 @@
 Times in nanoseconds, sizes in bytes, rates in bit/s, as the suffix says.
 """
 
+MICROSECOND_NS = 1_000
 MILLISECOND_NS = 1_000_000
 SECOND_NS = 1_000_000_000
 
@@ -17,6 +18,27 @@ FLOWS_MAX = 1024
 REPEATS = 1
 DRAIN_TIMEOUT_NS = 10 * SECOND_NS
 MINIMUM_BINS = 3
+
+# What a plan may ask for
+DURATION_MAX_NS = 24 * 3600 * SECOND_NS
+SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS
+LENGTH_MAX_BYTES = 16 * 1024 * 1024
+WINDOW_MAX_BYTES = (1 << 30) - 1
+"""Linux takes a socket buffer as a signed 32-bit number and doubles it."""
+MSS_MIN_BYTES = 88
+MSS_MAX_BYTES = 32_767
+"""What Linux accepts as TCP_MAXSEG (`TCP_MIN_MSS`, `MAX_TCP_WINDOW`)."""
+QUEUE_MIN_BYTES = 1_600
+"""One Ethernet frame."""
+QUEUE_MAX_BYTES = 1 << 31
+LINK_RATE_MIN_BPS = 1_000
+CPU_MAX = 8_191
+PORT_MAX = 65_535
+REPEATS_MAX = 10_000
+TRIALS_MAX = 1_000_000
+
+# What a trial takes beyond its duration and pad: prepare, connect, report
+TRIAL_OVERHEAD_NS = 150 * MILLISECOND_NS
 
 # An engine's part of it
 PAD_NS = 100 * MILLISECOND_NS
@@ -39,3 +61,17 @@ TRIAL_SLACK_S = 5.0
 """What an engine may take beyond its own deadlines, before the controller stops waiting for it."""
 STOP_TIMEOUT_S = 3.0
 """How long an engine may take to end a trial that it was told to stop."""
+
+# The lab (docs/lab.md says why)
+LAB_MTU_BYTES = 1500
+LAB_FRAMING_BYTES = 14
+"""Ethernet header: what the kernel's shaper counts beyond the IP packet."""
+LAB_QUEUE_NS = 50 * MILLISECOND_NS
+LAB_QUEUE_MINIMUM_BYTES = 128 * 1024
+LAB_BURST_NS = 2 * MILLISECOND_NS
+"""How late the shaper's timer may fire without losing rate."""
+LAB_TCP_BUFFER_MAX_BYTES = 32 * 1024 * 1024
+"""How far the kernel's autotuning may go in a lab host."""
+LAB_COMMAND_TIMEOUT_S = 10.0
+LAB_ENGINE_END_TIMEOUT_S = 2.0
+"""How long a left-over engine may take to be gone once it was killed."""

@@ -1,0 +1,103 @@
+"""From a plan file that is right to the Plan that everything else works with."""
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import TypeVar
+
+from flowsweep.plan.check_hosts import is_bare
+from flowsweep.plan.input import HostTable, LinkTable, PlanFile
+from flowsweep.plan.model import Campaign, Host, Link, Path, Plan, Sweep
+from flowsweep.plan.sweep_table import SweepTable
+
+LOOPBACK = "localhost"
+
+
+def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, str]) -> Plan:
+    """Make the frozen plan of a file without problems."""
+    links = file.lab.links if file.lab else {}
+    return Plan(
+        source=source,
+        text=text,
+        overrides=tuple(f"{name}={value}" for name, value in overrides.items()),
+        campaign=Campaign(
+            name=file.campaign.name or PurePath(source).stem,
+            repeats=file.campaign.repeats,
+            order=file.campaign.order,
+            seed=file.campaign.seed,
+        ),
+        links=tuple(_link(name, link) for name, link in links.items()),
+        hosts=tuple(
+            _host(name, file.hosts.get(name, HostTable()), in_lab=bool(links)) for name in _hosts(file)
+        ),
+        sweeps=tuple(_sweep(sweep, number) for number, sweep in enumerate(file.sweep, start=1)),
+    )
+
+
+def _hosts(file: PlanFile) -> list[str]:
+    """Name every host of a link or path once, in the order of the file."""
+    links = file.lab.links.values() if file.lab else ()
+    named = [host for link in links for host in link.between]
+    named += [host for sweep in file.sweep for path in sweep.paths for host in (path.src, path.dst)]
+    return list(dict.fromkeys(named))
+
+
+def _link(name: str, link: LinkTable) -> Link:
+    first, second = link.between
+    return Link(name=name, between=(first, second), rate_bps=link.rate, queue_bytes=link.queue)
+
+
+def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
+    """A host of which nothing is said is reached by loopback; from elsewhere the checks refused it."""
+    address = LOOPBACK if is_bare(host) and not in_lab else host.address
+    return Host(
+        name=name,
+        launch=tuple(host.launch),
+        address=address,
+        data_address=host.data_address,
+        bind=host.bind,
+        ports=host.ports,
+        engine=host.engine,
+        listens=host.listens,
+    )
+
+
+def _sweep(sweep: SweepTable, number: int) -> Sweep:
+    return Sweep(
+        name=sweep.name or f"sweep-{number}",
+        test=sweep.test,
+        paths=tuple(Path(src=path.src, dst=path.dst) for path in sweep.paths),
+        directions=sweep.directions,
+        flows=tuple(sweep.flows),
+        window_bytes=_set(sweep.window),
+        window_sum_bytes=_set(sweep.window_sum),
+        window_send_bytes=_set(sweep.window_send),
+        window_recv_bytes=_set(sweep.window_recv),
+        window_max_bytes=sweep.window_max,
+        length_bytes=tuple(sweep.length),
+        congestion=_axis(sweep.congestion),
+        duration_ns=tuple(sweep.duration),
+        rate_bps=_axis(sweep.rate),
+        pacing_rate_bps=_axis(sweep.pacing_rate),
+        mss_bytes=_axis(sweep.mss),
+        dscp=_axis(sweep.dscp),
+        no_delay=tuple(sweep.no_delay),
+        affinity=((),) if sweep.affinity is None else tuple(sweep.affinity),
+        family=_axis(sweep.family),
+        mode=tuple(sweep.mode),
+        omit_ns=sweep.omit,
+        interval_ns=sweep.interval,
+        sample_interval_ns=sweep.sample_interval,
+        clip_allowed=sweep.clip == "allow",
+        drain_timeout_ns=sweep.drain,
+    )
+
+
+Item = TypeVar("Item")
+
+
+def _set(values: list[Item] | None) -> tuple[Item, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _axis(values: list[Item] | None) -> tuple[Item | None, ...]:
+    return (None,) if values is None else tuple(values)

@@ -1,0 +1,130 @@
+"""What the keys of a sweep must agree on."""
+
+import math
+from collections.abc import Iterator
+
+from flowsweep import defaults
+from flowsweep.plan.input import PlanFile
+from flowsweep.plan.problems import KeyPath, Problem, shown_path
+from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.units import write_duration, write_size
+
+
+def sweep_problems(file: PlanFile) -> Iterator[Problem]:
+    """Find what contradicts itself within sweeps and between them."""
+    if not file.sweep:
+        yield Problem(("sweep",), "missing: a plan needs at least one [[sweep]]")
+    names: dict[str, KeyPath] = {}
+    for index, sweep in enumerate(file.sweep):
+        at: KeyPath = ("sweep", index)
+        yield from _window_problems(sweep, at)
+        yield from _window_sum_problems(sweep, at)
+        yield from _time_problems(sweep, at)
+        yield from _path_problems(sweep, at)
+        first = names.setdefault(sweep.name, at) if sweep.name else at
+        if first != at:
+            yield Problem(
+                (*at, "name"),
+                f'found "{sweep.name}" again, expected another name than {first[0]}[{first[1]}]',
+            )
+    trials = sum(_trial_count(sweep) for sweep in file.sweep) * file.campaign.repeats
+    if trials > defaults.TRIALS_MAX:
+        message = f"found axes that multiply to {trials} trials, expected at most {defaults.TRIALS_MAX}"
+        yield Problem(("sweep",), message)
+
+
+def _window_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    window, window_sum = (*at, "window"), (*at, "window_sum")
+    if sweep.window is not None and sweep.window_sum is not None:
+        message = "found together with `window`, expected one of them: `window` is what each flow gets"
+        yield Problem(window_sum, message, about=(window,))
+    ends = {"window_send": sweep.window_send, "window_recv": sweep.window_recv}
+    for key, sizes in ends.items():
+        if sizes is None:
+            continue
+        if sweep.window_sum is not None:
+            message = "found together with `window_sum`, expected it alone or beside `window`, both per flow"
+            yield Problem((*at, key), message, about=(window_sum,))
+        if sweep.window_max is not None and max(sizes) > sweep.window_max:
+            largest, cap = write_size(max(sizes)), write_size(sweep.window_max)
+            message = f"found {largest}, expected no more than `window_max`, {cap}"
+            yield Problem((*at, key), message)
+    if sweep.window is not None and None not in ends.values():
+        message = "has no effect: `window_send` and `window_recv` override it at both ends; leave it out"
+        yield Problem(window, message)
+    if sweep.window_max is not None and sweep.window is None and sweep.window_sum is None:
+        message = (
+            "found without `window` or `window_sum`, expected one of them: it caps what they give a flow"
+        )
+        yield Problem((*at, "window_max"), message, about=(window, window_sum))
+
+
+def _window_sum_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    if sweep.window_sum is None:
+        return
+    about = ((*at, "flows"), (*at, "window_max"))
+    smallest, most_flows = min(sweep.window_sum), max(sweep.flows)
+    if smallest < most_flows:
+        message = f"found {write_size(smallest)} for {most_flows} flows, expected at least 1B per flow"
+        yield Problem((*at, "window_sum"), message, about)
+    largest, least_flows = max(sweep.window_sum), min(sweep.flows)
+    window = min(largest // least_flows, sweep.window_max or largest)
+    if window > defaults.WINDOW_MAX_BYTES:
+        message = (
+            f"found {write_size(largest)} for {_counted(least_flows, 'flow')}, expected at most "
+            f"{write_size(defaults.WINDOW_MAX_BYTES)} per flow: lower it, or set `window_max`"
+        )
+        yield Problem((*at, "window_sum"), message, about)
+
+
+def _time_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    if sweep.interval < sweep.sample_interval:
+        message = (
+            f"found {write_duration(sweep.interval)}, expected no less than `sample_interval`, "
+            f"{write_duration(sweep.sample_interval)}: a bin needs at least one sample"
+        )
+        yield Problem((*at, "interval"), message, about=((*at, "sample_interval"),))
+    needed = sweep.omit + defaults.MINIMUM_BINS * sweep.interval
+    for index, duration in enumerate(sweep.duration):
+        if duration >= needed:
+            continue
+        bins = max(0, duration - sweep.omit) // sweep.interval
+        message = (
+            f"found {write_duration(duration)} with {write_duration(sweep.omit)} omitted, which holds "
+            f"{_counted(bins, 'whole interval')} of {write_duration(sweep.interval)}, expected at least "
+            f"{defaults.MINIMUM_BINS}: make the duration {write_duration(needed)} or the interval shorter"
+        )
+        path = (*at, "duration", index) if len(sweep.duration) > 1 else (*at, "duration")
+        yield Problem(path, message, about=((*at, "omit"), (*at, "interval")))
+
+
+def _path_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    if not sweep.paths:
+        yield Problem(
+            (*at, "paths"), 'missing: write where to measure, as in [{ from = "left", to = "right" }]'
+        )
+    seen: dict[tuple[str, str], KeyPath] = {}
+    for index, path in enumerate(sweep.paths):
+        here = (*at, "paths", index)
+        if path.src == path.dst:
+            yield Problem(here, f'found "{path.src}" at both ends, expected two hosts')
+            continue
+        there, back = (path.src, path.dst), (path.dst, path.src)
+        if there in seen:
+            yield Problem(here, f"is the same as {shown_path(seen[there])}: leave one out")
+        elif back in seen and sweep.directions != "one":
+            message = (
+                f"is the other direction of {shown_path(seen[back])}, "
+                f'which directions = "{sweep.directions}" measures already: leave one out'
+            )
+            yield Problem(here, message, about=((*at, "directions"),))
+        seen.setdefault(there, here)
+
+
+def _trial_count(sweep: SweepTable) -> int:
+    axes = [values for _, values in sweep if isinstance(values, list) and values]
+    return math.prod(len(axis) for axis in axes) * (1 if sweep.directions == "one" else 2)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,84 @@
+"""What an edit changed in a plan. Layout, comments and the order of keys are no edits."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from flowsweep.plan.model import Plan
+from flowsweep.plan.readers import shown
+from flowsweep.units import write_duration, write_rate, write_size
+
+ABSENT = "not set"
+
+_WRITERS: Mapping[str, Callable[[int], str]] = {
+    "_ns": write_duration,
+    "_bytes": write_size,
+    "_bps": write_rate,
+}
+_KEYS = {"drain_timeout": "drain", "clip_allowed": "clip"}
+"""Keys of a plan file that its frozen form calls otherwise."""
+
+
+def plan_difference(stored: Plan, now: Plan) -> tuple[str, ...]:
+    """Tell each key that differs, with its value then and now; empty if both ask for the same."""
+    before, after = _normal(stored), _normal(now)
+    problems = [f"{path}: {then} then, {current} now" for path, then, current in _compared("", before, after)]
+    orders = [tuple(sweep.name for sweep in plan.sweeps) for plan in (stored, now)]
+    if sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]:
+        problems.append(f"sweep: in the order {', '.join(orders[0])} then, {', '.join(orders[1])} now")
+    return tuple(problems)
+
+
+def _normal(plan: Plan) -> dict[str, Any]:
+    """Lists of named things become tables by name, so that an inserted one does not shift the others."""
+    return {
+        "campaign": plan.campaign.model_dump(),
+        "lab.links": {link.name: link.model_dump(exclude={"name"}) for link in plan.links},
+        "hosts": {host.name: host.model_dump(exclude={"name"}) for host in plan.hosts},
+        "sweep": {sweep.name: sweep.model_dump(exclude={"name"}) for sweep in plan.sweeps},
+    }
+
+
+def _compared(path: str, then: object, now: object) -> Iterator[tuple[str, str, str]]:
+    if then == now:
+        return
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in dict.fromkeys([*then, *now]):
+            yield from _compared(f"{path}.{key}" if path else str(key), then.get(key), now.get(key))
+        return
+    if path.endswith(".clip_allowed"):
+        then, now = ("allow" if allowed else "refuse" for allowed in (then, now))
+    key, write = _written(path)
+    yield key, _value(then, write), _value(now, write)
+
+
+def _written(path: str) -> tuple[str, Callable[[int], str] | None]:
+    """Turn the name of a frozen field into the key of a plan file, and say how its values are written."""
+    for suffix, write in _WRITERS.items():
+        if path.endswith(suffix):
+            return _file_key(path.removesuffix(suffix)), write
+    return _file_key(path), None
+
+
+def _file_key(path: str) -> str:
+    table, dot, key = path.rpartition(".")
+    return f"{table}{dot}{_KEYS.get(key, key)}"
+
+
+def _value(value: object, write: Callable[[int], str] | None) -> str:
+    match value:
+        case None | (None,):
+            return ABSENT
+        case dict() if {"src", "dst"} == value.keys():
+            return f"{value['src']} → {value['dst']}"
+        case dict():
+            return "there"
+        case tuple() | list():
+            return (
+                _value(value[0], write)
+                if len(value) == 1
+                else f"[{', '.join(_value(v, write) for v in value)}]"
+            )
+        case int() if write is not None:
+            return write(value)
+        case _:
+            return shown(value)

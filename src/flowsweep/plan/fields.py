@@ -1,0 +1,120 @@
+"""Types of the values in a plan file."""
+
+import ipaddress
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from flowsweep import defaults, units
+from flowsweep.plan.readers import Reader, duration, matching, rate, size, whole, wrong
+
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}"
+NAME_EXPECTED = 'a name of letters, digits, "-", "_" and ".", at most 63'
+
+
+def _read_name(value: object) -> str:
+    return matching(value, NAME_PATTERN, NAME_EXPECTED)
+
+
+def _read_title(value: object) -> str:
+    return matching(value, r"\S(.{0,98}\S)?", "a line of at most 100 characters")
+
+
+def _read_cpus(value: object) -> tuple[int, ...]:
+    expected = 'a Linux CPU list such as "0-1,3"'
+    text = matching(value, r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", expected)
+    cpus: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if int(last or first) > defaults.CPU_MAX or int(first) > int(last or first):
+            raise wrong(value, f"{expected}, lowest first, none above {defaults.CPU_MAX}")
+        cpus.extend(range(int(first), int(last or first) + 1))
+    if len(set(cpus)) < len(cpus):
+        raise wrong(value, "each CPU once")
+    return tuple(cpus)
+
+
+def _read_ports(value: object) -> tuple[int, int]:
+    expected = 'a range of ports such as "5300-5400"'
+    first, _, last = matching(value, r"[0-9]{1,5}(-[0-9]{1,5})?", expected).partition("-")
+    ports = int(first), int(last or first)
+    if 1 <= ports[0] <= ports[1] <= defaults.PORT_MAX:
+        return ports
+    raise wrong(value, f"{expected}, lowest first, from 1 to {defaults.PORT_MAX}")
+
+
+def _read_address(value: object) -> str:
+    """Names are checked by whoever resolves them; what can be seen here is a port or brackets."""
+    text = matching(value, r"[^\s\[\]/]+", 'a host name or an IP address, without port, such as "192.0.2.7"')
+    if ":" in text:
+        _ip_address(text, "a host name or an IP address; ports are a key of their own")
+    return text
+
+
+def _read_bind(value: object) -> str:
+    expected = 'an IP address of that host such as "192.0.2.7"'
+    return _ip_address(matching(value, r"\S+", expected), expected)
+
+
+def _ip_address(text: str, expected: str) -> str:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        raise wrong(text, expected) from None
+    return text
+
+
+def _as_list(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+Item = TypeVar("Item")
+
+
+def _each_once(values: list[Item]) -> list[Item]:
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            first = values.index(value)
+            raise ValueError(f"values {first + 1} and {index + 1} are the same, expected each value once")
+    return values
+
+
+class _AxisSchema:
+    """An axis is a scalar or a list."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        listed: dict[str, Any] = handler(schema)
+        return {"anyOf": [listed["items"], {**listed, "uniqueItems": True}]}
+
+
+Axis = Annotated[
+    list[Item], Field(min_length=1), AfterValidator(_each_once), BeforeValidator(_as_list), _AxisSchema()
+]
+
+Flows = Annotated[int, whole(1, defaults.FLOWS_MAX)]
+Repeats = Annotated[int, whole(1, defaults.REPEATS_MAX)]
+Seed = Annotated[int, whole(0, units.LARGEST)]
+Dscp = Annotated[int, whole(0, 63)]
+Duration = Annotated[int, duration(defaults.SAMPLE_INTERVAL_MIN_NS, defaults.DURATION_MAX_NS)]
+Omit = Annotated[int, duration(0, defaults.DURATION_MAX_NS)]
+Length = Annotated[int, size(1, defaults.LENGTH_MAX_BYTES)]
+Window = Annotated[int, size(1, defaults.WINDOW_MAX_BYTES)]
+WindowSum = Annotated[int, size(1, units.LARGEST)]
+SegmentSize = Annotated[int, size(defaults.MSS_MIN_BYTES, defaults.MSS_MAX_BYTES)]
+Queue = Annotated[int, size(defaults.QUEUE_MIN_BYTES, defaults.QUEUE_MAX_BYTES)]
+Rate = Annotated[int, rate(1)]
+LinkRate = Annotated[int, rate(defaults.LINK_RATE_MIN_BPS)]
+Name = Annotated[str, Reader(_read_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
+Title = Annotated[str, Reader(_read_title, {"type": "string", "minLength": 1, "maxLength": 100})]
+Cpus = Annotated[
+    tuple[int, ...], Reader(_read_cpus, {"type": "string", "pattern": r"^\d+(-\d+)?(,\d+(-\d+)?)*$"})
+]
+Ports = Annotated[
+    tuple[int, int], Reader(_read_ports, {"type": "string", "pattern": r"^\d{1,5}(-\d{1,5})?$"})
+]
+Address = Annotated[str, Reader(_read_address, {"type": "string", "pattern": r"^[^\s\[\]/]+$"})]
+BindAddress = Annotated[str, Reader(_read_bind, {"type": "string"})]

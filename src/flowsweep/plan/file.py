@@ -1,0 +1,102 @@
+"""Reads a plan file. All that is wrong with it is told at once."""
+
+import copy
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from flowsweep.errors import PlanError
+from flowsweep.plan.build import build_plan
+from flowsweep.plan.check_hosts import host_problems
+from flowsweep.plan.check_sweeps import sweep_problems
+from flowsweep.plan.input import PlanFile
+from flowsweep.plan.lines import key_lines, line_of
+from flowsweep.plan.model import Plan
+from flowsweep.plan.overrides import overridden, override_of
+from flowsweep.plan.problems import KeyPath, Problem, problems_of, shown_path, worth_telling
+
+
+def load_plan(path: Path, overrides: Mapping[str, str] | None = None) -> Plan:
+    """Read and check a plan file; overrides are as parse_overrides gives them. Raises PlanError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PlanError(str(path), (f"cannot be read: {error.strerror}",)) from error
+    except UnicodeDecodeError as error:
+        raise PlanError(str(path), (f"is not UTF-8 text: {error.reason} at byte {error.start}",)) from error
+    return parse_plan(text, str(path), overrides)
+
+
+def parse_plan(text: str, source: str, overrides: Mapping[str, str] | None = None) -> Plan:
+    """Check a plan; `source` is its file, for messages and the default name. Raises PlanError."""
+    overrides = overrides or {}
+    try:
+        document = overridden(tomllib.loads(text), overrides)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(source, (f"is not TOML: {error}",)) from error
+    file, problems, wrong = _read(document)
+    consequences = [*sweep_problems(file), *host_problems(file)]
+    problems = [*problems, *worth_telling(consequences, wrong)]
+    if problems:
+        raise PlanError(source, _told(problems, text, overrides))
+    return build_plan(file, text, source, overrides)
+
+
+def _read(document: dict[str, Any]) -> tuple[PlanFile, list[Problem], set[KeyPath]]:
+    """Read what can be read, so that a wrong key does not hide other problems.
+
+    Returns the document without the keys that are wrong, the problems, and the paths of the keys left out.
+    """
+    remaining = copy.deepcopy(document)
+    problems: list[Problem] = []
+    wrong: set[KeyPath] = set()
+    while True:
+        try:
+            return PlanFile.model_validate(remaining), problems, wrong
+        except ValidationError as error:
+            # What a later round finds only follows from what the first one left out.
+            problems = problems or problems_of(error, document)
+            left_out = {_key_of(details["loc"], remaining) for details in error.errors(include_url=False)}
+        for path in sorted(left_out, key=len, reverse=True):
+            _leave_out(path, remaining)
+        wrong |= left_out
+
+
+def _key_of(location: tuple[int | str, ...], document: dict[str, Any]) -> KeyPath:
+    """Find the innermost key of a table that a location leads through."""
+    innermost = 0
+    value: Any = document
+    for depth, part in enumerate(location, start=1):
+        if isinstance(value, dict) and part in value:
+            innermost = depth
+            value = value[part]
+        elif isinstance(value, list) and isinstance(part, int):
+            value = value[part]
+        else:
+            break
+    return location[:innermost]
+
+
+def _leave_out(path: KeyPath, document: dict[str, Any]) -> None:
+    value: Any = document
+    for part in path[:-1]:
+        value = value[part]
+    del value[path[-1]]
+
+
+def _told(problems: list[Problem], text: str, overrides: Mapping[str, str]) -> tuple[str, ...]:
+    """Write each problem once, in the order of the file, those of overrides first."""
+    lines = key_lines(text)
+    told: dict[str, int] = {}
+    for problem in problems:
+        name = override_of(problem.path, overrides)
+        if name is not None:
+            told.setdefault(f"--set {name}={overrides[name]}: {problem.message}", 0)
+            continue
+        line = line_of(problem.path, lines)
+        place = f"line {line}, " if line is not None else ""
+        told.setdefault(f"{place}{shown_path(problem.path)}: {problem.message}", line or 0)
+    return tuple(sorted(told, key=told.__getitem__))

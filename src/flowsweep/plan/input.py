@@ -1,0 +1,88 @@
+"""A plan file as a person writes it. The descriptions and examples here are what an editor shows."""
+
+from typing import Annotated, Literal
+
+from flowsweep import defaults
+from flowsweep.plan import fields
+from flowsweep.plan.readers import nothing_yet, one_of
+from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.plan.table import Table, key
+
+
+class CampaignTable(Table):
+    """The campaign: all sweeps and repeats of this plan."""
+
+    name: fields.Title | None = key(
+        "Name of the campaign; the file's name if absent.", None, examples=["slac-in2p3"]
+    )
+    repeats: fields.Repeats = key("How often every point of every sweep is measured.", defaults.REPEATS)
+    order: Annotated[Literal["blocks", "listed"], one_of("blocks", "listed")] = key(
+        "blocks: every point once per repeat, shuffled inside the repeat. listed: as written.", "blocks"
+    )
+    seed: fields.Seed | None = key(
+        "Seed of the shuffle; drawn and recorded when the campaign starts if absent.", None, examples=[1]
+    )
+
+
+class LinkTable(Table):
+    """An emulated path between two hosts, which are made for the campaign on this machine."""
+
+    between: list[fields.Name] = key("The two hosts.", [], examples=[["left", "right"]])
+    rate: fields.LinkRate | None = key(
+        "Rate of IP packets, without Ethernet framing; unlimited if absent.", None, examples=["200Mbit/s"]
+    )
+    queue: fields.Queue | None = key(
+        "What may wait for the link; a length that suits the rate if absent.", None, examples=["1.1MB"]
+    )
+    delay: Annotated[None, nothing_yet("the delay of a link", '"0ms"')] = key(
+        "Not in this version yet.", None
+    )
+    jitter: Annotated[None, nothing_yet("the jitter of a link", '"0ms"')] = key(
+        "Not in this version yet.", None
+    )
+    loss: Annotated[None, nothing_yet("loss on a link", "0.0")] = key("Not in this version yet.", None)
+
+
+class LabTable(Table):
+    """Emulated links. A plan with a lab measures between the hosts of its links and no others."""
+
+    links: dict[str, LinkTable] = key("Emulated links, by name.", {})
+
+
+class HostTable(Table):
+    """How to start an engine on a host, and how peers reach it."""
+
+    address: fields.Address | None = key(
+        "Name or IP address where peers reach it.", None, examples=["192.0.2.7", "nas.example.org"]
+    )
+    launch: list[str] = key(
+        "Arguments put in front of the engine's command; this machine if absent.",
+        [],
+        examples=[["ssh", "nas.example.org"], ["ip", "netns", "exec", "left"]],
+    )
+    data_address: fields.Address | None = key(
+        "Name or IP address for the traffic, where it is not `address`.", None, examples=["10.0.0.7"]
+    )
+    bind: fields.BindAddress | None = key(
+        "IP address of that host to listen on and send from.", None, examples=["10.0.0.7"]
+    )
+    ports: fields.Ports | None = key(
+        "Ports the listening side chooses from; any free one if absent.", None, examples=["5300-5400"]
+    )
+    engine: str | None = key(
+        "Path of the engine on that host; the one that comes with Flowsweep if absent.",
+        None,
+        examples=["/usr/local/bin/flowsweep-engine"],
+    )
+    listens: bool = key(
+        "Whether peers can connect to it; false behind NAT: then it connects, in either role.", default=True
+    )
+
+
+class PlanFile(Table):
+    """A plan of Flowsweep: what to measure, between which hosts. Quantities carry their unit."""
+
+    campaign: CampaignTable = key("The campaign.", CampaignTable())
+    lab: LabTable | None = key("Emulated links, for a plan without real hosts.", None)
+    hosts: dict[str, HostTable] = key("Real hosts, by name.", {})
+    sweep: list[SweepTable] = key("The grids of trials.", [])

@@ -1,0 +1,45 @@
+"""Where the keys of a TOML document are written."""
+
+import re
+from collections.abc import Mapping
+
+from flowsweep.plan.problems import KeyPath
+
+_HEADER = re.compile(r"\s*(?P<open>\[\[?)\s*(?P<name>[^\[\]]+?)\s*\]\]?\s*(#.*)?")
+_KEY = re.compile(r"\s*(?P<name>[A-Za-z0-9_\-.\"' ]+?)\s*=")
+_PART = re.compile(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")
+
+
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """Find the line, from 1, of every table header and key at the beginning of a line.
+
+    Good enough to point at, and no parser: what looks like a key inside a text of several lines counts too.
+    """
+    lines: dict[KeyPath, int] = {}
+    tables: dict[KeyPath, int] = {}
+    table: KeyPath = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.fullmatch(line):
+            table = _parts(header["name"])
+            if header["open"] == "[[":
+                index = tables.get(table, 0)
+                tables[table] = index + 1
+                table = (*table, index)
+            lines.setdefault(table, number)
+        elif key := _KEY.match(line):
+            lines.setdefault((*table, *_parts(key["name"])), number)
+    return lines
+
+
+def line_of(path: KeyPath, lines: Mapping[KeyPath, int]) -> int | None:
+    """Return the line of a key, or of the nearest thing around it that has one."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in lines:
+            return lines[path[:length]]
+    return None
+
+
+def _parts(dotted: str) -> KeyPath:
+    return tuple(
+        next(part for part in match.groups() if part is not None) for match in _PART.finditer(dotted)
+    )

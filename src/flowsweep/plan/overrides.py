@@ -1,0 +1,78 @@
+"""`--set TABLE.KEY=VALUE`: values put over those of a plan file, for all its sweeps or for the campaign."""
+
+import copy
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flowsweep.errors import PlanError
+from flowsweep.plan.problems import KeyPath
+from flowsweep.plan.readers import did_you_mean, shown
+
+SOURCE = "--set"
+TABLES = ("sweep", "campaign")
+EXAMPLE = "sweep.duration=2s"
+
+
+def parse_overrides(arguments: Sequence[str]) -> dict[str, str]:
+    """Read `TABLE.KEY=VALUE` arguments; raises PlanError with all that are wrong."""
+    problems = []
+    overrides: dict[str, str] = {}
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        name, value = name.strip(), value.strip()
+        if not equals:
+            problems.append(f"found {shown(argument)}, expected TABLE.KEY=VALUE, as in {EXAMPLE}")
+        elif name in overrides:
+            problems.append(f"{name} is given twice: {shown(overrides[name])} and {shown(value)}")
+        elif (problem := _wrong_name(name)) is not None:
+            problems.append(problem)
+        overrides[name] = value
+    if problems:
+        raise PlanError(SOURCE, tuple(problems))
+    return overrides
+
+
+def overridden(document: dict[str, Any], overrides: Mapping[str, str]) -> dict[str, Any]:
+    """Return the document with the values in place; raises PlanError for a name that is none."""
+    problems = tuple(problem for name in overrides if (problem := _wrong_name(name)) is not None)
+    if problems:
+        raise PlanError(SOURCE, problems)
+    result = copy.deepcopy(document)
+    for name, text in overrides.items():
+        table, _, key = name.partition(".")
+        for target in _tables(result, table):
+            target[key] = _value(text)
+    return result
+
+
+def override_of(path: KeyPath, overrides: Mapping[str, str]) -> str | None:
+    """Return the name of the override that a key comes from, if any."""
+    words = [part for part in path if isinstance(part, str)]
+    name = ".".join(words[:2])
+    return name if name in overrides else None
+
+
+def _wrong_name(name: str) -> str | None:
+    table, dot, key = name.partition(".")
+    if table in TABLES and dot and key:
+        return None
+    hint = did_you_mean(table, TABLES)
+    return f"found {shown(name)}, expected sweep.KEY or campaign.KEY, as in {EXAMPLE}{hint}"
+
+
+def _tables(document: dict[str, Any], table: str) -> list[dict[str, Any]]:
+    """Whatever has the wrong shape stays as it is: reading the document reports that."""
+    if table == "campaign":
+        campaign = document.setdefault("campaign", {})
+        return [campaign] if isinstance(campaign, dict) else []
+    sweeps = document.get("sweep")
+    return [sweep for sweep in sweeps if isinstance(sweep, dict)] if isinstance(sweeps, list) else []
+
+
+def _value(text: str) -> object:
+    """A list, a number or a truth value is written as in the file; text needs no quotes here."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

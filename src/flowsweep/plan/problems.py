@@ -1,0 +1,131 @@
+"""What is wrong with a plan file: where, what was found, what is expected, what to do."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from flowsweep.plan.input import CampaignTable, HostTable, LabTable, LinkTable, PlanFile
+from flowsweep.plan.readers import did_you_mean, shown
+from flowsweep.plan.sweep_table import PathTable, SweepTable
+from flowsweep.plan.table import Table
+
+KeyPath = tuple[str | int, ...]
+
+LATER_KEYS = {
+    "probe": "probing the round-trip time beside the traffic",
+    "every": "repeating a campaign by the clock",
+    "for": "repeating a campaign by the clock",
+}
+"""Keys that a later version will have, and what they will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong."""
+
+    path: KeyPath
+    message: str
+    about: tuple[KeyPath, ...] = ()
+    """Other keys it follows from; if one of them is wrong itself, this problem is not worth telling."""
+
+
+def shown_path(path: KeyPath) -> str:
+    """Write a key path as people do: `sweep[0].flows[2]`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def problems_of(error: ValidationError, document: dict[str, Any]) -> list[Problem]:
+    """Translate what pydantic found in a document."""
+    return [_translated(details, document) for details in error.errors(include_url=False)]
+
+
+def worth_telling(problems: Iterable[Problem], wrong: set[KeyPath]) -> list[Problem]:
+    """Leave out what only follows from keys that are known to be wrong."""
+    return [
+        problem
+        for problem in problems
+        if not any(_starts_with(path, bad) for path in (problem.path, *problem.about) for bad in wrong)
+    ]
+
+
+def _starts_with(path: KeyPath, beginning: KeyPath) -> bool:
+    return path[: len(beginning)] == beginning
+
+
+def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
+    path = _written_path(details["loc"], document)
+    found = details["input"]
+    match details["type"]:
+        case "value_error":
+            message = str(details["ctx"]["error"])
+        case "extra_forbidden":
+            message = _unknown_key(path)
+        case "missing":
+            message = f"missing: {shown_path(path[:-1])} needs it"
+        case "too_short":
+            message = "found an empty list, expected at least one value"
+        case "list_type" if path == ("sweep",):
+            message = "found [sweep], expected [[sweep]]: there may be several, hence the double brackets"
+        case kind:
+            message = f"found {shown(found)}, expected {_EXPECTED.get(kind) or details['msg']}"
+    return Problem(path, message)
+
+
+_EXPECTED = {
+    "bool_type": "true or false",
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+}
+
+
+def _written_path(location: Sequence[str | int], document: dict[str, Any]) -> KeyPath:
+    """Follow a location as far as the document has it: a scalar axis was read as a list of one."""
+    path: list[str | int] = []
+    value: Any = document
+    for part in location:
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int):
+            value = value[part]
+        else:
+            break
+        path.append(part)
+    return tuple(path)
+
+
+def _unknown_key(path: KeyPath) -> str:
+    name = str(path[-1])
+    if name in LATER_KEYS and path[0] in {"sweep", "campaign"}:
+        return f"{LATER_KEYS[name]} is not in this version of Flowsweep yet; leave the key out"
+    known = _known_keys(path[:-1])
+    return "unknown key" + (did_you_mean(name, known) or f"; known here: {', '.join(sorted(known))}")
+
+
+def _known_keys(table: KeyPath) -> list[str]:
+    return [field.alias or name for name, field in _model_of(table).model_fields.items()]
+
+
+def _model_of(table: KeyPath) -> type[Table]:
+    match table:
+        case ("sweep", int(), "paths", *_):
+            return PathTable
+        case ("sweep", *_):
+            return SweepTable
+        case ("campaign",):
+            return CampaignTable
+        case ("lab",):
+            return LabTable
+        case ("lab", "links", *_):
+            return LinkTable
+        case ("hosts", *_):
+            return HostTable
+        case _:
+            return PlanFile
