@@ -1,5 +1,7 @@
 //! Both ends of real trials over loopback, in one process.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::{
     collections::HashMap,
     io::{Read, Write},
