@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from flowsweep import defaults
+
 Family = Literal[4, 6]
 Mode = Literal["copy"]
 
@@ -49,6 +51,11 @@ class TcpParameters(BaseModel):
     def expected_bins(self) -> int:
         """Whole intervals that count: the duration less what is omitted."""
         return (self.duration_ns - self.omit_ns) // self.interval_ns
+
+    @property
+    def pad_ns(self) -> int:
+        """How much longer than asked the source sends, so that the sink's last bin is whole."""
+        return defaults.PAD_NS + round(self.duration_ns * defaults.PAD_PER_DURATION)
 
 
 class Trial(BaseModel):
