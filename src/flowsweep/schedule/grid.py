@@ -1,0 +1,135 @@
+"""The points of a plan: every combination of the axes of a sweep, windows worked out."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from flowsweep.plan.model import Directions, Plan, Sweep
+from flowsweep.schedule.trial import TcpParameters, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One combination of the axes of a sweep, on one path."""
+
+    sweep: str
+    src: str
+    dst: str
+    directions: Directions
+    parameters: TcpParameters
+    window_sums_asked_bytes: tuple[int, ...]
+    """Window per flow times flows, or the sum, as the plan has it; several if the cap made them equal."""
+    window_capped: bool
+
+    def trials(self, repeat: int) -> tuple[Trial, ...]:
+        """Return the trials that measure this point once: one for each direction, as the path says first."""
+        ways = [(self.src, self.dst), (self.dst, self.src)]
+        return tuple(
+            Trial(
+                sweep=self.sweep,
+                repeat=repeat,
+                src=src,
+                dst=dst,
+                test="tcp",
+                simultaneous=self.directions == "simultaneous",
+                parameters=self.parameters,
+                window_sums_asked_bytes=self.window_sums_asked_bytes,
+                window_capped=self.window_capped,
+            )
+            for src, dst in (ways[:1] if self.directions == "one" else ways)
+        )
+
+
+def expand(plan: Plan) -> tuple[Point, ...]:
+    """List all points of a plan as written: sweeps, then paths, then axes, the last axis fastest.
+
+    Points that `window_max` makes equal are one point, which keeps all the sums that were asked.
+    """
+    return tuple(point for sweep in plan.sweeps for point in _merged(_points(sweep)))
+
+
+def _merged(points: Iterator[Point]) -> Iterator[Point]:
+    merged: dict[tuple[str, str, TcpParameters], Point] = {}
+    for point in points:
+        key = (point.src, point.dst, point.parameters)
+        equal = merged.get(key)
+        merged[key] = point if equal is None else _joined(equal, point)
+    return iter(merged.values())
+
+
+def _joined(first: Point, second: Point) -> Point:
+    asked = dict.fromkeys((*first.window_sums_asked_bytes, *second.window_sums_asked_bytes))
+    capped = first.window_capped or second.window_capped
+    return replace(first, window_sums_asked_bytes=tuple(asked), window_capped=capped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What both ends ask for; None leaves it to the kernel."""
+
+    size_bytes: int | None
+    sums_asked_bytes: tuple[int, ...]
+    capped: bool
+
+
+def _points(sweep: Sweep) -> Iterator[Point]:
+    for path, flows in itertools.product(sweep.paths, sweep.flows):
+        for window, parameters in _parameters(sweep, flows):
+            yield Point(
+                sweep=sweep.name,
+                src=path.src,
+                dst=path.dst,
+                directions=sweep.directions,
+                parameters=parameters,
+                window_sums_asked_bytes=window.sums_asked_bytes,
+                window_capped=window.capped,
+            )
+
+
+AXES = (
+    "length_bytes",
+    "congestion",
+    "duration_ns",
+    "rate_bps",
+    "pacing_rate_bps",
+    "mss_bytes",
+    "dscp",
+    "no_delay",
+    "affinity",
+    "family",
+    "mode",
+)
+"""Axes that a sweep and its trials call alike."""
+
+FIXED = ("omit_ns", "interval_ns", "sample_interval_ns", "clip_allowed", "drain_timeout_ns")
+"""What all trials of a sweep have in common, under the same name."""
+
+
+def _parameters(sweep: Sweep, flows: int) -> Iterator[tuple[_Window, TcpParameters]]:
+    fixed = {name: getattr(sweep, name) for name in FIXED}
+    ends = itertools.product(sweep.window_send_bytes or (None,), sweep.window_recv_bytes or (None,))
+    axes = [getattr(sweep, name) for name in AXES]
+    for window, (send, recv), values in itertools.product(
+        _windows(sweep, flows), ends, list(itertools.product(*axes))
+    ):
+        sizes = {
+            "window_send_bytes": window.size_bytes if send is None else send,
+            "window_recv_bytes": window.size_bytes if recv is None else recv,
+        }
+        axis_values = dict(zip(AXES, values, strict=True))
+        yield window, TcpParameters.model_validate({"flows": flows, **sizes, **axis_values, **fixed})
+
+
+def _windows(sweep: Sweep, flows: int) -> list[_Window]:
+    """Work out the window of one flow for every window or window sum of the sweep."""
+    if sweep.window_sum_bytes is not None:
+        return [_capped(asked // flows, asked, sweep.window_max_bytes) for asked in sweep.window_sum_bytes]
+    if sweep.window_bytes is not None:
+        return [_capped(window, window * flows, sweep.window_max_bytes) for window in sweep.window_bytes]
+    return [_Window(size_bytes=None, sums_asked_bytes=(), capped=False)]
+
+
+def _capped(window: int, asked: int, cap: int | None) -> _Window:
+    if cap is None or window <= cap:
+        return _Window(size_bytes=window, sums_asked_bytes=(asked,), capped=False)
+    return _Window(size_bytes=cap, sums_asked_bytes=(asked,), capped=True)

@@ -1,0 +1,33 @@
+"""What is worth knowing of a plan before it runs, though nothing is wrong with it."""
+
+from collections.abc import Iterator, Sequence
+
+from flowsweep.plan.model import Plan, Sweep
+from flowsweep.schedule.grid import Point
+from flowsweep.units import format_size
+
+
+def remarks(plan: Plan, points: Sequence[Point]) -> tuple[str, ...]:
+    """Name, sweep by sweep, what was capped, became equal, does not divide, or is left to the hosts."""
+    return tuple(
+        f"{sweep.name}: {remark}"
+        for sweep in plan.sweeps
+        for remark in _of_sweep(sweep, [point for point in points if point.sweep == sweep.name])
+    )
+
+
+def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
+    capped = sum(point.window_capped for point in points)
+    if capped and sweep.window_max_bytes is not None:
+        yield (
+            f"{capped} of {len(points)} points ask for more than window_max, "
+            f"{format_size(sweep.window_max_bytes)} per flow; they run with that and are marked"
+        )
+    joined = [point for point in points if len(point.window_sums_asked_bytes) > 1]
+    if joined:
+        asked = sum(len(point.window_sums_asked_bytes) for point in joined)
+        yield f"window_max makes {asked} points equal in {len(joined)} groups; each group runs once"
+    if any(asked % flows for asked in sweep.window_sum_bytes or () for flows in sweep.flows):
+        yield "not every window_sum divides by the number of flows; windows are rounded down to whole bytes"
+    if None in sweep.congestion:
+        yield "no congestion control is named; each host uses its default, which is recorded"
