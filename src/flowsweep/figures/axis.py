@@ -51,7 +51,7 @@ class Axis:
 NOT_SET = "not set"
 
 FLOWS = Axis("flows", "flows", str)
-WINDOW_SUM = Axis("window_sum_bytes", "window sum", format_size)
+WINDOW_SUM = Axis("window_sum_asked_bytes", "window sum", format_size)
 WINDOW = Axis("window_bytes", "window per flow", format_size)
 WINDOW_SEND = Axis("window_send_bytes", "send window per flow", format_size)
 WINDOW_RECV = Axis("window_recv_bytes", "receive window per flow", format_size)
@@ -66,7 +66,7 @@ OTHERS = (
     Axis("rate_bps", "application rate per flow", format_rate),
     Axis("pacing_rate_bps", "pacing rate per flow", format_rate),
     Axis("mss_bytes", "MSS", format_size),
-    Axis("congestion", "congestion control", str, scaled=False),
+    Axis("congestion_asked", "congestion control", str, scaled=False),
     Axis("dscp", "DSCP", str, scaled=False),
     Axis("no_delay", "no delay", lambda value: "on" if value else "off", scaled=False),
     Axis("affinity", "CPUs", lambda cpus: ", ".join(map(str, cpus)) or "any", scaled=False),

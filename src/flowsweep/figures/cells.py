@@ -42,11 +42,15 @@ class Cell:
 
 
 def cell(rows: Sequence[Row]) -> Cell:
-    """Put the trials of one point together; only those that ended `ok` count for the goodput."""
+    """Put the trials of one point together; only those that ended `ok` count for the goodput.
+
+    A trial that answers several asked points counts once.
+    """
+    trials = {row["trial_id"]: row for row in rows}.values()
     goodputs = sorted(
-        row["goodput_bps"] for row in rows if row["status"] == "ok" and row["goodput_bps"] is not None
+        row["goodput_bps"] for row in trials if row["status"] == "ok" and row["goodput_bps"] is not None
     )
-    return Cell(tuple(goodputs), len(rows), any(row.get("window_capped") for row in rows))
+    return Cell(tuple(goodputs), len(trials), any(row.get("window_capped") for row in rows))
 
 
 def cells(rows: Sequence[Row], axes: Sequence[Axis]) -> dict[tuple[float, ...], Cell]:

@@ -39,8 +39,8 @@ class Panel:
 def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
     """Split trials, one row per asked grid point and trial, into panels, sweep by sweep.
 
-    A panel is a plane over window and flows where both vary, else a line over what varies; all that varies besides
-    makes further panels, and so does the direction.
+    A panel is a plane over window and flows where both vary, else a line over what varies. All that varies
+    besides makes further panels, and so does the direction.
     """
     in_order = sorted(rows, key=lambda row: str(row["sweep"]))
     drawn: list[Panel] = []

@@ -1,0 +1,57 @@
+"""What a report is made of: an archive as plain values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import ibis.expr.types as ir
+
+from flowsweep.analysis import points, summary
+from flowsweep.archive import Archive
+from flowsweep.figures.axis import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Everything the page says comes from here."""
+
+    name: str
+    created_at: datetime
+    seed: int
+    """Of the order of trials."""
+    flowsweep_version: str
+    plan: Mapping[str, Any]
+    """The checked plan, as JSON has it."""
+    host_facts: Mapping[str, Mapping[str, Any]]
+    """What each engine saw of its host, by host name."""
+    trials: tuple[Row, ...]
+    """One row for each trial that has finished: its summary and all its parameters."""
+    summary_columns: tuple[str, ...]
+    """Those of the summary, in its order."""
+    points: tuple[Row, ...]
+    """One row for each asked point of a grid and trial, with all parameters of the trial."""
+
+
+def material(archive: Archive) -> Material:
+    """Take a report's values out of an archive."""
+    tables = archive.tables()
+    summarised = summary(tables)
+    parameters = {row["trial_id"]: row for row in _rows(tables.trials)}
+    return Material(
+        name=archive.campaign.plan["campaign"]["name"],
+        created_at=archive.campaign.created_at,
+        seed=archive.campaign.seed,
+        flowsweep_version=archive.campaign.flowsweep_version,
+        plan=archive.campaign.plan,
+        host_facts=archive.host_facts,
+        trials=tuple({**parameters[row["trial_id"]], **row} for row in _rows(summarised)),
+        summary_columns=tuple(summarised.columns),
+        points=tuple(
+            {**parameters[row["trial_id"]], **row} for row in _rows(points(summarised, tables.trials))
+        ),
+    )
+
+
+def _rows(table: ir.Table) -> list[dict[str, Any]]:
+    return list(table.to_pyarrow().to_pylist())

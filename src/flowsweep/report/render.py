@@ -1,0 +1,92 @@
+"""From a report's material to the text of the page."""
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from flowsweep.report.csv_link import csv_link
+from flowsweep.report.failures import reasons
+from flowsweep.report.gallery import galleries
+from flowsweep.report.headline import highest_goodputs, status_counts
+from flowsweep.report.host_table import host_lines
+from flowsweep.report.material import Material
+from flowsweep.report.trial_table import trial_lines
+from flowsweep.units import format_rate, format_size
+
+SCRIPTS = ("theme.js", "draw.js", "surfaces.js", "table.js", "page.js")
+"""Joined in this order into one script: a page opened from a disk cannot load modules."""
+
+
+def render(material: Material) -> str:
+    """Make the page: one HTML document with style, scripts, figures and data inside."""
+    columns, lines = trial_lines(material.trials)
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            material=material,
+            status_counts=status_counts(material.trials),
+            highest=highest_goodputs(material.trials),
+            reasons=reasons(material.trials),
+            galleries=galleries(material.points),
+            host_lines=host_lines(material.host_facts),
+            links=_links(material),
+            columns=columns,
+            lines=lines,
+            trials_csv=csv_link(material.trials, material.summary_columns),
+            style=_asset("page.css"),
+            plotly=Markup(get_plotlyjs()),
+            script=_script(),
+            script_hashes=" ".join(_hash(script) for script in (get_plotlyjs(), str(_script()))),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("flowsweep.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _asset(name: str) -> Markup:
+    return Markup(files("flowsweep.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache
+def _script() -> Markup:
+    parts = (
+        Markup('"use strict";\n(() => {'),
+        *(_asset(f"scripts/{name}") for name in SCRIPTS),
+        Markup("})();"),
+    )
+    return Markup("\n").join(parts)
+
+
+def _hash(script: str) -> str:
+    """Name a script as a content security policy does (CSP 3, section 2.3.1): no other may run here."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _links(material: Material) -> list[str]:
+    """Emulated paths, in words."""
+    return [_link(link) for link in material.plan.get("links", ())]
+
+
+def _link(link: dict[str, Any]) -> str:
+    ends = " and ".join(link["between"])
+    rate = f"{format_rate(link['rate_bps'])} of IP packets" if link.get("rate_bps") else "unlimited rate"
+    queue = f", queue {format_size(link['queue_bytes'])}" if link.get("queue_bytes") else ""
+    return f"between {ends}, {rate}{queue}"

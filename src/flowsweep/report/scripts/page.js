@@ -1,0 +1,31 @@
+// Brings the page to life: figures are drawn when they come into view.
+
+const flat = [...document.querySelectorAll('.plot[data-kind="flat"]')];
+const drawn = new Set();
+
+function drawFlat(node) {
+  if (drawn.has(node)) return;
+  drawn.add(node);
+  drawFigure(node);
+}
+
+const inView = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) drawFlat(entry.target);
+}, { rootMargin: "600px 0px" });
+for (const node of flat) inView.observe(node);
+
+const surfaces = new Surfaces(document.querySelectorAll('.plot[data-kind="surface"]'));
+
+function restyleAll() {
+  for (const node of drawn) restyleFigure(node);
+  surfaces.restyle();
+}
+
+watchTheme(document.getElementById("theme"), restyleAll);
+
+// Paper is light, and shows what was never scrolled to.
+addEventListener("beforeprint", () => { flat.forEach(drawFlat); restyleAll(); });
+addEventListener("afterprint", restyleAll);
+
+const table = document.getElementById("trial-table");
+if (table) watchTable(table, document.getElementById("filter"), document.getElementById("shown"));

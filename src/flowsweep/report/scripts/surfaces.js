@@ -1,0 +1,106 @@
+// Surfaces need WebGL, and a browser keeps about 16 contexts for all its pages: only those in view are alive, a few
+// more while there is room, and the others show a still image.
+
+// One less than 8: Plotly takes a context of its own to make a still image.
+const MOST_ALIVE = 7;
+
+class Surfaces {
+  constructor(nodes) {
+    this.visible = new Set();
+    this.alive = new Set();
+    this.failed = new Set();
+    this.working = false;
+    this.observer = new IntersectionObserver((entries) => this.moved(entries), { rootMargin: "150px 0px" });
+    for (const node of nodes) this.observer.observe(node);
+  }
+
+  moved(entries) {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) this.visible.add(target);
+      else this.visible.delete(target);
+    }
+    this.work();
+  }
+
+  // One after the other: two at a time would be one context too many.
+  async work() {
+    if (this.working) return;
+    this.working = true;
+    for (let node = this.next(); node; node = this.next()) {
+      if (this.alive.size >= MOST_ALIVE) await this.retire(this.farthest());
+      await this.wake(node);
+    }
+    this.working = false;
+  }
+
+  next() {
+    return [...this.visible].find((node) => !this.alive.has(node) && !this.failed.has(node));
+  }
+
+  farthest() {
+    const middle = innerHeight / 2;
+    const distance = (node) => Math.abs(node.getBoundingClientRect().top + node.offsetHeight / 2 - middle);
+    return [...this.alive].reduce((far, node) => (distance(node) > distance(far) ? node : far));
+  }
+
+  async wake(node) {
+    node.replaceChildren();
+    this.alive.add(node);
+    try {
+      await drawFigure(node);
+      node.append(rotateButton(node));
+    } catch (error) {
+      this.failed.add(node);
+      this.alive.delete(node);
+      node.replaceChildren(message(`The surface cannot be drawn here (${error.message}); the map shows the same values.`));
+    }
+  }
+
+  async retire(node) {
+    const still = document.createElement("img");
+    still.className = "plot__still";
+    still.alt = node.getAttribute("aria-label");
+    still.src = await Plotly.toImage(node, {
+      format: "png", width: node.clientWidth, height: node.clientHeight, scale: Math.min(devicePixelRatio, 2),
+    });
+    this.close(node);
+    node.replaceChildren(still);
+  }
+
+  // Plotly leaves the context to the garbage collector, which comes too late for a fast reader.
+  close(node) {
+    const contexts = [...node.querySelectorAll("canvas")].map((canvas) => canvas.getContext("webgl"));
+    Plotly.purge(node);
+    for (const context of contexts) context?.getExtension("WEBGL_lose_context")?.loseContext();
+    this.alive.delete(node);
+  }
+
+  restyle() {
+    for (const node of this.observed()) {
+      if (this.alive.has(node)) restyleFigure(node);
+      else if (!this.failed.has(node)) node.replaceChildren();
+    }
+  }
+
+  observed() {
+    return document.querySelectorAll('.plot[data-kind="surface"]');
+  }
+}
+
+// A finger on the surface would turn it and never get the page to scroll.
+function rotateButton(node) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "plot__rotate";
+  const show = () => { button.textContent = node.classList.contains("is-free") ? "Done" : "Rotate"; };
+  button.addEventListener("click", () => { node.classList.toggle("is-free"); show(); });
+  show();
+  return button;
+}
+
+function message(text) {
+  const paragraph = document.createElement("p");
+  paragraph.className = "plot__message";
+  paragraph.textContent = text;
+  return paragraph;
+}

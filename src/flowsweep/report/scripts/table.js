@@ -1,0 +1,46 @@
+// Sorts and filters the table of trials.
+
+function watchTable(table, form, shown) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+
+  form.addEventListener("input", () => {
+    const words = form.words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const row of rows) {
+      const fits = (!form.status.value || row.dataset.status === form.status.value)
+        && words.every((word) => texts.get(row).includes(word));
+      row.hidden = !fits;
+      count += fits;
+    }
+    shown.textContent = `${count} of ${rows.length}`;
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+
+  for (const header of table.tHead.rows[0].cells) {
+    header.firstElementChild.addEventListener("click", () => sortBy(header));
+  }
+
+  function sortBy(header) {
+    const descending = header.ariaSort ? header.ariaSort === "ascending" : header.classList.contains("number");
+    for (const other of table.tHead.rows[0].cells) other.ariaSort = null;
+    header.ariaSort = descending ? "descending" : "ascending";
+    const keys = new Map(rows.map((row) => [row, keyOf(row.cells[header.cellIndex])]));
+    rows.sort((one, other) => compare(keys.get(one), keys.get(other), descending ? -1 : 1));
+    body.append(...rows);
+  }
+}
+
+// A number where the cell has one; null where it is empty.
+function keyOf(cell) {
+  const text = cell.dataset.sort ?? cell.textContent;
+  if (text === "") return null;
+  return cell.dataset.sort === undefined ? text : Number(text);
+}
+
+// Empty cells stay at the end in both orders.
+function compare(one, other, sign) {
+  if (one === null || other === null) return (one === null) - (other === null);
+  return sign * (typeof one === "number" ? one - other : one.localeCompare(other));
+}

@@ -1,0 +1,133 @@
+"""The table of all trials: which columns, and how a value is written and sorted."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from flowsweep.figures.axis import Row
+from flowsweep.figures.cells import format_range
+from flowsweep.figures.panel import direction
+from flowsweep.units import format_duration, format_rate, format_share, format_size
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the table."""
+
+    title: str
+    write: Callable[[Row], str]
+    sort: Callable[[Row], object] | None = None
+    """What a number column sorts by; absent: a text column."""
+    note: str = ""
+    """What the title means, shown when pointed at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """One value."""
+
+    text: str
+    sort: object
+    """Empty where there is nothing to sort by."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialLine:
+    """One row."""
+
+    trial_id: str
+    status: str
+    cells: tuple[TableCell, ...]
+
+
+def trial_lines(trials: Sequence[Row]) -> tuple[tuple[Column, ...], tuple[TrialLine, ...]]:
+    """Make columns and rows, in the order in which the trials ran; a column without any value is left out."""
+    in_order = sorted(trials, key=lambda row: str(row["started_at"] or ""))
+    columns = tuple(column for column in COLUMNS if any(column.write(row) for row in trials))
+    lines = [TrialLine(row["trial_id"], row["status"], _cells(row, columns)) for row in in_order]
+    return columns, tuple(lines)
+
+
+def _cells(row: Row, columns: Sequence[Column]) -> tuple[TableCell, ...]:
+    return tuple(
+        TableCell(column.write(row), "" if (found := _sort(column, row)) is None else found)
+        for column in columns
+    )
+
+
+def _sort(column: Column, row: Row) -> object:
+    return column.sort(row) if column.sort else column.write(row)
+
+
+def _quantity(title: str, key: str, write: Callable[[float], str], note: str = "") -> Column:
+    return Column(
+        title, lambda row: "" if row.get(key) is None else write(row[key]), lambda row: row.get(key), note
+    )
+
+
+def _label(title: str, key: str, note: str = "") -> Column:
+    return Column(title, lambda row: "" if row.get(key) is None else str(row[key]), note=note)
+
+
+def _asked(row: Row) -> str:
+    """Window that was asked for, of both ends where they differ, and what became of it."""
+    send, receive = row.get("window_send_bytes"), row.get("window_recv_bytes")
+    ends = [format_size(size) if size is not None else "auto" for size in (send, receive)]
+    text = ends[0] if ends[0] == ends[1] else " / ".join(ends)
+    marks = [word for word in ("capped", "clipped", "raised") if row.get(f"window_{word}")]
+    return " ".join([text, *marks])
+
+
+def _granted(row: Row) -> str:
+    sizes = (row.get("window_granted_send_bytes"), row.get("window_granted_recv_bytes"))
+    ends = [format_size(size) if size is not None else "?" for size in sizes]
+    if sizes == (None, None):
+        return ""
+    return ends[0] if ends[0] == ends[1] else " / ".join(ends)
+
+
+def _spread(row: Row) -> str:
+    low, high = row.get("goodput_p10_bps"), row.get("goodput_p90_bps")
+    return "" if low is None or high is None else format_range(low, high)
+
+
+def _milliseconds(value: float) -> str:
+    return format_duration(float(f"{value:.3g}") * 1e6)
+
+
+COLUMNS = (
+    _label("Trial", "trial_id"),
+    _label("Sweep", "sweep"),
+    _quantity("Repeat", "repeat", str),
+    _label("Started", "started_at", "UTC"),
+    Column("Direction", direction),
+    _label("Status", "status"),
+    _quantity("Goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
+    Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
+    _quantity("Flows", "flows", str),
+    Column(
+        "Window asked",
+        _asked,
+        lambda row: row.get("window_send_bytes"),
+        "per flow; send / receive where they differ",
+    ),
+    Column(
+        "Granted",
+        _granted,
+        lambda row: row.get("window_granted_send_bytes"),
+        "socket buffer the kernel reports: on Linux twice the request; send / receive",
+    ),
+    _quantity("Usable", "window_usable_bytes", format_size, "plateau of data in flight, per flow, measured"),
+    _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows"),
+    _quantity("Length", "length_bytes", format_size, "bytes handed to one write or read"),
+    _label("Congestion", "congestion"),
+    _quantity("Duration", "duration_s", lambda seconds: format_duration(seconds * 1e9)),
+    _quantity("Coverage", "coverage", format_share, "intervals that every flow covered completely"),
+    _quantity("Bytes", "bytes", format_size),
+    _quantity("Retransmits", "retransmits", str, "segments"),
+    _quantity("RTT min", "rtt_min_ms", _milliseconds),
+    _quantity("CPU send", "cpu_send", format_share, "busiest thread of the sending engine"),
+    _quantity("CPU recv", "cpu_recv", format_share, "busiest thread of the receiving engine"),
+    _label("Verdict", "verdict"),
+    _quantity("Attempts", "attempts", str),
+    _label("Error", "error"),
+)
