@@ -1,0 +1,233 @@
+"""Engines without traffic: sessions whose trials end at once, and the bytes a real engine would say."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from flowsweep.errors import LaunchError, SessionError
+from flowsweep.hosts.access import DataAddress, HostAccess
+from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
+from flowsweep.hosts.inbox import TrialEvent, TrialInbox
+from flowsweep.hosts.messages import (
+    Connected,
+    CpuTime,
+    Event,
+    Failed,
+    FailedEvent,
+    FlowReport,
+    Granted,
+    Hello,
+    HostFacts,
+    Listen,
+    Listening,
+    Prepare,
+    Progress,
+    Report,
+    Start,
+    Stop,
+    Strangers,
+)
+
+BYTES_PER_FLOW = 1_000_000
+
+
+def access(name: str, *, listens: bool = True, launch: tuple[str, ...] = ()) -> HostAccess:
+    addresses = {peer: (DataAddress("127.0.0.1", 4), DataAddress("::1", 6)) for peer in "abc"}
+    return HostAccess(name, launch, None, addresses, listens=listens)
+
+
+def hello(protocol: int = 1) -> Hello:
+    return Hello(protocol=protocol, engine_version="0.1.0", pid=1)
+
+
+def host_facts(name: str = "a") -> HostFacts:
+    return HostFacts(
+        hostname=name,
+        kernel="6.1",
+        architecture="x86_64",
+        cpus=2,
+        congestion_available=["cubic"],
+        tcp_info_bytes=280,
+        sysctls={},
+        engine_version="0.1.0",
+    )
+
+
+def said(*events: Event) -> bytes:
+    """What an engine writes for these events, without the magic."""
+    return b"".join(
+        encode(Frame(FrameKind.JSON, event.model_dump_json(exclude_none=True).encode())) for event in events
+    )
+
+
+def greeting() -> bytes:
+    return MAGIC + said(hello())
+
+
+def samples_frame(trial: str, role: str, values: list[int]) -> bytes:
+    table = samples(role, values).replace_schema_metadata({"trial": trial, "role": role})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return encode(Frame(FrameKind.ARROW, sink.getvalue().to_pybytes()))
+
+
+def samples(role: str, values: list[int]) -> pa.Table:
+    return pa.table({"role": [role] * len(values), "bytes": pa.array(values, pa.int64())})
+
+
+def report(trial: str, role: str, read: list[int], incomplete: Failed | None = None, rows: int = 1) -> Report:
+    """A report of one flow for each number of bytes."""
+    cpu = CpuTime(user_us=1, system_us=2, elapsed_us=10)
+    flows = [
+        FlowReport(flow=i, bytes=count, end_ns=5, end="drained", local_port=1, remote_port=2, cpu=cpu)
+        for i, count in enumerate(read)
+    ]
+    strangers = Strangers(not_an_engine=1, wrong_token=2, wrong_flow=0, unfinished=0, crowded_out=0)
+    return Report(
+        trial=trial,
+        role=role,
+        origin_unix_ns=0,
+        flows=flows,
+        strangers=strangers,
+        sample_rows=rows,
+        sample_rows_lost=0,
+        incomplete=incomplete,
+    )
+
+
+@dataclass
+class FakeNetwork:
+    """Hosts whose engines run every trial at once, but for the mishaps.
+
+    A mishap is one of `prepare` (the engine refuses), `dies` (its session is lost when bytes should flow),
+    `silent` (it never reports, and stops when told to), `stuck` (it does not even stop), `drain_timeout`,
+    `reads_less`, `no_samples`.
+    """
+
+    mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """By host and number of the trial that it prepares, from 1."""
+    unreachable: dict[str, int] = field(default_factory=dict)
+    """How many more attempts to reach a host fail."""
+    log: list[str] = field(default_factory=list)
+    """What was asked of the engines, in order."""
+    ends: dict[tuple[str, str], "FakeChannel"] = field(default_factory=dict)
+    prepared: Counter[str] = field(default_factory=Counter)
+    sessions: list["FakeSession"] = field(default_factory=list)
+    on_silence: Callable[[], None] = lambda: None
+    """Called when bytes should flow at a `silent` engine."""
+
+    async def connect(self, access: HostAccess) -> "FakeSession":
+        if self.unreachable.get(access.name, 0) > 0:
+            self.unreachable[access.name] -= 1
+            raise LaunchError(access.name, "no route to host")
+        self.log.append(f"open {access.name}")
+        session = FakeSession(access.name, self)
+        self.sessions.append(session)
+        return session
+
+
+class FakeSession:
+    def __init__(self, host: str, network: FakeNetwork) -> None:
+        self.host = host
+        self.lost: SessionError | None = None
+        self.closed = False
+        self._network = network
+        self._channels: list[FakeChannel] = []
+
+    async def describe(self) -> HostFacts:
+        return host_facts(self.host)
+
+    def channel(self, trial: str) -> "FakeChannel":
+        channel = FakeChannel(self, trial, self._network)
+        self._channels.append(channel)
+        return channel
+
+    async def close(self) -> None:
+        self.closed = True
+        self.lose("the session was closed")
+
+    def lose(self, reason: str) -> None:
+        self.lost = self.lost or SessionError(self.host, reason)
+        for channel in self._channels:
+            channel.inbox.put(self.lost)
+
+
+class FakeChannel:
+    """One end of a trial."""
+
+    def __init__(self, session: FakeSession, trial: str, network: FakeNetwork) -> None:
+        self.inbox = TrialInbox()
+        self.mishap: str | None = None
+        self.request: Prepare | None = None
+        self._session = session
+        self._trial = trial
+        self._network = network
+
+    @property
+    def tables_received(self) -> int:
+        return self.inbox.tables_received
+
+    async def send(self, request: Prepare | Start | Stop) -> None:
+        if self._session.lost is not None:
+            raise self._session.lost
+        self._network.log.append(f"{request.type} {self._session.host}")
+        if isinstance(request, Prepare):
+            self._prepare(request)
+        elif isinstance(request, Start):
+            for role in ("source", "sink"):
+                self._network.ends[self._trial, role].run()
+        elif self.mishap != "stuck":
+            self.finish()
+
+    async def receive(self) -> TrialEvent:
+        return await self.inbox.get()
+
+    def close(self) -> None:
+        pass
+
+    def run(self) -> None:
+        if self.mishap == "dies":
+            self._session.lose("the session ended, it was ended by SIGKILL")
+        elif self.mishap in ("silent", "stuck"):
+            self._network.on_silence()
+        else:
+            self.inbox.put(Progress(trial=self._trial, role=self.role, elapsed_us=1_000_000, bytes=125_000))
+            self.finish()
+
+    def finish(self) -> None:
+        count = BYTES_PER_FLOW - 1 if self.mishap == "reads_less" else BYTES_PER_FLOW
+        incomplete = None
+        if self.mishap == "drain_timeout":
+            incomplete = Failed(
+                trial=self._trial, phase="drain", kind="drain_timeout", message="3 flows had bytes under way"
+            )
+        flows = 1 if self.request is None else self.request.tcp.flows
+        if self.mishap != "no_samples":
+            self.inbox.put_samples(samples(self.role, [count * flows]))
+        self.inbox.put_report(report(self._trial, self.role, [count] * flows, incomplete))
+
+    @property
+    def role(self) -> str:
+        return "sink" if self.request is None else self.request.role
+
+    def _prepare(self, request: Prepare) -> None:
+        host = self._session.host
+        self.request = request
+        self._network.ends[self._trial, request.role] = self
+        self._network.prepared[host] += 1
+        self.mishap = self._network.mishaps.get((host, self._network.prepared[host]))
+        if self.mishap == "prepare":
+            message = "asked for 1 MiB, 416 KiB granted: raise net.core.rmem_max"
+            self.inbox.put(
+                FailedEvent(trial=self._trial, phase="prepare", kind="window_clipped", message=message)
+            )
+        elif isinstance(request.meeting, Listen):
+            self.inbox.put(Listening(trial=self._trial, port=5300))
+        else:
+            granted = Granted(window_bytes=2 * 65536, window_clipped=False, window_raised=False)
+            for role in ("source", "sink"):
+                end = self._network.ends[self._trial, role]
+                end.inbox.put(Connected(trial=self._trial, role=role, granted=granted))

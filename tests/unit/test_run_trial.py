@@ -1,0 +1,138 @@
+import asyncio
+
+import pytest
+
+from analysis_support import make_trial
+from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
+from flowsweep.run.attempt import Attempt
+from flowsweep.run.end import Deadlines
+from flowsweep.run.engines import Place
+from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome
+from flowsweep.run.trial import run_trial
+
+SHORT = Deadlines(request_s=0.01, slack_s=0.01, stop_s=0.01)
+BRIEF = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
+
+
+async def one_trial(
+    network: FakeNetwork, *, listens: bool = True, deadlines: Deadlines | None = None, **parameters
+) -> TrialOutcome:
+    hosts = {"a": access("a"), "b": access("b", listens=listens)}
+    places = {name: Place(host, await network.connect(host)) for name, host in hosts.items()}
+    attempt = Attempt.now(make_trial(**BRIEF, **parameters), 1)
+    return await run_trial(attempt, places["a"], places["b"], deadlines=deadlines or Deadlines())
+
+
+def run(network: FakeNetwork, **options) -> TrialOutcome:
+    return asyncio.run(one_trial(network, **options))
+
+
+def test_a_trial_is_prepare_connect_run_report() -> None:
+    network = FakeNetwork()
+    outcome = run(network, flows=3, window_bytes=65536)
+    assert network.log == ["open a", "open b", "prepare b", "prepare a", "start a"]
+    assert outcome.record.status == "ok"
+    assert outcome.record.failure is None
+    assert outcome.record.source is not None
+    assert outcome.record.source.window_granted_bytes == 131072
+    assert outcome.record.sink is not None
+    assert outcome.record.sink.strangers == 3
+    assert outcome.flows.schema == FLOWS_SCHEMA
+    assert outcome.flows["bytes"].to_pylist() == [BYTES_PER_FLOW] * 6
+    assert outcome.flows["cpu_system_us"].to_pylist() == [2] * 6
+    assert sorted(outcome.samples["role"].to_pylist()) == ["sink", "source"]
+
+
+def test_both_ends_get_the_same_tokens_and_their_own_window() -> None:
+    network = FakeNetwork()
+    run(network, window_send_bytes=10_000, window_recv_bytes=20_000)
+    source, sink = (end.request for _, end in sorted(network.ends.items(), reverse=True))
+    assert (source.role, sink.role) == ("source", "sink")
+    assert (source.tcp.window_bytes, sink.tcp.window_bytes) == (10_000, 20_000)
+    assert source.token == sink.token
+    assert source.answer == sink.answer
+    assert source.token != source.answer
+    assert source.tcp.pad_us == 100_001
+
+
+def test_the_source_listens_where_the_sink_cannot_be_reached() -> None:
+    network = FakeNetwork()
+    assert run(network, listens=False).record.status == "ok"
+    assert network.log[2:] == ["prepare a", "prepare b", "start a"]
+
+
+def test_the_address_is_of_the_family_asked_for() -> None:
+    network = FakeNetwork()
+    run(network, family=6)
+    (source,) = (end.request for (_, role), end in network.ends.items() if role == "source")
+    assert source.meeting.address == "::1"
+
+
+@pytest.mark.parametrize("host", ["a", "b"])
+def test_an_engine_that_refuses_fails_the_trial_before_traffic(host: str) -> None:
+    network = FakeNetwork(mishaps={(host, 1): "prepare"})
+    outcome = run(network)
+    assert outcome.record.status == "failed"
+    failure = outcome.record.failure
+    assert failure is not None
+    assert (failure.phase, failure.host, failure.kind) == ("prepare", host, "window_clipped")
+    assert "rmem_max" in failure.message
+    assert "start a" not in network.log
+    assert f"stop {host}" not in network.log
+    assert ("stop b" in network.log) == (host == "a")
+
+
+def test_a_session_lost_while_bytes_flow_fails_the_trial_and_stops_the_other_end() -> None:
+    network = FakeNetwork(mishaps={("b", 1): "dies", ("a", 1): "silent"})
+    outcome = run(network)
+    failure = outcome.record.failure
+    assert outcome.record.status == "failed"
+    assert failure is not None
+    assert (failure.phase, failure.host, failure.kind) == ("run", "b", "session_lost")
+    assert "SIGKILL" in failure.message
+    assert network.log[-1] == "stop a"
+    assert outcome.flows["role"].to_pylist() == ["source"]
+
+
+def test_an_engine_that_never_reports_is_stopped() -> None:
+    network = FakeNetwork(mishaps={("b", 1): "silent"})
+    outcome = run(network, deadlines=SHORT)
+    assert outcome.record.failure is not None
+    assert outcome.record.failure.kind == "engine_silent"
+    assert network.log[-1] == "stop b"
+    assert not any(session.closed for session in network.sessions)
+
+
+def test_an_engine_that_does_not_even_stop_is_ended() -> None:
+    network = FakeNetwork(mishaps={("b", 1): "stuck"})
+    assert run(network, deadlines=SHORT).record.status == "failed"
+    assert [session.closed for session in network.sessions] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("mishap", "phase", "kind"),
+    [
+        ("drain_timeout", "drain", "drain_timeout"),
+        ("reads_less", "drain", "bytes_differ"),
+        ("no_samples", "report", "samples_missing"),
+    ],
+)
+def test_a_trial_that_is_not_whole_is_incomplete(mishap: str, phase: str, kind: str) -> None:
+    outcome = run(FakeNetwork(mishaps={("b", 1): mishap}), flows=2)
+    assert outcome.record.status == "incomplete"
+    failure = outcome.record.failure
+    assert failure is not None
+    assert (failure.phase, failure.host, failure.kind) == (phase, "b", kind)
+    assert outcome.flows.num_rows == 4
+
+
+def test_two_hosts_behind_nat_cannot_meet() -> None:
+    async def trial() -> TrialOutcome:
+        network = FakeNetwork()
+        hosts = [access(name, listens=False) for name in "ab"]
+        places = [Place(host, await network.connect(host)) for host in hosts]
+        return await run_trial(Attempt.now(make_trial(), 1), *places)
+
+    failure = asyncio.run(trial()).record.failure
+    assert failure is not None
+    assert failure.kind == "nobody_listens"
