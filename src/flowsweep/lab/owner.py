@@ -1,0 +1,47 @@
+"""Who a namespace belongs to: its name carries the id and the start time of the controller that made it."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+NAME = re.compile(r"flowsweep-(?P<pid>\d+)-(?P<start>\d+)-(?:host|link)-.+", re.ASCII | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process, told apart from a later one with the same id by its start time."""
+
+    pid: int
+    start_ticks: int
+    """Clock ticks after boot (proc_pid_stat(5), field 22)."""
+
+    @classmethod
+    def this_process(cls) -> Self:
+        """The controller that asks."""
+        pid = os.getpid()
+        return cls(pid, _start_ticks(pid) or 0)
+
+    @classmethod
+    def of_namespace(cls, name: str) -> Self | None:
+        """The controller that made a namespace; None if it is not a lab's."""
+        match = NAME.fullmatch(name)
+        return cls(int(match["pid"]), int(match["start"])) if match else None
+
+    def namespace(self, kind: Literal["host", "link"], name: str) -> str:
+        """Name of the namespace of a host, or of a link's router."""
+        return f"flowsweep-{self.pid}-{self.start_ticks}-{kind}-{name}"
+
+    def is_alive(self) -> bool:
+        """Whether that very process still runs."""
+        return _start_ticks(self.pid) == self.start_ticks
+
+
+def _start_ticks(pid: int) -> int | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The command's name, in brackets, may hold blanks and brackets: count fields after the last one.
+    return int(stat.rpartition(")")[2].split()[19])
