@@ -71,6 +71,8 @@ class State:
     """How often each trial was started, in the order of their first starts."""
     records: dict[str, TrialRecord] = field(default_factory=dict)
     """The last finished attempt of each trial."""
+    superseded: list[tuple[str, int]] = field(default_factory=list)
+    """Finished attempts, as trial_id and attempt, that a later one took the place of; their data are kept."""
     loose: list[FinishedEntry] = field(default_factory=list)
     """Attempts whose data are not merged yet."""
     merged: CompactedEntry | None = None
@@ -83,6 +85,8 @@ class State:
             case StartedEntry():
                 self.attempts[entry.trial_id] = entry.attempt
             case FinishedEntry():
+                if earlier := self.records.get(entry.record.trial_id):
+                    self.superseded.append((earlier.trial_id, earlier.attempt))
                 self.records[entry.record.trial_id] = entry.record
                 self.loose.append(entry)
             case CompactedEntry():

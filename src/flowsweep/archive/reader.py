@@ -57,6 +57,7 @@ class Archive:
         return tables_of_files(
             self._state.records.values(),
             attempts=self._state.attempts,
+            superseded=self._state.superseded,
             samples=[str(self.folder / file) for file in self._state.sample_files],
             flows=[str(self.folder / file) for file in self._state.flow_files],
         )

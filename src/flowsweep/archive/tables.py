@@ -7,9 +7,11 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.archive.parquet import NO_FLOWS, NO_SAMPLES, with_keys
+from flowsweep.archive.parquet import KEY_FIELDS, NO_FLOWS, NO_SAMPLES, with_keys
 from flowsweep.archive.trials import trials_table
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
+
+_ATTEMPT_KEY = pa.schema(KEY_FIELDS[:2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +45,33 @@ def tables_of_files(
     records: Collection[TrialRecord],
     *,
     attempts: Mapping[str, int],
+    superseded: Sequence[tuple[str, int]],
     samples: Sequence[str],
     flows: Sequence[str],
 ) -> Tables:
     """Make the tables of an archive on a new DuckDB connection, which reads the Parquet files when it has to.
 
     Args:
-        records: The attempts that count; rows of other attempts are left out.
+        records: The attempts that count.
         attempts: How often each trial was started, by trial_id, in the order of the campaign.
+        superseded: Attempts, as trial_id and attempt, whose rows are left out.
         samples: Parquet files.
         flows: Parquet files.
     """
     connection = ibis.duckdb.connect()
-    trials = connection.create_table("trials", trials_table(records, attempts=attempts))
+    replaced = [{"trial_id": trial_id, "attempt": attempt} for trial_id, attempt in superseded]
+    left_out = connection.create_table("superseded", pa.Table.from_pylist(replaced, schema=_ATTEMPT_KEY))
 
     def counted(name: str, files: Sequence[str], empty: pa.Table) -> ir.Table:
         if not files:
             return connection.create_table(name, empty)
         # Engines of different versions may have recorded different columns.
         rows = connection.read_parquet(list(files), table_name=name, union_by_name=True)
-        return rows.semi_join(trials, ["trial_id", "attempt"])
+        # Not without need: a join, even with an empty table, doubles the time of reading.
+        return rows.anti_join(left_out, ["trial_id", "attempt"]) if superseded else rows
 
     return Tables(
-        trials=trials,
+        trials=connection.create_table("trials", trials_table(records, attempts=attempts)),
         flows=counted("flows", flows, NO_FLOWS),
         samples=counted("samples", samples, NO_SAMPLES),
     )
