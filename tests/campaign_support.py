@@ -1,0 +1,80 @@
+"""Runs real campaigns through the command line, in the lab."""
+
+import csv
+import io
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from flowsweep.archive import read_archive
+from flowsweep.lab import lab_possible
+
+COMMAND = (sys.executable, "-m", "flowsweep")
+LAB_MISSING = lab_possible()
+
+
+def write_plan(
+    folder: Path, *, link: str = "", sweep: str, repeats: int = 1, directions: str = "one"
+) -> Path:
+    """A plan for two lab hosts, `left` and `right`, on one link."""
+    plan = folder / "plan.toml"
+    plan.write_text(
+        f"""
+        [campaign]
+        name = "test"
+        repeats = {repeats}
+        seed = 1
+
+        [lab.links.wire]
+        between = ["left", "right"]
+        {link}
+
+        [[sweep]]
+        name = "sweep"
+        test = "tcp"
+        paths = [{{ from = "left", to = "right" }}]
+        directions = "{directions}"
+        congestion = "cubic"
+        {sweep}
+        """,
+        encoding="utf-8",
+    )
+    return plan
+
+
+def flowsweep(*arguments: str | Path, expect: int = 0, timeout_s: float = 300) -> str:
+    """Run a command to its end; its standard output."""
+    result = subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s, check=False
+    )
+    assert result.returncode == expect, f"exit {result.returncode}:\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+def start(*arguments: str | Path) -> subprocess.Popen[str]:
+    """Start a command in the background; its output goes to pipes that hold a short campaign's lines."""
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def summary(archive: Path) -> list[dict[str, str]]:
+    """The rows of `summary --format csv`."""
+    return list(csv.DictReader(io.StringIO(flowsweep("summary", archive, "--format", "csv"))))
+
+
+def finished_trials(archive: Path) -> int:
+    """How many trials the journal has as finished, while the campaign may be running."""
+    if not (archive / "campaign.json").exists():
+        return 0
+    return len(read_archive(archive).records)
+
+
+def wait_until(condition: Callable[[], bool], *, timeout_s: float = 60) -> None:
+    """Poll until something outside this process has happened."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)

@@ -1,0 +1,34 @@
+"""The goodput of a shaped link is its rate's share of payload."""
+
+from pathlib import Path
+
+import pytest
+from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
+]
+
+RATE_BPS = 200_000_000
+MTU_BYTES = 1500
+HEADER_BYTES = 20 + 20 + 12
+"""IPv4, TCP and the timestamps option of each segment."""
+EXPECTED_BPS = RATE_BPS * (MTU_BYTES - HEADER_BYTES) / MTU_BYTES
+"""200 Mbit/s × 1448 / 1500 = 193.07 Mbit/s"""
+
+
+def test_one_and_eight_flows_fill_a_link_of_200_mbit(tmp_path: Path) -> None:
+    plan = write_plan(
+        tmp_path,
+        link='rate = "200Mbit/s"',
+        sweep='flows = [1, 8]\nduration = "4s"\nomit = "1s"\ninterval = "0.5s"',
+        directions="both",
+    )
+    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    rows = summary(tmp_path / "archive")
+    assert sorted(int(row["flows"]) for row in rows) == [1, 1, 8, 8]
+    for row in rows:
+        assert row["status"] == "ok"
+        assert float(row["goodput_bps"]) == pytest.approx(EXPECTED_BPS, rel=0.02), row
+        assert float(row["coverage"]) == 1

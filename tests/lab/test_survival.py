@@ -1,0 +1,79 @@
+"""A campaign outlives its controller, its engines and its path; in the end every trial is there once."""
+
+import os
+import re
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from campaign_support import LAB_MISSING, finished_trials, flowsweep, start, summary, wait_until, write_plan
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(
+        LAB_MISSING is not None or os.geteuid() != 0,
+        reason=LAB_MISSING or "looks into the lab's namespaces from outside: needs root",
+    ),
+]
+
+TRIALS = 60
+SWEEP = """
+flows = [1, 2, 3, 4, 5]
+length = ["4KiB", "64KiB"]
+window = "64KiB"
+duration = "0.4s"
+interval = "0.1s"
+sample_interval = "50ms"
+drain = "1s"
+"""
+
+
+def test_sixty_trials_survive_what_may_happen_to_them(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    plan = write_plan(tmp_path, sweep=SWEEP, repeats=3, directions="both")
+
+    first = start("run", plan, "--archive", archive)
+    wait_until(lambda: finished_trials(archive) >= 5)
+    os.kill(_engine(first.pid, "left"), signal.SIGKILL)
+    wait_until(lambda: finished_trials(archive) >= 12)
+    os.kill(_engine(first.pid, "right"), signal.SIGKILL)
+    wait_until(lambda: finished_trials(archive) >= 18)
+    _interrupt_link(first.pid, lambda before=finished_trials(archive): finished_trials(archive) > before)
+    wait_until(lambda: finished_trials(archive) >= 25)
+    first.kill()
+    first.communicate(timeout=30)
+    assert finished_trials(archive) < TRIALS
+
+    output = flowsweep("run", plan, "--archive", archive, "--resume")
+    rows = summary(archive)
+    assert Counter(row["status"] for row in rows) == {"ok": TRIALS}, output
+    assert len({row["trial_id"] for row in rows}) == TRIALS
+    assert all(int(row["bins"]) == int(row["bins_expected"]) for row in rows)
+    # The accidents were facts: trials that failed were tried again, and the count says so.
+    assert sum(int(row["attempts"]) > 1 for row in rows) >= 3
+    assert _namespaces(first.pid) == []
+
+
+def _interrupt_link(controller: int, interrupted) -> None:
+    (router,) = [name for name in _namespaces(controller) if "-link-" in name]
+    for state in ("down", "up"):
+        for side in ("side0", "side1"):
+            subprocess.run(["ip", "-n", router, "link", "set", side, state], check=True, timeout=10)
+        if state == "down":
+            wait_until(interrupted)
+
+
+def _engine(controller: int, host: str) -> int:
+    (namespace,) = [name for name in _namespaces(controller) if name.endswith(f"-host-{host}")]
+    result = subprocess.run(
+        ["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True, timeout=10
+    )
+    (engine,) = result.stdout.split()
+    return int(engine)
+
+
+def _namespaces(controller: int) -> list[str]:
+    result = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True, timeout=10)
+    return re.findall(rf"^(flowsweep-{controller}-\S+)", result.stdout, re.MULTILINE)
