@@ -4,6 +4,7 @@ import sys
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from flowsweep import __version__
 from flowsweep.errors import FlowsweepError
@@ -27,7 +28,8 @@ def main() -> None:
     try:
         app()
     except FlowsweepError as error:
-        Console(stderr=True, highlight=False).print(f"[bold red]error:[/bold red] {error}", soft_wrap=True)
+        text = f"[bold red]error:[/bold red] {escape(str(error))}"
+        Console(stderr=True, highlight=False).print(text, soft_wrap=True)
         sys.exit(EXIT_USAGE)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
