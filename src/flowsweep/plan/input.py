@@ -2,6 +2,8 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from flowsweep import defaults
 from flowsweep.plan import fields
 from flowsweep.plan.readers import nothing_yet, one_of
@@ -27,7 +29,9 @@ class CampaignTable(Table):
 class LinkTable(Table):
     """An emulated path between two hosts, which are made for the campaign on this machine."""
 
-    between: list[fields.Name] = key("The two hosts.", [], examples=[["left", "right"]])
+    between: Annotated[list[fields.Name], Field(min_length=2, max_length=2)] = key(
+        "The two hosts.", [], examples=[["left", "right"]]
+    )
     rate: fields.LinkRate | None = key(
         "Rate of IP packets, without Ethernet framing; unlimited if absent.", None, examples=["200Mbit/s"]
     )
@@ -85,4 +89,4 @@ class PlanFile(Table):
     campaign: CampaignTable = key("The campaign.", CampaignTable())
     lab: LabTable | None = key("Emulated links, for a plan without real hosts.", None)
     hosts: dict[str, HostTable] = key("Real hosts, by name.", {})
-    sweep: list[SweepTable] = key("The grids of trials.", [])
+    sweep: Annotated[list[SweepTable], Field(min_length=1)] = key("The grids of trials.", [])

@@ -68,13 +68,19 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
             message = _unknown_key(path)
         case "missing":
             message = f"missing: {shown_path(path[:-1])} needs it"
-        case "too_short":
-            message = "found an empty list, expected at least one value"
+        case "too_short" | "too_long":
+            message = _wrong_count(details["ctx"])
         case "list_type" if path == ("sweep",):
             message = "found [sweep], expected [[sweep]]: there may be several, hence the double brackets"
         case kind:
             message = f"found {shown(found)}, expected {_EXPECTED.get(kind) or details['msg']}"
     return Problem(path, message)
+
+
+def _wrong_count(context: dict[str, Any]) -> str:
+    limit, count = ("at least", "min_length") if "min_length" in context else ("at most", "max_length")
+    found = f"{context['actual_length']} values" if context["actual_length"] else "an empty list"
+    return f"found {found}, expected {limit} {context[count]}"
 
 
 _EXPECTED = {

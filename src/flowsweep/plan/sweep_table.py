@@ -28,7 +28,9 @@ class SweepTable(Table):
     test: Annotated[Literal["tcp"], one_of("tcp", later=("udp", "rtt", "path", "file", "quic", "mptcp"))] = (
         key("What is measured.", "tcp")
     )
-    paths: list[PathTable] = key("Where to measure.", [], examples=[[{"from": "left", "to": "right"}]])
+    paths: Annotated[list[PathTable], Field(min_length=1)] = key(
+        "Where to measure.", [], examples=[[{"from": "left", "to": "right"}]]
+    )
     directions: Annotated[Literal["one", "both", "simultaneous"], one_of("one", "both", "simultaneous")] = (
         key("one: as the path says. both: there, then back. simultaneous: both in one trial.", "one")
     )

@@ -110,7 +110,7 @@ def _parameters(sweep: Sweep, flows: int) -> Iterator[tuple[_Window, TcpParamete
     ends = itertools.product(sweep.window_send_bytes or (None,), sweep.window_recv_bytes or (None,))
     axes = [getattr(sweep, name) for name in AXES]
     for window, (send, recv), values in itertools.product(
-        _windows(sweep, flows), ends, list(itertools.product(*axes))
+        _windows(sweep, flows), ends, itertools.product(*axes)
     ):
         sizes = {
             "window_send_bytes": window.size_bytes if send is None else send,

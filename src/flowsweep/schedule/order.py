@@ -30,7 +30,7 @@ def _shuffled(points: tuple[Point, ...], repeat: int, seed: int) -> list[Slot]:
 
     The numbers come from `random.Random(f"{seed}/{repeat}")`: first one for each point, in the order of the
     plan, then one for each point in the drawn order, which turns its directions round if it is below a half.
-    Python promises to repeat the sequence of `random()` for a seed in all versions; of `shuffle()` it does not.
+    Python promises the same sequence of `random()` for a seed in all versions; of `shuffle()` it does not.
     """
     generator = random.Random(f"{seed}/{repeat}")
     keys = [generator.random() for _ in points]

@@ -1,0 +1,142 @@
+"""`flowsweep check`: what a plan would run, how long it takes, and what is worth knowing before."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from flowsweep.cli.app import app
+from flowsweep.plan import Plan, load_plan, parse_overrides
+from flowsweep.plan.model import Sweep
+from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
+from flowsweep.units import format_duration, format_rate, format_size
+
+NO_SEED = 0
+"""Counts and times are the same for every seed."""
+
+Row = tuple[str, str]
+
+
+@app.command()
+def check(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Put over the plan, as in sweep.duration=2s."),
+    ] = None,
+) -> None:
+    """Say what a plan would run: trials, seconds, bytes, and what is wrong with it. Nothing runs."""
+    loaded = load_plan(plan, parse_overrides(overrides or []))
+    points = expand(loaded)
+    slots = schedule(loaded, NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed)
+    sections = [("campaign", _campaign_rows(loaded, points, slots))]
+    sections += [
+        (f"sweep {sweep.name}", _sweep_rows(sweep, loaded, points, slots)) for sweep in loaded.sweeps
+    ]
+    console = Console(highlight=False)
+    for title, rows in sections:
+        if console.is_terminal:
+            _print_table(console, title, rows)
+        else:
+            _print_plain(title, rows)
+    for remark in remarks(loaded, points):
+        if console.is_terminal:
+            console.print(f"[yellow]note[/yellow] {escape(remark)}")
+        else:
+            typer.echo(f"note: {remark}")
+
+
+def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
+    expected = estimate(slots, plan.links)
+    return [
+        ("name", plan.campaign.name),
+        *([("overrides", ", ".join(plan.overrides))] if plan.overrides else []),
+        ("trials", f"{expected.trials} ({len(points)} points, repeats: {plan.campaign.repeats})"),
+        ("expected time", format_duration(expected.duration_ns)),
+        ("expected bytes", _bytes(expected)),
+        ("order", _order(plan)),
+        ("hosts", ", ".join(host.name for host in plan.hosts)),
+        *([("lab", ", ".join(_link(plan, index) for index in range(len(plan.links))))] if plan.links else []),
+    ]
+
+
+def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
+    own_points = [point for point in points if point.sweep == sweep.name]
+    own_slots = [slot for slot in slots if slot.trials[0].sweep == sweep.name]
+    expected = estimate(own_slots, plan.links)
+    return [
+        ("paths", ", ".join(f"{path.src} → {path.dst}" for path in sweep.paths)),
+        ("directions", sweep.directions),
+        ("points", str(len(own_points))),
+        ("trials", str(expected.trials)),
+        ("expected time", format_duration(expected.duration_ns)),
+        ("expected bytes", _bytes(expected)),
+        ("flows", ", ".join(map(str, sweep.flows))),
+        ("window per flow", _windows(own_points)),
+        ("length", ", ".join(map(format_size, sweep.length_bytes))),
+        ("congestion", ", ".join(name or "default of the host" for name in sweep.congestion)),
+        ("duration", _durations(sweep)),
+        ("interval", format_duration(sweep.interval_ns)),
+    ]
+
+
+def _bytes(expected: Estimate) -> str:
+    if expected.bytes_at_most is not None:
+        return f"at most {format_size(expected.bytes_at_most)}"
+    if expected.unbounded_trials == expected.trials:
+        return "unknown: no link and no rate bounds them"
+    return f"unknown: no link and no rate bounds {expected.unbounded_trials} trials"
+
+
+def _order(plan: Plan) -> str:
+    if plan.campaign.order == "listed":
+        return "listed, as written"
+    seed = plan.campaign.seed
+    return "randomised blocks, " + ("seed drawn when the campaign starts" if seed is None else f"seed {seed}")
+
+
+def _link(plan: Plan, index: int) -> str:
+    link = plan.links[index]
+    rate = "unlimited" if link.rate_bps is None else format_rate(link.rate_bps)
+    return f"{link.name} ({' ↔ '.join(link.between)}, {rate})"
+
+
+def _windows(points: Sequence[Point]) -> str:
+    """Show the range at each end, once where both are alike."""
+    send = _range([point.parameters.window_send_bytes for point in points])
+    recv = _range([point.parameters.window_recv_bytes for point in points])
+    return send if send == recv else f"send {send}, receive {recv}"
+
+
+def _range(sizes: Sequence[int | None]) -> str:
+    known = [size for size in sizes if size is not None]
+    if not known:
+        return "autotuning"
+    least, most = format_size(min(known)), format_size(max(known))
+    return least if least == most else f"{least} to {most}"
+
+
+def _durations(sweep: Sweep) -> str:
+    durations = ", ".join(map(format_duration, sweep.duration_ns))
+    return f"{durations}, of which {format_duration(sweep.omit_ns)} omitted" if sweep.omit_ns else durations
+
+
+def _print_table(console: Console, title: str, rows: Sequence[Row]) -> None:
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for key, value in rows:
+        table.add_row(key, escape(value))
+    console.print(table)
+
+
+def _print_plain(title: str, rows: Sequence[Row]) -> None:
+    typer.echo(title)
+    width = max(len(key) for key, _ in rows)
+    for key, value in rows:
+        typer.echo(f"  {key:<{width}}  {value}")
