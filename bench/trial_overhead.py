@@ -14,7 +14,6 @@ from datetime import datetime
 from pathlib import Path
 
 from flowsweep.archive import read_archive
-from flowsweep.run.requests import pad_ns
 
 PLAN = """
 [campaign]
@@ -49,7 +48,7 @@ def main() -> int:
     overheads_s = []
     for record, following in zip(records, records[1:], strict=False):
         parameters = record.trial.parameters
-        sending_s = (parameters.duration_ns + pad_ns(parameters.duration_ns)) / 1e9
+        sending_s = (parameters.duration_ns + parameters.pad_ns) / 1e9
         overhead_s = _seconds(record.started_at, following.started_at) - sending_s
         overheads_s.append(overhead_s)
         print(f"{parameters.flows:3d} flows: {overhead_s * 1000:6.1f} ms beyond duration + pad")

@@ -20,7 +20,7 @@ from flowsweep.run.events import (
 )
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.sessions import Patience
-from flowsweep.schedule.trial import Slot
+from flowsweep.schedule import Slot, slot_duration_ns
 
 HOSTS = {name: access(name) for name in "ab"}
 
@@ -87,8 +87,10 @@ def test_what_is_done_does_not_run_again_and_attempts_go_on() -> None:
     first, second, third = (slot.trials[0].trial_id for slot in slots)
     _, recorder, events = run(FakeNetwork(), slots, Earlier(done={second}, attempts={second: 1, third: 4}))
     assert recorder.begun == [(first, 1), (third, 5)]
-    assert events[0] == CampaignStarted(trials=3, done=1, left_ns=10_000_000)
-    assert [event.number for event in events if isinstance(event, TrialStarted)] == [2, 3]
+    left_ns = sum(slot_duration_ns(slot) for slot in slots[:2])
+    assert events[0] == CampaignStarted(trials=3, done=1, left_ns=left_ns)
+    started = [event for event in events if isinstance(event, TrialStarted)]
+    assert [(event.number, event.left_ns) for event in started] == [(2, left_ns), (3, left_ns // 2)]
 
 
 def test_a_failed_trial_is_recorded_and_the_campaign_goes_on() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import Progress
@@ -24,9 +25,8 @@ from flowsweep.run.outcome import Recorder, Status, TrialOutcome
 from flowsweep.run.results import unreachable
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.trial import run_trial
-from flowsweep.schedule.trial import Slot, Trial
+from flowsweep.schedule import Slot, Trial, slot_duration_ns
 
-_MICROSECOND_NS = 1_000
 _BITS_PER_BYTE = 8
 _SECOND_US = 1_000_000
 
@@ -117,17 +117,20 @@ class _Conductor:
         left = [slot for slot in slots if any(trial.trial_id not in self._done for trial in slot.trials)]
         trials = sum(len(slot.trials) for slot in slots)
         number = trials - sum(len(slot.trials) for slot in left)
-        left_ns = sum(max(trial.parameters.duration_ns for trial in slot.trials) for slot in left)
+        left_ns = sum(map(slot_duration_ns, left))
         self._events(CampaignStarted(trials, number, left_ns))
         for slot in left:
-            await self._run_slot(slot, number + 1)
+            await self._run_slot(slot, number + 1, left_ns)
             number += len(slot.trials)
+            left_ns -= slot_duration_ns(slot)
         return self._tally
 
-    async def _run_slot(self, slot: Slot, number: int) -> None:
+    async def _run_slot(self, slot: Slot, number: int, left_ns: int) -> None:
         """Get the sessions, run the slot's trials together, record them."""
         places = await self._places(slot)
-        attempts = [await self._begin(trial, number + index) for index, trial in enumerate(slot.trials)]
+        attempts = [
+            await self._begin(trial, number + index, left_ns) for index, trial in enumerate(slot.trials)
+        ]
         if isinstance(places, LaunchError | SessionError):
             outcomes = [unreachable(attempt, places.host, places.reason) for attempt in attempts]
         else:
@@ -146,11 +149,11 @@ class _Conductor:
         except (LaunchError, SessionError) as error:
             return error
 
-    async def _begin(self, trial: Trial, number: int) -> Attempt:
+    async def _begin(self, trial: Trial, number: int, left_ns: int) -> Attempt:
         self._attempts[trial.trial_id] += 1
         attempt = self._attempts[trial.trial_id]
         await _to_the_end(lambda: self._recorder.started(trial.trial_id, attempt, datetime.now(UTC)))
-        self._events(TrialStarted(number, trial, attempt))
+        self._events(TrialStarted(number, trial, attempt, left_ns))
         return Attempt.now(trial, attempt)
 
     async def _run_attempt(
@@ -181,7 +184,7 @@ def _rate_reporter(trial: Trial, events: EventListener) -> Callable[[Progress], 
         elapsed_us = max(1, progress.elapsed_us - before_us)
         rate_bps = (progress.bytes - before_bytes) * _BITS_PER_BYTE * _SECOND_US / elapsed_us
         before_us, before_bytes = progress.elapsed_us, progress.bytes
-        events(TrialRunning(trial, progress.elapsed_us * _MICROSECOND_NS, progress.bytes, rate_bps))
+        events(TrialRunning(trial, progress.elapsed_us * MICROSECOND_NS, progress.bytes, rate_bps))
 
     return report
 

@@ -16,7 +16,7 @@ class CampaignStarted:
     done: int
     """Those of them that an earlier run finished."""
     left_ns: int
-    """Time that the rest sends for, in nanoseconds."""
+    """What the rest is expected to take, in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class TrialStarted:
     """From 1, among the trials of the whole campaign."""
     trial: Trial
     attempt: int
+    left_ns: int
+    """What this trial and those after it are expected to take, in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)

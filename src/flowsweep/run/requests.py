@@ -2,19 +2,12 @@
 
 from typing import Literal
 
-from flowsweep.defaults import CONNECT_TIMEOUT_NS, PAD_NS, PAD_PER_DURATION, SILENCE_TIMEOUT_NS
+from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS, SILENCE_TIMEOUT_NS
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import Connect, Listen, PortRange, TcpSettings
 from flowsweep.schedule.trial import TcpParameters
 
 EndRole = Literal["source", "sink"]
-
-_MICROSECOND_NS = 1_000
-
-
-def pad_ns(duration_ns: int) -> int:
-    """How much longer than asked a source sends, so that the sink's last bin is whole."""
-    return PAD_NS + round(duration_ns * PAD_PER_DURATION)
 
 
 def tcp_settings(parameters: TcpParameters, role: EndRole) -> TcpSettings:
@@ -26,12 +19,12 @@ def tcp_settings(parameters: TcpParameters, role: EndRole) -> TcpSettings:
         window_bytes=window,
         clip_allowed=parameters.clip_allowed,
         congestion=parameters.congestion,
-        duration_us=parameters.duration_ns // _MICROSECOND_NS,
-        pad_us=pad_ns(parameters.duration_ns) // _MICROSECOND_NS,
-        sample_interval_us=parameters.sample_interval_ns // _MICROSECOND_NS,
-        connect_timeout_us=CONNECT_TIMEOUT_NS // _MICROSECOND_NS,
-        drain_timeout_us=parameters.drain_timeout_ns // _MICROSECOND_NS,
-        silence_timeout_us=SILENCE_TIMEOUT_NS // _MICROSECOND_NS,
+        duration_us=parameters.duration_ns // MICROSECOND_NS,
+        pad_us=parameters.pad_ns // MICROSECOND_NS,
+        sample_interval_us=parameters.sample_interval_ns // MICROSECOND_NS,
+        connect_timeout_us=CONNECT_TIMEOUT_NS // MICROSECOND_NS,
+        drain_timeout_us=parameters.drain_timeout_ns // MICROSECOND_NS,
+        silence_timeout_us=SILENCE_TIMEOUT_NS // MICROSECOND_NS,
         rate_bps=parameters.rate_bps,
         pacing_rate_bps=parameters.pacing_rate_bps,
         mss_bytes=parameters.mss_bytes,

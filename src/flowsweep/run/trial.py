@@ -11,7 +11,7 @@ from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import Deadlines, TrialEnd, TrialError
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.run.requests import address_for, connect, listen, pad_ns, tcp_settings
+from flowsweep.run.requests import address_for, connect, listen, tcp_settings
 from flowsweep.run.results import outcome_of
 from flowsweep.schedule.trial import Trial
 
@@ -99,7 +99,7 @@ async def _run_and_drain(
     trial: Trial, sender: TrialEnd, receiver: TrialEnd, progress: ProgressListener
 ) -> None:
     parameters = trial.parameters
-    runs_ns = parameters.duration_ns + pad_ns(parameters.duration_ns) + parameters.drain_timeout_ns
+    runs_ns = parameters.duration_ns + parameters.pad_ns + parameters.drain_timeout_ns
     timeout_s = runs_ns / SECOND_NS
     await _both(sender.finished(timeout_s, lambda _: None), receiver.finished(timeout_s, progress))
 
