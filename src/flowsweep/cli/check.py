@@ -1,11 +1,11 @@
 """`flowsweep check`: what a plan would run, how long it takes, and what is worth knowing before."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -39,16 +39,11 @@ def check(
         (f"sweep {sweep.name}", _sweep_rows(sweep, loaded, points, slots)) for sweep in loaded.sweeps
     ]
     console = Console(highlight=False)
+    show = partial(_print_table, console) if console.is_terminal else _print_plain
     for title, rows in sections:
-        if console.is_terminal:
-            _print_table(console, title, rows)
-        else:
-            _print_plain(title, rows)
+        show(title, rows)
     for remark in remarks(loaded, points):
-        if console.is_terminal:
-            console.print(f"[yellow]note[/yellow] {escape(remark)}")
-        else:
-            typer.echo(f"note: {remark}")
+        console.print(f"[yellow]note:[/yellow] {escape(remark)}", soft_wrap=not console.is_terminal)
 
 
 def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
@@ -127,12 +122,14 @@ def _durations(sweep: Sweep) -> str:
 
 
 def _print_table(console: Console, title: str, rows: Sequence[Row]) -> None:
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, show_header=False)
+    table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for key, value in rows:
-        table.add_row(key, escape(value))
+        table.add_row(f"  {key}", escape(value))
+    console.print(f"[bold]{escape(title)}[/bold]")
     console.print(table)
+    console.print()
 
 
 def _print_plain(title: str, rows: Sequence[Row]) -> None:

@@ -34,10 +34,8 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
 
 
 def _hosts(file: PlanFile) -> list[str]:
-    """Name every host of a link or path once, in the order of the file."""
-    links = file.lab.links.values() if file.lab else ()
-    named = [host for link in links for host in link.between]
-    named += [host for sweep in file.sweep for path in sweep.paths for host in (path.src, path.dst)]
+    """Name every host of a path once, in the order of the file; one that no path names needs no engine."""
+    named = (host for sweep in file.sweep for path in sweep.paths for host in (path.src, path.dst))
     return list(dict.fromkeys(named))
 
 

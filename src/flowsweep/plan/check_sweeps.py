@@ -89,8 +89,9 @@ def _time_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
         if duration >= needed:
             continue
         bins = max(0, duration - sweep.omit) // sweep.interval
+        omitted = f" with {write_duration(sweep.omit)} omitted" if sweep.omit else ""
         message = (
-            f"found {write_duration(duration)} with {write_duration(sweep.omit)} omitted, which holds "
+            f"found {write_duration(duration)}{omitted}, which holds "
             f"{_counted(bins, 'whole interval')} of {write_duration(sweep.interval)}, expected at least "
             f"{defaults.MINIMUM_BINS}: make the duration {write_duration(needed)} or the interval shorter"
         )

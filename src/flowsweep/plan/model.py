@@ -108,5 +108,5 @@ class Plan(Frozen):
     links: tuple[Link, ...]
     """Empty: real hosts."""
     hosts: tuple[Host, ...]
-    """Every host that a path or a link names, with a `[hosts]` entry or without."""
+    """Every host that a path names, with a `[hosts]` entry or, in a lab, without."""
     sweeps: tuple[Sweep, ...]
