@@ -77,3 +77,29 @@ def _engine(controller: int, host: str) -> int:
 def _namespaces(controller: int) -> list[str]:
     result = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True, timeout=10)
     return re.findall(rf"^(flowsweep-{controller}-\S+)", result.stdout, re.MULTILINE)
+
+
+def test_an_interrupted_campaign_keeps_what_is_done_and_goes_on(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    plan = write_plan(tmp_path, sweep=SWEEP, directions="both")
+    first = start("run", plan, "--archive", archive)
+    wait_until(lambda: finished_trials(archive) >= 3)
+    first.send_signal(signal.SIGINT)
+    output, _ = first.communicate(timeout=30)
+    assert first.returncode == 130, output
+    done = finished_trials(archive)
+    assert 3 <= done < 20
+    assert _namespaces(first.pid) == []
+
+    flowsweep("run", plan, "--archive", archive, "--resume")
+    assert Counter(row["status"] for row in summary(archive)) == {"ok": 20}
+
+
+def test_an_edited_plan_is_not_resumed(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    plan = write_plan(tmp_path, sweep=SWEEP.replace("[1, 2, 3, 4, 5]", "1"))
+    flowsweep("run", plan, "--archive", archive)
+    before = finished_trials(archive)
+    plan.write_text(plan.read_text(encoding="utf-8").replace('"64KiB"\nduration', '"32KiB"\nduration'), "utf-8")
+    flowsweep("run", plan, "--archive", archive, "--resume", expect=2)
+    assert finished_trials(archive) == before

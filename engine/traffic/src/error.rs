@@ -122,6 +122,16 @@ pub enum TrialError {
         /// What the kernel said.
         reason: String,
     },
+    /// A sink saw the end of a flow before its time.
+    #[error("flow {flow} ended {} s after all flows ran, {} s were due: its source stopped early", after.as_secs_f64(), due.as_secs_f64())]
+    EndedEarly {
+        /// The first such flow.
+        flow: u32,
+        /// How long it ran together with all others.
+        after: Duration,
+        /// How long it should have.
+        due: Duration,
+    },
     /// What was under way did not arrive in time.
     #[error("{flows} flows were not drained {} s after the source stopped; raise `drain`, or lower the window", timeout.as_secs_f64())]
     DrainTimeout {
@@ -155,9 +165,12 @@ impl TrialError {
             Self::Resolve { .. } | Self::Connect { .. } | Self::ConnectTimeout { .. } | Self::Handshake { .. } => {
                 Phase::Connect
             }
-            Self::StartTimeout(_) | Self::NotRunning { .. } | Self::Broken { .. } | Self::Stopped | Self::Thread(_) => {
-                Phase::Run
-            }
+            Self::StartTimeout(_)
+            | Self::NotRunning { .. }
+            | Self::Broken { .. }
+            | Self::EndedEarly { .. }
+            | Self::Stopped
+            | Self::Thread(_) => Phase::Run,
             Self::DrainTimeout { .. } => Phase::Drain,
             Self::Samples(_) => Phase::Report,
         }
@@ -180,6 +193,7 @@ impl TrialError {
             Self::StartTimeout(_) => "start_timeout",
             Self::NotRunning { .. } => "not_running",
             Self::Broken { .. } => "broken",
+            Self::EndedEarly { .. } => "ended_early",
             Self::DrainTimeout { .. } => "drain_timeout",
             Self::Stopped => "stopped",
             Self::Samples(_) => "samples",

@@ -47,7 +47,8 @@ pub fn run(flows: &Flows, prepare: &Prepare, control: &Control, outbox: &dyn Out
                 return Err(TrialError::Thread(error));
             }
         }
-        let incomplete = coordinator.run_until_ended().err().or_else(|| coordinator.first_broken());
+        let mut incomplete = coordinator.run_until_ended().err();
+        incomplete = incomplete.or_else(|| coordinator.first_broken()).or_else(|| coordinator.first_early());
         // Aborted connections end their threads at once; the last sample needs them to have ended.
         flows.wait_all_ended(ABORT_TIMEOUT);
         coordinator.sampler.sample(flows);
@@ -195,6 +196,20 @@ impl Coordinator<'_> {
             let ending = flow.ending().filter(|ending| ending.end == FlowEnd::Broken)?;
             let reason = ending.error.clone().unwrap_or_else(|| "unknown".into());
             Some(TrialError::Broken { flow: index, bytes: flow.bytes(), reason })
+        })
+    }
+
+    /// A source counts the duration from when it knows that all flows run, which a sink has known before: at a sink
+    /// every flow lasts longer than the duration, or was cut off.
+    fn first_early(&self) -> Option<TrialError> {
+        if self.prepare.role == Role::Source {
+            return None;
+        }
+        let due = Duration::from_micros(self.prepare.tcp.duration_us);
+        let all_run_ns = self.flows.all.iter().filter_map(Flow::first_byte_ns).max()?;
+        (0..).zip(&self.flows.all).find_map(|(index, flow)| {
+            let after = from_nanoseconds(flow.ending()?.at_ns - all_run_ns);
+            (after < due).then_some(TrialError::EndedEarly { flow: index, after, due })
         })
     }
 
