@@ -1,0 +1,151 @@
+"""`flowsweep summary`: what came out of each trial, as a table for people, CSV or JSON."""
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from flowsweep.analysis import summary
+from flowsweep.archive import read_archive
+from flowsweep.cli.app import app
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
+from flowsweep.units import format_duration, format_rate, format_share, format_size
+
+Row = Mapping[str, Any]
+Column = tuple[str, Callable[[Row], str]]
+"""A heading, and what to show of a row under it."""
+
+_WIDTH_OF_NO_TERMINAL = 1000
+"""A table is only as wide as it has to be; nothing must be cut off in a file."""
+
+
+class Format(StrEnum):
+    """How to write a summary."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+@app.command("summary")
+def show_summary(
+    archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
+    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
+) -> None:
+    """Show goodput and its circumstances for each trial of a campaign."""
+    rows = summary(read_archive(archive).tables()).to_pyarrow()
+    match form:
+        case Format.csv:
+            write_csv(rows.column_names, rows.to_pylist(), sys.stdout)
+        case Format.json:
+            typer.echo(json.dumps(rows.to_pylist(), indent=2, ensure_ascii=False))
+        case Format.table:
+            console = Console(highlight=False, markup=False)
+            if not console.is_terminal:
+                console.width = _WIDTH_OF_NO_TERMINAL
+            print_table(rows.to_pylist(), console)
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+    """Write rows with their column names, by RFC 4180 but for line ends; nothing for null, true and false."""
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {name: str(cell).lower() if isinstance(cell, bool) else cell for name, cell in row.items()}
+        )
+
+
+def print_table(rows: Sequence[Row], console: Console) -> None:
+    """Print one table for each sweep; what is the same in all of its trials stands in the title."""
+    if not rows:
+        console.print("No trial has finished yet.")
+    for sweep in dict.fromkeys(row["sweep"] for row in rows):
+        trials = sorted((row for row in rows if row["sweep"] == sweep), key=_place)
+        console.print(_fitting_table(sweep, trials, console))
+        for row in trials:
+            if row["error"] is not None:
+                console.print(f"{row['trial_id']} {row['status']}: {row['error']}", soft_wrap=True)
+        console.print()
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    """Where a trial stands among those of its sweep: as a person would look for it, not as it ran."""
+    window = row["window_sum_bytes"] or 0
+    return row["length_bytes"], row["src"], row["dst"], row["flows"], window, row["order_index"]
+
+
+def _fitting_table(sweep: str, rows: Sequence[Row], console: Console) -> Table:
+    """Leave out the last results where the terminal is too narrow for all."""
+    unlimited = console.options.update(max_width=_WIDTH_OF_NO_TERMINAL)
+    for count in range(len(_RESULTS), 1, -1):
+        table = _sweep_table(sweep, rows, _RESULTS[:count])
+        if Measurement.get(console, unlimited, table).maximum <= console.width:
+            break
+    return table
+
+
+def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column]) -> Table:
+    varying: list[Column] = []
+    same: list[str] = []
+    for heading, show in _PARAMETERS:
+        shown = {show(row) for row in rows}
+        if len(shown) > 1:
+            varying.append((heading, show))
+        elif any(shown):
+            same.append(f"{heading} {shown.pop()}")
+    if len(results) < len(_RESULTS):
+        same.append("more columns where there is more room")
+    table = Table(title=sweep, title_style="bold", title_justify="left", box=box.SIMPLE_HEAD)
+    table.caption, table.caption_justify = " · ".join(same), "left"
+    table.add_column("trial", no_wrap=True, style="dim")
+    for heading, _ in (*varying, *results):
+        table.add_column(heading, justify="left" if heading in _TEXTS else "right", no_wrap=True)
+    for row in rows:
+        cells = [show(row) for _, show in (*varying, *results)]
+        table.add_row(row["trial_id"], *cells, style=None if row["status"] == "ok" else "yellow")
+    return table
+
+
+def _cell(column: str, show: Callable[[Any], str]) -> Callable[[Row], str]:
+    return lambda row: "" if row[column] is None else show(row[column])
+
+
+def _windows(row: Row) -> str:
+    send, receive = _cell("window_send_bytes", format_size)(row), _cell("window_recv_bytes", format_size)(row)
+    return send if send == receive else f"{send or 'auto'} / {receive or 'auto'}"
+
+
+_TEXTS = ("path", "congestion", "status")
+
+_PARAMETERS: tuple[Column, ...] = (
+    ("path", lambda row: f"{row['src']} → {row['dst']}"),
+    ("flows", _cell("flows", str)),
+    ("window sum", _cell("window_sum_bytes", format_size)),
+    ("window", _windows),
+    ("length", _cell("length_bytes", format_size)),
+    ("congestion", _cell("congestion", str)),
+    ("duration", _cell("duration_s", lambda seconds: format_duration(seconds * SECOND_NS))),
+    ("repeat", _cell("repeat", str)),
+)
+
+_RESULTS: tuple[Column, ...] = (
+    ("status", _cell("status", str)),
+    ("goodput", _cell("goodput_bps", format_rate)),
+    ("coverage", _cell("coverage", format_share)),
+    ("usable", _cell("window_usable_bytes", format_size)),
+    ("retransmits", _cell("retransmits", str)),
+    ("least RTT", _cell("rtt_min_ms", lambda milliseconds: format_duration(milliseconds * MILLISECOND_NS))),
+    ("p10", _cell("goodput_p10_bps", format_rate)),
+    ("p90", _cell("goodput_p90_bps", format_rate)),
+)
+"""The most telling first."""
