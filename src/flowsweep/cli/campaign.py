@@ -1,0 +1,80 @@
+"""What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end told."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from flowsweep.analysis import summary
+from flowsweep.archive import ArchiveWriter, read_archive
+from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED
+from flowsweep.cli.progress import progress_view
+from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.of_plan import accesses_of
+from flowsweep.lab import build_lab
+from flowsweep.plan import Plan
+from flowsweep.report.headline import highest_goodputs
+from flowsweep.run.conductor import Earlier, run_campaign
+from flowsweep.schedule import schedule
+
+_REASONS_SHOWN = 5
+
+Row = Mapping[str, Any]
+
+
+def carry_out(plan: Plan, writer: ArchiveWriter) -> None:
+    """Run every trial that the archive does not hold whole, then merge its files.
+
+    Raises:
+        typer.Exit: Ctrl-C; what is done is kept.
+        LabError, LaunchError, SessionError: hosts cannot be had; nothing ran.
+        ArchiveError: the disk does not take it.
+    """
+    earlier = Earlier(done=_whole_trials(writer), attempts=writer.attempts)
+    try:
+        with _hosts(plan) as accesses, progress_view() as events:
+            slots = schedule(plan, writer.seed)
+            asyncio.run(run_campaign(slots, accesses, writer, earlier=earlier, events=events))
+    except KeyboardInterrupt:
+        typer.echo(
+            f"interrupted; {len(writer.records)} finished trials are kept in {writer.folder}", err=True
+        )
+        typer.echo("to go on: the same command with --resume", err=True)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    writer.compact()
+
+
+def tell_the_end(folder: Path) -> int:
+    """Say in a few lines what a campaign came to; returns the exit code."""
+    rows: list[Row] = summary(read_archive(folder).tables()).to_pyarrow().to_pylist()
+    statuses = Counter(row["status"] for row in rows)
+    counts = ", ".join(
+        f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]
+    )
+    typer.echo(f"{len(rows)} trials: {counts}")
+    for highest in highest_goodputs(rows):
+        typer.echo(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
+    for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
+        typer.echo(f"  {count} of them: {error}")
+    return 0 if set(statuses) <= {"ok"} else EXIT_TRIALS_FAILED
+
+
+def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
+    if not writer.records:
+        return frozenset()
+    rows = summary(read_archive(writer.folder).tables()).select("trial_id", "status").to_pyarrow().to_pylist()
+    return frozenset(row["trial_id"] for row in rows if row["status"] == "ok")
+
+
+@contextmanager
+def _hosts(plan: Plan) -> Iterator[Mapping[str, HostAccess]]:
+    """The hosts of a plan while the block runs: a lab's, or real ones."""
+    if not plan.links:
+        yield accesses_of(plan.hosts)
+        return
+    with build_lab(plan.links, plan.hosts) as lab:
+        yield lab.access

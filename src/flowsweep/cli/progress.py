@@ -1,0 +1,139 @@
+"""How a running campaign is shown: a bar in a terminal, plain lines elsewhere. Both on standard error."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
+
+from flowsweep.run.events import (
+    CampaignEvent,
+    CampaignStarted,
+    SessionLost,
+    SessionRegained,
+    TrialFinished,
+    TrialRunning,
+    TrialStarted,
+)
+from flowsweep.schedule import Trial
+from flowsweep.units import DURATION_UNITS, format_duration, format_rate, format_size
+
+
+class ProgressView(Protocol):
+    """Something that shows events."""
+
+    def __call__(self, event: CampaignEvent) -> None:
+        """Show one event."""
+
+
+@contextmanager
+def progress_view() -> Iterator[ProgressView]:
+    """Show a campaign while the block runs, as suits standard error."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield _Lines(console)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("trial"),
+        MofNCompleteColumn(),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[what]}"),
+        TextColumn("[bold]{task.fields[rate]}[/bold]"),
+        TextColumn("[dim]{task.fields[left]}[/dim]"),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield _Bar(progress)
+
+
+def what_runs(trial: Trial) -> str:
+    """Name a trial in a few words: "a → b, 4 flows, 256 KiB window"."""
+    parameters = trial.parameters
+    flows = "1 flow" if parameters.flows == 1 else f"{parameters.flows} flows"
+    if parameters.window_bytes is not None:
+        window = f", {format_size(parameters.window_bytes)} window"
+    elif parameters.window_send_bytes is None and parameters.window_recv_bytes is None:
+        window = ""
+    else:
+        ends = (parameters.window_send_bytes, parameters.window_recv_bytes)
+        send, receive = ("auto" if end is None else format_size(end) for end in ends)
+        window = f", windows {send} / {receive}"
+    return f"{trial.src} → {trial.dst}, {flows}{window}"
+
+
+def trouble(event: CampaignEvent) -> str | None:
+    """Say what went wrong with this event, if anything did."""
+    match event:
+        case SessionLost(host, reason):
+            return f"lost the engine on {host}: {reason}"
+        case SessionRegained(host):
+            return f"the engine on {host} answers again"
+        case TrialFinished(record) if record.failure is not None:
+            return f"{record.status}: {what_runs(record.trial)}: {record.failure}"
+        case _:
+            return None
+
+
+class _Lines:
+    """A line when a trial begins, one when it is over."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._trials = 0
+        self._rate_bps: float | None = None
+
+    def __call__(self, event: CampaignEvent) -> None:
+        match event:
+            case CampaignStarted(trials, done, left_ns):
+                self._trials = trials
+                self._say(f"{trials - done} of {trials} trials to run, about {_about(left_ns)}")
+            case TrialStarted(number, trial, _, left_ns):
+                self._rate_bps = None
+                self._say(f"trial {number}/{self._trials}: {what_runs(trial)}, {_about(left_ns)} left")
+            case TrialRunning(rate_bps=rate_bps):
+                self._rate_bps = rate_bps
+            case TrialFinished(record) if record.failure is None and self._rate_bps is not None:
+                self._say(f"  ok, {format_rate(self._rate_bps)} in the last second")
+            case _ if (message := trouble(event)) is not None:
+                self._say(f"  {message}")
+            case _:
+                pass
+
+    def _say(self, line: str) -> None:
+        self._console.print(line, markup=False, soft_wrap=True)
+
+
+class _Bar:
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = TaskID(0)
+        self._left_ns = 0
+
+    def __call__(self, event: CampaignEvent) -> None:
+        match event:
+            case CampaignStarted(trials, done, left_ns):
+                self._task = self._progress.add_task(
+                    "campaign", total=trials, completed=done, what="", rate="", left=_about(left_ns)
+                )
+            case TrialStarted(_, trial, _, left_ns):
+                self._left_ns = left_ns
+                self._progress.update(
+                    self._task, what=escape(what_runs(trial)), rate="", left=f"{_about(left_ns)} left"
+                )
+            case TrialRunning(elapsed_ns=elapsed_ns, rate_bps=rate_bps):
+                left = _about(max(0, self._left_ns - elapsed_ns))
+                self._progress.update(self._task, rate=format_rate(rate_bps), left=f"{left} left")
+            case TrialFinished():
+                self._progress.advance(self._task)
+            case _:
+                pass
+        if (message := trouble(event)) is not None:
+            self._progress.console.print(message, markup=False, soft_wrap=True)
+
+
+def _about(duration_ns: int) -> str:
+    """Whole seconds: a tenth of a second that changes all the time is only unrest."""
+    second = DURATION_UNITS["s"]
+    return format_duration(max(1, round(duration_ns / second)) * second)

@@ -1,0 +1,65 @@
+"""`flowsweep run`: carry out a plan, and leave an archive behind."""
+
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
+from flowsweep.cli.app import app
+from flowsweep.cli.campaign import carry_out, tell_the_end
+from flowsweep.errors import ArchiveError, PlanError
+from flowsweep.lab import enter_user_namespace_if_needed
+from flowsweep.plan import Plan, load_plan, parse_overrides, plan_difference
+
+_SEED_BITS = 31
+
+
+@app.command()
+def run(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    archive: Annotated[
+        Path, typer.Option("--archive", metavar="DIR", help="Folder for the results: empty or new.")
+    ],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Put over the plan, as in sweep.duration=2s."),
+    ] = None,
+    *,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the archive: run what is missing or not ok.")
+    ] = False,
+) -> None:
+    """Run the trials of a plan, one after the other, and keep every sample of them."""
+    loaded = load_plan(plan, parse_overrides(overrides or []))
+    if loaded.links:
+        enter_user_namespace_if_needed()
+    with _writer(loaded, archive, resume=resume) as writer:
+        carry_out(loaded, writer)
+    code = tell_the_end(archive)
+    typer.echo(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
+    raise typer.Exit(code)
+
+
+def _writer(plan: Plan, folder: Path, *, resume: bool) -> ArchiveWriter:
+    if not resume:
+        seed = plan.campaign.seed
+        seed = secrets.randbits(_SEED_BITS) if seed is None else seed
+        return create_archive(folder, plan_json=plan.model_dump_json(), seed=seed)
+    if not folder.exists():
+        raise ArchiveError(
+            f"{folder}: is not there, so there is nothing to resume; leave --resume out to begin"
+        )
+    writer = open_archive_for_writing(folder)
+    differences = plan_difference(Plan.model_validate_json(writer.plan_json), plan)
+    if differences:
+        writer.close()
+        raise PlanError(
+            plan.source,
+            (
+                f"is not the plan that {folder} was begun with; go on with that one, or choose a new folder",
+                *differences,
+            ),
+        )
+    return writer

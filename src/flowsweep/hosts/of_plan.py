@@ -1,0 +1,51 @@
+"""From a plan's real hosts to how they are reached; a lab makes its own."""
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, ip_address
+from pathlib import Path
+
+from flowsweep.hosts.access import DataAddress, HostAccess
+from flowsweep.plan.model import Host
+
+LOOPBACK = (DataAddress("127.0.0.1", 4), DataAddress("::1", 6))
+
+_LAUNCHERS_OF_THIS_MACHINE = frozenset(
+    ("chrt", "env", "ip", "nice", "nsenter", "numactl", "setpriv", "sudo", "taskset", "unshare")
+)
+
+
+def accesses_of(hosts: Sequence[Host]) -> dict[str, HostAccess]:
+    """How each host of a plan is reached, by name.
+
+    A host of which no address is said is reached on this machine's loopback.
+    """
+    names = [host.name for host in hosts]
+    return {host.name: _access(host, names) for host in hosts}
+
+
+def shares_files(launch: Sequence[str]) -> bool:
+    """Whether a launcher starts processes that see this machine's files."""
+    return not launch or Path(launch[0]).name in _LAUNCHERS_OF_THIS_MACHINE
+
+
+def data_address(address: str) -> DataAddress:
+    """A name, or an address of which the IP version shows."""
+    try:
+        return DataAddress(address, 4 if isinstance(ip_address(address), IPv4Address) else 6)
+    except ValueError:
+        return DataAddress(address, None)
+
+
+def _access(host: Host, names: Sequence[str]) -> HostAccess:
+    written = host.data_address or host.address
+    addresses = LOOPBACK if written is None else (data_address(written),)
+    return HostAccess(
+        name=host.name,
+        launch=host.launch,
+        engine=host.engine,
+        addresses={peer: addresses for peer in names if peer != host.name},
+        bind=host.bind,
+        ports=host.ports,
+        listens=host.listens,
+        shares_files=shares_files(host.launch),
+    )
