@@ -171,6 +171,7 @@ def make_material(rows: Sequence[Row], *, name: str = "itanium-february", **chan
             "text": PLAN_TEXT,
             "campaign": {"name": name, "repeats": 2, "order": "blocks", "seed": 20040218},
             "links": [link],
+            "sweeps": [{"name": "windows", "paths": [{"src": "starlight", "dst": "sara"}]}],
         },
         "host_facts": {"starlight": make_facts(), "sara": other},
         "trials": tuple(rows),

@@ -26,6 +26,8 @@ class Axis:
     """A value with its unit, for people."""
     scaled: bool = True
     """Its values are quantities that are drawn on a log2 axis; else they are only told apart."""
+    as_found: bool = False
+    """Its values stay in the order of the rows instead of their own."""
 
     def value(self, row: Row) -> Value:
         """What a row has on this axis; `None`: not set. A list becomes a tuple, to be comparable."""
@@ -34,7 +36,9 @@ class Axis:
 
     def values(self, rows: Sequence[Row]) -> tuple[Value, ...]:
         """The different values of some rows, in order, "not set" first."""
-        distinct = {self.value(row) for row in rows}
+        distinct = dict.fromkeys(self.value(row) for row in rows)
+        if self.as_found:
+            return tuple(distinct)
         return tuple(sorted(distinct, key=lambda value: (value is not None, _sortable(value))))
 
     def text(self, value: object) -> str:

@@ -3,12 +3,16 @@
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import position
+from flowsweep.figures.cells import Cell
 from flowsweep.figures.panel import Panel
 from flowsweep.figures.plane import Plane, plane
 from flowsweep.figures.theme import CAPPED_MARK, FAILED_MARK, MAGNITUDE, figure
 from flowsweep.units import format_number
 
 MOST_COLUMNS_WITH_NUMBERS = 9
+
+DARK_SHARE = 0.5
+"""The colour scale is darker than its middle grey up to this share."""
 
 
 def heatmap(panel: Panel) -> go.Figure:
@@ -17,8 +21,8 @@ def heatmap(panel: Panel) -> go.Figure:
     x_positions, x_labels = grid.x_axis.ticks(grid.xs)
     y_positions, y_labels = grid.y_axis.ticks(grid.ys)
     return figure(
-        [_map(grid), *_failed(grid)],
-        margin={"l": 52, "r": 8, "t": 10, "b": 48},
+        [_map(grid), _numbers(grid), *_failed(grid)],
+        margin={"l": 52, "r": 8, "t": 28, "b": 48},
         showlegend=False,
         hovermode="closest",
         xaxis={
@@ -45,9 +49,6 @@ def _map(grid: Plane) -> go.Heatmap:
         x=grid.columns,
         y=grid.lines,
         z=grid.heights(),
-        text=[[_number(grid, x, y) for x in grid.xs] for y in grid.ys],
-        texttemplate="%{text}",
-        textfont={"size": 11},
         hovertext=grid.hovers(),
         hovertemplate="%{hovertext}<extra></extra>",
         hoverongaps=False,
@@ -57,7 +58,8 @@ def _map(grid: Plane) -> go.Heatmap:
         xgap=2,
         ygap=2,
         colorbar={
-            "title": {"text": grid.scale.unit, "side": "top"},
+            "title": {"text": grid.scale.unit, "side": "top", "font": {"size": 12}},
+            "tickfont": {"size": 11},
             "thickness": 10,
             "outlinewidth": 0,
             "ticklen": 3,
@@ -67,14 +69,31 @@ def _map(grid: Plane) -> go.Heatmap:
     )
 
 
-def _number(grid: Plane, x: float, y: float) -> str:
-    """What is written in a cell: the number where there is room, and a mark where the window was capped."""
-    found = grid.cells.get((x, y))
-    height = grid.scale.of(found.median_bps) if found else None
-    if found is None or height is None:
-        return ""
-    mark = CAPPED_MARK if found.capped else ""
-    return f"{format_number(height)}{mark}" if len(grid.xs) <= MOST_COLUMNS_WITH_NUMBERS else mark
+def _numbers(grid: Plane) -> go.Scatter:
+    """What is written in the cells, in black or white, whatever reads better on the colour."""
+    written = [(x, y, one) for (x, y), one in grid.cells.items() if one.median_bps is not None]
+    return go.Scatter(
+        x=[position(x) for x, _, _ in written],
+        y=[position(y) for _, y, _ in written],
+        mode="text",
+        name="numbers",
+        text=[_number(grid, one) for _, _, one in written],
+        textfont={"size": 11.5, "color": [_ink(grid, one) for _, _, one in written]},
+        hoverinfo="skip",
+    )
+
+
+def _number(grid: Plane, one: Cell) -> str:
+    """The number where there is room, and a mark where the window was capped."""
+    mark = CAPPED_MARK if one.capped else ""
+    roomy = len(grid.xs) <= MOST_COLUMNS_WITH_NUMBERS
+    number = format_number(grid.scale.of(one.median_bps) or 0.0) if roomy else ""
+    return "<br>".join(text for text in (number, mark) if text)
+
+
+def _ink(grid: Plane, one: Cell) -> str:
+    share = (grid.scale.of(one.median_bps) or 0.0) / grid.scale.top
+    return "#ffffff" if share < DARK_SHARE else "#14181c"
 
 
 def _failed(grid: Plane) -> list[go.Scatter]:

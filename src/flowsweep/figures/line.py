@@ -44,7 +44,7 @@ def lines(
         traces,
         hovermode="closest",
         showlegend=len(drawn) > 1 or bool(drawn and drawn[0][0]),
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "itemsizing": "constant"},
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         margin={"l": 58, "r": 12, "t": 34, "b": 48},
         xaxis={
             "title": {"text": x.name, "standoff": 8},

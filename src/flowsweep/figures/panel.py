@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from flowsweep.figures.axis import FLOWS, OTHERS, WINDOWS, Axis, Row, Value
 
 MOST_SERIES = 8
 
-DIRECTION = Axis("direction", "direction", str, scaled=False)
+DIRECTION = Axis("direction", "direction", str, scaled=False, as_found=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,9 @@ class Panel:
     """What tells the traces of a line figure apart."""
     rows: tuple[Row, ...]
     top_bps: float
-    """Highest goodput of a point in the sweep: colours and heights of all its panels end there."""
+    """Highest goodput in the sweep: colours and heights of all its panels end there."""
+    top_of_flow_bps: float
+    """Highest goodput of one flow in the sweep."""
 
     @property
     def title(self) -> str:
@@ -39,14 +40,15 @@ class Panel:
 def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
     """Split trials, one row per asked grid point and trial, into panels, sweep by sweep.
 
+    Sweeps and directions keep the order of the rows.
+
     A panel is a plane over window and flows where both vary, else a line over what varies. All that varies
     besides makes further panels, and so does the direction.
     """
-    in_order = sorted(rows, key=lambda row: str(row["sweep"]))
-    drawn: list[Panel] = []
-    for sweep, group in groupby(in_order, key=lambda row: str(row["sweep"])):
-        drawn += _panels_of_sweep(sweep, [{**row, DIRECTION.column: direction(row)} for row in group])
-    return tuple(drawn)
+    sweeps: dict[str, list[Row]] = {}
+    for row in rows:
+        sweeps.setdefault(row["sweep"], []).append({**row, DIRECTION.column: direction(row)})
+    return tuple(panel for sweep, group in sweeps.items() for panel in _panels_of_sweep(sweep, group))
 
 
 def direction(row: Row) -> str:
@@ -65,9 +67,10 @@ def _panels_of_sweep(sweep: str, rows: list[Row]) -> list[Panel]:
         x = next((axis for axis in varying if axis.scaled and _all_set(axis, rows)), window or FLOWS)
         y, series = None, _series_axis([axis for axis in (DIRECTION, *varying) if axis is not x], rows)
     split = [axis for axis in (DIRECTION, *varying) if axis not in (x, y, series)]
-    top_bps = max((row["goodput_bps"] for row in rows if _counts(row)), default=0.0)
+    top = max((row["goodput_bps"] for row in rows if _counts(row)), default=0.0)
+    top_of_flow = max((row["goodput_bps"] / row["flows"] for row in rows if _counts(row)), default=0.0)
     return [
-        Panel(sweep, where, fixed, x, y, series, group, top_bps)
+        Panel(sweep, where, fixed, x, y, series, group, top, top_of_flow)
         for where, fixed, group in _split(rows, split)
     ]
 

@@ -1,8 +1,11 @@
 """One unit for all rates of a figure."""
 
+import math
 from dataclasses import dataclass
 
 from flowsweep.units import RATE_UNITS
+
+MOST_TICKS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +16,12 @@ class RateScale:
     factor: int
     top: float
     """End of the axis, in the unit."""
+
+    def ticks(self) -> list[float]:
+        """Round values up to the top, without the zero: in space it would stand in the way of another axis."""
+        size = 10.0 ** math.floor(math.log10(self.top))
+        step = next(part * size for part in (0.2, 0.5, 1, 2) if self.top / (part * size) <= MOST_TICKS)
+        return [float(f"{step * index:.6g}") for index in range(1, int(self.top / step) + 1)]
 
     def of(self, rate_bps: float | None) -> float | None:
         """A rate in the unit, to 5 significant digits: more than a figure shows, and less to carry."""

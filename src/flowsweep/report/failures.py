@@ -15,7 +15,9 @@ class Reason:
     phase: str
     host: str
     message: str
-    """Of the first of these trials; those of the others differ in numbers only."""
+    """Of the first of these trials."""
+    numbers_differ: bool
+    """The other trials' messages have other numbers in them, such as ports."""
     trial_ids: tuple[str, ...]
 
 
@@ -26,7 +28,14 @@ def reasons(trials: Sequence[Row]) -> tuple[Reason, ...]:
         if row["status"] != "ok":
             groups.setdefault((row["status"], *_where(row), _without_numbers(_message(row))), []).append(row)
     found = [
-        Reason(status, phase, host, _message(rows[0]), tuple(row["trial_id"] for row in rows))
+        Reason(
+            status,
+            phase,
+            host,
+            _message(rows[0]),
+            len({_message(row) for row in rows}) > 1,
+            tuple(row["trial_id"] for row in rows),
+        )
         for (status, phase, host, _), rows in groups.items()
     ]
     return tuple(sorted(found, key=lambda reason: -len(reason.trial_ids)))

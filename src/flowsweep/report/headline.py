@@ -46,7 +46,7 @@ def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
     for row in trials:
         by_direction.setdefault(direction(row), []).append(row)
     found = []
-    for name, rows in sorted(by_direction.items()):
+    for name, rows in by_direction.items():
         medians = [(one.median_bps, one, group[0]) for one, group in _points(rows) if one.median_bps]
         if medians:
             median, one, row = max(medians, key=lambda item: item[0])

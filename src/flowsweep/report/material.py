@@ -1,6 +1,6 @@
 """What a report is made of: an archive as plain values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -37,6 +37,7 @@ def material(archive: Archive) -> Material:
     """Take a report's values out of an archive."""
     tables = archive.tables()
     summarised = summary(tables)
+    plan_order = _plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in _rows(tables.trials)}
     return Material(
         name=archive.campaign.plan["campaign"]["name"],
@@ -45,12 +46,28 @@ def material(archive: Archive) -> Material:
         flowsweep_version=archive.campaign.flowsweep_version,
         plan=archive.campaign.plan,
         host_facts=archive.host_facts,
-        trials=tuple({**parameters[row["trial_id"]], **row} for row in _rows(summarised)),
+        trials=tuple(
+            sorted(({**parameters[row["trial_id"]], **row} for row in _rows(summarised)), key=plan_order)
+        ),
         summary_columns=tuple(summarised.columns),
         points=tuple(
-            {**parameters[row["trial_id"]], **row} for row in _rows(points(summarised, tables.trials))
+            sorted(
+                ({**parameters[row["trial_id"]], **row} for row in _rows(points(summarised, tables.trials))),
+                key=plan_order,
+            )
         ),
     )
+
+
+def _plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
+    """Sort rows as the plan lists sweeps and paths; the way back stands behind the way there."""
+    rank: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for index, sweep in enumerate(plan["sweeps"]):
+        paths = [(path["src"], path["dst"]) for path in sweep["paths"]]
+        both_ways = [way for src, dst in paths for way in ((src, dst), (dst, src))]
+        for place, (src, dst) in enumerate(both_ways):
+            rank.setdefault((sweep["name"], src, dst), (index, place))
+    return lambda row: rank[row["sweep"], row["src"], row["dst"]]
 
 
 def _rows(table: ir.Table) -> list[dict[str, Any]]:

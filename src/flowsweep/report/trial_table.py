@@ -69,12 +69,19 @@ def _label(title: str, key: str, note: str = "") -> Column:
 
 
 def _asked(row: Row) -> str:
-    """Window that was asked for, of both ends where they differ, and what became of it."""
+    """Window that was asked for, of both ends where they differ."""
     send, receive = row.get("window_send_bytes"), row.get("window_recv_bytes")
     ends = [format_size(size) if size is not None else "auto" for size in (send, receive)]
-    text = ends[0] if ends[0] == ends[1] else " / ".join(ends)
-    marks = [word for word in ("capped", "clipped", "raised") if row.get(f"window_{word}")]
-    return " ".join([text, *marks])
+    return ends[0] if ends[0] == ends[1] else " / ".join(ends)
+
+
+def _marks(row: Row) -> str:
+    return ", ".join(word for word in ("capped", "clipped", "raised") if row.get(f"window_{word}"))
+
+
+def _started(row: Row) -> str:
+    """Date and time to the second, without the letters of RFC 3339."""
+    return str(row["started_at"] or "")[:19].replace("T", " ")
 
 
 def _granted(row: Row) -> str:
@@ -98,7 +105,7 @@ COLUMNS = (
     _label("Trial", "trial_id"),
     _label("Sweep", "sweep"),
     _quantity("Repeat", "repeat", str),
-    _label("Started", "started_at", "UTC"),
+    Column("Started", _started, note="UTC"),
     Column("Direction", direction),
     _label("Status", "status"),
     _quantity("Goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
@@ -115,6 +122,11 @@ COLUMNS = (
         _granted,
         lambda row: row.get("window_granted_send_bytes"),
         "socket buffer the kernel reports: on Linux twice the request; send / receive",
+    ),
+    Column(
+        "Window was",
+        _marks,
+        note="capped: held at window_max; clipped: granted less; raised: granted more, the kernel's floor",
     ),
     _quantity("Usable", "window_usable_bytes", format_size, "plateau of data in flight, per flow, measured"),
     _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows"),

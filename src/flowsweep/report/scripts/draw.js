@@ -2,9 +2,18 @@
 
 const FONT = getComputedStyle(document.body).fontFamily;
 
+const WHOLE_ASPECT = 1.35;
+
 function drawFigure(node) {
   const { data, layout } = contentOf(node);
+  if (layout.scene) layout.scene.camera.eye = stepBack(layout.scene.camera.eye, node);
   return Plotly.newPlot(node, data, inTheme(layout), configOf(node));
+}
+
+// The camera sees a fixed height: in a narrow frame it must stand farther off to see the whole width.
+function stepBack({ x, y, z }, node) {
+  const factor = Math.max(1, WHOLE_ASPECT / (node.clientWidth / node.clientHeight));
+  return { x: x * factor, y: y * factor, z: z * factor };
 }
 
 // Draws it again where it stands, with the camera and the zoom that the reader chose.

@@ -1,0 +1,26 @@
+"""`flowsweep report`: one HTML file that tells a campaign."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.archive import read_archive
+from flowsweep.cli.app import app
+from flowsweep.errors import ArchiveError
+from flowsweep.report import write_report
+from flowsweep.units import format_size
+
+
+@app.command()
+def report(
+    archive: Annotated[Path, typer.Argument(help="Folder that a campaign left behind.", metavar="DIR")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where to write it.", metavar="FILE.html")],
+) -> None:
+    """Write a campaign's figures, tables and facts into one HTML file that needs no network."""
+    found = read_archive(archive)
+    try:
+        write_report(found, output)
+    except OSError as error:
+        raise ArchiveError(f"{output}: the report cannot be written: {error.strerror}") from error
+    typer.echo(f"{output}: {format_size(float(f'{output.stat().st_size:.3g}'))}")
