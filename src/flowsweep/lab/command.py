@@ -70,14 +70,16 @@ def batch(program: Sequence[str], lines: Iterable[str]) -> None:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with the folders added where `tc` lies, which not every user's PATH names."""
-    return {**os.environ, "PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])}
+    """This process's environment, with the folders where `tc` lies, which not every user's PATH names."""
+    folders = [os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]
+    return {**os.environ, "PATH": os.pathsep.join(folders)}
 
 
 def first_missing(programs: Iterable[str]) -> str | None:
     """What to say of the first program that is not installed; None if all are."""
     path = environment()["PATH"]
-    return next((_missing(program) for program in programs if shutil.which(program, path=path) is None), None)
+    lacking = (program for program in programs if shutil.which(program, path=path) is None)
+    return next(map(_missing, lacking), None)
 
 
 def _missing(program: str) -> str:

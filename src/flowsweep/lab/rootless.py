@@ -10,6 +10,8 @@ from flowsweep.defaults import LAB_COMMAND_TIMEOUT_S
 from flowsweep.errors import LabError
 from flowsweep.lab.command import environment, first_missing
 
+STATUS = Path("/proc/self/status")
+SETTINGS = Path("/proc/sys")
 CAP_NET_ADMIN = 12
 CAP_SYS_ADMIN = 21
 """Bits of capabilities(7)."""
@@ -64,7 +66,7 @@ def enter_user_namespace_if_needed(arguments: Sequence[str] | None = None) -> No
 
 def may_administer_networks() -> bool:
     """Whether this process holds CAP_SYS_ADMIN and CAP_NET_ADMIN, as root and a user namespace's root do."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+    for line in STATUS.read_text(encoding="ascii", errors="replace").splitlines():
         name, _, value = line.partition(":")
         if name == "CapEff":
             held = int(value, 16)
@@ -106,7 +108,7 @@ def _switches() -> str:
     """Name the settings of this host that forbid user namespaces."""
     remedies = []
     for path, (forbids, remedy) in SWITCHES.items():
-        setting = Path("/proc/sys", path)
+        setting = SETTINGS / path
         if setting.exists() and setting.read_text(encoding="ascii").strip() == forbids:
             remedies.append(f", or allow user namespaces: `{remedy}`")
     return "".join(remedies)

@@ -26,9 +26,9 @@ def shaper(link: Link) -> Shaper | None:
 
     A plan's rate and queue count IP packets, the kernel counts frames: both grow by the framing of a full
     packet, so the rate is exact for bulk traffic. The queue is `LAB_QUEUE_NS` at the rate if the plan names
-    none. The burst covers the lateness of the kernel's timer, is never below two frames, and stays well below a
-    short queue: the kernel splits what is larger than the burst into packets, and an unsplit piece of 64 KiB
-    would never fit into such a queue.
+    none. The burst covers the lateness of the kernel's timer, is never below two frames, and stays well below
+    a short queue: the kernel splits what is larger than the burst into packets, and an unsplit piece of
+    64 KiB would never fit into such a queue.
     """
     if link.rate_bps is None:
         return None
