@@ -54,7 +54,7 @@ def lines(
         },
         yaxis={
             "title": {"text": f"{title}, {scale.unit}", "standoff": 8},
-            "rangemode": "tozero",
+            "range": [0, scale.top * 1.06],
             "nticks": 6,
         },
     )

@@ -20,8 +20,7 @@ def per_flow(panel: Panel) -> go.Figure | None:
         (f"{flows} flow{'s' if flows > 1 else ''}", [row for row in panel.rows if row["flows"] == flows])
         for flows in FLOWS.values(panel.rows)
     ]
-    rates = [row["goodput_bps"] / row["flows"] for row in panel.rows if row["goodput_bps"] is not None]
-    return lines(groups, x, rate_scale(max(rates, default=0.0)), "goodput per flow", share=True)
+    return lines(groups, x, rate_scale(panel.top_of_flow_bps), "goodput per flow", share=True)
 
 
 def _window(panel: Panel) -> Axis | None:

@@ -18,7 +18,7 @@ class RateScale:
     """End of the axis, in the unit."""
 
     def ticks(self) -> list[float]:
-        """Round values up to the top, without the zero: in space it would stand in the way of another axis."""
+        """Round values up to the top, without the zero, which would cover another axis in space."""
         size = 10.0 ** math.floor(math.log10(self.top))
         step = next(part * size for part in (0.2, 0.5, 1, 2) if self.top / (part * size) <= MOST_TICKS)
         return [float(f"{step * index:.6g}") for index in range(1, int(self.top / step) + 1)]
