@@ -12,7 +12,7 @@ pub const PENDING_HANDSHAKES: usize = 64;
 pub const SPARE_BACKLOG: u32 = 64;
 /// How often a waiting end looks whether it was stopped.
 pub const STOP_CHECK: Duration = Duration::from_millis(50);
-/// How often a source looks whether every flow's first bytes were acknowledged.
+/// How often a source looks whether every flow's first bytes have reached the sink's application.
 pub const RUNNING_CHECK: Duration = Duration::from_millis(2);
 /// Longest time a writer stays in one `write` (`SO_SNDTIMEO`), so that it can end on time on a slow path.
 pub const WRITE_TIMEOUT: Duration = Duration::from_millis(50);

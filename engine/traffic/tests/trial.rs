@@ -346,6 +346,7 @@ fn a_sink_that_does_not_read_ends_in_a_drain_timeout() {
     sink.write_all(&opening.answer(Token([2; 16]))).unwrap();
     source.connected();
     source.control.start();
+    sink.write_all(&[wire::RUNNING]).unwrap();
     let (report, _) = source.report();
     assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("drain_timeout"));
     assert_eq!(report.flows[0].end, FlowEnd::DrainTimeout);

@@ -11,6 +11,9 @@ pub const OPENING_BYTES: usize = 4 + 16 + 4;
 /// Length of the listening side's part, in bytes: token, flow index.
 pub const ANSWER_BYTES: usize = 16 + 4;
 
+/// The only byte a sink sends once the flow stands: its application has read the flow's first bytes.
+pub const RUNNING: u8 = b'R';
+
 const OPENING_MAGIC: [u8; 4] = *b"FSW1";
 
 /// Who a connection claims to be.

@@ -9,7 +9,7 @@ mod schema;
 mod token;
 
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
-pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening};
+pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};
 pub use messages::{
     Connected, CpuTime, Event, Failed, FlowEnd, FlowReport, Granted, Hello, HostFacts, Listening, Meeting, Mode,
     PROTOCOL, Phase, PortRange, Prepare, Progress, Report, Request, Role, Strangers, TcpSettings,

@@ -38,7 +38,7 @@ pub fn run(flows: &Flows, prepare: &Prepare, control: &Control, outbox: &dyn Out
         outbox,
         sampler: Sampler::new(prepare.role, flows.all.len(), interval),
         progress_due_ns: nanoseconds(PROGRESS_INTERVAL),
-        acknowledged: flows.all.iter().map(bytes_acknowledged).collect(),
+        running: vec![false; flows.all.len()],
     };
     thread::scope(|scope| {
         for (index, flow) in flows.all.iter().enumerate() {
@@ -89,8 +89,8 @@ struct Coordinator<'a> {
     outbox: &'a dyn Outbox,
     sampler: Sampler,
     progress_due_ns: i64,
-    /// What the peer had acknowledged of each flow before the trial ran.
-    acknowledged: Vec<Option<u64>>,
+    /// Which flows are known to have delivered bytes to the sink's application.
+    running: Vec<bool>,
 }
 
 impl Coordinator<'_> {
@@ -113,8 +113,8 @@ impl Coordinator<'_> {
         }
     }
 
-    /// Waits until every flow carries bytes: at a sink they have come, at a source they are acknowledged. From then on
-    /// the duration counts, so that the sink sees all flows for the whole of it.
+    /// Waits until the sink's application has read from every flow; each of its threads says so with one byte. From then
+    /// on the duration counts, so that the sink sees all flows for the whole of it.
     fn wait_until_all_run(&mut self) -> Result<(), TrialError> {
         let timeout = self.running_timeout();
         let deadline_ns = self.flows.now_ns() + nanoseconds(timeout);
@@ -139,16 +139,14 @@ impl Coordinator<'_> {
         }
     }
 
-    fn first_not_running(&self) -> Option<u32> {
-        let running = |(flow, before): (&Flow, &Option<u64>)| match self.prepare.role {
-            Role::Sink => flow.first_byte_ns().is_some(),
-            Role::Source => match (bytes_acknowledged(flow), before) {
-                // A listening source's answer may still have been unacknowledged when the trial began.
-                (Some(now), Some(before)) => now > before + wire::ANSWER_BYTES as u64,
-                _ => flow.first_byte_ns().is_some(),
-            },
-        };
-        let index = self.flows.all.iter().zip(&self.acknowledged).position(|pair| !running(pair))?;
+    fn first_not_running(&mut self) -> Option<u32> {
+        for (running, flow) in self.running.iter_mut().zip(&self.flows.all).filter(|(running, _)| !**running) {
+            *running = match self.prepare.role {
+                Role::Sink => flow.first_byte_ns().is_some(),
+                Role::Source => source::heard_from_sink(flow),
+            };
+        }
+        let index = self.running.iter().position(|running| !running)?;
         u32::try_from(index).ok()
     }
 
@@ -226,10 +224,6 @@ impl Coordinator<'_> {
             bytes: self.flows.bytes(),
         }));
     }
-}
-
-fn bytes_acknowledged(flow: &Flow) -> Option<u64> {
-    sys::tcp_info(&flow.stream).ok()?.get("bytes_acked")
 }
 
 fn nanoseconds(duration: Duration) -> i64 {

@@ -1,12 +1,12 @@
 //! The receiving thread of one flow.
 
 use std::{
-    io::{self, Read},
+    io::{self, Read, Write},
     net::Shutdown,
     time::Instant,
 };
 
-use wire::{FlowEnd, TcpSettings};
+use wire::{FlowEnd, RUNNING, TcpSettings};
 
 use super::flow::{Flow, Flows, cpu_since};
 
@@ -19,8 +19,12 @@ pub fn receive(flow: &Flow, flows: &Flows, settings: &TcpSettings) {
             Ok(0) => break Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
             Ok(count) => {
                 flow.passed(count, flows.origin());
-                // What the thread costs counts from the first byte: before it, the thread only waits.
-                running.get_or_insert_with(|| (sys::thread_cpu().ok(), Instant::now()));
+                if running.is_none() {
+                    // What the thread costs counts from the first byte: before it, the thread only waits.
+                    running = Some((sys::thread_cpu().ok(), Instant::now()));
+                    // The source counts the duration from here. Where this fails, the next read says why.
+                    let _ = (&flow.stream).write(&[RUNNING]);
+                }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => break Err(error),

@@ -2,11 +2,14 @@
 
 use std::{
     io::{self, Read, Write},
+    mem::MaybeUninit,
     net::Shutdown,
     thread,
     time::{Duration, Instant},
 };
 
+use rustix::net::RecvFlags;
+use socket2::SockRef;
 use wire::{FlowEnd, TcpSettings};
 
 use super::flow::{Flow, Flows, cpu_since};
@@ -22,6 +25,13 @@ pub fn send(flow: &Flow, flows: &Flows, settings: &TcpSettings) {
         Ok(end) => flows.end(flow, end, None, cpu),
         Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
     }
+}
+
+/// Whether the sink's application has said that the flow's first bytes reached it.
+pub fn heard_from_sink(flow: &Flow) -> bool {
+    let mut word = [MaybeUninit::uninit()];
+    let flags = RecvFlags::DONTWAIT.bits().cast_signed();
+    SockRef::from(&flow.stream).recv_with_flags(&mut word, flags).is_ok_and(|count| count == 1)
 }
 
 fn write_until_stopped(flow: &Flow, flows: &Flows, settings: &TcpSettings) -> io::Result<()> {
@@ -56,7 +66,7 @@ fn drain(flow: &Flow, flows: &Flows) -> io::Result<FlowEnd> {
     loop {
         match (&flow.stream).read(&mut nothing) {
             Ok(0) => return Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
-            Ok(_) => return Err(io::Error::other("the sink sent data after its answer")),
+            Ok(_) => return Err(io::Error::other("the sink sent more than the word that it runs")),
             Err(error) if is_timeout(&error) => {}
             Err(error) => return Err(error),
         }
