@@ -32,6 +32,7 @@ QUEUE_MIN_BYTES = 1_600
 """One Ethernet frame."""
 QUEUE_MAX_BYTES = 1 << 31
 LINK_RATE_MIN_BPS = 1_000
+RATE_MAX_BPS = 10**12
 CPU_MAX = 8_191
 PORT_MAX = 65_535
 REPEATS_MAX = 10_000
@@ -68,7 +69,7 @@ LAB_FRAMING_BYTES = 14
 """Ethernet header: what the kernel's shaper counts beyond the IP packet."""
 LAB_QUEUE_NS = 50 * MILLISECOND_NS
 LAB_QUEUE_MINIMUM_BYTES = 128 * 1024
-LAB_BURST_NS = 2 * MILLISECOND_NS
+LAB_BURST_NS = 4 * MILLISECOND_NS
 """How late the shaper's timer may fire without losing rate."""
 LAB_TCP_BUFFER_MAX_BYTES = 32 * 1024 * 1024
 """How far the kernel's autotuning may go in a lab host."""

@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from flowsweep import defaults, units
-from flowsweep.plan.readers import Reader, duration, matching, rate, size, whole, wrong
+from flowsweep.plan.readers import Reader, duration, matching, rate, shown, size, whole, wrong
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}"
 NAME_EXPECTED = 'a name of letters, digits, "-", "_" and ".", at most 63'
@@ -58,6 +58,22 @@ def _read_bind(value: object) -> str:
     return _ip_address(matching(value, r"\S+", expected), expected)
 
 
+def _read_launch(value: object) -> list[str]:
+    if isinstance(value, list) and all(isinstance(part, str) and part for part in value):
+        return value
+    parts = value.split() if isinstance(value, str) else []
+    raise wrong(value, f"a list of arguments such as {shown(parts or ['ssh', 'nas.example.org'])}")
+
+
+_WINDOW = size(1, defaults.WINDOW_MAX_BYTES)
+
+
+def _read_window(value: object) -> object:
+    if value == "auto":
+        raise wrong(value, 'a size such as "64KiB"; leave the key out for the kernel\'s autotuning')
+    return _WINDOW.read(value)
+
+
 def _ip_address(text: str, expected: str) -> str:
     try:
         ipaddress.ip_address(text)
@@ -102,7 +118,7 @@ Dscp = Annotated[int, whole(0, 63)]
 Duration = Annotated[int, duration(defaults.SAMPLE_INTERVAL_MIN_NS, defaults.DURATION_MAX_NS)]
 Omit = Annotated[int, duration(0, defaults.DURATION_MAX_NS)]
 Length = Annotated[int, size(1, defaults.LENGTH_MAX_BYTES)]
-Window = Annotated[int, size(1, defaults.WINDOW_MAX_BYTES)]
+Window = Annotated[int, Reader(_read_window, _WINDOW.schema)]
 WindowSum = Annotated[int, size(1, units.LARGEST)]
 SegmentSize = Annotated[int, size(defaults.MSS_MIN_BYTES, defaults.MSS_MAX_BYTES)]
 Queue = Annotated[int, size(defaults.QUEUE_MIN_BYTES, defaults.QUEUE_MAX_BYTES)]
@@ -116,5 +132,6 @@ Cpus = Annotated[
 Ports = Annotated[
     tuple[int, int], Reader(_read_ports, {"type": "string", "pattern": r"^\d{1,5}(-\d{1,5})?$"})
 ]
+Launch = Annotated[list[str], Reader(_read_launch, {"type": "array", "items": {"type": "string"}})]
 Address = Annotated[str, Reader(_read_address, {"type": "string", "pattern": r"^[^\s\[\]/]+$"})]
 BindAddress = Annotated[str, Reader(_read_bind, {"type": "string"})]

@@ -59,7 +59,7 @@ class HostTable(Table):
     address: fields.Address | None = key(
         "Name or IP address where peers reach it.", None, examples=["192.0.2.7", "nas.example.org"]
     )
-    launch: list[str] = key(
+    launch: fields.Launch = key(
         "Arguments put in front of the engine's command; this machine if absent.",
         [],
         examples=[["ssh", "nas.example.org"], ["ip", "netns", "exec", "left"]],

@@ -32,7 +32,10 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def line_of(path: KeyPath, lines: Mapping[KeyPath, int]) -> int | None:
-    """Return the line of a key, or of the nearest thing around it that has one."""
+    """Return the line of a key, of the first thing in it, or of the nearest thing around it that has one."""
+    inside = (line for known, line in lines.items() if known[: len(path)] == path)
+    if path not in lines and (first := next(inside, None)) is not None:
+        return first
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
             return lines[path[:length]]

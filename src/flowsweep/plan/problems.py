@@ -67,7 +67,7 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
         case "extra_forbidden":
             message = _unknown_key(path)
         case "missing":
-            message = f"missing: {shown_path(path[:-1])} needs it"
+            message = 'missing: a path is { from = "HOST", to = "HOST" }'
         case "too_short" | "too_long":
             message = _wrong_count(details["ctx"])
         case "list_type" if path == ("sweep",):
@@ -79,7 +79,8 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
 
 def _wrong_count(context: dict[str, Any]) -> str:
     limit, count = ("at least", "min_length") if "min_length" in context else ("at most", "max_length")
-    found = f"{context['actual_length']} values" if context["actual_length"] else "an empty list"
+    number = context["actual_length"]
+    found = "an empty list" if number == 0 else "1 value" if number == 1 else f"{number} values"
     return f"found {found}, expected {limit} {context[count]}"
 
 

@@ -106,7 +106,7 @@ def size(first: int, last: int) -> Reader:
 
 def rate(first: int) -> Reader:
     """Read a rate in bit/s."""
-    limits = (first, units.LARGEST)
+    limits = (first, defaults.RATE_MAX_BPS)
     return quantity(units.parse_rate, units.write_rate, units.RATE_UNITS, "100Mbit/s", limits)
 
 
