@@ -1,0 +1,36 @@
+"""Write schema/plan.json and the messages for wrong plans again, from what Flowsweep says now.
+
+Run it as `python tests/contract/regenerate_plans.py` after a change of the plan or of a message, and read the
+difference before committing it.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from flowsweep.errors import PlanError
+from flowsweep.plan import load_plan
+from flowsweep.plan.schema import plan_schema
+
+ROOT = Path(__file__).parents[2]
+WRONG_PLANS = Path(__file__).parent / "plans" / "wrong"
+
+
+def main() -> None:
+    (ROOT / "schema" / "plan.json").write_text(plan_schema())
+    os.chdir(WRONG_PLANS)
+    for plan in sorted(Path().glob("*.toml")):
+        plan.with_suffix(".txt").write_text(message(plan))
+
+
+def message(plan: Path) -> str:
+    """What the command line prints for a wrong plan."""
+    try:
+        load_plan(plan)
+    except PlanError as error:
+        return f"error: {error}\n"
+    sys.exit(f"{plan} is not wrong")
+
+
+if __name__ == "__main__":
+    main()

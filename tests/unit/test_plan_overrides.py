@@ -1,0 +1,111 @@
+import pytest
+
+from flowsweep.errors import PlanError
+from flowsweep.plan import parse_overrides, parse_plan, plan_difference
+
+TEXT = """
+[hosts.left]
+[hosts.right]
+[[sweep]]
+name = "first"
+paths = [{ from = "left", to = "right" }]
+duration = "60s"
+[[sweep]]
+name = "second"
+paths = [{ from = "left", to = "right" }]
+"""
+
+
+def parsed(overrides=None, text=TEXT):
+    return parse_plan(text, "plan.toml", overrides)
+
+
+def test_an_override_applies_to_all_sweeps_and_is_kept():
+    plan = parsed({"sweep.duration": "5s", "sweep.flows": "[1, 2]", "campaign.repeats": "3"})
+    assert [(sweep.duration_ns, sweep.flows) for sweep in plan.sweeps] == [((5 * 10**9,), (1, 2))] * 2
+    assert plan.campaign.repeats == 3
+    assert plan.overrides == ("sweep.duration=5s", "sweep.flows=[1, 2]", "campaign.repeats=3")
+    assert plan.text == TEXT
+
+
+def test_arguments_are_read():
+    arguments = ["sweep.duration=2s", "campaign.name = a=b"]
+    assert parse_overrides(arguments) == {"sweep.duration": "2s", "campaign.name": "a=b"}
+
+
+def test_all_wrong_arguments_are_told_at_once():
+    with pytest.raises(PlanError) as raised:
+        parse_overrides(
+            ["sweep.duration", "swep.flows=2", "hosts.left.address=x", "sweep.omit=1s", "sweep.omit=2s"]
+        )
+    told = raised.value.problems
+    assert len(told) == 4
+    assert "expected TABLE.KEY=VALUE" in told[0]
+    assert "did you mean `sweep`?" in told[1]
+    assert "sweep.omit is given twice" in told[3]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("sweep.duratoin", "2s", "--set sweep.duratoin=2s: unknown key; did you mean `duration`?"),
+        ("sweep.duration", "2", '--set sweep.duration=2: 2 has no unit: write "2s"'),
+        ("campaign.repeats", "0", "--set campaign.repeats=0: found 0, expected a whole number"),
+    ],
+)
+def test_a_wrong_override_is_told_once_and_by_its_name(name, value, told):
+    with pytest.raises(PlanError) as raised:
+        parsed({name: value})
+    assert len(raised.value.problems) == 1
+    assert raised.value.problems[0].startswith(told)
+
+
+def test_layout_comments_and_order_are_no_difference():
+    rewritten = TEXT.replace('name = "first"\n', "").replace(
+        'duration = "60s"', 'duration = "1min" # long\nname="first"'
+    )
+    assert plan_difference(parsed(), parsed(text=rewritten)) == ()
+
+
+def test_an_override_is_as_good_as_an_edit():
+    edited = parsed(
+        text=TEXT.replace("60s", "20s").replace('name = "second"', 'name = "second"\nduration = "20s"')
+    )
+    assert plan_difference(parsed({"sweep.duration": "20s"}), edited) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('"60s"', '"20s"', "sweep.first.duration: 60s then, 20s now"),
+        (
+            'name = "first"',
+            'name = "first"\nwindow_sum=["1MiB","3MB"]',
+            "sweep.first.window_sum: not set then, [1MiB, 3MB] now",
+        ),
+        ('name = "first"', 'name = "first"\nclip="allow"', 'sweep.first.clip: "refuse" then, "allow" now'),
+        (
+            'name = "first"',
+            'name = "first"\ncongestion="cubic"',
+            'sweep.first.congestion: not set then, "cubic" now',
+        ),
+        (
+            "[hosts.right]",
+            '[hosts.right]\nports="5300-5310"',
+            "hosts.right.ports: not set then, [5300, 5310] now",
+        ),
+        ("[hosts.left]", "[campaign]\nrepeats=2\n[hosts.left]", "campaign.repeats: 1 then, 2 now"),
+    ],
+)
+def test_a_difference_names_key_then_and_now(before, after, told):
+    assert plan_difference(parsed(), parsed(text=TEXT.replace(before, after, 1))) == (told,)
+
+
+def test_a_sweep_that_came_and_one_that_moved():
+    third = TEXT + '[[sweep]]\nname = "third"\npaths = [{ from = "left", to = "right" }]\n'
+    assert plan_difference(parsed(), parsed(text=third)) == ("sweep.third: not set then, there now",)
+    swapped = TEXT.replace("first", "x").replace("second", "first").replace("x", "second")
+    assert (
+        plan_difference(parsed(), parsed(text=swapped))[-1]
+        == "sweep: in the order first, second then, second, first now"
+    )
