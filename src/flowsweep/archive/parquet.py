@@ -39,26 +39,37 @@ def write_attempt(folder: Path, outcome: TrialOutcome) -> None:
     """
     beside = folder.with_name(folder.name + ".tmp")
     disk.make_folder(beside)
-    for name, table in (("samples", outcome.samples), ("flows", outcome.flows)):
-        if table.num_rows:
+    for name, table in (("samples", keyed_samples(outcome)), ("flows", keyed_flows(outcome))):
+        if table is not None:
             path = beside / f"{name}.parquet"
-            pq.write_table(with_keys(table, outcome.record), path, compression=COMPRESSION)
+            pq.write_table(table, path, compression=COMPRESSION)
             disk.sync(path)
     disk.sync(beside)
     disk.rename(beside, folder)
 
 
-def with_keys(table: pa.Table, record: TrialRecord) -> pa.Table:
-    """Return an engine's table with the columns that say whose rows they are.
+def keyed_samples(outcome: TrialOutcome) -> pa.Table | None:
+    """Return the engine's samples with the columns that say whose rows they are; none if there are no rows.
 
     Raises:
-        ArchiveError: The engine's samples lack what every analysis needs.
+        ArchiveError: They lack what every analysis needs.
     """
-    needed = {field.name for field in NEEDED_SAMPLE_FIELDS[:2]}
-    if missing := sorted(needed - set(table.column_names)):
+    if not outcome.samples.num_rows:
+        return None
+    needed = {field.name for field in NEEDED_SAMPLE_FIELDS}
+    if missing := sorted(needed - set(outcome.samples.column_names)):
         raise ArchiveError(
-            f"trial {record.trial_id}: the engine's table lacks the column {', '.join(missing)}"
+            f"trial {outcome.record.trial_id}: the engine's samples lack the column {', '.join(missing)}"
         )
+    return _with_keys(outcome.samples, outcome.record)
+
+
+def keyed_flows(outcome: TrialOutcome) -> pa.Table | None:
+    """Return the outcome's flows with the columns that say whose rows they are; none if there are no rows."""
+    return _with_keys(outcome.flows, outcome.record) if outcome.flows.num_rows else None
+
+
+def _with_keys(table: pa.Table, record: TrialRecord) -> pa.Table:
     sends = pc.equal(table["role"].cast(pa.string()), "source")
     hosts = pc.if_else(sends, record.trial.src, record.trial.dst)
     rows = table.num_rows

@@ -7,7 +7,7 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.archive.parquet import KEY_FIELDS, NO_FLOWS, NO_SAMPLES, with_keys
+from flowsweep.archive.parquet import KEY_FIELDS, NO_FLOWS, NO_SAMPLES, keyed_flows, keyed_samples
 from flowsweep.archive.trials import trials_table
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 
@@ -30,8 +30,8 @@ def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
     """Make the tables of trials that no archive keeps, in the order given, on a new DuckDB connection."""
     records = [outcome.record for outcome in outcomes]
     connection = ibis.duckdb.connect()
-    samples = [with_keys(outcome.samples, outcome.record) for outcome in outcomes if outcome.samples.num_rows]
-    flows = [with_keys(outcome.flows, outcome.record) for outcome in outcomes if outcome.flows.num_rows]
+    samples = [table for outcome in outcomes if (table := keyed_samples(outcome)) is not None]
+    flows = [table for outcome in outcomes if (table := keyed_flows(outcome)) is not None]
     return Tables(
         trials=connection.create_table("trials", trials_table(records, attempts={})),
         flows=connection.create_table("flows", pa.concat_tables([NO_FLOWS, *flows])),
