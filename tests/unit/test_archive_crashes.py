@@ -38,9 +38,7 @@ class Killer:
         return counted
 
 
-def test_a_campaign_survives_being_killed_at_any_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_campaign_survives_a_kill_at_any_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = {outcome.record.trial_id for outcome in CAMPAIGN}
     for steps in range(200):
         folder = tmp_path / str(steps)
