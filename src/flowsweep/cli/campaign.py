@@ -21,6 +21,9 @@ from flowsweep.report.headline import highest_goodputs
 from flowsweep.run.conductor import Earlier, run_campaign
 from flowsweep.schedule import schedule
 
+SEED_BITS = 31
+"""Of a seed that is drawn: a number that is still easy to write down."""
+
 _REASONS_SHOWN = 5
 
 Row = Mapping[str, Any]

@@ -8,12 +8,10 @@ import typer
 
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
 from flowsweep.cli.app import app
-from flowsweep.cli.campaign import carry_out, tell_the_end
+from flowsweep.cli.campaign import SEED_BITS, carry_out, tell_the_end
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.lab import enter_user_namespace_if_needed
 from flowsweep.plan import Plan, load_plan, parse_overrides, plan_difference
-
-_SEED_BITS = 31
 
 
 @app.command()
@@ -45,7 +43,7 @@ def run(
 def _writer(plan: Plan, folder: Path, *, resume: bool) -> ArchiveWriter:
     if not resume:
         seed = plan.campaign.seed
-        seed = secrets.randbits(_SEED_BITS) if seed is None else seed
+        seed = secrets.randbits(SEED_BITS) if seed is None else seed
         return create_archive(folder, plan_json=plan.model_dump_json(), seed=seed)
     if not folder.exists():
         raise ArchiveError(

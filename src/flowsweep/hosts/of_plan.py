@@ -9,6 +9,9 @@ from flowsweep.plan.model import Host
 
 LOOPBACK = (DataAddress("127.0.0.1", 4), DataAddress("::1", 6))
 
+_LOOPBACK_NAME = "localhost"
+"""Not every host's resolver knows it in both IP versions; the addresses are always the same (RFC 6761)."""
+
 _LAUNCHERS_OF_THIS_MACHINE = frozenset(
     ("chrt", "env", "ip", "nice", "nsenter", "numactl", "setpriv", "sudo", "taskset", "unshare")
 )
@@ -38,7 +41,7 @@ def data_address(address: str) -> DataAddress:
 
 def _access(host: Host, names: Sequence[str]) -> HostAccess:
     written = host.data_address or host.address
-    addresses = LOOPBACK if written is None else (data_address(written),)
+    addresses = LOOPBACK if written is None or written == _LOOPBACK_NAME else (data_address(written),)
     return HostAccess(
         name=host.name,
         launch=host.launch,

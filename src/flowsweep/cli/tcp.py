@@ -1,0 +1,203 @@
+"""`flowsweep tcp`: the five-second question, without a plan."""
+
+import asyncio
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from flowsweep.analysis import STABLE_COLUMNS, summary
+from flowsweep.archive import tables_of
+from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, app
+from flowsweep.cli.progress import what_runs
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
+from flowsweep.errors import PlanError
+from flowsweep.hosts.of_plan import accesses_of
+from flowsweep.hosts.ssh import host_name
+from flowsweep.plan import Plan, parse_overrides, parse_plan
+from flowsweep.run.conductor import run_campaign
+from flowsweep.run.events import CampaignEvent, TrialRunning, TrialStarted
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.schedule import Slot, schedule
+from flowsweep.units import (
+    QuantityError,
+    format_duration,
+    format_rate,
+    format_share,
+    format_size,
+    parse_duration,
+    write_duration,
+)
+
+HERE, THERE = "here", "there"
+
+_SOURCE = "command line"
+_INTERVALS_OF_A_SHORT_TRIAL = 4
+_INTERVAL_MIN_NS = 100 * MILLISECOND_NS
+
+
+@app.command()
+def tcp(
+    host: Annotated[str, typer.Argument(help="Where to send: `local`, or `ssh:DESTINATION`.")],
+    flows: Annotated[int, typer.Option(help="Parallel TCP connections.")] = 1,
+    window: Annotated[
+        str | None, typer.Option(help="Socket buffer per flow, as in 256KiB; autotuning if absent.")
+    ] = None,
+    length: Annotated[str, typer.Option(help="Bytes of one write or read.")] = "256KiB",
+    congestion: Annotated[
+        str | None, typer.Option(help="Congestion control, as in cubic; the host's default if absent.")
+    ] = None,
+    duration: Annotated[str, typer.Option(help="How long to send.")] = "5s",
+    address: Annotated[
+        str | None, typer.Option(help="Where HOST is reached for the traffic, if not where ssh goes.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="sweep.KEY=VALUE", help="Anything else that a plan can ask for."),
+    ] = None,
+    *,
+    reverse: Annotated[bool, typer.Option("--reverse", help="Send from HOST to here.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
+) -> None:
+    """Measure TCP goodput to a host now: a line a second, then the summary. Nothing is kept."""
+    asked = {"window": window, "length": length, "congestion": congestion, "duration": duration}
+    settings = {f"sweep.{key}": value for key, value in asked.items() if value is not None}
+    settings |= {"sweep.flows": str(flows), "sweep.interval": _interval(duration)}
+    settings |= parse_overrides(overrides or [])
+    plan = parse_plan(_plan_text(_there(host, address), reverse=reverse), _SOURCE, settings)
+    recorder = _Outcomes()
+    campaign = run_campaign(
+        [_one_slot(plan)], accesses_of(plan.hosts), recorder, events=_ignore if as_json else _tell
+    )
+    try:
+        asyncio.run(campaign)
+    except KeyboardInterrupt:
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    (row,) = summary(tables_of(recorder.outcomes)).to_pyarrow().to_pylist()
+    if as_json:
+        typer.echo(json.dumps({name: row[name] for name in STABLE_COLUMNS}, indent=2, ensure_ascii=False))
+    else:
+        _tell_summary(row)
+    raise typer.Exit(0 if row["status"] == "ok" else EXIT_TRIALS_FAILED)
+
+
+class _Outcomes:
+    """A recorder that keeps nothing on disk."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[TrialOutcome] = []
+
+    def hosts(self, facts: dict[str, dict[str, object]]) -> None:
+        pass
+
+    def started(self, trial_id: str, attempt: int, at: datetime) -> None:
+        pass
+
+    def finished(self, outcome: TrialOutcome) -> None:
+        self.outcomes.append(outcome)
+
+
+def _there(host: str, address: str | None) -> Mapping[str, str]:
+    """The keys of the far host, as a plan writes them."""
+    kind, colon, destination = host.partition(":")
+    if host == "local":
+        return {}
+    if kind != "ssh" or not colon or not destination:
+        raise PlanError(_SOURCE, (f"HOST: found {host!r}, expected local or ssh:DESTINATION",))
+    launch = ["ssh", *shlex.split(destination)]
+    return {"launch": f"[{', '.join(map(_toml, launch))}]", "address": _toml(address or host_name(launch))}
+
+
+def _plan_text(there: Mapping[str, str], *, reverse: bool) -> str:
+    """A plan of one trial. The far host listens in both roles, so that this machine may be behind NAT."""
+    source, sink = (THERE, HERE) if reverse else (HERE, THERE)
+    return "\n".join(
+        [
+            '[campaign]\nname = "tcp"',
+            f"[hosts.{HERE}]\nlistens = false",
+            f"[hosts.{THERE}]",
+            *(f"{key} = {value}" for key, value in there.items()),
+            f'[[sweep]]\nname = "tcp"\ntest = "tcp"\npaths = [{{ from = "{source}", to = "{sink}" }}]',
+        ]
+    )
+
+
+def _toml(text: str) -> str:
+    """A TOML basic string; JSON writes strings the same way."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _interval(duration: str) -> str:
+    """A second, or a quarter of a trial that has not enough of them; what is wrong, the plan's check says."""
+    try:
+        part_ns = parse_duration(duration) // _INTERVALS_OF_A_SHORT_TRIAL
+    except QuantityError:
+        part_ns = SECOND_NS
+    return write_duration(min(SECOND_NS, max(_INTERVAL_MIN_NS, part_ns)))
+
+
+def _one_slot(plan: Plan) -> Slot:
+    slots = schedule(plan, 0)
+    if len(slots) != 1 or len(slots[0].trials) != 1:
+        message = (
+            f"asks for {sum(len(slot.trials) for slot in slots)} trials: write a plan and `flowsweep run` it"
+        )
+        raise PlanError(_SOURCE, (message,))
+    return slots[0]
+
+
+def _ignore(event: CampaignEvent) -> None:
+    pass
+
+
+def _tell(event: CampaignEvent) -> None:
+    match event:
+        case TrialStarted(trial=trial):
+            typer.echo(what_runs(trial))
+        case TrialRunning(elapsed_ns=elapsed_ns, rate_bps=rate_bps):
+            typer.echo(f"{elapsed_ns / SECOND_NS:6.1f} s  {format_rate(rate_bps)}")
+        case _:
+            pass
+
+
+def _tell_summary(row: Mapping[str, Any]) -> None:
+    """Lines of a name and a value; what is not known is left out."""
+    lines = [
+        ("goodput", _goodput(row)),
+        ("retransmits", row["retransmits"]),
+        (
+            "least RTT",
+            None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
+        ),
+        ("window granted", _pair(row, "window_granted_send_bytes", "window_granted_recv_bytes", format_size)),
+        (
+            "window usable",
+            None if row["window_usable_bytes"] is None else format_size(row["window_usable_bytes"]),
+        ),
+        ("congestion", row["congestion"]),
+        ("CPU, busiest thread", _pair(row, "cpu_send", "cpu_recv", format_share)),
+        (row["status"], row["error"]),
+    ]
+    typer.echo()
+    for name, value in lines:
+        if value is not None:
+            typer.echo(f"{name:<20}  {value}")
+
+
+def _goodput(row: Mapping[str, Any]) -> str | None:
+    if row["goodput_bps"] is None:
+        return None
+    median, low, high = (format_rate(row[f"goodput_{name}bps"]) for name in ("", "p10_", "p90_"))
+    return f"{median}, the median over intervals; p10 {low}, p90 {high}"
+
+
+def _pair(row: Mapping[str, Any], send: str, receive: str, write: Callable[[float], str]) -> str | None:
+    sides = [
+        f"{write(row[key])} {side}"
+        for key, side in ((send, "source"), (receive, "sink"))
+        if row[key] is not None
+    ]
+    return ", ".join(sides) or None
