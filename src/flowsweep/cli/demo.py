@@ -52,6 +52,6 @@ def demo(
 
 
 def _free(folder: Path) -> Path:
-    """The folder, or the first of `folder-2`, `folder-3`, … that is not there: nothing of earlier runs is lost."""
+    """The folder, or the first of `folder-2`, `folder-3`, … that is not there: earlier runs are kept."""
     numbered = (folder.with_name(f"{folder.name}-{number}") for number in itertools.count(2))
     return next(path for path in itertools.chain([folder], numbered) if not path.exists())
