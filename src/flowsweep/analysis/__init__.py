@@ -6,6 +6,6 @@ Definitions with formulas: docs/statistics.md.
 from flowsweep.analysis.balance import balance
 from flowsweep.analysis.grid import points
 from flowsweep.analysis.resampling import bins, intervals
-from flowsweep.analysis.summarising import STABLE_COLUMNS, summary
+from flowsweep.analysis.summarising import FURTHER_COLUMNS, STABLE_COLUMNS, summary
 
-__all__ = ["STABLE_COLUMNS", "balance", "bins", "intervals", "points", "summary"]
+__all__ = ["FURTHER_COLUMNS", "STABLE_COLUMNS", "balance", "bins", "intervals", "points", "summary"]

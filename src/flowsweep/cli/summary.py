@@ -106,6 +106,8 @@ def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column]) -> 
     if len(results) < len(_RESULTS):
         same.append("more columns where there is more room")
     table = Table(title=sweep, title_style="bold", title_justify="left", box=box.SIMPLE_HEAD)
+    # Terminals are narrow and the columns many.
+    table.pad_edge, table.collapse_padding = False, True
     table.caption, table.caption_justify = " · ".join(same), "left"
     table.add_column("trial", no_wrap=True, style="dim")
     for heading, _ in (*varying, *results):

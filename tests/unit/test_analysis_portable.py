@@ -1,0 +1,35 @@
+"""The analysis can be written for another backend, and its integers are exact."""
+
+import ibis
+import pyarrow as pa
+import pytest
+
+from analysis_support import make_campaign
+from flowsweep.analysis import balance, bins, points, summary
+from flowsweep.analysis.exact import quotient
+from flowsweep.archive import Tables, tables_of
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "clickhouse"])
+def test_the_whole_analysis_compiles(dialect: str) -> None:
+    bound = tables_of(make_campaign(flows=(1,), window_sums=(1 << 18,)))
+    tables = Tables(
+        trials=ibis.table(bound.trials.schema(), name="trials"),
+        flows=ibis.table(bound.flows.schema(), name="flows"),
+        samples=ibis.table(bound.samples.schema(), name="samples"),
+    )
+    asked = points(summary(tables), tables.trials)
+    checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials))
+    for expression in (asked, checked):
+        sql = ibis.to_sql(expression, dialect=dialect)
+        assert "SELECT" in sql
+        assert "FLOOR" not in sql.upper(), "a floored quotient of floats is not exact"
+
+
+@pytest.mark.parametrize("dividend", [0, 1, 2**53 - 1, 2**53 + 1, 2**62 + 3])
+@pytest.mark.parametrize("divisor", [3, 7, 10**9, 2**53 + 1])
+def test_quotients_are_exact(dividend: int, divisor: int) -> None:
+    if dividend // divisor >= 2**51:
+        dividend //= 2**11
+    rows = ibis.duckdb.connect().create_table("numbers", pa.table({"a": [dividend], "b": [divisor]}))
+    assert quotient(rows.a, rows.b).to_pyarrow().to_pylist() == [dividend // divisor]

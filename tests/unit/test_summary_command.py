@@ -1,0 +1,85 @@
+"""`flowsweep summary` as a person and as a program see it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from analysis_support import make_campaign, write_archive
+from flowsweep.analysis import summary
+from flowsweep.archive import read_archive
+from flowsweep.cli.app import app
+from flowsweep.cli.summary import print_table
+from flowsweep.errors import ArchiveError
+
+STABLE_HEADER = (
+    "trial_id,sweep,repeat,started_at,src,dst,test,flows,window_bytes,window_sum_bytes,length_bytes,congestion,"
+    "duration_s,status,error,goodput_bps,goodput_p10_bps,goodput_p90_bps,coverage,bytes,retransmits,rtt_min_ms,"
+    "window_granted_send_bytes,window_granted_recv_bytes,verdict,cpu_send,cpu_recv,goodput_mean_bps,goodput_method,"
+    "window_usable_bytes,mode,"
+)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    campaign = make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 20))
+    return write_archive(tmp_path_factory.mktemp("summary") / "archive", campaign)
+
+
+def output(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["summary", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_csv_begins_with_the_stable_columns_and_leaves_the_unknown_empty(archive: Path) -> None:
+    text = output(str(archive), "--format", "csv")
+    assert text.startswith(STABLE_HEADER)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 8
+    [failed] = [row for row in rows if row["status"] == "failed"]
+    assert (failed["goodput_bps"], failed["verdict"], failed["coverage"]) == ("", "", "0.0")
+    assert rows[0]["goodput_bps"] == "52428800.0"
+    assert rows[0]["window_capped"] == "false"
+
+
+def test_json_is_a_list_of_the_same(archive: Path) -> None:
+    rows = json.loads(output(str(archive), "--format", "json"))
+    assert ",".join(rows[0]).startswith(STABLE_HEADER)
+    assert rows == summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
+
+
+def test_the_table_shows_what_differs_and_says_what_is_the_same(archive: Path) -> None:
+    text = output(str(archive))
+    assert "52.4 Mbit/s" in text
+    assert "congestion cubic · duration 5 s" in text
+    assert "window_clipped" not in text
+    assert "failed: prepare on a: send window of 67108864 bytes asked" in text
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_narrow_terminal_shows_fewer_columns_and_cuts_nothing(archive: Path, width: int) -> None:
+    rows = summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
+    out = io.StringIO()
+    print_table(rows, Console(file=out, width=width, highlight=False, markup=False))
+    lines = [line for line in out.getvalue().splitlines() if "prepare on" not in line]
+    assert max(map(len, lines)) <= width
+    assert "…" not in out.getvalue()
+    assert "goodput" in out.getvalue()
+
+
+def test_a_campaign_that_has_just_begun(tmp_path: Path) -> None:
+    folder = write_archive(tmp_path / "archive", [])
+    assert output(str(folder)) == "No trial has finished yet.\n"
+    assert output(str(folder), "--format", "json") == "[]\n"
+    assert output(str(folder), "--format", "csv").startswith(STABLE_HEADER)
+
+
+def test_what_is_no_archive_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="not an archive: the folder is empty"):
+        output(str(tmp_path))
