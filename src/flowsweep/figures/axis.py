@@ -69,7 +69,7 @@ OTHERS = (
     Axis("duration_s", "duration", lambda seconds: format_duration(seconds * 1e9)),
     Axis("rate_bps", "application rate per flow", format_rate),
     Axis("pacing_rate_bps", "pacing rate per flow", format_rate),
-    Axis("mss_bytes", "MSS", format_size),
+    Axis("mss_bytes", "MSS", lambda size: f"{size} B"),
     Axis("congestion_asked", "congestion control", str, scaled=False),
     Axis("dscp", "DSCP", str, scaled=False),
     Axis("no_delay", "no delay", lambda value: "on" if value else "off", scaled=False),

@@ -78,8 +78,7 @@ def _panels_of_sweep(sweep: str, rows: list[Row]) -> list[Panel]:
 def _window_axis(rows: Sequence[Row]) -> Axis | None:
     """Choose the window whose grid with the flows has fewest holes: plans ask for sums, or for each flow."""
     candidates = [axis for axis in WINDOWS if _all_set(axis, rows)]
-    varying = [axis for axis in candidates if len(axis.values(rows)) > 1]
-    return max(varying or candidates, key=lambda axis: _filled(axis, rows), default=None)
+    return max(candidates, key=lambda axis: (_filled(axis, rows), len(axis.values(rows)) > 1), default=None)
 
 
 def _filled(axis: Axis, rows: Sequence[Row]) -> float:

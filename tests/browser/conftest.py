@@ -1,0 +1,85 @@
+"""A Chromium that draws WebGL in software, and a page that remembers what went wrong on it."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+
+CHROMIUM = Path("/usr/bin/chromium")
+INSTALL = "apt-get install -y chromium"
+ARGUMENTS = (
+    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+)  # fmt: skip
+
+COUNT_CONTEXTS = """
+window.contexts = [];
+const original = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  const context = original.call(this, kind, ...rest);
+  if (context && kind.includes("webgl") && !contexts.includes(context)) contexts.push(context);
+  return context;
+};
+window.alive = () => contexts.filter((context) => !context.isContextLost()).length;
+"""
+
+
+@dataclass
+class Visit:
+    """A report, opened; and all that a browser complained about or tried to load meanwhile."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        reason = f"{CHROMIUM} is not there; install it with: {INSTALL}"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Open a page's text from a file; `phone`: as narrow as a telephone, with a finger."""
+    contexts = []
+
+    def open_page(text: str, *, phone: bool = False, dark: bool = False) -> Visit:
+        path = tmp_path / "report.html"
+        path.write_text(text, encoding="utf-8")
+        context = browser.new_context(
+            viewport=ViewportSize(width=390, height=844) if phone else ViewportSize(width=1280, height=900),
+            color_scheme="dark" if dark else "light",
+            has_touch=phone,
+            is_mobile=phone,
+        )
+        contexts.append(context)
+        found = Visit(context.new_page())
+        found.page.add_init_script(COUNT_CONTEXTS)
+        found.page.on(
+            "console",
+            lambda message: message.type in {"error", "warning"} and found.complaints.append(message.text),
+        )
+        found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+        found.page.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file:", "data:", "blob:")) or found.requests.append(request.url)
+            ),
+        )
+        found.page.goto(path.as_uri())
+        return found
+
+    yield open_page
+    for context in contexts:
+        context.close()

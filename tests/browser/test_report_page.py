@@ -1,0 +1,209 @@
+"""The report in a browser: what is really drawn, on a desk and on a telephone, in light and in dark."""
+
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from flowsweep.report.render import render
+from report_support import LENGTHS, MIB, make_facts, make_material, make_row, make_rows, seed_000
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "</script><img src=x onerror=document.title='taken'>"
+
+DRAWN = "node => Boolean(node.querySelector('.main-svg')) && Boolean(node._fullData)"
+
+
+def small_report() -> str:
+    return render(make_material(make_rows(change=seed_000)))
+
+
+def show(page, selector: str):
+    """Scroll to a figure and wait until it is drawn."""
+    element = page.locator(selector).first
+    element.scroll_into_view_if_needed()
+    page.wait_for_function(f"selector => ({DRAWN})(document.querySelector(selector))", arg=selector)
+    return element
+
+
+def test_surface_and_heatmap_are_really_drawn(visit):
+    found = visit(small_report())
+    surface = show(found.page, "#panel-1-0")
+    heatmap = show(found.page, "#panel-1-1")
+    assert surface.evaluate("node => node._fullData.map(trace => trace.type)") == ["surface", "scatter3d"]
+    assert heatmap.evaluate("node => node._fullData[0].type") == "heatmap"
+    assert heatmap.locator(".heatmaplayer image").count() == 1
+    assert found.page.evaluate("alive()") >= 1
+    assert colours_of(surface) > 100
+    assert found.complaints == []
+    assert found.requests == []
+
+
+def colours_of(element) -> int:
+    """How many colours a canvas with WebGL shows: one, if it is blank."""
+    return element.evaluate(
+        """node => {
+          const given = node.querySelector("canvas");
+          const copy = document.createElement("canvas");
+          [copy.width, copy.height] = [given.width, given.height];
+          const pen = copy.getContext("2d");
+          node._fullLayout.scene._scene.glplot.redraw();
+          pen.drawImage(given, 0, 0);
+          const pixels = new Uint32Array(pen.getImageData(0, 0, copy.width, copy.height).data.buffer);
+          return new Set(pixels).size;
+        }"""
+    )
+
+
+def test_hover_over_a_surface_tells_value_repeats_and_place(visit):
+    found = visit(small_report())
+    box = show(found.page, "#panel-1-0").bounding_box()
+    found.page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.45, steps=4)
+    hover = found.page.locator("#panel-1-0 .hovertext").text_content()
+    assert "bit/s" in hover
+    assert "median of 2 repeats" in hover
+    assert "window sum" in hover
+
+
+def test_at_most_eight_contexts_are_alive_in_a_gallery_of_32(visit):
+    rows = make_rows(lengths=LENGTHS, repeats=1, flows=(1, 4), window_sums=(MIB, 4 * MIB))
+    rows += make_rows(lengths=LENGTHS, repeats=1, flows=(2, 8), window_sums=(MIB, 8 * MIB), sweep="other")
+    found = visit(render(make_material(rows)))
+    most = 0
+    for number in range(1, 33):
+        show(found.page, f"#panel-{number}-0")
+        most = max(most, found.page.evaluate("alive()"))
+    assert most <= 8
+    assert found.page.locator(".plot__still").count() >= 20
+    show(found.page, "#panel-1-0")
+    assert found.page.evaluate("alive()") <= 8
+    assert found.complaints == []
+
+
+def test_a_surface_that_was_put_away_shows_its_picture(visit):
+    rows = make_rows(lengths=LENGTHS, repeats=1, flows=(1, 4), window_sums=(MIB, 4 * MIB))
+    found = visit(render(make_material(rows)))
+    for number in range(1, 17):
+        show(found.page, f"#panel-{number}-0")
+    still = found.page.locator("#panel-1-0 .plot__still")
+    assert still.evaluate("image => image.complete && image.naturalWidth") > 300
+    assert "length 2 KB" in still.get_attribute("alt")
+
+
+@pytest.mark.parametrize("text", [small_report, lambda: render(make_material([], host_facts={}))])
+def test_nothing_sticks_out_on_a_telephone(visit, text):
+    found = visit(text(), phone=True)
+    assert found.page.evaluate("document.documentElement.scrollWidth") == 390
+    assert found.complaints == []
+
+
+def test_a_finger_scrolls_over_a_surface_until_the_reader_wants_to_turn_it(visit):
+    found = visit(small_report(), phone=True)
+    show(found.page, "#panel-1-0")
+    reaches = "() => getComputedStyle(document.querySelector('#panel-1-0 .svg-container')).pointerEvents"
+    assert found.page.evaluate(reaches) == "none"
+    found.page.locator("#panel-1-0 .plot__rotate").tap()
+    assert found.page.evaluate(reaches) == "auto"
+
+
+def test_dark_when_the_system_is_dark_and_light_when_the_reader_says_so(visit):
+    found = visit(small_report(), dark=True)
+    heatmap = show(found.page, "#panel-1-1")
+    brightness = (
+        "() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((a, b) => a + +b, 0)"
+    )
+    ink = "node => node.layout.font.color"
+    assert found.page.evaluate(brightness) < 150
+    dark_ink = heatmap.evaluate(ink)
+    found.page.locator("#theme").click()
+    assert found.page.evaluate(brightness) > 600
+    assert heatmap.evaluate(ink) != dark_ink
+    assert found.complaints == []
+
+
+def test_a_line_is_drawn_where_there_is_no_plane(visit):
+    found = visit(render(make_material(make_rows(window_sums=[None]))))
+    figure = show(found.page, "#panel-1-0")
+    assert figure.evaluate("node => [...new Set(node._fullData.map(trace => trace.type))]") == ["scatter"]
+    assert figure.locator(".scatterlayer .trace").count() == 4
+    assert found.page.evaluate("alive()") == 0
+
+
+def test_goodput_per_flow_is_drawn(visit):
+    found = visit(small_report())
+    figure = show(found.page, "#window-1-0")
+    assert figure.locator(".legend .traces").count() == 5
+
+
+def test_data_of_a_figure_can_be_taken_away(visit):
+    found = visit(small_report())
+    with found.page.expect_download() as download:
+        found.page.locator("#goodput .card__head a").first.click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert download.value.suggested_filename == "windows-starlight-sara-goodput.csv"
+    assert lines[0] == (
+        "sweep,direction,flows,window_sum_asked_bytes,goodput_median_bps,goodput_lowest_bps,goodput_highest_bps,"
+        "repeats_ok,trials,capped"
+    )
+    assert len(lines) == 31
+    assert lines[1].startswith("windows,starlight → sara,1,1048576,")
+
+
+def test_a_figure_can_be_saved_as_a_picture(visit):
+    found = visit(small_report())
+    show(found.page, "#panel-1-1").hover()
+    with found.page.expect_download() as download:
+        found.page.locator("#panel-1-1 .modebar-btn").first.click()
+    assert download.value.suggested_filename == "windows-starlight-sara-goodput.png"
+    assert BytesIO(Path(download.value.path()).read_bytes()).read(8) == b"\x89PNG\r\n\x1a\n"
+
+
+def test_trials_are_sorted_and_filtered(visit):
+    rows = [
+        make_row(repeat=repeat, goodput_bps=rate) for repeat, rate in enumerate((9e8, 1.1e9, 1e9), start=1)
+    ]
+    rows.append(seed_000(make_row(repeat=4, flows=16, window_sum_bytes=32 * MIB)))
+    found = visit(render(make_material(rows)))
+    table = found.page.locator("#trial-table")
+
+    def goodputs() -> list[str]:
+        place = table.locator("th").all_text_contents().index("Goodput") + 1
+        return table.locator(f"tbody tr:visible td:nth-child({place})").all_text_contents()
+
+    table.get_by_role("button", name="Goodput").click()
+    assert goodputs() == ["1.10 Gbit/s", "1.00 Gbit/s", "900 Mbit/s", ""]
+    table.get_by_role("button", name="Goodput").click()
+    assert goodputs() == ["900 Mbit/s", "1.00 Gbit/s", "1.10 Gbit/s", ""]
+    found.page.locator("#filter select").select_option("failed")
+    assert goodputs() == [""]
+    assert found.page.locator("#shown").text_content() == "1 of 4"
+    found.page.locator("#filter select").select_option("")
+    found.page.locator("#filter input").fill(rows[1]["trial_id"])
+    assert goodputs() == ["1.10 Gbit/s"]
+
+
+def test_names_from_an_archive_run_nothing(visit):
+    rows = make_rows(directions=[(HOSTILE, "sara"), ("sara", HOSTILE)], window_sums=[None], sweep=HOSTILE)
+    facts = {HOSTILE: make_facts(HOSTILE), "sara": make_facts()}
+    found = visit(render(make_material(rows, name=HOSTILE, host_facts=facts)))
+    figure = show(found.page, "#panel-1-0")
+    assert HOSTILE in figure.locator(".legend").text_content()
+    assert found.page.locator("h1").text_content() == HOSTILE
+    assert found.page.locator("img").count() == 0
+    assert found.page.title().startswith("</script>")
+    assert found.complaints == []
+
+
+def test_paper_gets_every_figure_that_was_not_scrolled_to(visit):
+    found = visit(small_report(), dark=True)
+    found.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    undrawn = "() => [...document.querySelectorAll('.plot--flat')].filter((node) => !node._fullData).length"
+    assert found.page.evaluate(undrawn) == 0
+
+
+def test_the_link_of_all_trials_holds_them_all(visit):
+    found = visit(small_report())
+    link = found.page.locator("#trials-csv").get_attribute("href")
+    assert len(unquote(link).splitlines()) == 121

@@ -1,0 +1,83 @@
+"""Panels: how a sweep is split into figures."""
+
+import pytest
+
+from flowsweep.figures import panels
+from report_support import KIB, LENGTHS, MIB, make_row, make_rows
+
+
+def test_the_grid_of_seed_000_gives_a_plane_for_each_direction_and_length():
+    drawn = panels(make_rows(lengths=LENGTHS))
+    assert len(drawn) == 16
+    assert {(panel.x.column, panel.y.column) for panel in drawn} == {("window_sum_asked_bytes", "flows")}
+    assert [panel.title for panel in drawn[:3]] == [
+        "starlight → sara · length 2 KB",
+        "sara → starlight · length 2 KB",
+        "starlight → sara · length 4 KB",
+    ]
+    assert {len(panel.rows) for panel in drawn} == {60}
+
+
+def test_sweeps_keep_the_order_of_the_rows():
+    rows = make_rows(sweep="second") + make_rows(sweep="first")
+    assert [panel.sweep for panel in panels(rows)] == ["second", "second", "first", "first"]
+
+
+def test_windows_asked_per_flow_are_the_axis_where_sums_would_leave_holes():
+    rows = [
+        make_row(
+            flows=flows, window_bytes=window, window_send_bytes=window, window_recv_bytes=window,
+            window_sum_bytes=window * flows, window_sum_asked_bytes=window * flows,
+        )
+        for flows in (1, 2, 4)
+        for window in (64 * KIB, 128 * KIB, 256 * KIB)
+    ]  # fmt: skip
+    (panel,) = panels(rows)
+    assert (panel.x.column, panel.y.column) == ("window_bytes", "flows")
+
+
+def test_a_send_window_alone_is_an_axis():
+    rows = [
+        make_row(
+            flows=flows, window_bytes=None, window_sum_bytes=None, window_sum_asked_bytes=None,
+            window_send_bytes=window, window_recv_bytes=2 * MIB, trial_id=f"{flows}-{window}",
+        )
+        for flows in (1, 2)
+        for window in (64 * KIB, 128 * KIB)
+    ]  # fmt: skip
+    (panel,) = panels(rows)
+    assert (panel.x.column, panel.y.column) == ("window_send_bytes", "flows")
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "titles"),
+    [
+        ("congestion_asked", ("cubic", "bbr"), ["congestion control bbr", "congestion control cubic"]),
+        ("congestion_asked", (None, "cubic"), ["congestion control not set", "congestion control cubic"]),
+        ("duration_s", (10.0, 30.0), ["duration 10 s", "duration 30 s"]),
+        ("rate_bps", (None, 100_000_000),
+         ["application rate per flow not set", "application rate per flow 100 Mbit/s"]),
+        ("mss_bytes", (536, 1448), ["MSS 536 B", "MSS 1448 B"]),
+        ("affinity", ([], [0, 1]), ["CPUs any", "CPUs 0, 1"]),
+        ("no_delay", (False, True), ["no delay off", "no delay on"]),
+    ],
+)  # fmt: skip
+def test_whatever_else_varies_makes_further_panels(column, values, titles):
+    rows = [
+        row
+        for value in values
+        for row in make_rows(
+            directions=[("starlight", "sara")],
+            change=lambda row, value=value: row | {column: value, "trial_id": f"{row['trial_id']} {value}"},
+        )
+    ]
+    assert [panel.title for panel in panels(rows)] == [f"starlight → sara · {title}" for title in titles]
+
+
+def test_both_directions_at_once_are_told_apart():
+    rows = make_rows(directions=[("a", "b")], change=lambda row: row | {"simultaneous": True})
+    assert [panel.title for panel in panels(rows)] == ["a ⇄ b"]
+
+
+def test_no_trials_give_no_panels():
+    assert panels([]) == ()
