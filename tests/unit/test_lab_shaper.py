@@ -29,8 +29,8 @@ def test_a_queue_of_the_plan_is_kept() -> None:
     assert bucket(10_000_000, queue_bytes=1_100_000).limit_bytes == round(1_100_000 * 1514 / 1500)
 
 
-def test_the_burst_is_2_ms_of_the_rate_and_two_frames_at_least() -> None:
-    assert bucket(1_000_000_000).burst_bytes == pytest.approx(250_000 * 1514 / 1500, abs=1)
+def test_the_burst_outlasts_a_timer_that_is_4_ms_late_and_is_two_frames_at_least() -> None:
+    assert bucket(1_000_000_000).burst_bytes == pytest.approx(500_000 * 1514 / 1500 + FRAME_BYTES, abs=1)
     assert bucket(1_000_000).burst_bytes == 2 * FRAME_BYTES
 
 
@@ -43,4 +43,4 @@ def test_no_unsplit_piece_is_too_long_for_a_short_queue(queue_bytes: int) -> Non
 
 
 def test_tc_is_told_whole_numbers() -> None:
-    assert bucket(200_000_000).arguments() == "tbf rate 201866667bit burst 50466 limit 1261667"
+    assert bucket(200_000_000).arguments() == "tbf rate 201866667bit burst 102447 limit 1261667"

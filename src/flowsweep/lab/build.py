@@ -25,6 +25,7 @@ class Lab:
     access: Mapping[str, HostAccess]
     """By host name."""
     topology: Topology
+    ipv6: bool
 
     def set_link(self, name: str, *, up: bool) -> None:
         """Interrupt a link in both directions, or restore it. Queued packets are lost.
@@ -33,9 +34,11 @@ class Lab:
             LabError: There is no such link, or the kernel refused.
         """
         layout = self._layout(name)
-        state = "up" if up else "down"
-        lines = [f"link set {leg.router_device} {state}" for leg in layout.legs]
-        # The devices keep their addresses meanwhile (keep_addr_on_down), so that the way back is the same.
+        lines = [f"link set {leg.router_device} {'up' if up else 'down'}" for leg in layout.legs]
+        if up:
+            # A device keeps its addresses over an interruption (keep_addr_on_down), but not its neighbours.
+            for leg in layout.legs:
+                lines += wiring.router_neighbours(leg, ipv6=self.ipv6)
         batch(["ip", "-n", layout.router_namespace], lines)
 
     def _layout(self, name: str) -> LinkLayout:
@@ -67,7 +70,7 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host]) -> Iterator[Lab]:
         try:
             _build(topology, ipv6=ipv6)
             access = {host.name: host_access(topology, host, ipv6=ipv6) for host in hosts}
-            yield Lab(access, topology)
+            yield Lab(access, topology, ipv6)
         finally:
             with signals_held():
                 _take_down(topology)

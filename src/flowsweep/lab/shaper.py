@@ -36,8 +36,10 @@ def shaper(link: Link) -> Shaper | None:
         link.rate_bps * defaults.LAB_QUEUE_NS // (8 * defaults.SECOND_NS), defaults.LAB_QUEUE_MINIMUM_BYTES
     )
     rate_bps = _with_framing(link.rate_bps)
-    burst_bytes = min(rate_bps * defaults.LAB_BURST_NS // (8 * defaults.SECOND_NS), queue_bytes // 4)
-    return Shaper(rate_bps, max(burst_bytes, 2 * FRAME_BYTES), _with_framing(queue_bytes))
+    slack_bytes = rate_bps * defaults.LAB_BURST_NS // (8 * defaults.SECOND_NS)
+    # One frame more, which must be there in full before it may leave: only the rest outlasts a late timer.
+    burst_bytes = max(min(slack_bytes, queue_bytes // 4) + FRAME_BYTES, 2 * FRAME_BYTES)
+    return Shaper(rate_bps, burst_bytes, _with_framing(queue_bytes))
 
 
 def _with_framing(of_packets: int) -> int:

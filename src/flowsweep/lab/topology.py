@@ -27,10 +27,12 @@ class Leg:
     host_device: str
     host_ipv4: IPv4Address
     host_ipv6: IPv6Address
+    host_mac: str
     router_namespace: str
     router_device: str
     router_ipv4: IPv4Address
     router_ipv6: IPv6Address
+    router_mac: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,18 @@ def _leg(index: int, side: int, host: str, host_namespace: str, router_namespace
         host_device=f"link{index}",
         host_ipv4=ipv4 + 2,
         host_ipv6=ipv6 + 2,
+        host_mac=_mac(index, side, 2),
         router_namespace=router_namespace,
         router_device=f"side{side}",
         router_ipv4=ipv4 + 1,
         router_ipv6=ipv6 + 1,
+        router_mac=_mac(index, side, 1),
     )
+
+
+def _mac(index: int, side: int, end: int) -> str:
+    """A locally administered Ethernet address (IEEE 802, bit 2 of the first byte)."""
+    return f"02:00:{index >> 8:02x}:{index & 0xFF:02x}:{side:02x}:{end:02x}"
 
 
 def _data_addresses(leg: Leg, *, ipv6: bool) -> tuple[DataAddress, ...]:

@@ -1,0 +1,148 @@
+"""A lab without engines: small links, and a source and a sink that measure it from outside."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flowsweep.hosts.access import HostAccess
+from flowsweep.lab import Lab
+from flowsweep.lab.leftovers import existing_namespaces
+from flowsweep.lab.possible import lab_possible
+from flowsweep.lab.rootless import may_administer_networks
+from flowsweep.plan.model import Host, Link
+
+needs_lab = [
+    pytest.mark.lab,
+    pytest.mark.skipif(
+        not may_administer_networks(), reason="builds a lab in the test's own process: needs root"
+    ),
+    pytest.mark.skipif((reason := lab_possible()) is not None, reason=str(reason)),
+]
+END_TIMEOUT_S = 30
+
+SINK = """
+import json, selectors, socket, statistics, sys, time
+address, flows, omit, duration = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
+listener = socket.create_server((address, 5001), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
+print("listening", flush=True)
+waiting = selectors.DefaultSelector()
+for _ in range(flows):
+    waiting.register(listener.accept()[0], selectors.EVENT_READ)
+buffer = bytearray(1 << 18)
+def rate(duration):
+    begin = now = time.monotonic()
+    count = 0
+    while now < begin + duration:
+        for key, _ in waiting.select(duration):
+            count += key.fileobj.recv_into(buffer)
+        now = time.monotonic()
+    return 8 * count / (now - begin)
+rate(omit)
+# The median, since a lost packet holds back what came after it, and delivers it all at once later.
+print(json.dumps(statistics.median(rate(duration / 11) for _ in range(11))))
+"""
+
+SOURCE = """
+import socket, sys, threading
+address, flows = sys.argv[1], int(sys.argv[2])
+def send(connection):
+    try:
+        while True:
+            connection.sendall(bytes(1 << 17))
+    except OSError:
+        pass
+for _ in range(flows):
+    connection = socket.create_connection((address, 5001), timeout=10)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"cubic")
+    connection.settimeout(None)
+    threading.Thread(target=send, args=(connection,)).start()
+"""
+
+
+def host(name: str) -> Host:
+    """A lab host of which the plan says nothing."""
+    absent = dict.fromkeys(["address", "data_address", "bind", "ports", "engine"])
+    return Host.model_validate({"name": name, "launch": (), "listens": True, **absent})
+
+
+def link(
+    name: str, first: str, second: str, rate_bps: int | None = None, queue_bytes: int | None = None
+) -> Link:
+    """An emulated path."""
+    return Link(name=name, between=(first, second), rate_bps=rate_bps, queue_bytes=queue_bytes)
+
+
+def address_of(lab: Lab, name: str, peer: str, family: int = 4) -> str:
+    """Where `peer` reaches the host `name`."""
+    (found,) = [known.address for known in lab.access[name].addresses[peer] if known.family == family]
+    return found
+
+
+def goodput_bps(source: HostAccess, sink: HostAccess, address: str, flows: int, duration_s: float) -> float:
+    """What the sink's application gets from some flows, after a first second: the median of eleven parts."""
+    receiver = start(sink, SINK, address, flows, 1.0, duration_s)
+    assert receiver.stdout is not None
+    assert receiver.stdout.readline() == "listening\n"
+    sender = start(source, SOURCE, address, flows)
+    output, _ = receiver.communicate(timeout=END_TIMEOUT_S)
+    sender.communicate(timeout=END_TIMEOUT_S)
+    return float(json.loads(output))
+
+
+def start(access: HostAccess, script: str, *arguments: object) -> subprocess.Popen[str]:
+    """Start a Python script in a lab host."""
+    words = [*access.launch, sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+
+
+def run(access: HostAccess, *words: str) -> str:
+    """Run a command in a lab host; its standard output."""
+    done = subprocess.run(
+        [*access.launch, *words], capture_output=True, text=True, check=True, timeout=END_TIMEOUT_S
+    )
+    return done.stdout.strip()
+
+
+def namespaces_of(pid: int) -> list[str]:
+    """The namespaces that a controller made."""
+    return sorted(name for name in existing_namespaces() if name.startswith(f"flowsweep-{pid}-"))
+
+
+def interfaces() -> set[str]:
+    """Network devices of this machine, outside of any lab."""
+    return {entry.name for entry in Path("/sys/class/net").iterdir()}
+
+
+def controller(body: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """Start a controller of its own, which runs `body` while its lab of `a` and `b` stands."""
+    script = f"""
+import os, signal, subprocess, sys
+from flowsweep.lab import build_lab, enter_user_namespace_if_needed
+from flowsweep.plan.model import Link
+enter_user_namespace_if_needed()
+with build_lab([Link(name="l", between=("a", "b"), rate_bps=1_000_000, queue_bytes=None)], []) as lab:
+    names = lab.topology.host_namespaces
+    {body}
+"""
+    words = [*prefix, sys.executable, "-c", script]
+    return subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True
+    )
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Poll a fact of the machine that nothing announces; fail after a while."""
+    pause = subprocess.Popen(["sleep", str(END_TIMEOUT_S)])
+    try:
+        for _ in itertools.takewhile(lambda _: not condition(), itertools.count()):
+            assert pause.poll() is None, "waited in vain"
+            os.sched_yield()
+    finally:
+        pause.kill()
+        pause.wait()

@@ -1,0 +1,131 @@
+"""A lab is taken down whatever ends its controller; what a killed one leaves goes at the next start."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from lab_support import controller, host, interfaces, link, namespaces_of, needs_lab, wait_until
+
+from flowsweep.errors import LabError
+from flowsweep.lab import build_lab, leftovers
+
+pytestmark = needs_lab
+STAY = "print('stands', os.getpid(), flush=True); sys.stdin.read()"
+UNPRIVILEGED = ("setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all")
+"""Root without a capability, but that to map itself: all that an ordinary user may do."""
+
+
+def test_nothing_remains_after_the_end_or_an_error() -> None:
+    before = interfaces()
+    with build_lab([link("l", "a", "b", 1_000_000)], [host("a")]):
+        assert len(namespaces_of(os.getpid())) == 3
+    assert namespaces_of(os.getpid()) == []
+    with pytest.raises(ZeroDivisionError), build_lab([link("l", "a", "b")], []):
+        _ = 1 // 0
+    assert namespaces_of(os.getpid()) == []
+    assert interfaces() == before
+
+
+def test_a_lab_that_cannot_be_finished_is_taken_down() -> None:
+    with pytest.raises(LabError, match="netns"), build_lab([link("x/y", "a", "b")], []):
+        pytest.fail("a name with a slash cannot be a namespace's")
+    assert namespaces_of(os.getpid()) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, -signal.SIGINT)]
+)
+def test_a_signal_takes_the_lab_down(number: signal.Signals, code: int) -> None:
+    process = standing()
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert process.returncode == code
+    assert namespaces_of(process.pid) == []
+
+
+def test_what_a_killed_controller_leaves_goes_at_the_next_start_with_its_engines(tmp_path: Path) -> None:
+    engine = tmp_path / "flowsweep-engine-of-a-test"
+    shutil.copy(shutil.which("sleep") or "", engine)
+    process = controller(
+        "quiet = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}\n"
+        f"    started = [subprocess.Popen(['ip', 'netns', 'exec', names['a'], program, '600'], **quiet)\n"
+        f"               for program in ({str(engine)!r}, 'sleep')]\n"
+        "    print(*[program.pid for program in started], flush=True)\n"
+        "    sys.stdin.read()"
+    )
+    assert process.stdout is not None
+    engine_pid, other_pid = map(int, process.stdout.readline().split())
+    wait_until(lambda: command_of(engine_pid) == engine.name)
+    try:
+        process.kill()
+        process.communicate(timeout=30)
+        assert len(namespaces_of(process.pid)) == 3
+        with build_lab([link("l", "a", "b")], []):
+            assert namespaces_of(process.pid) == []
+        assert not runs(engine_pid)
+        assert runs(other_pid)
+    finally:
+        os.kill(other_pid, signal.SIGKILL)
+
+
+def test_the_lab_of_a_living_controller_is_left_alone() -> None:
+    process = standing()
+    try:
+        leftovers.remove_leftovers()
+        assert len(namespaces_of(process.pid)) == 3
+    finally:
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_without_privilege_the_controller_starts_itself_again_inside_a_user_namespace() -> None:
+    process = controller(
+        "print(os.getpid(), len(os.listdir('/run/netns')), flush=True)\n"
+        "    words = ['ip', 'netns', 'exec', names['a'], 'ip', '-br', 'addr']\n"
+        "    print('198.18.0.2/30' in subprocess.run(words, capture_output=True, text=True).stdout)\n"
+        "    sys.exit(7)",
+        UNPRIVILEGED,
+    )
+    output, errors = process.communicate(timeout=60)
+    assert output.split() == [str(process.pid), "3", "True"], errors
+    assert process.returncode == 7
+    assert namespaces_of(process.pid) == []
+
+
+def test_without_privilege_a_signal_reaches_the_controller() -> None:
+    process = standing(prefix=UNPRIVILEGED)
+    assert namespaces_of(process.pid) == []
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode == 143
+
+
+def test_a_host_that_refuses_user_namespaces_says_what_to_do() -> None:
+    process = controller("pass", ("setpriv", "--bounding-set=-all", "--inh-caps=-all"))
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "a lab needs root, or a user namespace, which this host refuses (unshare:" in errors
+    assert "run as root" in errors
+
+
+def standing(prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """A controller whose lab stands."""
+    process = controller(STAY, prefix)
+    assert process.stdout is not None
+    assert process.stdout.readline() == f"stands {process.pid}\n"
+    return process
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/exe").readlink().name
+
+
+def runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
