@@ -59,13 +59,12 @@ def test_a_steady_trial() -> None:
     expected = {
         "trial_id": trial.trial_id, "sweep": "windows", "repeat": 1, "src": "a", "dst": "b", "test": "tcp",
         "flows": 4, "window_bytes": 1 << 16, "window_sum_bytes": 1 << 18, "length_bytes": 8192,
-        "congestion": "cubic", "duration_s": 5.0, "status": "ok", "error": None, "goodput_bps": 40e6, "goodput_p10_bps": 40e6,
-        "goodput_p90_bps": 40e6, "goodput_mean_bps": 40e6, "coverage": 1.0, "bytes": 4 * 51 * 125_000,
-        "bytes_sent": 4 * 51 * 125_000, "retransmits": 28, "rtt_min_ms": 40.0,
+        "congestion": "cubic", "duration_s": 5.0, "status": "ok", "error": None, "goodput_bps": 40e6,
+        "goodput_p10_bps": 40e6, "goodput_p90_bps": 40e6, "goodput_mean_bps": 40e6, "coverage": 1.0,
+        "bytes": 4 * 51 * 125_000, "bytes_sent": 4 * 51 * 125_000, "retransmits": 28, "rtt_min_ms": 40.0,
         "window_granted_send_bytes": 1 << 17, "window_granted_recv_bytes": 1 << 17, "verdict": None,
-        "cpu_send": 0.1, "cpu_recv": 0.1, "mode": "copy",
-        "goodput_method": "receiver_median", "window_usable_bytes": 60_000, "bins": 4, "bins_expected": 4,
-        "strangers": 0,
+        "cpu_send": 0.1, "cpu_recv": 0.1, "mode": "copy", "goodput_method": "receiver_median",
+        "window_usable_bytes": 60_000, "bins": 4, "bins_expected": 4, "strangers": 0,
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
 
