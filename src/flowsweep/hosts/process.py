@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import os
 import shlex
 import signal
+from asyncio.subprocess import Process, SubprocessStreamProtocol
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -19,7 +21,8 @@ _COMPLAINT_BYTES = 4 << 10
 class PipedProcess:
     """A running child process. What it says on standard error is kept, the last 4 KiB of it."""
 
-    process: asyncio.subprocess.Process
+    process: Process
+    transport: asyncio.SubprocessTransport
     stdin: asyncio.StreamWriter
     stdout: asyncio.StreamReader
     _complaint: bytearray = field(default_factory=bytearray)
@@ -35,20 +38,21 @@ class PipedProcess:
         Raises:
             LaunchError: there is no such program, or it may not be started.
         """
+        loop = asyncio.get_running_loop()
         try:
-            process = await asyncio.create_subprocess_exec(
+            # What `asyncio.create_subprocess_exec` does, but for the transport: it alone can close pipes that
+            # a grandchild keeps open.
+            transport, protocol = await loop.subprocess_exec(
+                lambda: SubprocessStreamProtocol(limit=_PIPE_LIMIT_BYTES, loop=loop),
                 *command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                limit=_PIPE_LIMIT_BYTES,
                 start_new_session=True,
             )
         except OSError as error:
             raise LaunchError(host, f"cannot start `{shlex.join(command)}`: {error.strerror}") from error
+        process = Process(transport, protocol, loop)
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise LaunchError(host, f"`{shlex.join(command)}` was started without pipes")
-        started = cls(process, process.stdin, process.stdout)
+        started = cls(process, transport, process.stdin, process.stdout)
         started._listener = asyncio.create_task(started._listen(process.stderr))
         return started
 
@@ -61,10 +65,16 @@ class PipedProcess:
         """Close its standard input, wait until it is gone, end it by force if it stays; says how it ended."""
         self.stdin.close()
         if not await self._gone_within(ENGINE_END_TIMEOUT_S):
-            with contextlib.suppress(ProcessLookupError):
-                self.process.kill()
+            self._end_by_force()
             await self._gone_within(ENGINE_END_TIMEOUT_S)
+        self.transport.close()
         return self._ending()
+
+    def _end_by_force(self) -> None:
+        """The launcher with all that it started: the group is its own, see `start`."""
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
 
     def _ending(self) -> str:
         status = self.process.returncode

@@ -116,10 +116,10 @@ class Session:
 
     async def close(self) -> None:
         """Without its standard input an engine ends its traffic and exits; by force if it does not."""
-        await self._process.end()
+        ending = await self._process.end()
         self._reader.cancel()
         await asyncio.gather(self._reader, return_exceptions=True)
-        self._lose(self._error("the session was closed"))
+        self._lose(self._error(f"the session was closed, {ending}"))
 
     async def _read(self) -> None:
         try:

@@ -1,0 +1,150 @@
+import asyncio
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fake_engine import access, greeting
+from flowsweep.errors import LaunchError
+from flowsweep.hosts import engine, launch
+from flowsweep.hosts.access import DataAddress, HostAccess
+from flowsweep.hosts.launch import copy_engine, engine_command, launched, platform_without_engine
+from flowsweep.hosts.of_plan import accesses_of
+from flowsweep.hosts.opening import open_session
+from flowsweep.plan import parse_plan
+
+
+def remote(*prefix: str) -> HostAccess:
+    return replace(access("far", launch=prefix), shares_files=False)
+
+
+@pytest.fixture
+def local_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An engine of this installation that greets and waits: a shell script."""
+    path = tmp_path / "flowsweep-engine"
+    words = tmp_path / "greeting"
+    words.write_bytes(greeting())
+    path.write_text(f"#!/bin/sh\ncat {words}\ncat > /dev/null\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(launch, "engine_path", lambda: path)
+    return path
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What is home on the far host."""
+    folder = tmp_path / "far home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+def copies(home: Path) -> list[Path]:
+    return sorted(home.glob(".cache/flowsweep/*"))
+
+
+def test_the_engine_of_this_machine_runs_where_files_are_shared(local_engine: Path) -> None:
+    assert engine_command(access("a")) == (str(local_engine), "agent")
+    assert engine_command(access("a", launch=("ip", "netns", "exec", "x"))) == (
+        "ip", "netns", "exec", "x", str(local_engine), "agent",
+    )  # fmt: skip
+
+
+def test_an_engine_that_the_plan_names_is_used_as_it_is() -> None:
+    named = replace(remote("kubectl", "exec", "-i", "pod", "--"), engine="/opt/flowsweep-engine")
+    assert engine_command(named) == (
+        "kubectl", "exec", "-i", "pod", "--", "/opt/flowsweep-engine", "agent",
+    )  # fmt: skip
+
+
+def test_ssh_gets_one_argument_that_the_far_shell_takes_apart_again() -> None:
+    assert launched(remote("ssh", "-p", "22", "far"), ("sh", "-c", 'echo "$HOME"')) == (
+        "ssh", "-p", "22", "far", """sh -c 'echo "$HOME"'""",
+    )  # fmt: skip
+
+
+def test_the_engine_is_copied_once_and_whole(local_engine: Path, home: Path) -> None:
+    async def talk() -> None:
+        for _ in range(2):
+            session = await open_session(remote("env"))
+            await session.close()
+
+    asyncio.run(talk())
+    (copy,) = copies(home)
+    assert copy.name == f"engine-{engine.engine_hash(local_engine)}"
+    assert copy.read_bytes() == local_engine.read_bytes()
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o700
+
+
+def test_the_second_session_copies_nothing(
+    local_engine: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def session_twice() -> None:
+        await (await open_session(remote("env"))).close()
+        monkeypatch.setattr("flowsweep.hosts.opening.copy_engine", None)
+        await (await open_session(remote("env"))).close()
+
+    asyncio.run(session_twice())
+    assert len(copies(home)) == 1
+
+
+def test_a_copy_that_is_cut_off_leaves_nothing(local_engine: Path, home: Path) -> None:
+    cut = ("sh", "-c", 'head -c 10 | "$@"', "-")
+    platform = f"{os.uname().sysname} {os.uname().machine}"
+    with pytest.raises(LaunchError, match=r"copying the engine there failed.*did not arrive whole"):
+        asyncio.run(copy_engine(remote(*cut), platform))
+    assert copies(home) == []
+
+
+def test_an_engine_is_not_copied_to_another_kind_of_machine(local_engine: Path) -> None:
+    with pytest.raises(LaunchError, match=r"it is Linux riscv64, .* install an engine there"):
+        asyncio.run(copy_engine(remote("env"), "Linux riscv64"))
+
+
+def test_the_platform_is_found_among_other_words() -> None:
+    complaint = "Warning: new key\nflowsweep: no engine here yet, this is Linux aarch64\nbye"
+    assert platform_without_engine(complaint) == "Linux aarch64"
+    assert platform_without_engine("sh: not found") is None
+
+
+def test_a_missing_engine_is_an_error_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_of_distribution", lambda: None)
+    monkeypatch.setattr(engine.sys, "executable", "/no/such/python")
+    monkeypatch.setenv("PATH", "/no/such/folder")
+    with pytest.raises(LaunchError, match="pip install flowsweep-engine"):
+        engine.engine_path()
+
+
+def test_hosts_of_a_plan() -> None:
+    plan = parse_plan(
+        """
+        [hosts.near]
+        address = "192.0.2.1"
+        [hosts.far]
+        launch = ["ssh", "far"]
+        address = "far.example.org"
+        data_address = "2001:db8::1"
+        ports = "5300-5400"
+        listens = false
+        [[sweep]]
+        test = "tcp"
+        paths = [{ from = "near", to = "far" }]
+        duration = "4s"
+        """,
+        "plan.toml",
+    )
+    hosts = accesses_of(plan.hosts)
+    assert hosts["near"].addresses == {"far": (DataAddress("192.0.2.1", 4),)}
+    assert hosts["near"].shares_files
+    assert hosts["far"].addresses == {"near": (DataAddress("2001:db8::1", 6),)}
+    assert (hosts["far"].ports, hosts["far"].listens) == ((5300, 5400), False)
+    assert not hosts["far"].shares_files
+
+
+def test_hosts_of_which_nothing_is_said_are_on_loopback() -> None:
+    plan = parse_plan(
+        '[hosts.a]\n[hosts.b]\n[[sweep]]\npaths = [{ from = "a", to = "b" }]\nduration = "4s"', "plan.toml"
+    )
+    assert accesses_of(plan.hosts)["b"].addresses["a"] == (DataAddress("127.0.0.1", 4), DataAddress("::1", 6))
