@@ -1,0 +1,59 @@
+# From a fresh checkout: `make demo` and `make test`. Needed: Python 3.11 or later, cargo, make; for the lab iproute2.
+
+PYTHON ?= python3
+UV := $(or $(shell command -v uv 2>/dev/null),.tools/bin/uv)
+BIN := .venv/bin
+ENGINE := --manifest-path engine/Cargo.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test truth lint format bench schema clean python cargo
+
+help: ## Say what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
+
+setup: python cargo $(UV) ## Build the engine and install everything into .venv
+	@$(UV) sync --locked
+
+demo: setup ## Measure an emulated link on this machine and write a report
+	@$(BIN)/flowsweep demo
+
+test: setup ## Run all tests, those with real packets and a browser included
+	@.ci/test-tools
+	cargo test --quiet $(ENGINE) --workspace
+	$(BIN)/pytest
+
+truth: setup ## Check what takes long; results go to docs/truth/
+	@if [ -d tests/truth ]; then $(BIN)/pytest tests/truth; else echo 'Nothing takes longer than `make test` yet.'; fi
+
+lint: setup ## Check format, types, imports and habits
+	cargo fmt $(ENGINE) --all --check
+	cargo clippy --quiet $(ENGINE) --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## Write all code in the common format
+	cargo fmt $(ENGINE) --all
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+bench: setup ## Run the benchmarks, one after the other
+	@for benchmark in bench/*.py; do echo "$$benchmark"; $(BIN)/python "$$benchmark" || exit 1; done
+
+schema: setup ## Write schema/ and the golden files again, from the code
+	@for generator in tests/contract/regenerate_*.py; do echo "$$generator"; $(BIN)/python "$$generator" || exit 1; done
+
+clean: ## Remove what was built and installed
+	rm -rf .venv .tools engine/target flowsweep-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Flowsweep needs Python 3.11 or later, and $(PYTHON) is not: install it (apt-get install python3), or name another one: make PYTHON=python3.12 …" >&2; exit 1; }
+
+cargo:
+	@command -v cargo >/dev/null || { echo "Flowsweep builds its engine with cargo, which is not installed: https://rustup.rs says how" >&2; exit 1; }
+
+.tools/bin/uv:
+	@echo "uv is not installed: installing it into .tools"
+	@$(PYTHON) -m venv .tools || { rm -rf .tools; echo "this Python lacks venv: apt-get install python3-venv" >&2; exit 1; }
+	@.tools/bin/pip install --quiet --disable-pip-version-check 'uv>=0.5'

@@ -1,0 +1,31 @@
+"""What holds for all tests: in continuous integration nothing may be skipped."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+IN_CONTINUOUS_INTEGRATION = bool(os.environ.get("CI"))
+Reports = Generator[None, pytest.TestReport, pytest.TestReport]
+CollectReports = Generator[None, pytest.CollectReport, pytest.CollectReport]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Reports:
+    report = yield
+    return _failed_if_skipped(report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> CollectReports:
+    report = yield
+    return _failed_if_skipped(report)
+
+
+def _failed_if_skipped(report):
+    # A test that is expected to fail reports itself as skipped too: that is a result.
+    if IN_CONTINUOUS_INTEGRATION and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which continuous integration does not accept: {reason}"
+    return report
