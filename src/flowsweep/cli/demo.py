@@ -36,12 +36,11 @@ def demo(
         where = "an emulated link of 10 Gbit/s between two network namespaces"
     else:
         where = f"this machine's loopback, because no link can be emulated here: {reason}"
-    text = resources.files("flowsweep.cli").joinpath(_PLAN_FILE).read_text(encoding="utf-8")
-    plan = parse_plan(text + (_EMULATED if reason is None else _LOOPBACK), _PLAN_FILE)
+    plan = parse_plan(plan_text(emulated=reason is None), _PLAN_FILE)
     seed = secrets.randbits(SEED_BITS)
     expected = estimate(schedule(plan, seed), plan.links)
     typer.echo(f"{expected.trials} trials on {where}; about {format_duration(expected.duration_ns)}")
-    folder = _free(archive)
+    folder = free_folder(archive)
     with create_archive(folder, plan_json=plan.model_dump_json(), seed=seed) as writer:
         carry_out(plan, writer)
     code = tell_the_end(folder)
@@ -51,7 +50,13 @@ def demo(
     raise typer.Exit(code)
 
 
-def _free(folder: Path) -> Path:
+def plan_text(*, emulated: bool) -> str:
+    """The demo's plan: on an emulated link, or on loopback."""
+    text = resources.files("flowsweep.cli").joinpath(_PLAN_FILE).read_text(encoding="utf-8")
+    return text + (_EMULATED if emulated else _LOOPBACK)
+
+
+def free_folder(folder: Path) -> Path:
     """The folder, or the first of `folder-2`, `folder-3`, … that is not there: earlier runs are kept."""
     numbered = (folder.with_name(f"{folder.name}-{number}") for number in itertools.count(2))
     return next(path for path in itertools.chain([folder], numbered) if not path.exists())

@@ -29,11 +29,11 @@ class ProgressView(Protocol):
 
 
 @contextmanager
-def progress_view() -> Iterator[ProgressView]:
-    """Show a campaign while the block runs, as suits standard error."""
-    console = Console(stderr=True, highlight=False)
+def progress_view(console: Console | None = None) -> Iterator[ProgressView]:
+    """Show a campaign while the block runs, as suits the console: standard error, if none is given."""
+    console = console or Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield _Lines(console)
+        yield Lines(console)
         return
     columns = (
         SpinnerColumn(),
@@ -45,7 +45,7 @@ def progress_view() -> Iterator[ProgressView]:
         TextColumn("[dim]{task.fields[left]}[/dim]"),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        yield _Bar(progress)
+        yield Bar(progress)
 
 
 def what_runs(trial: Trial) -> str:
@@ -76,7 +76,7 @@ def trouble(event: CampaignEvent) -> str | None:
             return None
 
 
-class _Lines:
+class Lines:
     """A line when a trial begins, one when it is over."""
 
     def __init__(self, console: Console) -> None:
@@ -85,6 +85,7 @@ class _Lines:
         self._rate_bps: float | None = None
 
     def __call__(self, event: CampaignEvent) -> None:
+        """Show one event."""
         match event:
             case CampaignStarted(trials, done, left_ns):
                 self._trials = trials
@@ -105,32 +106,35 @@ class _Lines:
         self._console.print(line, markup=False, soft_wrap=True)
 
 
-class _Bar:
+class Bar:
+    """One bar that stays at the bottom, with trouble above it."""
+
     def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+        self.progress = progress
         self._task = TaskID(0)
         self._left_ns = 0
 
     def __call__(self, event: CampaignEvent) -> None:
+        """Show one event."""
         match event:
             case CampaignStarted(trials, done, left_ns):
-                self._task = self._progress.add_task(
+                self._task = self.progress.add_task(
                     "campaign", total=trials, completed=done, what="", rate="", left=_about(left_ns)
                 )
             case TrialStarted(_, trial, _, left_ns):
                 self._left_ns = left_ns
-                self._progress.update(
+                self.progress.update(
                     self._task, what=escape(what_runs(trial)), rate="", left=f"{_about(left_ns)} left"
                 )
             case TrialRunning(elapsed_ns=elapsed_ns, rate_bps=rate_bps):
                 left = _about(max(0, self._left_ns - elapsed_ns))
-                self._progress.update(self._task, rate=format_rate(rate_bps), left=f"{left} left")
+                self.progress.update(self._task, rate=format_rate(rate_bps), left=f"{left} left")
             case TrialFinished():
-                self._progress.advance(self._task)
+                self.progress.advance(self._task)
             case _:
                 pass
         if (message := trouble(event)) is not None:
-            self._progress.console.print(message, markup=False, soft_wrap=True)
+            self.progress.console.print(message, markup=False, soft_wrap=True)
 
 
 def _about(duration_ns: int) -> str:

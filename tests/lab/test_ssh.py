@@ -1,0 +1,231 @@
+"""Hosts behind a real OpenSSH server, which greets with a banner and a login message."""
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from analysis_support import make_trial
+from flowsweep.errors import SessionError
+from flowsweep.hosts.access import DataAddress, HostAccess
+from flowsweep.hosts.engine import engine_hash, engine_path
+from flowsweep.hosts.opening import open_session
+from flowsweep.hosts.session import Session
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.events import CampaignEvent, SessionLost, SessionRegained
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.schedule import Slot
+
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(SSHD is None, reason="no sshd: `apt-get install openssh-server` brings it"),
+]
+
+LOGIN_MESSAGE = "Last login: Thu Aug 30 10:00:00 2001 from slac"
+
+
+@dataclass(frozen=True)
+class SshHost:
+    """A server on this machine's loopback."""
+
+    config: Path
+    """Of the client; the server's name in it is `far`."""
+    home: Path
+    """What is home there."""
+
+    @property
+    def access(self) -> HostAccess:
+        launch = ("ssh", "-F", str(self.config), "far")
+        addresses = {"near": (DataAddress("127.0.0.1", 4),)}
+        return HostAccess("far", launch, None, addresses, shares_files=False)
+
+    @property
+    def copies(self) -> list[Path]:
+        return sorted(self.home.glob(".cache/flowsweep/*"))
+
+
+@pytest.fixture(scope="module")
+def far(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshHost]:
+    folder = tmp_path_factory.mktemp("ssh")
+    home = folder / "home"
+    home.mkdir()
+    port = _free_port()
+    _write_configuration(folder, port)
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+    server = subprocess.Popen([str(SSHD), "-D", "-E", str(folder / "log"), "-f", str(folder / "sshd_config")])
+    try:
+        _wait_for_port(port, server)
+        yield SshHost(folder / "ssh_config", home)
+    finally:
+        server.terminate()
+        server.wait(timeout=10)
+
+
+def test_the_engine_is_copied_once_past_banner_and_login_message(far: SshHost) -> None:
+    async def visit() -> str:
+        session = await open_session(far.access)
+        facts = await session.describe()
+        await session.close()
+        return facts.hostname
+
+    assert asyncio.run(visit()) == socket.gethostname()
+    (copy,) = far.copies
+    assert copy.name == f"engine-{engine_hash(engine_path())}"
+    assert copy.read_bytes() == engine_path().read_bytes()
+    first = copy.stat()
+    assert asyncio.run(visit()) == socket.gethostname()
+    (copy,) = far.copies
+    assert (copy.stat().st_ino, copy.stat().st_mtime_ns) == (first.st_ino, first.st_mtime_ns)
+
+
+def test_an_error_names_what_the_login_said(far: SshHost) -> None:
+    with pytest.raises(SessionError) as caught:
+        asyncio.run(open_session(replace(far.access, engine="/no/such/engine")))
+    assert "host far" in str(caught.value)
+    assert "exit status 127" in str(caught.value)
+    assert LOGIN_MESSAGE in str(caught.value)
+
+
+def test_trials_run_through_ssh_and_a_connection_lost_between_them_is_regained(far: SshHost) -> None:
+    sessions: list[Session] = []
+    events: list[CampaignEvent] = []
+
+    async def remembered(access: HostAccess) -> Session:
+        session = await open_session(access)
+        if access.name == "far":
+            sessions.append(session)
+        return session
+
+    recorder = CuttingRecorder(sessions)
+    near = HostAccess("near", (), None, {"far": (DataAddress("127.0.0.1", 4),)})
+    brief = {"duration_ns": 500_000_000, "omit_ns": 0, "interval_ns": 100_000_000, "flows": 2}
+    slots = [
+        Slot(trials=(make_trial(src="near", dst="far", **brief),)),
+        Slot(trials=(make_trial(src="far", dst="near", **brief),)),
+    ]
+    asyncio.run(
+        run_campaign(
+            slots,
+            {"near": near, "far": far.access},
+            recorder,
+            events=events.append,
+            conditions=Conditions(remembered),
+        )
+    )
+    failures = [outcome.record.failure for outcome in recorder.outcomes]
+    assert failures == [None, None]
+    assert all(min(outcome.flows["bytes"].to_pylist()) > 0 for outcome in recorder.outcomes)
+    troubles = [type(event) for event in events if isinstance(event, SessionLost | SessionRegained)]
+    assert troubles == [SessionLost, SessionRegained]
+
+
+@pytest.mark.parametrize("direction", [(), ("--reverse",)])
+def test_the_five_second_question_through_ssh(far: SshHost, direction: tuple[str, ...]) -> None:
+    host = f"ssh:-F {far.config} far"
+    command = [sys.executable, "-m", "flowsweep", "tcp", host, "--json", "--duration", "1s", *direction]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stderr
+    row = json.loads(result.stdout)
+    assert row["status"] == "ok"
+    assert (row["src"], row["dst"]) == (("there", "here") if direction else ("here", "there"))
+    assert row["goodput_bps"] > 0
+
+
+class CuttingRecorder:
+    """Ends the ssh client after the first trial, and waits until that was noticed."""
+
+    def __init__(self, sessions: list[Session]) -> None:
+        self.outcomes: list[TrialOutcome] = []
+        self._sessions = sessions
+
+    def hosts(self, facts: dict[str, dict[str, object]]) -> None:
+        assert set(facts) == {"near", "far"}
+
+    def started(self, trial_id: str, attempt: int, at: datetime) -> None:
+        pass
+
+    def finished(self, outcome: TrialOutcome) -> None:
+        self.outcomes.append(outcome)
+        if len(self.outcomes) == 1:
+            (session,) = self._sessions
+            session._process.process.kill()
+            _wait_until(lambda: session.lost is not None)
+
+
+def _write_configuration(folder: Path, port: int) -> None:
+    for name in ("host_key", "user_key"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+        subprocess.run(command, check=True, timeout=20)
+    (folder / "banner").write_text("Authorised use only.\n")
+    shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
+    key = (folder / "host_key.pub").read_text().split()
+    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {key[0]} {key[1]}\n")
+    login = folder / "login"
+    login.write_text(
+        f"#!/bin/sh\nexport HOME='{folder / 'home'}'\necho '{LOGIN_MESSAGE}'\n"
+        'exec sh -c "$SSH_ORIGINAL_COMMAND"\n'
+    )
+    login.chmod(0o755)
+    (folder / "sshd_config").write_text(
+        f"""
+        ListenAddress 127.0.0.1
+        Port {port}
+        HostKey {folder / "host_key"}
+        AuthorizedKeysFile {folder / "authorized_keys"}
+        PidFile none
+        StrictModes no
+        UsePAM no
+        PasswordAuthentication no
+        PermitRootLogin prohibit-password
+        Banner {folder / "banner"}
+        ForceCommand {login}
+        """
+    )
+    (folder / "ssh_config").write_text(
+        f"""
+        Host far
+            HostName 127.0.0.1
+            Port {port}
+            IdentityFile {folder / "user_key"}
+            IdentitiesOnly yes
+            UserKnownHostsFile {folder / "known_hosts"}
+            GlobalKnownHostsFile none
+            StrictHostKeyChecking yes
+            BatchMode yes
+        """
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_for_port(port: int, server: subprocess.Popen[bytes]) -> None:
+    def answers() -> bool:
+        assert server.poll() is None, "sshd ended"
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    _wait_until(answers)
+
+
+def _wait_until(condition, *, timeout_s: float = 10) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)

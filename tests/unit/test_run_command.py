@@ -1,0 +1,169 @@
+"""The commands run, tcp and demo, as far as they go without traffic."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from analysis_support import make_record, make_trial
+from flowsweep.archive import create_archive
+from flowsweep.cli.app import app
+from flowsweep.cli.demo import free_folder, plan_text
+from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
+from flowsweep.errors import ArchiveError, PlanError
+from flowsweep.plan import load_plan, parse_plan
+from flowsweep.run.events import (
+    CampaignStarted,
+    SessionLost,
+    SessionRegained,
+    TrialFinished,
+    TrialRunning,
+    TrialStarted,
+)
+from flowsweep.run.outcome import Failure
+from flowsweep.schedule import schedule
+
+SECOND_NS = 1_000_000_000
+STOCK_WINDOW_BYTES = 212_992
+FLOOR_OF_A_SEND_WINDOW_BYTES = 2_304
+LOOPBACK_PLAN = """
+[hosts.a]
+[hosts.b]
+[[sweep]]
+test = "tcp"
+paths = [{ from = "a", to = "b" }]
+duration = "4s"
+"""
+
+
+TRIAL = make_trial(flows=4, window_bytes=262_144)
+FAILURE = Failure(phase="run", host="b", kind="session_lost", message="[gone]")
+EVENTS = (
+    CampaignStarted(trials=3, done=1, left_ns=20 * SECOND_NS),
+    TrialStarted(2, TRIAL, 1, 20 * SECOND_NS),
+    TrialRunning(TRIAL, SECOND_NS, 1, 193e6),
+    TrialFinished(make_record(TRIAL)),
+    TrialStarted(3, TRIAL, 1, 10 * SECOND_NS),
+    TrialFinished(make_record(TRIAL, status="failed", failure=FAILURE)),
+    SessionLost("b", "it ended with exit status 1"),
+    SessionRegained("b"),
+)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(LOOPBACK_PLAN)
+    return path
+
+
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_nothing_is_resumed_where_nothing_is(plan: Path, tmp_path: Path) -> None:
+    result = invoke("run", plan, "--archive", tmp_path / "none", "--resume")
+    assert isinstance(result.exception, ArchiveError)
+    assert "leave --resume out" in str(result.exception)
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_archive_is_not_overwritten(plan: Path, tmp_path: Path) -> None:
+    create_archive(tmp_path / "archive", plan_json=load_plan(plan).model_dump_json(), seed=1).close()
+    result = invoke("run", plan, "--archive", tmp_path / "archive")
+    assert isinstance(result.exception, ArchiveError)
+    assert "--resume" in str(result.exception)
+
+
+def test_an_edited_plan_is_not_resumed(plan: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    create_archive(archive, plan_json=load_plan(plan).model_dump_json(), seed=1).close()
+    result = invoke("run", plan, "--archive", archive, "--resume", "--set", "sweep.duration=5s")
+    assert isinstance(result.exception, PlanError)
+    assert "duration: 4s then, 5s now" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["elsewhere"], "found 'elsewhere', expected local or ssh:DESTINATION"),
+        (["local", "--window", "64"], '64 has no unit: write "64KiB"'),
+        (["local", "--flows", "0"], "sweep.flows=0"),
+        (["local", "--duration", "soon"], "sweep.duration=soon"),
+        (["local", "--set", "sweep.flows=[1, 2]"], "asks for 2 trials"),
+    ],
+)
+def test_a_wrong_question_is_answered_with_what_is_expected(arguments: list[str], expected: str) -> None:
+    result = invoke("tcp", *arguments)
+    assert isinstance(result.exception, PlanError)
+    assert expected in str(result.exception)
+
+
+@pytest.mark.parametrize("emulated", [True, False])
+def test_the_demo_runs_on_a_stock_host_and_fills_a_grid(*, emulated: bool) -> None:
+    plan = parse_plan(plan_text(emulated=emulated), "demo.toml")
+    trials = [trial for slot in schedule(plan, 1) for trial in slot.trials]
+    assert len(trials) >= 24
+    assert {(trial.src, trial.dst) for trial in trials} == {("left", "right"), ("right", "left")}
+    windows = [trial.parameters.window_bytes or 0 for trial in trials]
+    assert min(windows) >= FLOOR_OF_A_SEND_WINDOW_BYTES
+    assert max(windows) <= STOCK_WINDOW_BYTES
+    assert {trial.parameters.congestion for trial in trials} == {"cubic"}
+    assert bool(plan.links) == emulated
+
+
+def test_the_demo_keeps_what_is_there(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    assert free_folder(folder) == folder
+    for name in ("demo", "demo-2"):
+        (tmp_path / name).mkdir()
+    assert free_folder(folder) == tmp_path / "demo-3"
+
+
+def test_progress_without_a_terminal_is_plain_lines() -> None:
+    out = io.StringIO()
+    show = Lines(Console(file=out, width=200))
+    for event in EVENTS:
+        show(event)
+    assert out.getvalue().splitlines() == [
+        "2 of 3 trials to run, about 20 s",
+        "trial 2/3: a → b, 4 flows, 256 KiB window, 20 s left",
+        "  ok, 193 Mbit/s in the last second",
+        "trial 3/3: a → b, 4 flows, 256 KiB window, 10 s left",
+        "  failed: a → b, 4 flows, 256 KiB window: run on b: [gone]",
+        "  lost the engine on b: it ended with exit status 1",
+        "  the engine on b answers again",
+    ]
+
+
+def test_progress_in_a_terminal_is_a_bar_with_trouble_above_it() -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=200, force_terminal=True, color_system=None)
+    with progress_view(console) as show:
+        for event in EVENTS[:3]:
+            show(event)
+        assert isinstance(show, Bar)
+        assert bar_of(show) == "1/3 a → b, 4 flows, 256 KiB window 193 Mbit/s 19 s left"
+        for event in EVENTS[3:]:
+            show(event)
+        assert bar_of(show).startswith("3/3 ")
+    assert "failed: a → b, 4 flows, 256 KiB window: run on b: [gone]" in out.getvalue()
+
+
+def bar_of(bar: Bar) -> str:
+    (task,) = bar.progress.tasks
+    fields = (task.fields[name] for name in ("what", "rate", "left"))
+    return " ".join([f"{task.completed:g}/{task.total:g}", *fields])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({"flows": 1}, "a → b, 1 flow"),
+        ({"window_send_bytes": 65536}, "a → b, 1 flow, windows 64 KiB / auto"),
+    ],
+)
+def test_a_trial_in_a_few_words(parameters: dict[str, int], expected: str) -> None:
+    assert what_runs(make_trial(**parameters)) == expected
