@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
 from flowsweep.report.headline import highest_goodputs
 from flowsweep.run.conductor import Earlier, run_campaign
-from flowsweep.schedule import schedule
+from flowsweep.schedule import Slot, schedule
 
 SEED_BITS = 31
 """Of a seed that is drawn: a number that is still easy to write down."""
@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 
 def carry_out(plan: Plan, writer: ArchiveWriter) -> None:
-    """Run every trial that the archive does not hold whole, then merge its files.
+    """Run every trial that the archive does not hold whole, if there is any, then merge its files.
 
     Raises:
         typer.Exit: Ctrl-C; what is done is kept.
@@ -38,16 +38,9 @@ def carry_out(plan: Plan, writer: ArchiveWriter) -> None:
         ArchiveError: the disk does not take it.
     """
     earlier = Earlier(done=_whole_trials(writer), attempts=writer.attempts)
-    try:
-        with _hosts(plan) as accesses, progress_view() as events:
-            slots = schedule(plan, writer.seed)
-            asyncio.run(run_campaign(slots, accesses, writer, earlier=earlier, events=events))
-    except KeyboardInterrupt:
-        typer.echo(
-            f"interrupted; {len(writer.records)} finished trials are kept in {writer.folder}", err=True
-        )
-        typer.echo("to go on: the same command with --resume", err=True)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+    slots = schedule(plan, writer.seed)
+    if any(trial.trial_id not in earlier.done for slot in slots for trial in slot.trials):
+        _run(plan, slots, writer, earlier)
     writer.compact()
 
 
@@ -64,6 +57,18 @@ def tell_the_end(folder: Path) -> int:
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
         typer.echo(f"  {count} of them: {error}")
     return 0 if set(statuses) <= {"ok"} else EXIT_TRIALS_FAILED
+
+
+def _run(plan: Plan, slots: Sequence[Slot], writer: ArchiveWriter, earlier: Earlier) -> None:
+    try:
+        with _hosts(plan) as accesses, progress_view() as events:
+            asyncio.run(run_campaign(slots, accesses, writer, earlier=earlier, events=events))
+    except KeyboardInterrupt:
+        kept = f"{len(writer.records)} finished trials are kept in {writer.folder}"
+        typer.echo(
+            f"interrupted; {kept}\nto go on: flowsweep run PLAN --archive {writer.folder} --resume", err=True
+        )
+        raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
