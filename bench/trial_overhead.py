@@ -2,8 +2,8 @@
 
 Usage: python bench/trial_overhead.py
 
-Runs 30 short trials on a lab link without delay and prints, for each, the time from one trial's beginning to the
-next one's, less duration and pad. A link without delay has no round trips worth counting.
+Runs 30 short trials on a lab link without delay and prints, for each, the time from one trial's beginning
+to the next one's, less duration and pad. A link without delay has no round trips worth counting.
 """
 
 import statistics
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 from flowsweep.archive import read_archive
@@ -46,7 +47,7 @@ def main() -> int:
         subprocess.run(command, check=True, timeout=300, stdout=subprocess.DEVNULL)
         records = sorted(read_archive(archive).records.values(), key=lambda record: record.started_at)
     overheads_s = []
-    for record, following in zip(records, records[1:], strict=False):
+    for record, following in pairwise(records):
         parameters = record.trial.parameters
         sending_s = (parameters.duration_ns + parameters.pad_ns) / 1e9
         overhead_s = _seconds(record.started_at, following.started_at) - sending_s

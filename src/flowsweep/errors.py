@@ -10,7 +10,7 @@ FlowsweepError
 
 
 class FlowsweepError(Exception):
-    """Base of all errors; its text is meant for a person: where, what was found, what is expected, what to do."""
+    """Base of all errors; the text is for a person: where, what was found, what is expected, what to do."""
 
 
 class PlanError(FlowsweepError):

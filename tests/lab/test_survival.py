@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from campaign_support import LAB_MISSING, finished_trials, flowsweep, start, summary, wait_until, write_plan
 
 pytestmark = [
@@ -40,7 +41,7 @@ def test_sixty_trials_survive_what_may_happen_to_them(tmp_path: Path) -> None:
     wait_until(lambda: finished_trials(archive) >= 12)
     os.kill(_engine(first.pid, "right"), signal.SIGKILL)
     wait_until(lambda: finished_trials(archive) >= 18)
-    _interrupt_link(first.pid, lambda before=finished_trials(archive): finished_trials(archive) > before)
+    _interrupt_link(first.pid, archive)
     wait_until(lambda: finished_trials(archive) >= 25)
     first.kill()
     first.communicate(timeout=30)
@@ -56,13 +57,18 @@ def test_sixty_trials_survive_what_may_happen_to_them(tmp_path: Path) -> None:
     assert _namespaces(first.pid) == []
 
 
-def _interrupt_link(controller: int, interrupted) -> None:
+def _interrupt_link(controller: int, archive: Path) -> None:
+    """Take the link away until a trial has felt it."""
     (router,) = [name for name in _namespaces(controller) if "-link-" in name]
-    for state in ("down", "up"):
-        for side in ("side0", "side1"):
-            subprocess.run(["ip", "-n", router, "link", "set", side, state], check=True, timeout=10)
-        if state == "down":
-            wait_until(interrupted)
+    before = finished_trials(archive)
+    _set_link(router, "down")
+    wait_until(lambda: finished_trials(archive) > before)
+    _set_link(router, "up")
+
+
+def _set_link(router: str, state: str) -> None:
+    for side in ("side0", "side1"):
+        subprocess.run(["ip", "-n", router, "link", "set", side, state], check=True, timeout=10)
 
 
 def _engine(controller: int, host: str) -> int:
@@ -100,6 +106,8 @@ def test_an_edited_plan_is_not_resumed(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, sweep=SWEEP.replace("[1, 2, 3, 4, 5]", "1"))
     flowsweep("run", plan, "--archive", archive)
     before = finished_trials(archive)
-    plan.write_text(plan.read_text(encoding="utf-8").replace('"64KiB"\nduration', '"32KiB"\nduration'), "utf-8")
+    plan.write_text(
+        plan.read_text(encoding="utf-8").replace('"64KiB"\nduration', '"32KiB"\nduration'), "utf-8"
+    )
     flowsweep("run", plan, "--archive", archive, "--resume", expect=2)
     assert finished_trials(archive) == before

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from analysis_support import make_campaign, write_archive
 from flowsweep.archive import read_archive
+from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.report import write_report
 from flowsweep.report.failures import reasons
@@ -228,6 +229,7 @@ def test_a_failed_write_leaves_the_old_report(archive, tmp_path, monkeypatch):
 
 def test_command_says_where_the_report_lies_and_how_large_it_is(archive, tmp_path):
     target = tmp_path / "page.html"
+    load(["report"])
     result = CliRunner().invoke(app, ["report", str(archive), "-o", str(target)])
     assert result.exit_code == 0, result.output
     assert re.fullmatch(rf"{re.escape(str(target))}: \d\.\d+ MB\n", result.output)

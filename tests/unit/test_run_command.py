@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from analysis_support import make_record, make_trial
 from flowsweep.archive import create_archive
+from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.demo import free_folder, plan_text
 from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
@@ -60,7 +61,9 @@ def plan(tmp_path: Path) -> Path:
 
 
 def invoke(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    words = [str(argument) for argument in arguments]
+    load(words)
+    return CliRunner().invoke(app, words)
 
 
 def test_nothing_is_resumed_where_nothing_is(plan: Path, tmp_path: Path) -> None:

@@ -1,6 +1,28 @@
-"""The command line. Importing a command's file adds it to the app."""
+"""The command line: one file a command. Importing a command's file adds it to the app."""
 
-from flowsweep.cli import check, demo, report, run, summary, tcp
-from flowsweep.cli.app import main
+import sys
+from collections.abc import Sequence
+from importlib import import_module
 
-__all__ = ["check", "demo", "main", "report", "run", "summary", "tcp"]
+from flowsweep.cli.app import run_app
+
+__all__ = ["COMMANDS", "load", "main"]
+
+COMMANDS = ("demo", "tcp", "check", "run", "summary", "report")
+"""In the order in which `flowsweep --help` shows them."""
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    load(sys.argv[1:])
+    run_app()
+
+
+def load(arguments: Sequence[str]) -> None:
+    """Import the command that the arguments name; all of them if they name none.
+
+    Not more than needed: the libraries of the analysis take longer to load than most commands to run.
+    """
+    named = [argument for argument in arguments if argument in COMMANDS][:1]
+    for name in named or (() if "--version" in arguments else COMMANDS):
+        import_module(f"flowsweep.cli.{name}")

@@ -1,6 +1,7 @@
 """The command line: one file a command, this one joins them."""
 
 import sys
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -19,11 +20,11 @@ app = typer.Typer(
     rich_markup_mode="rich",
     add_completion=False,
     help="Measure how fast a network path and its hosts really are, and what limits them.",
-    epilog="New here? [bold]flowsweep demo[/bold] measures an emulated link on this machine and writes a report.",
+    epilog="New here? [bold]flowsweep demo[/bold] measures an emulated link here and writes a report.",
 )
 
 
-def main() -> None:
+def run_app() -> None:
     """Run the command line; every expected error is one message on standard error and exit code 2."""
     try:
         app()
@@ -37,7 +38,10 @@ def main() -> None:
 
 @app.callback(invoke_without_command=True)
 def version_option(
-    *, version: bool = typer.Option(default=False, help="Print the version and exit.", is_eager=True)
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
 ) -> None:
     """Measure how fast a network path and its hosts really are, and what limits them."""
     if version:

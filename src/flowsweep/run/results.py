@@ -11,6 +11,8 @@ from flowsweep.run.end import TrialEnd
 from flowsweep.run.outcome import FLOWS_SCHEMA, End, Failure, Status, TrialOutcome, TrialRecord
 
 _PHASES = ("prepare", "listen", "connect", "run", "drain", "report")
+_ECHOES = ("broken", "ended_early", "stopped")
+"""What an end sees when the other one gave up."""
 
 
 def outcome_of(attempt: Attempt, source: TrialEnd, sink: TrialEnd, failure: Failure | None) -> TrialOutcome:
@@ -98,13 +100,15 @@ def _report(end: TrialEnd) -> Report:
 
 
 def _incomplete(source: TrialEnd, sink: TrialEnd) -> Failure | None:
-    """What an end says itself; what went wrong earlier in the trial's life comes first."""
+    """What an end says itself: a cause before its echo at the other end, then what was earlier."""
     said = [
         end.failure(incomplete.phase, incomplete.kind, incomplete.message)
         for end in (source, sink)
         if (incomplete := _report(end).incomplete) is not None
     ]
-    return min(said, key=lambda failure: _PHASES.index(failure.phase), default=None)
+    return min(
+        said, key=lambda failure: (failure.kind in _ECHOES, _PHASES.index(failure.phase)), default=None
+    )
 
 
 def _bytes_differ(source: TrialEnd, sink: TrialEnd) -> Failure | None:
