@@ -37,7 +37,7 @@ def progress_view(console: Console | None = None) -> Iterator[ProgressView]:
         return
     columns = (
         SpinnerColumn(),
-        TextColumn("trial"),
+        TextColumn("done"),
         MofNCompleteColumn(),
         BarColumn(bar_width=24),
         TextColumn("{task.fields[what]}"),
