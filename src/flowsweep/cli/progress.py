@@ -95,8 +95,9 @@ class Lines:
                 self._say(f"trial {number}/{self._trials}: {what_runs(trial)}, {_about(left_ns)} left")
             case TrialRunning(rate_bps=rate_bps):
                 self._rate_bps = rate_bps
-            case TrialFinished(record) if record.failure is None and self._rate_bps is not None:
-                self._say(f"  ok, {format_rate(self._rate_bps)} in the last second")
+            case TrialFinished(record) if record.failure is None:
+                rate = "" if self._rate_bps is None else f", {format_rate(self._rate_bps)} in the last second"
+                self._say(f"  ok{rate}")
             case _ if (message := trouble(event)) is not None:
                 self._say(f"  {message}")
             case _:
