@@ -103,14 +103,12 @@ def _milliseconds(value: float) -> str:
 
 COLUMNS = (
     _label("Trial", "trial_id"),
-    _label("Sweep", "sweep"),
-    _quantity("Repeat", "repeat", str),
-    Column("Started", _started, note="UTC"),
-    Column("Direction", direction),
     _label("Status", "status"),
     _quantity("Goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
+    Column("Direction", direction),
     _quantity("Flows", "flows", str),
+    _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows"),
     Column(
         "Window asked",
         _asked,
@@ -129,7 +127,6 @@ COLUMNS = (
         note="capped: held at window_max; clipped: granted less; raised: granted more, the kernel's floor",
     ),
     _quantity("Usable", "window_usable_bytes", format_size, "plateau of data in flight, per flow, measured"),
-    _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows"),
     _quantity("Length", "length_bytes", format_size, "bytes handed to one write or read"),
     _label("Congestion", "congestion"),
     _quantity("Duration", "duration_s", lambda seconds: format_duration(seconds * 1e9)),
@@ -140,6 +137,9 @@ COLUMNS = (
     _quantity("CPU send", "cpu_send", format_share, "busiest thread of the sending engine"),
     _quantity("CPU recv", "cpu_recv", format_share, "busiest thread of the receiving engine"),
     _label("Verdict", "verdict"),
+    _label("Sweep", "sweep"),
+    _quantity("Repeat", "repeat", str),
+    Column("Started", _started, note="UTC"),
     _quantity("Attempts", "attempts", str),
     _label("Error", "error"),
 )

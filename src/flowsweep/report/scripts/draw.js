@@ -42,6 +42,8 @@ function inTheme(layout) {
     hoverlabel: { bgcolor: raised, bordercolor: rule, font: { family: FONT, size: 12, color: ink }, align: "left" },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: muted, activecolor: ink },
   };
+  // Where nothing hovers, the buttons are always there: they need a line above the legend.
+  if (layout.legend && matchMedia("(pointer: coarse)").matches) themed.margin = { ...layout.margin, t: 76 };
   if (layout.xaxis) themed.xaxis = axis(layout.xaxis);
   if (layout.yaxis) themed.yaxis = axis(layout.yaxis);
   if (layout.scene) {

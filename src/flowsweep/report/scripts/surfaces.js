@@ -1,8 +1,7 @@
 // Surfaces need WebGL, and a browser keeps about 16 contexts for all its pages: only those in view are alive, a few
 // more while there is room, and the others show a still image.
 
-// One less than 8: Plotly takes a context of its own to make a still image.
-const MOST_ALIVE = 7;
+const MOST_ALIVE = 8;
 
 class Surfaces {
   constructor(nodes) {
@@ -22,12 +21,12 @@ class Surfaces {
     this.work();
   }
 
-  // One after the other: two at a time would be one context too many.
+  // One after the other, so that the page stays responsive.
   async work() {
     if (this.working) return;
     this.working = true;
     for (let node = this.next(); node; node = this.next()) {
-      if (this.alive.size >= MOST_ALIVE) await this.retire(this.farthest());
+      if (this.alive.size >= MOST_ALIVE) this.retire(this.farthest());
       await this.wake(node);
     }
     this.working = false;
@@ -56,15 +55,12 @@ class Surfaces {
     }
   }
 
-  async retire(node) {
-    const still = document.createElement("img");
-    still.className = "plot__still";
-    still.alt = node.getAttribute("aria-label");
-    still.src = await Plotly.toImage(node, {
-      format: "png", width: node.clientWidth, height: node.clientHeight, scale: Math.min(devicePixelRatio, 2),
-    });
+  // Plotly.toImage would draw the whole figure once more, in a context of its own, and take seconds; a scene gives its
+  // picture at once. Without one the frame stays empty until it comes into view again.
+  retire(node) {
+    const picture = node._fullLayout.scene._scene?.toImage?.("png");
     this.close(node);
-    node.replaceChildren(still);
+    node.replaceChildren(...(picture ? [still(picture, node.getAttribute("aria-label"))] : []));
   }
 
   // Plotly leaves the context to the garbage collector, which comes too late for a fast reader.
@@ -96,6 +92,14 @@ function rotateButton(node) {
   button.addEventListener("click", () => { node.classList.toggle("is-free"); show(); });
   show();
   return button;
+}
+
+function still(picture, label) {
+  const image = document.createElement("img");
+  image.className = "plot__still";
+  image.alt = label;
+  image.src = picture;
+  return image;
 }
 
 function message(text) {
