@@ -13,6 +13,8 @@ from flowsweep.lab import lab_possible
 
 COMMAND = (sys.executable, "-m", "flowsweep")
 LAB_MISSING = lab_possible()
+SHORTENED = ("sweep.duration=2s", "sweep.interval=500ms")
+"""What makes an example plan's trials short."""
 
 
 def write_plan(
