@@ -157,6 +157,8 @@ fn runs_whole(address: &str, listener: Role, tcp: &TcpSettings) -> (Report, Repo
         assert!(one.bytes > 0);
         assert_eq!(one.bytes, other.bytes, "flow {}", one.flow);
         assert_eq!((one.end, other.end), (FlowEnd::Drained, FlowEnd::Drained));
+        assert_eq!((one.local_port, one.remote_port), (other.remote_port, other.local_port));
+        assert!(one.local_port > 0 && one.remote_port > 0);
         let flow = one.flow.cast_signed();
         assert_eq!(sent_samples[&flow], one.bytes.cast_signed());
         assert_eq!(read_samples[&flow], other.bytes.cast_signed());

@@ -1,7 +1,8 @@
 //! What a flow's thread and the end's coordinator share.
 
 use std::{
-    net::{Shutdown, TcpStream},
+    io,
+    net::{Shutdown, SocketAddr, TcpStream},
     sync::{
         Condvar, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering},
@@ -20,9 +21,16 @@ const NOT_YET: i64 = -1;
 pub struct Flow {
     /// The connection.
     pub stream: TcpStream,
+    ports: Ports,
     bytes: AtomicU64,
     first_byte_ns: AtomicI64,
     ending: OnceLock<Ending>,
+}
+
+/// Both ends of a connection, read while it stands: a closed one does not tell.
+struct Ports {
+    local: u16,
+    remote: u16,
 }
 
 /// How a flow ended.
@@ -77,7 +85,6 @@ impl Flow {
     /// The flow's part of the report.
     pub fn report(&self, index: u32) -> FlowReport {
         let ending = self.ending();
-        let port = |address: std::io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
         FlowReport {
             flow: index,
             bytes: self.bytes(),
@@ -85,10 +92,17 @@ impl Flow {
             end_ns: ending.map_or(0, |ending| ending.at_ns),
             end: ending.map_or(FlowEnd::Stopped, |ending| ending.end),
             error: ending.and_then(|ending| ending.error.clone()),
-            local_port: port(self.stream.local_addr()),
-            remote_port: port(self.stream.peer_addr()),
+            local_port: self.ports.local,
+            remote_port: self.ports.remote,
             cpu: ending.map(|ending| ending.cpu).unwrap_or_default(),
         }
+    }
+}
+
+impl Ports {
+    fn of(stream: &TcpStream) -> Self {
+        let port = |address: io::Result<SocketAddr>| address.map_or(0, |address| address.port());
+        Self { local: port(stream.local_addr()), remote: port(stream.peer_addr()) }
     }
 }
 
@@ -96,6 +110,7 @@ impl Flows {
     /// Takes over connected streams; `origin` is the zero of all their times.
     pub fn new(streams: Vec<TcpStream>, origin: Instant) -> Self {
         let all = streams.into_iter().map(|stream| Flow {
+            ports: Ports::of(&stream),
             stream,
             bytes: AtomicU64::new(0),
             first_byte_ns: AtomicI64::new(NOT_YET),
