@@ -19,7 +19,7 @@ use arrow_ipc::reader::StreamReader;
 use traffic::{Control, Outbox, SampleBatch, tcp};
 use wire::{Event, Failed, FlowEnd, Meeting, Mode, Phase, Prepare, Report, Role, TcpSettings, Token};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One end of a trial, running on its own thread.
 struct End {
@@ -116,9 +116,9 @@ fn settings(flows: u32) -> TcpSettings {
         duration_us: 200_000,
         pad_us: 50_000,
         sample_interval_us: 20_000,
-        connect_timeout_us: 3_000_000,
-        drain_timeout_us: 3_000_000,
-        silence_timeout_us: 5_000_000,
+        connect_timeout_us: 15_000_000,
+        drain_timeout_us: 15_000_000,
+        silence_timeout_us: 15_000_000,
         rate_bps: None,
         pacing_rate_bps: None,
         mss_bytes: None,
