@@ -3,6 +3,7 @@
 const FONT = getComputedStyle(document.body).fontFamily;
 
 const WHOLE_ASPECT = 1.35;
+const WHOLE_HEIGHT = 385;
 
 function drawFigure(node) {
   const { data, layout } = contentOf(node);
@@ -10,9 +11,11 @@ function drawFigure(node) {
   return Plotly.newPlot(node, data, inTheme(layout), configOf(node));
 }
 
-// The camera sees a fixed height: in a narrow frame it must stand farther off to see the whole width.
+// The camera sees a fixed height: in a narrow frame it must stand farther off to see the whole width, and in a low one
+// to see the labels, whose size does not shrink.
 function stepBack({ x, y, z }, node) {
-  const factor = Math.max(1, WHOLE_ASPECT / (node.clientWidth / node.clientHeight));
+  const { clientWidth: width, clientHeight: height } = node;
+  const factor = Math.max(1, WHOLE_ASPECT / (width / height), WHOLE_HEIGHT / height);
   return { x: x * factor, y: y * factor, z: z * factor };
 }
 
@@ -43,7 +46,7 @@ function inTheme(layout) {
     modebar: { bgcolor: "rgba(0,0,0,0)", color: muted, activecolor: ink },
   };
   // Where nothing hovers, the buttons are always there: they need a line above the legend.
-  if (layout.legend && matchMedia("(pointer: coarse)").matches) themed.margin = { ...layout.margin, t: 76 };
+  if (layout.legend && matchMedia("(pointer: coarse)").matches) themed.margin = { ...layout.margin, t: 88 };
   if (layout.xaxis) themed.xaxis = axis(layout.xaxis);
   if (layout.yaxis) themed.yaxis = axis(layout.yaxis);
   if (layout.scene) {
