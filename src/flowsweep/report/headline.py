@@ -17,8 +17,6 @@ class StatusCount:
 
     status: str
     count: int
-    share: float
-    """Of all trials, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class Highest:
 def status_counts(trials: Sequence[Row]) -> tuple[StatusCount, ...]:
     """Count the trials by status; a status that nothing has is left out."""
     counts = {status: sum(row["status"] == status for row in trials) for status in STATUSES}
-    return tuple(StatusCount(status, count, count / len(trials)) for status, count in counts.items() if count)
+    return tuple(StatusCount(status, count) for status, count in counts.items() if count)
 
 
 def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
