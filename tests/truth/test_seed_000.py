@@ -19,13 +19,15 @@ def test_every_trial_of_the_grid_is_whole(tmp_path: Path) -> None:
     overrides = [word for change in SHORTENED for word in ("--set", change)]
     flowsweep("run", PLAN, "--archive", tmp_path / "archive", *overrides, timeout_s=TIMEOUT_S)
     rows = summary(tmp_path / "archive")
+    assert Counter(row["status"] for row in rows) == {"ok": len(rows)}
+    assert min(int(row["bins"]) for row in rows) >= MINIMUM_BINS
     result = {
         "what": "plans/seed-000-itanium.toml with " + ", ".join(SHORTENED),
         "date": datetime.now(UTC).date().isoformat(),
         "commit": _commit(),
         "kernel": platform.release(),
         "trials": len(rows),
-        "statuses": dict(Counter(row["status"] for row in rows)),
+        "trials_ok": len(rows),
         "fewest_whole_bins": min(int(row["bins"]) for row in rows),
         "goodput_gbps": {
             f"{src} to {dst}, {flows} flows": _range(rows, src, dst, flows)
@@ -33,9 +35,8 @@ def test_every_trial_of_the_grid_is_whole(tmp_path: Path) -> None:
         },
     }
     target = ROOT / "docs" / "truth" / "seed-000-grid.json"
+    target.parent.mkdir(exist_ok=True)
     target.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    assert result["statuses"] == {"ok": len(rows)}
-    assert min(int(row["bins"]) for row in rows) >= MINIMUM_BINS
 
 
 def _range(rows: list[dict[str, str]], src: str, dst: str, flows: int) -> list[float]:
