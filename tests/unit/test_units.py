@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowsweep import units
+from flowsweep import units, wording
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_errors_say_what_to_write(parse, text, told):
     ],
 )
 def test_rates_are_shown_with_three_digits(rate_bps, shown):
-    assert units.format_rate(rate_bps) == shown
+    assert wording.format_rate(rate_bps) == shown
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_rates_are_shown_with_three_digits(rate_bps, shown):
     ],
 )
 def test_sizes_are_shown_exactly_where_that_is_short(size_bytes, shown):
-    assert units.format_size(size_bytes) == shown
+    assert wording.format_size(size_bytes) == shown
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_sizes_are_shown_exactly_where_that_is_short(size_bytes, shown):
     ],
 )
 def test_durations_are_shown_as_people_say_them(duration_ns, shown):
-    assert units.format_duration(duration_ns) == shown
+    assert wording.format_duration(duration_ns) == shown
 
 
 @pytest.mark.parametrize(
     ("share", "shown"), [(0.987, "98.7 %"), (1, "100 %"), (0, "0 %"), (0.0512, "5.12 %")]
 )
 def test_shares_are_percentages(share, shown):
-    assert units.format_share(share) == shown
+    assert wording.format_share(share) == shown
 
 
 amounts = st.integers(min_value=0, max_value=units.LARGEST)
@@ -134,15 +134,15 @@ def test_what_is_written_is_read_back(amount):
 
 @given(st.integers(min_value=0, max_value=10**12))
 def test_what_is_shown_is_close(amount):
-    assert units.parse_size(_unspaced(units.format_size(amount), "TB", "000GB")) == pytest.approx(
+    assert units.parse_size(_unspaced(wording.format_size(amount), "TB", "000GB")) == pytest.approx(
         amount, rel=0.006
     )
-    assert units.parse_rate(units.format_rate(amount)) == pytest.approx(amount, rel=0.006)
+    assert units.parse_rate(wording.format_rate(amount)) == pytest.approx(amount, rel=0.006)
 
 
 @given(st.integers(min_value=0, max_value=59 * 10**9))
 def test_a_short_duration_is_shown_close(amount):
-    assert units.parse_duration(units.format_duration(amount)) == pytest.approx(amount, rel=0.006)
+    assert units.parse_duration(wording.format_duration(amount)) == pytest.approx(amount, rel=0.006)
 
 
 @given(st.text())
@@ -157,7 +157,7 @@ def test_any_text_is_a_quantity_or_an_error_that_says_so(text):
 
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e15, max_value=1e15))
 def test_any_measured_number_can_be_shown(value):
-    for show in (units.format_rate, units.format_size, units.format_duration, units.format_share):
+    for show in (wording.format_rate, wording.format_size, wording.format_duration, wording.format_share):
         assert "e" not in show(value)
 
 

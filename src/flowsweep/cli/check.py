@@ -14,7 +14,7 @@ from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
-from flowsweep.units import format_duration, format_rate, format_size
+from flowsweep.wording import format_duration, format_rate, format_size
 
 NO_SEED = 0
 """Counts and times are the same for every seed."""

@@ -15,7 +15,7 @@ from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
 from flowsweep.plan import parse_plan
 from flowsweep.report import write_report
 from flowsweep.schedule import estimate, schedule
-from flowsweep.units import format_duration
+from flowsweep.wording import format_duration
 
 _PLAN_FILE = "demo.toml"
 _EMULATED = '\n[lab.links.demo]\nbetween = ["left", "right"]\nrate = "10Gbit/s"\n'

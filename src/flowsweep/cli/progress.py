@@ -18,7 +18,8 @@ from flowsweep.run.events import (
     TrialStarted,
 )
 from flowsweep.schedule import Trial
-from flowsweep.units import DURATION_UNITS, format_duration, format_rate, format_size
+from flowsweep.units import DURATION_UNITS
+from flowsweep.wording import format_duration, format_rate, format_size
 
 
 class ProgressView(Protocol):

@@ -9,7 +9,7 @@ from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
 from flowsweep.errors import ArchiveError
 from flowsweep.report import write_report
-from flowsweep.units import format_size
+from flowsweep.wording import format_size
 
 
 @app.command()

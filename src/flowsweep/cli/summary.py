@@ -18,7 +18,7 @@ from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
-from flowsweep.units import format_duration, format_rate, format_share, format_size
+from flowsweep.wording import format_duration, format_rate, format_share, format_size
 
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], str]]

@@ -22,15 +22,8 @@ from flowsweep.run.conductor import run_campaign
 from flowsweep.run.events import CampaignEvent, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, schedule
-from flowsweep.units import (
-    QuantityError,
-    format_duration,
-    format_rate,
-    format_share,
-    format_size,
-    parse_duration,
-    write_duration,
-)
+from flowsweep.units import QuantityError, parse_duration, write_duration
+from flowsweep.wording import format_duration, format_rate, format_share, format_size
 
 HERE, THERE = "here", "there"
 

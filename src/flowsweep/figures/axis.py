@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from flowsweep.units import format_duration, format_rate, format_size
+from flowsweep.wording import format_duration, format_rate, format_size
 
 Row = Mapping[str, Any]
 """One row of a table: a trial, or a trial at one asked point of its grid."""

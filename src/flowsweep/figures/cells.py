@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep.figures.axis import Axis, Row, Value
-from flowsweep.units import format_rate
+from flowsweep.wording import format_rate
 
 
 @dataclass(frozen=True, slots=True)

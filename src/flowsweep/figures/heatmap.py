@@ -7,7 +7,7 @@ from flowsweep.figures.cells import Cell
 from flowsweep.figures.panel import Panel
 from flowsweep.figures.plane import Plane, plane
 from flowsweep.figures.theme import CAPPED_MARK, FAILED_MARK, MAGNITUDE, figure
-from flowsweep.units import format_number
+from flowsweep.wording import format_number
 
 MOST_COLUMNS_WITH_NUMBERS = 9
 

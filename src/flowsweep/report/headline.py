@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flowsweep.figures.axis import FLOWS, OTHERS, WINDOWS_PER_FLOW, Axis, Row, Value
 from flowsweep.figures.cells import Cell, cell, format_range
 from flowsweep.figures.panel import direction
-from flowsweep.units import format_rate, format_size
+from flowsweep.wording import format_rate, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
 

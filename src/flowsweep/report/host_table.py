@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flowsweep.units import format_size
+from flowsweep.wording import format_size
 
 Facts = Mapping[str, Any]
 

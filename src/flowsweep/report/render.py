@@ -17,7 +17,7 @@ from flowsweep.report.headline import highest_goodputs, status_counts
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
 from flowsweep.report.trial_table import trial_lines
-from flowsweep.units import format_rate, format_size
+from flowsweep.wording import format_rate, format_size
 
 PAGE_SCRIPTS = ("theme.js", "draw.js", "surfaces.js", "table.js", "page.js")
 """Joined in this order into one script: a page opened from a disk cannot load modules."""

@@ -7,7 +7,7 @@ from plotly.colors import sample_colorscale
 from flowsweep.figures import Panel
 from flowsweep.figures.plane import plane
 from flowsweep.figures.theme import MAGNITUDE
-from flowsweep.units import format_rate
+from flowsweep.wording import format_rate
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flowsweep.figures.axis import Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction
-from flowsweep.units import format_duration, format_rate, format_share, format_size
+from flowsweep.wording import format_duration, format_rate, format_share, format_size
 
 
 @dataclass(frozen=True, slots=True)

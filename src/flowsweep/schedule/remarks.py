@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.grid import Point
-from flowsweep.units import format_size
+from flowsweep.wording import format_size
 
 
 def remarks(plan: Plan, points: Sequence[Point]) -> tuple[str, ...]:

@@ -1,0 +1,101 @@
+"""Words for people: quantities with 3 significant digits, counts, directions, windows.
+
+The same thing is said in the same words in tables, figures, pages and messages. Text that a plan can read back
+is in `flowsweep.units`.
+"""
+
+import math
+
+from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
+
+
+def format_rate(rate_bps: float) -> str:
+    """Show a rate in bit/s with 3 significant digits: "193 Mbit/s", "5.20 Gbit/s"."""
+    return _engineering(rate_bps, RATE_UNITS)
+
+
+def format_size(size_bytes: float) -> str:
+    """Show a size in bytes: "512 KiB" or "8 KB" where that is exact, else 3 significant digits: "1.10 MB"."""
+    return (
+        _exact(size_bytes, _BINARY_UNITS, below=_BINARY_COUNTS_BELOW)
+        or _exact(size_bytes, _DECIMAL_UNITS, below=1_000)
+        or _engineering(size_bytes, _DECIMAL_UNITS)
+    )
+
+
+def format_duration(duration_ns: float) -> str:
+    """Show a duration in nanoseconds: "2 h 5 min", "12 min 30 s", "30 s" where exact, else "1.20 ms"."""
+    if duration_ns == 0:
+        return "0 s"
+    if duration_ns < 0:
+        return "-" + format_duration(-duration_ns)
+    if _rounded(duration_ns) < DURATION_UNITS["min"]:
+        exact = _exact(duration_ns, _SHORT_DURATION_UNITS, below=1_000)
+        return exact or _engineering(duration_ns, _SHORT_DURATION_UNITS)
+    seconds = round(duration_ns / DURATION_UNITS["s"])
+    minutes, seconds = divmod(seconds, 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds} s" if seconds else f"{minutes} min"
+    hours, minutes = divmod(round(minutes + seconds / 60), 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def format_share(share: float) -> str:
+    """Show a share of 1 as a percentage with 3 significant digits: 0.987 is "98.7 %"."""
+    return f"{format_number(share * 100)} %"
+
+
+def format_number(value: float) -> str:
+    """Show a number with 3 significant digits and without an exponent: "0.0512", "5.20", "193", "5200"."""
+    rounded = _rounded(value)
+    if rounded == 0:
+        return "0"
+    if not math.isfinite(rounded):
+        return str(rounded)
+    decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:.{decimals}f}"
+
+
+def counted(count: int, what: str) -> str:
+    """Say how many: "1 trial", "2 trials", "0 trials"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def direction(src: str, dst: str, *, simultaneous: bool = False) -> str:
+    """Name the two hosts of a trial, source first: "a → b", or "a ⇄ b" where both ways run at once."""
+    return f"{src} {'⇄' if simultaneous else '→'} {dst}"
+
+
+def both_windows(send_bytes: int | None, recv_bytes: int | None, *, none: str = "auto") -> str:
+    """Show the windows of both ends, once if they are alike: "64 KiB", "64 KiB / auto"."""
+    send, receive = (none if size is None else format_size(size) for size in (send_bytes, recv_bytes))
+    return send if send == receive else f"{send} / {receive}"
+
+
+_BINARY_UNITS = {unit: SIZE_UNITS[unit] for unit in ("KiB", "MiB", "GiB")}
+_DECIMAL_UNITS = {unit: SIZE_UNITS[unit] for unit in ("B", "KB", "MB", "GB")} | {"TB": 10**12}
+_SHORT_DURATION_UNITS = {unit: DURATION_UNITS[unit] for unit in ("ns", "us", "ms", "s")}
+_BINARY_COUNTS_BELOW = 10_000
+"""1536 KiB says more than 1.57 MB; 123456 KiB does not."""
+
+
+def _exact(value: float, units: dict[str, int], below: int) -> str | None:
+    """Show a whole number of the largest unit that divides the value, if that is a short one."""
+    for unit, factor in reversed(units.items()):
+        count, rest = divmod(value, factor)
+        if rest == 0 and 1 <= count < below:
+            return f"{count:.0f} {unit}"
+    return None
+
+
+def _engineering(value: float, units: dict[str, int]) -> str:
+    """Show 3 significant digits in the largest unit that leaves at least 1 before the point."""
+    smallest = next(iter(units))
+    unit = next(
+        (unit for unit, factor in reversed(units.items()) if abs(_rounded(value)) >= factor), smallest
+    )
+    return f"{format_number(value / units[unit])} {unit}"
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.3g}")
