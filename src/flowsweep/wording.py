@@ -1,7 +1,7 @@
 """Words for people: quantities with 3 significant digits, counts, directions, windows.
 
-The same thing is said in the same words in tables, figures, pages and messages. Text that a plan can read back
-is in `flowsweep.units`.
+The same thing is said in the same words in tables, figures, pages and messages. Text that a plan can read
+back is in `flowsweep.units`.
 """
 
 import math
