@@ -1,5 +1,6 @@
 """Engines without traffic: sessions whose trials end at once, and the bytes a real engine would say."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ from flowsweep.hosts.messages import (
 )
 
 BYTES_PER_FLOW = 1_000_000
+LATE_S = 9.0
+"""As long as an engine may wait for the first bytes of all flows, all but a second."""
 
 
 def access(name: str, *, listens: bool = True, launch: tuple[str, ...] = ()) -> HostAccess:
@@ -67,7 +70,11 @@ def greeting() -> bytes:
 
 
 def samples_frame(trial: str, role: str, values: list[int]) -> bytes:
-    table = samples(role, values).replace_schema_metadata({"trial": trial, "role": role})
+    return table_frame(samples(role, values), trial, role)
+
+
+def table_frame(table: pa.Table, trial: str, role: str) -> bytes:
+    table = table.replace_schema_metadata({"trial": trial, "role": role})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -104,7 +111,8 @@ class FakeNetwork:
 
     A mishap is one of `prepare` (the engine refuses), `dies` (its session is lost when bytes should flow),
     `silent` (it never reports, and stops when told to), `stuck` (it does not even stop), `drain_timeout`,
-    `reads_less`, `no_samples`.
+    `reads_less`, `no_samples`, `other_columns` (its samples have one more), `late` (the
+    first bytes flow only after `LATE_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -193,6 +201,9 @@ class FakeChannel:
             self._session.lose("the session ended, it was ended by SIGKILL")
         elif self.mishap in ("silent", "stuck"):
             self._network.on_silence()
+        elif self.mishap == "late":
+            duration_s = 0 if self.request is None else self.request.tcp.duration_us / 1_000_000
+            asyncio.get_running_loop().call_later(LATE_S + duration_s, self.finish)
         else:
             self.inbox.put(Progress(trial=self._trial, role=self.role, elapsed_us=1_000_000, bytes=125_000))
             self.finish()
@@ -206,7 +217,10 @@ class FakeChannel:
             )
         flows = 1 if self.request is None else self.request.tcp.flows
         if self.mishap != "no_samples":
-            self.inbox.put_samples(samples(self.role, [count * flows]))
+            table = samples(self.role, [count * flows])
+            if self.mishap == "other_columns":
+                table = table.append_column("later", pa.array([7]))
+            self.inbox.put_samples(table)
         self.inbox.put_report(report(self._trial, self.role, [count] * flows, incomplete))
 
     @property

@@ -5,26 +5,22 @@ import pytest
 from analysis_support import make_trial
 from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.end import Deadlines
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome
 from flowsweep.run.trial import run_trial
-
-SHORT = Deadlines(request_s=0.01, slack_s=0.01, stop_s=0.01)
-BRIEF = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
+from virtual_time import VirtualTimeLoop
 
 
-async def one_trial(
-    network: FakeNetwork, *, listens: bool = True, deadlines: Deadlines | None = None, **parameters
-) -> TrialOutcome:
+async def one_trial(network: FakeNetwork, *, listens: bool = True, **parameters) -> TrialOutcome:
     hosts = {"a": access("a"), "b": access("b", listens=listens)}
     places = {name: Place(host, await network.connect(host)) for name, host in hosts.items()}
-    attempt = Attempt.now(make_trial(**BRIEF, **parameters), 1)
-    return await run_trial(attempt, places["a"], places["b"], deadlines=deadlines or Deadlines())
+    attempt = Attempt.now(make_trial(**parameters), 1)
+    return await run_trial(attempt, places["a"], places["b"])
 
 
 def run(network: FakeNetwork, **options) -> TrialOutcome:
-    return asyncio.run(one_trial(network, **options))
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(one_trial(network, **options))
 
 
 def test_a_trial_is_prepare_connect_run_report() -> None:
@@ -52,7 +48,7 @@ def test_both_ends_get_the_same_tokens_and_their_own_window() -> None:
     assert source.token == sink.token
     assert source.answer == sink.answer
     assert source.token != source.answer
-    assert source.tcp.pad_us == 100_001
+    assert source.tcp.pad_us == 101_000
 
 
 def test_the_source_listens_where_the_sink_cannot_be_reached() -> None:
@@ -96,16 +92,18 @@ def test_a_session_lost_while_bytes_flow_fails_the_trial_and_stops_the_other_end
 
 def test_an_engine_that_never_reports_is_stopped() -> None:
     network = FakeNetwork(mishaps={("b", 1): "silent"})
-    outcome = run(network, deadlines=SHORT)
-    assert outcome.record.failure is not None
-    assert outcome.record.failure.kind == "engine_silent"
+    outcome = run(network, duration_ns=4_000_000_000, drain_timeout_ns=2_000_000_000)
+    failure = outcome.record.failure
+    assert failure is not None
+    assert failure.kind == "engine_silent"
+    assert failure.message == "the engine did not report the end of the trial within 21.1008 s"
     assert network.log[-1] == "stop b"
     assert not any(session.closed for session in network.sessions)
 
 
 def test_an_engine_that_does_not_even_stop_is_ended() -> None:
     network = FakeNetwork(mishaps={("b", 1): "stuck"})
-    assert run(network, deadlines=SHORT).record.status == "failed"
+    assert run(network).record.status == "failed"
     assert [session.closed for session in network.sessions] == [False, True]
 
 
@@ -124,6 +122,18 @@ def test_a_trial_that_is_not_whole_is_incomplete(mishap: str, phase: str, kind: 
     assert failure is not None
     assert (failure.phase, failure.host, failure.kind) == (phase, "b", kind)
     assert outcome.flows.num_rows == 4
+
+
+def test_an_engine_may_wait_for_its_first_bytes_before_the_duration_counts() -> None:
+    network = FakeNetwork(mishaps={("a", 1): "late", ("b", 1): "late"})
+    assert run(network, drain_timeout_ns=1_000_000).record.failure is None
+
+
+def test_engines_of_different_versions_may_record_different_columns() -> None:
+    outcome = run(FakeNetwork(mishaps={("b", 1): "other_columns"}))
+    assert outcome.record.status == "ok"
+    later = dict(zip(outcome.samples["role"].to_pylist(), outcome.samples["later"].to_pylist(), strict=True))
+    assert later == {"source": None, "sink": 7}
 
 
 def test_two_hosts_behind_nat_cannot_meet() -> None:

@@ -5,17 +5,21 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+import pyarrow as pa
 import pytest
 
-from fake_engine import greeting, hello, host_facts, report, said, samples_frame
+from fake_engine import greeting, hello, host_facts, report, said, samples, samples_frame, table_frame
 from flowsweep.errors import LaunchError, SessionError
-from flowsweep.hosts.frames import MAGIC
+from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import Progress, Refused, Stop
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.session import Session
 
 T = TypeVar("T")
+
+HEADER_BYTES = 5
+"""Of a frame."""
 
 STAYS = "cat >/dev/null"
 """An engine that ends when its standard input does."""
@@ -113,6 +117,19 @@ def test_nonsense_ends_the_session(saying, nonsense: bytes, expected: str) -> No
     assert expected in error_of(talk)
 
 
+@pytest.mark.parametrize("end", [60, -20], ids=["in the schema", "in the rows"])
+def test_samples_that_are_cut_short_end_the_session(saying, end: int) -> None:
+    """Arrow has an error of its own for each place where a stream may end."""
+    whole = samples_frame("t", "sink", [1, 2])[HEADER_BYTES:]
+
+    async def talk() -> None:
+        session = await saying(greeting() + encode(Frame(FrameKind.ARROW, whole[:end])))
+        async with asyncio.timeout(5):
+            await session.channel("t").receive()
+
+    assert "what came is not the protocol" in error_of(talk)
+
+
 def test_an_engine_that_dies_is_named_with_its_signal(saying) -> None:
     async def talk() -> None:
         session = await greeted(await saying(greeting(), "kill -9 $$"))
@@ -173,6 +190,21 @@ def test_samples_come_with_the_report_of_their_own_trial(saying) -> None:
     assert end.samples.schema.metadata is None
     assert other.samples["bytes"].to_pylist() == [3]
     assert other.report.flows[0].bytes == 3
+
+
+def test_pieces_of_samples_may_have_different_columns(saying) -> None:
+    later = samples("sink", [2]).append_column("later", pa.array([7]))
+    output = greeting() + samples_frame("t", "sink", [1]) + table_frame(later, "t", "sink")
+
+    async def talk() -> object:
+        session = await saying(output + said(report("t", "sink", [3])))
+        async with asyncio.timeout(5):
+            return await session.channel("t").receive()
+
+    end = run(talk)
+    assert isinstance(end, EndReport)
+    assert end.samples is not None
+    assert end.samples["later"].to_pylist() == [None, 7]
 
 
 def test_requests_reach_the_engine(saying, tmp_path: Path) -> None:

@@ -63,6 +63,6 @@ class TrialInbox(Inbox[TrialEvent]):
 
     def put_report(self, report: Report) -> None:
         """Add the end of the trial."""
-        samples = pa.concat_tables(self._samples) if self._samples else None
+        samples = pa.concat_tables(self._samples, promote_options="default") if self._samples else None
         self._samples = []
         self.put(EndReport(report, samples))

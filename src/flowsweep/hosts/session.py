@@ -127,10 +127,12 @@ class Session:
                 for frame in self._frames.feed(data):
                     self._take(frame)
             reason = "the session ended"
-        except (FrameError, ValidationError, pa.ArrowInvalid) as error:
+        except (FrameError, ValidationError, pa.ArrowException) as error:
             reason = f"what came is not the protocol: {error}"
         except SessionError as error:
-            reason = str(error)
+            reason = error.reason
+        except OSError as error:
+            reason = f"the session broke: {error}"
         ending = await self._process.end()
         self._lose(self._error(f"{reason}, {ending}"))
 
@@ -150,12 +152,17 @@ class Session:
                 inbox.put(event)
 
     def _take_samples(self, payload: bytes) -> None:
-        with pa.ipc.open_stream(payload) as stream:
-            metadata = dict(stream.schema.metadata or {})
-            trial = metadata.pop(b"trial", b"").decode(errors="replace")
-            metadata.pop(b"role", None)
-            if (inbox := self._trials.get(trial)) is not None:
-                inbox.put_samples(stream.read_all().replace_schema_metadata(metadata or None))
+        try:
+            with pa.ipc.open_stream(payload) as stream:
+                metadata = dict(stream.schema.metadata or {})
+                table = stream.read_all()
+        except OSError as error:
+            # Arrow calls it so where a stream is shorter than it says; nothing was read from the engine here.
+            raise FrameError(f"samples that are not Arrow: {error}") from error
+        trial = metadata.pop(b"trial", b"").decode(errors="replace")
+        metadata.pop(b"role", None)
+        if (inbox := self._trials.get(trial)) is not None:
+            inbox.put_samples(table.replace_schema_metadata(metadata or None))
 
     def _lose(self, error: SessionError) -> None:
         if self.lost is not None:

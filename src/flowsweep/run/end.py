@@ -1,7 +1,7 @@
 """One end of one trial: what is asked of its engine, and what the engine makes of it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -43,6 +43,13 @@ class TrialError(Exception):
 
 
 Expected = TypeVar("Expected", Listening, Connected, EndReport)
+
+
+_MISSED: Mapping[type[TrialEvent], str] = {
+    Listening: "the engine named no port to connect to",
+    Connected: "the engine did not say that all flows stand",
+    EndReport: "the engine did not report the end of the trial",
+}
 
 
 class TrialEnd:
@@ -124,7 +131,7 @@ class TrialEnd:
                 if isinstance(event, Progress) and self._progress is not None:
                     self._progress(event)
         except TimeoutError:
-            message = f"no {expected.__name__.lower()} came within {timeout_s:g} s"
+            message = f"{_MISSED[expected]} within {timeout_s:g} s"
             raise TrialError(self.failure(phase, "engine_silent", message)) from None
         except SessionError as error:
             self._over = True

@@ -77,9 +77,12 @@ def _end(end: TrialEnd) -> End | None:
 
 
 def _samples(results: list[EndReport]) -> pa.Table:
-    """The samples of both ends; a table without columns if there are none."""
+    """The samples of both ends; a table without columns if there are none.
+
+    Engines of different versions may have recorded different columns: what one has not is null.
+    """
     tables = [result.samples for result in results if result.samples is not None]
-    return pa.concat_tables(tables) if tables else pa.table({})
+    return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
 
 
 def _flows(results: list[EndReport]) -> pa.Table:
