@@ -22,6 +22,8 @@ MINIMUM_BINS = 3
 # What a plan may ask for
 DURATION_MAX_NS = 24 * 3600 * SECOND_NS
 SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS
+SAMPLE_INTERVAL_MAX_NS = 60 * SECOND_NS
+"""What is within a sample is taken to be even; and a flow that stalls shows only in samples."""
 LENGTH_MAX_BYTES = 16 * 1024 * 1024
 WINDOW_MAX_BYTES = (1 << 30) - 1
 """Linux takes a socket buffer as a signed 32-bit number and doubles it."""

@@ -56,6 +56,21 @@ def test_behind_nat_the_other_end_listens_and_needs_the_address():
     assert [host.listens for host in plan.hosts] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("hosts", "sweep"),
+    [
+        ('[hosts.left]\n[hosts.right]\nbind = "::1"', "family = 6"),
+        ('[hosts.left]\nbind = "127.0.0.1"\n[hosts.right]\nbind = "::"', ""),
+        ('[hosts.left]\naddress = "left.example.org"\n[hosts.right]\nbind = "::1"', "family = 6"),
+        ('[hosts.left]\nports = "5300-5301"\n[hosts.right]\nlistens = false', 'directions = "simultaneous"'),
+        ('[hosts.left]\nports = "5300"\n[hosts.right]\nports = "5301"', 'directions = "simultaneous"'),
+        (f'{LAB}[hosts.left]\nports = "5300"\n[hosts.right]\nports = "5300"', 'directions = "simultaneous"'),
+    ],
+)
+def test_ends_that_can_meet_are_accepted(hosts, sweep):
+    assert parse_plan(f"{hosts}\n{SWEEP}{sweep}\n", "meeting.toml").sweeps
+
+
 def test_a_zero_of_what_comes_later_is_accepted():
     parse_plan(f'{LAB}delay = "0ms"\nloss = 0.0\n{SWEEP}', "lab.toml")
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 from flowsweep.plan.check_hosts import is_bare
 from flowsweep.plan.input import HostTable, LinkTable, PlanFile
 from flowsweep.plan.model import Campaign, Host, Link, Path, Plan, Sweep
-from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.plan.sweep_table import SweepTable, sweep_name
 
 LOOPBACK = "localhost"
 
@@ -61,7 +61,7 @@ def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
 
 def _sweep(sweep: SweepTable, number: int) -> Sweep:
     return Sweep(
-        name=sweep.name or f"sweep-{number}",
+        name=sweep_name(sweep, number),
         test=sweep.test,
         paths=tuple(Path(src=path.src, dst=path.dst) for path in sweep.paths),
         directions=sweep.directions,

@@ -68,6 +68,10 @@ def _link_problems(file: PlanFile, links: dict[str, LinkTable]) -> Iterator[Prob
         if len(set(link.between)) != HOSTS_OF_A_LINK or len(link.between) != HOSTS_OF_A_LINK:
             path = ("lab", "links", name, "between")
             yield Problem(path, f'found {shown(link.between)}, expected two hosts, as in ["left", "right"]')
+        if link.queue is not None and link.rate is None:
+            path, about = ("lab", "links", name, "queue"), (("lab", "links", name, "rate"),)
+            message = "has no effect without `rate`: nothing waits for a link of unlimited rate; set one"
+            yield Problem(path, message, about)
     for (first, one), (second, other) in itertools.combinations(links.items(), 2):
         if one.between and set(one.between) == set(other.between):
             message = f"joins the hosts that lab.links.{first} joins already: leave one out"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
-from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.plan.sweep_table import SweepTable, sweep_name
 from flowsweep.units import write_duration, write_size
+from flowsweep.wording import counted
 
 
 def sweep_problems(file: PlanFile) -> Iterator[Problem]:
@@ -21,12 +22,12 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from _window_sum_problems(sweep, at)
         yield from _time_problems(sweep, at)
         yield from _path_problems(sweep, at)
-        first = names.setdefault(sweep.name, at) if sweep.name else at
+        name = sweep_name(sweep, index + 1)
+        first = names.setdefault(name, at)
         if first != at:
-            yield Problem(
-                (*at, "name"),
-                f'found "{sweep.name}" again, expected another name than {first[0]}[{first[1]}]',
-            )
+            found = f'found "{name}" again' if sweep.name else f'absent, which makes it "{name}" again'
+            message = f"{found}, expected another name than {shown_path(first)}"
+            yield Problem((*at, "name"), message, about=((*first, "name"),))
     trials = sum(_trial_count(sweep) for sweep in file.sweep) * file.campaign.repeats
     if trials > defaults.TRIALS_MAX:
         message = f"found axes that multiply to {trials} trials, expected at most {defaults.TRIALS_MAX}"
@@ -65,13 +66,15 @@ def _window_sum_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     about = ((*at, "flows"), (*at, "window_max"))
     smallest, most_flows = min(sweep.window_sum), max(sweep.flows)
     if smallest < most_flows:
-        message = f"found {write_size(smallest)} for {most_flows} flows, expected at least 1B per flow"
+        message = (
+            f"found {write_size(smallest)} for {counted(most_flows, 'flow')}, expected at least 1B per flow"
+        )
         yield Problem((*at, "window_sum"), message, about)
     largest, least_flows = max(sweep.window_sum), min(sweep.flows)
     window = min(largest // least_flows, sweep.window_max or largest)
     if window > defaults.WINDOW_MAX_BYTES:
         message = (
-            f"found {write_size(largest)} for {_counted(least_flows, 'flow')}, expected at most "
+            f"found {write_size(largest)} for {counted(least_flows, 'flow')}, expected at most "
             f"{write_size(defaults.WINDOW_MAX_BYTES)} per flow: lower it, or set `window_max`"
         )
         yield Problem((*at, "window_sum"), message, about)
@@ -92,7 +95,7 @@ def _time_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
         omitted = f" with {write_duration(sweep.omit)} omitted" if sweep.omit else ""
         message = (
             f"found {write_duration(duration)}{omitted}, which holds "
-            f"{_counted(bins, 'whole interval')} of {write_duration(sweep.interval)}, expected at least "
+            f"{counted(bins, 'whole interval')} of {write_duration(sweep.interval)}, expected at least "
             f"{defaults.MINIMUM_BINS}: make the duration {write_duration(needed)} or the interval shorter"
         )
         path = (*at, "duration", index) if len(sweep.duration) > 1 else (*at, "duration")
@@ -125,7 +128,3 @@ def _path_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
 def _trial_count(sweep: SweepTable) -> int:
     axes = [values for _, values in sweep if isinstance(values, list) and values]
     return math.prod(len(axis) for axis in axes) * (1 if sweep.directions == "one" else 2)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

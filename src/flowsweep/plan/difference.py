@@ -6,6 +6,7 @@ from typing import Any
 from flowsweep.plan.model import Plan
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_rate, write_size
+from flowsweep.wording import direction
 
 ABSENT = "not set"
 
@@ -69,7 +70,7 @@ def _value(value: object, write: Callable[[int], str] | None) -> str:
         case None | (None,):
             return ABSENT
         case dict() if {"src", "dst"} == value.keys():
-            return f"{value['src']} → {value['dst']}"
+            return direction(value["src"], value["dst"])
         case dict():
             return "there"
         case tuple() | list():

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from flowsweep.errors import PlanError
 from flowsweep.plan.build import build_plan
 from flowsweep.plan.check_hosts import host_problems
+from flowsweep.plan.check_meeting import meeting_problems
 from flowsweep.plan.check_sweeps import sweep_problems
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.lines import key_lines, line_of
@@ -38,7 +39,7 @@ def parse_plan(text: str, source: str, overrides: Mapping[str, str] | None = Non
     except tomllib.TOMLDecodeError as error:
         raise PlanError(source, (f"is not TOML: {error}",)) from error
     file, problems, wrong = _read(document)
-    consequences = [*sweep_problems(file), *host_problems(file)]
+    consequences = [*sweep_problems(file), *host_problems(file), *meeting_problems(file)]
     problems = [*problems, *worth_telling(consequences, wrong)]
     if problems:
         raise PlanError(source, _told(problems, text, overrides))

@@ -11,6 +11,7 @@ from flowsweep.plan.input import CampaignTable, HostTable, LabTable, LinkTable, 
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweep_table import PathTable, SweepTable
 from flowsweep.plan.table import Table
+from flowsweep.wording import counted
 
 KeyPath = tuple[str | int, ...]
 
@@ -80,7 +81,7 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
 def _wrong_count(context: dict[str, Any]) -> str:
     limit, count = ("at least", "min_length") if "min_length" in context else ("at most", "max_length")
     number = context["actual_length"]
-    found = "an empty list" if number == 0 else "1 value" if number == 1 else f"{number} values"
+    found = "an empty list" if number == 0 else counted(number, "value")
     return f"found {found}, expected {limit} {context[count]}"
 
 

@@ -10,6 +10,11 @@ from flowsweep.plan.readers import one_of
 from flowsweep.plan.table import Table, key
 
 
+def sweep_name(sweep: "SweepTable", number: int) -> str:
+    """Return what a sweep is called, by its name or by its number, from 1, in the plan."""
+    return sweep.name or f"sweep-{number}"
+
+
 class PathTable(Table):
     """An ordered pair of hosts: traffic goes from the first to the second."""
 
@@ -91,8 +96,8 @@ class SweepTable(Table):
         written=units.write_duration(defaults.INTERVAL_NS),
         examples=["1s"],
     )
-    sample_interval: fields.Duration = key(
-        "How often both engines record.",
+    sample_interval: fields.SampleInterval = key(
+        "How often both engines record; at most 60s.",
         defaults.SAMPLE_INTERVAL_NS,
         written=units.write_duration(defaults.SAMPLE_INTERVAL_NS),
         examples=["10ms"],
