@@ -29,12 +29,12 @@ class ListRecorder:
     """Keeps everything in memory."""
 
     def __init__(self) -> None:
-        self.facts: dict[str, dict[str, object]] = {}
+        self.facts: list[dict[str, dict[str, object]]] = []
         self.begun: list[tuple[str, int]] = []
         self.outcomes: list[TrialOutcome] = []
 
     def hosts(self, facts: dict[str, dict[str, object]]) -> None:
-        self.facts = facts
+        self.facts.append(facts)
 
     def started(self, trial_id: str, attempt: int, at: datetime) -> None:
         assert at.tzinfo is not None
@@ -71,8 +71,9 @@ def test_all_trials_run_in_order_over_the_same_sessions() -> None:
     result, recorder, events = run(network, slots)
     assert result == {"ok": 3}
     assert [outcome.record.trial for outcome in recorder.outcomes] == [slot.trials[0] for slot in slots]
-    assert set(recorder.facts) == {"a", "b"}
-    assert recorder.facts["a"]["hostname"] == "a"
+    (facts,) = recorder.facts
+    assert set(facts) == {"a", "b"}
+    assert facts["a"]["hostname"] == "a"
     assert [entry for entry in network.log if entry.startswith("open")] == ["open a", "open b"]
     assert all(session.closed for session in network.sessions)
     assert [type(event) for event in events] == [
@@ -109,6 +110,7 @@ def test_a_lost_session_is_regained_for_the_next_trial() -> None:
         SessionRegained,
     ]
     assert network.log.count("open b") == 2
+    assert [list(facts) for facts in recorder.facts] == [["a", "b"], ["b"]]
 
 
 def test_a_host_that_stays_away_is_waited_for_once() -> None:
@@ -160,6 +162,22 @@ def test_a_direction_does_not_run_alone() -> None:
     kinds = sorted(outcome.record.failure.kind for outcome in recorder.outcomes)
     assert kinds == ["not_simultaneous", "window_clipped"]
     assert not any(entry.startswith("start") for entry in network.log)
+
+
+def test_a_direction_that_was_left_alone_is_not_whole() -> None:
+    network = FakeNetwork(mishaps={("b", 1): "drain_timeout"})
+    slots = simultaneous()
+    result, recorder, events = run(network, slots)
+    assert result == {"incomplete": 2}
+    failures = {outcome.record.trial.src: outcome.record.failure for outcome in recorder.outcomes}
+    (broken,) = (host for host, failure in failures.items() if failure.kind == "drain_timeout")
+    (alone,) = set(failures) - {broken}
+    assert failures[alone].kind == "not_simultaneous"
+    assert f"from {broken} to {alone}, at the same time, is incomplete: drain on b: 3 flows" in str(
+        failures[alone]
+    )
+    told = [event.record.status for event in events if isinstance(event, TrialFinished)]
+    assert told == ["incomplete", "incomplete"]
 
 
 def test_ctrl_c_stops_the_running_trial_and_keeps_what_is_done() -> None:

@@ -44,7 +44,7 @@ FAILURE = Failure(phase="run", host="b", kind="session_lost", message="[gone]")
 EVENTS = (
     CampaignStarted(trials=3, done=1, left_ns=20 * SECOND_NS),
     TrialStarted(2, TRIAL, 1, 20 * SECOND_NS),
-    TrialRunning(TRIAL, SECOND_NS, 1, 193e6),
+    TrialRunning(TRIAL, SECOND_NS, 193e6),
     TrialFinished(make_record(TRIAL)),
     TrialStarted(3, TRIAL, 1, 10 * SECOND_NS),
     TrialFinished(make_record(TRIAL, status="failed", failure=FAILURE)),

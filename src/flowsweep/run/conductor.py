@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.messages import Progress
+from flowsweep.hosts.messages import HostFacts, Progress
 from flowsweep.hosts.opening import open_session
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import Deadlines
@@ -22,7 +22,7 @@ from flowsweep.run.events import (
     TrialStarted,
 )
 from flowsweep.run.outcome import Recorder, Status, TrialOutcome
-from flowsweep.run.results import unreachable
+from flowsweep.run.results import simultaneous, unreachable
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import Slot, Trial, slot_duration_ns
@@ -81,10 +81,14 @@ async def run_campaign(
         LaunchError, SessionError: a host's engine cannot be had at the start; nothing ran.
     """
     conditions = conditions or Conditions()
-    sessions = Sessions(accesses, conditions.connector, events, conditions.patience)
+
+    async def keep_facts(facts: Mapping[str, HostFacts]) -> None:
+        await _to_the_end(lambda: recorder.hosts({name: fact.model_dump() for name, fact in facts.items()}))
+
+    sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
     conductor = _Conductor(sessions, recorder, earlier or Earlier(), events, conditions.deadlines)
     try:
-        await conductor.open()
+        await sessions.open_all()
         return await conductor.run(slots)
     finally:
         await sessions.close_all()
@@ -106,12 +110,6 @@ class _Conductor:
         self._events = events
         self._deadlines = deadlines
         self._tally: Counter[Status] = Counter()
-
-    async def open(self) -> None:
-        facts = await self._sessions.open_all()
-        await _to_the_end(
-            lambda: self._recorder.hosts({name: fact.model_dump() for name, fact in facts.items()})
-        )
 
     async def run(self, slots: Sequence[Slot]) -> Counter[Status]:
         left = [slot for slot in slots if any(trial.trial_id not in self._done for trial in slot.trials)]
@@ -138,7 +136,7 @@ class _Conductor:
             outcomes = await asyncio.gather(
                 *(self._run_attempt(attempt, places, start_line) for attempt in attempts)
             )
-        for outcome in outcomes:
+        for outcome in simultaneous(outcomes):
             await self._record(outcome)
 
     async def _places(self, slot: Slot) -> dict[str, Place] | LaunchError | SessionError:
@@ -184,7 +182,7 @@ def _rate_reporter(trial: Trial, events: EventListener) -> Callable[[Progress], 
         elapsed_us = max(1, progress.elapsed_us - before_us)
         rate_bps = (progress.bytes - before_bytes) * _BITS_PER_BYTE * _SECOND_US / elapsed_us
         before_us, before_bytes = progress.elapsed_us, progress.bytes
-        events(TrialRunning(trial, progress.elapsed_us * MICROSECOND_NS, progress.bytes, rate_bps))
+        events(TrialRunning(trial, progress.elapsed_us * MICROSECOND_NS, rate_bps))
 
     return report
 

@@ -38,7 +38,6 @@ class TrialRunning:
     trial: Trial
     elapsed_ns: int
     """Since the sink's time origin."""
-    bytes_received: int
     rate_bps: float
     """What the sink's application got since the event before."""
 

@@ -1,5 +1,7 @@
 """From the reports of both ends to the outcome of a trial. No session, no waiting."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import pyarrow as pa
@@ -35,6 +37,28 @@ def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
     """The outcome of a trial whose host has no engine to talk to."""
     failure = Failure(phase="prepare", host=host, kind="host_unreachable", message=reason)
     return TrialOutcome(_record(attempt, "failed", failure, (None, None)), _samples([]), _flows([]))
+
+
+def simultaneous(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:
+    """What the trials of one slot came to: one that is whole is none if another one did not run beside it.
+
+    Args:
+        outcomes: of trials that were to run at the same time; a single one stays as it is.
+    """
+    broken = next((outcome.record for outcome in outcomes if outcome.record.failure is not None), None)
+    return [
+        outcome if broken is None or outcome.record.failure is not None else _left_alone(outcome, broken)
+        for outcome in outcomes
+    ]
+
+
+def _left_alone(outcome: TrialOutcome, broken: TrialRecord) -> TrialOutcome:
+    src, dst, failure = broken.trial.src, broken.trial.dst, broken.failure
+    reason = f"the trial from {src} to {dst}, at the same time, is {broken.status}: {failure}"
+    alone = Failure(phase="run", host=src, kind="not_simultaneous", message=reason)
+    return replace(
+        outcome, record=outcome.record.model_copy(update={"status": "incomplete", "failure": alone})
+    )
 
 
 def _record(

@@ -12,7 +12,7 @@ from flowsweep.run.engines import EngineSession, Place
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
 
 Connector = Callable[[HostAccess], Awaitable[EngineSession]]
-HostError = LaunchError | SessionError
+FactsKeeper = Callable[[Mapping[str, HostFacts]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,18 @@ class Sessions:
         connector: Connector,
         events: EventListener,
         patience: Patience,
+        keep_facts: FactsKeeper,
     ) -> None:
         self._accesses = accesses
         self._connector = connector
         self._events = events
         self._patience = patience
+        self._keep_facts = keep_facts
         self._sessions: dict[str, EngineSession] = {}
         self._given_up: set[str] = set()
 
-    async def open_all(self) -> dict[str, HostFacts]:
-        """Start every host's engine and ask what it sees of its host.
+    async def open_all(self) -> None:
+        """Start every host's engine, and keep what it sees of its host.
 
         Raises:
             LaunchError, SessionError: one of them cannot be had; the others are closed again.
@@ -53,7 +55,7 @@ class Sessions:
                 await self.close_all()
                 raise answer
         facts = (answer for answer in answers if not isinstance(answer, BaseException))
-        return dict(zip(names, facts, strict=True))
+        await self._keep_facts(dict(zip(names, facts, strict=True)))
 
     async def place(self, host: str) -> Place:
         """A host with a session that works, as far as one can know without asking.
@@ -93,13 +95,15 @@ class Sessions:
         pause_s = self._patience.first_pause_s
         while True:
             try:
-                await self._open(host)
+                facts = await self._open(host)
             except (LaunchError, SessionError):
                 if clock() + pause_s > until:
                     self._given_up.add(host)
                     raise
             else:
                 self._given_up.discard(host)
+                # The host may have started again since, with another kernel or other settings.
+                await self._keep_facts({host: facts})
                 self._events(SessionRegained(host))
                 return
             await asyncio.sleep(pause_s)
