@@ -71,8 +71,8 @@ fn kibibytes(text: &str) -> Option<u64> {
 
 fn tcp_info_bytes() -> u32 {
     let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).ok();
-    let info = socket.and_then(|socket| sys::tcp_info(&socket).ok());
-    info.map_or(0, |info| u32::try_from(info.as_bytes().len()).unwrap_or(u32::MAX))
+    let length = socket.and_then(|socket| sys::tcp_info_length(&socket).ok());
+    length.map_or(0, |length| u32::try_from(length).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

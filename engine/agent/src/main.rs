@@ -7,6 +7,7 @@ mod session;
 use std::{io, process::ExitCode};
 
 use clap::{Parser, Subcommand, ValueEnum};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Makes network traffic and measures it. Started by `flowsweep` on each host of a campaign.
 #[derive(Parser)]
@@ -37,13 +38,7 @@ enum What {
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
-        Command::Agent => match session::serve(io::stdin().lock(), io::stdout()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("flowsweep-engine: {error}");
-                ExitCode::FAILURE
-            }
-        },
+        Command::Agent => agent(),
         Command::Schema { what } => {
             println!(
                 "{}",
@@ -53,6 +48,19 @@ fn main() -> ExitCode {
                 }
             );
             ExitCode::SUCCESS
+        }
+    }
+}
+
+fn agent() -> ExitCode {
+    // A flow is a file: many flows need what the host allows, not what it gives at first.
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    match session::serve(io::stdin().lock(), io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("flowsweep-engine: {error}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     io::{self, Read, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
@@ -15,7 +15,7 @@ use wire::{Event, Failed, FrameKind, HEADER_BYTES, Hello, PROTOCOL, Phase, Prepa
 
 use crate::{facts::host_facts, outbox::FrameWriter};
 
-/// How long trials may take to end once the session is over.
+/// How long trials may take to end once the session is over, and their last words to be written.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 type Trials = Arc<Mutex<HashMap<(String, Role), Arc<Control>>>>;
@@ -41,6 +41,7 @@ pub fn serve(mut input: impl Read, output: impl Write + Send + 'static) -> io::R
         }
     };
     end_all(&trials);
+    outbox.flush(FAREWELL);
     outcome
 }
 
@@ -64,7 +65,7 @@ fn read_request(input: &mut impl Read) -> io::Result<Option<Result<Request, Stri
     }))
 }
 
-fn handle<W: Write + Send + 'static>(request: Request, trials: &Trials, outbox: &Arc<FrameWriter<W>>) {
+fn handle(request: Request, trials: &Trials, outbox: &Arc<FrameWriter>) {
     match request {
         Request::Describe => outbox.event(Event::HostFacts(Box::new(host_facts()))),
         Request::Prepare(prepare) => begin(*prepare, trials, outbox),
@@ -73,12 +74,18 @@ fn handle<W: Write + Send + 'static>(request: Request, trials: &Trials, outbox: 
     }
 }
 
-fn begin<W: Write + Send + 'static>(prepare: Prepare, trials: &Trials, outbox: &Arc<FrameWriter<W>>) {
+fn begin(prepare: Prepare, trials: &Trials, outbox: &Arc<FrameWriter>) {
     let key = (prepare.trial.clone(), prepare.role);
     let control = Arc::new(Control::default());
-    lock(trials).insert(key.clone(), control.clone());
+    match lock(trials).entry(key.clone()) {
+        Entry::Occupied(_) => {
+            let message = format!("trial {} is being carried out already", prepare.trial);
+            return outbox.event(Event::Refused { message });
+        }
+        Entry::Vacant(place) => place.insert(control.clone()),
+    };
     let (ended, out) = (trials.clone(), outbox.clone());
-    let name = prepare.trial.clone();
+    let (name, unstarted) = (prepare.trial.clone(), key.clone());
     let body = move || {
         let carried = catch_unwind(AssertUnwindSafe(|| traffic::tcp::carry_out(&prepare, &control, &*out)));
         if let Err(panic) = carried {
@@ -87,6 +94,7 @@ fn begin<W: Write + Send + 'static>(prepare: Prepare, trials: &Trials, outbox: &
         lock(&ended).remove(&key);
     };
     if let Err(error) = thread::Builder::new().name(format!("trial-{name}")).spawn(body) {
+        lock(trials).remove(&unstarted);
         outbox.event(Event::Failed(broken(&name, "thread", &format!("cannot start a thread: {error}"))));
     }
 }

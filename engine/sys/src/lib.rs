@@ -7,5 +7,5 @@ mod tcp_info;
 mod thread;
 
 pub use sockopt::set_max_pacing_rate;
-pub use tcp_info::{FIELDS, Field, Kind, TCP_INFO_BYTES, TcpInfo, tcp_info};
+pub use tcp_info::{FIELDS, Field, Kind, TCP_INFO_BYTES, TcpInfo, tcp_info, tcp_info_length};
 pub use thread::{ThreadCpu, bind_to_cpu, thread_cpu};

@@ -2,8 +2,12 @@
 
 use std::{io, os::fd::AsRawFd};
 
-/// Bytes of `struct tcp_info` this engine understands (`include/uapi/linux/tcp.h`, Linux 6.18).
-pub const TCP_INFO_BYTES: usize = 280;
+/// Bytes of `struct tcp_info` this engine understands (`include/uapi/linux/tcp.h`, Linux 6.18). The kernel returns four
+/// more, which are left out: their meaning changed from 6.18 to 7.0 without a change of length (the state of accurate ECN).
+pub const TCP_INFO_BYTES: usize = 276;
+
+/// Room for what a later kernel may return.
+const TCP_INFO_ROOM_BYTES: usize = 1024;
 
 /// One field of `struct tcp_info`.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +54,21 @@ pub struct TcpInfo {
 /// # Errors
 /// What `getsockopt` says.
 pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
-    let mut bytes = [0_u8; TCP_INFO_BYTES];
-    let mut length = libc::socklen_t::try_from(TCP_INFO_BYTES).map_err(io::Error::other)?;
+    let mut bytes = [0; TCP_INFO_BYTES];
+    let length = read(socket, &mut bytes)?;
+    Ok(TcpInfo { bytes, length })
+}
+
+/// How many bytes of `TCP_INFO` this kernel returns, those included that this engine does not understand.
+///
+/// # Errors
+/// What `getsockopt` says.
+pub fn tcp_info_length(socket: &impl AsRawFd) -> io::Result<usize> {
+    read(socket, &mut [0; TCP_INFO_ROOM_BYTES])
+}
+
+fn read(socket: &impl AsRawFd, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut length = libc::socklen_t::try_from(bytes.len()).map_err(io::Error::other)?;
     // SAFETY: the pointer is to `length` writable bytes; the kernel writes at most that many and says how many.
     let result = unsafe {
         libc::getsockopt(
@@ -62,10 +79,7 @@ pub fn tcp_info(socket: &impl AsRawFd) -> io::Result<TcpInfo> {
             &raw mut length,
         )
     };
-    if result != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(TcpInfo { bytes, length: length as usize })
+    if result == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
 }
 
 impl TcpInfo {
@@ -92,6 +106,12 @@ impl TcpInfo {
 }
 
 impl Field {
+    /// Bits of the kernel's counter, which begins again at 0 when they are full; `None` for a gauge.
+    #[must_use]
+    pub fn counter_bits(&self) -> Option<usize> {
+        (self.kind == Kind::Counter).then(|| self.width.bytes() * 8)
+    }
+
     /// The field's value; `None` if the kernel that filled `info` does not return it, or if it means "unlimited".
     #[must_use]
     pub fn value(&self, info: &TcpInfo) -> Option<u64> {
@@ -207,8 +227,6 @@ pub const FIELDS: &[Field] = &[
     field("received_e1_bytes", 264, Width::U32, "bytes", Kind::Counter, "Bytes received with ECT(1) (AccECN)."),
     field("received_e0_bytes", 268, Width::U32, "bytes", Kind::Counter, "Bytes received with ECT(0) (AccECN)."),
     field("received_ce_bytes", 272, Width::U32, "bytes", Kind::Counter, "Bytes received with a congestion mark (AccECN)."),
-    field("accecn_fail_mode", 276, Width::U16, "", Kind::Gauge, "Why AccECN failed, a bit set; 0 if it did not."),
-    field("accecn_opt_seen", 278, Width::U16, "", Kind::Gauge, "Whether the AccECN option was seen."),
 ];
 
 #[cfg(test)]
@@ -250,7 +268,7 @@ mod tests {
         let older = TcpInfo::from_bytes(&[7; 104]);
         assert_eq!(older.get("total_retrans"), Some(0x0707_0707));
         assert_eq!(older.get("pacing_rate_bytes_per_s"), None);
-        assert_eq!(older.get("accecn_opt_seen"), None);
+        assert_eq!(older.get("received_ce_bytes"), None);
     }
 
     #[test]

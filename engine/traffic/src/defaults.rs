@@ -4,8 +4,8 @@ use std::time::Duration;
 
 /// How long a prepared trial waits for its start.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a stranger may take over a handshake before it is closed.
-pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a connection may take over its handshake: long enough for a lost segment on a slow path.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many handshakes may be pending beyond the flows that are still missing.
 pub const PENDING_HANDSHAKES: usize = 64;
 /// Connections the kernel may queue beyond the flows of the trial.
@@ -32,5 +32,15 @@ pub const SAMPLES_MAX_BYTES: u64 = 4 << 30;
 pub const SAMPLE_BATCH_ROWS: usize = 16_384;
 /// Keepalive: idle time and distance of the probes. The silence timeout of the trial decides when a peer is gone.
 pub const KEEPALIVE: Duration = Duration::from_secs(2);
-/// How long the threads of aborted flows may take to notice.
-pub const ABORT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Most flows of a trial.
+pub const FLOWS_MAX: u32 = 4096;
+/// Most bytes of one write or read.
+pub const LENGTH_MAX_BYTES: u32 = 64 << 20;
+/// Longest of all times that a controller may ask for.
+pub const TIME_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Shortest silence that the kernel can be told to bear: zero would mean its own default, which is minutes.
+pub const SILENCE_MIN: Duration = Duration::from_millis(1);
+/// Slowest pacing, in bit/s: the kernel counts bytes.
+pub const PACING_RATE_MIN_BPS: u64 = 8;
+/// How long a name may take to resolve.
+pub const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);

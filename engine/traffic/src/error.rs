@@ -57,6 +57,17 @@ pub enum TrialError {
         /// What the kernel offers.
         available: String,
     },
+    /// The congestion control is there, but not for everyone.
+    #[error(
+        "congestion control {name} is only for the administrator of this host (others may use: {allowed}); allow it \
+         with `sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{allowed} {name}\"`"
+    )]
+    CongestionForbidden {
+        /// What was asked for.
+        name: String,
+        /// What everyone may use.
+        allowed: String,
+    },
     /// A connection could not be made.
     #[error("flow {flow} could not connect to {address}: {source}")]
     Connect {
@@ -160,7 +171,8 @@ impl TrialError {
             | Self::Socket { .. }
             | Self::NoFreePort { .. }
             | Self::WindowClipped { .. }
-            | Self::Congestion { .. } => Phase::Prepare,
+            | Self::Congestion { .. }
+            | Self::CongestionForbidden { .. } => Phase::Prepare,
             Self::AcceptTimeout { .. } => Phase::Listen,
             Self::Resolve { .. } | Self::Connect { .. } | Self::ConnectTimeout { .. } | Self::Handshake { .. } => {
                 Phase::Connect
@@ -186,6 +198,7 @@ impl TrialError {
             Self::NoFreePort { .. } => "no_free_port",
             Self::WindowClipped { .. } => "window_clipped",
             Self::Congestion { .. } => "congestion_unavailable",
+            Self::CongestionForbidden { .. } => "congestion_forbidden",
             Self::Connect { .. } => "connect",
             Self::ConnectTimeout { .. } => "connect_timeout",
             Self::Handshake { .. } => "handshake",

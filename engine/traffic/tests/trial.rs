@@ -225,7 +225,13 @@ fn settings_reach_the_kernel() {
     assert!(granted.mss_bytes.is_some_and(|bytes| bytes <= 1000));
     assert_eq!(sink.connected().granted.window_bytes, Some(131_072));
     source.control.start();
+    let samples = source.samples.clone();
     assert_eq!(source.report().0.incomplete, None);
+    let paced = samples.lock().unwrap().iter().all(|batch| {
+        let rates = batch.column_by_name("max_pacing_rate_bytes_per_s").unwrap();
+        rates.as_any().downcast_ref::<Int64Array>().unwrap().iter().all(|rate| rate == Some(10_000_000))
+    });
+    assert!(paced, "the kernel was not told to pace");
 }
 
 #[test]
@@ -302,6 +308,69 @@ fn a_source_sends_nothing_to_a_host_that_did_not_ask() {
     // A reset is as good as an end: what counts is that no byte came.
     let _ = victim.read_to_end(&mut more);
     assert!(more.is_empty());
+}
+
+#[test]
+fn a_crowd_of_silent_strangers_does_not_keep_the_flows_out() {
+    let tcp = settings(2);
+    let sink = End::begin(listen(Role::Sink, tcp.clone()));
+    let port = sink.listening_port();
+    let crowd: Vec<_> = (0..100).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+    let source = End::begin(connect(Role::Source, "127.0.0.1", port, tcp));
+    source.connected();
+    source.control.start();
+    let (report, _) = sink_report_after_connected(sink);
+    assert!(report.strangers.crowded_out > 0);
+    assert_eq!(report.strangers.crowded_out + report.strangers.unfinished, 100);
+    assert_eq!(report.incomplete, None);
+    drop(crowd);
+}
+
+#[test]
+fn flows_that_carry_nothing_or_end_early_are_not_whole() {
+    for bytes in [0, 1000] {
+        let sink = End::begin(listen(Role::Sink, settings(1)));
+        let mut flow = TcpStream::connect(("127.0.0.1", sink.listening_port())).unwrap();
+        flow.write_all(&wire::Opening { token: Token([1; 16]), flow: 0 }.encode()).unwrap();
+        let mut answer = [0; wire::ANSWER_BYTES];
+        flow.read_exact(&mut answer).unwrap();
+        flow.write_all(&vec![7; bytes]).unwrap();
+        drop(flow);
+        let (report, _) = sink_report_after_connected(sink);
+        assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("ended_early"), "{bytes} B");
+    }
+}
+
+#[test]
+fn a_cpu_that_is_not_there_fails_before_any_traffic() {
+    let tcp = TcpSettings { cpus: vec![0, 1023], ..settings(2) };
+    let failed = End::begin(listen(Role::Sink, tcp)).failed();
+    assert_eq!((failed.phase, failed.kind.as_str()), (Phase::Prepare, "settings"));
+    assert!(failed.message.contains("CPU 1023"));
+}
+
+#[test]
+fn more_than_an_engine_can_bear_is_refused() {
+    for tcp in [
+        settings(u32::MAX),
+        TcpSettings { length_bytes: u32::MAX, ..settings(1) },
+        TcpSettings { duration_us: u64::MAX, ..settings(1) },
+        TcpSettings { silence_timeout_us: 0, ..settings(1) },
+    ] {
+        assert_eq!(End::begin(listen(Role::Sink, tcp)).failed().kind, "settings");
+    }
+}
+
+#[test]
+fn a_range_of_ports_is_used_up_in_order() {
+    let first = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let ports = Some(wire::PortRange { first, last: first });
+    let meeting = Meeting::Listen { bind: Some([127, 0, 0, 1].into()), ports };
+    let one = End::begin(prepare(Role::Sink, meeting.clone(), settings(1)));
+    assert_eq!(one.listening_port(), first);
+    let two = End::begin(prepare(Role::Sink, meeting, settings(1)));
+    assert_eq!(two.failed().kind, "no_free_port");
+    one.control.stop();
 }
 
 #[test]

@@ -245,7 +245,8 @@ pub struct Granted {
     pub window_raised: bool,
     /// Congestion control in use.
     pub congestion: Option<String>,
-    /// Maximum segment size in use, in bytes of payload before TCP options.
+    /// Segment size of what this end sends when the flow was set up, in bytes of payload without TCP options. It may
+    /// grow later: the samples have `snd_mss_bytes`.
     pub mss_bytes: Option<u32>,
 }
 
@@ -295,7 +296,8 @@ pub struct FlowReport {
     pub bytes: u64,
     /// When the first of them passed, in nanoseconds since the origin.
     pub first_byte_ns: Option<i64>,
-    /// When the last of them passed and the flow was over, in nanoseconds since the origin.
+    /// When the flow was over, in nanoseconds since the origin: at a sink when it had read to the end, at a source when
+    /// the sink had closed.
     pub end_ns: i64,
     /// How the flow ended.
     pub end: FlowEnd,

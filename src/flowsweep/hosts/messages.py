@@ -176,7 +176,8 @@ class FlowReport(BaseModel):
     """
     end_ns: int
     """
-    When the last of them passed and the flow was over, in nanoseconds since the origin.
+    When the flow was over, in nanoseconds since the origin: at a sink when it had read to the end, at a source when
+    the sink had closed.
     """
     error: str | None = None
     """
@@ -215,7 +216,8 @@ class Granted(BaseModel):
     """
     mss_bytes: Annotated[int | None, Field(ge=0)] = None
     """
-    Maximum segment size in use, in bytes of payload before TCP options.
+    Segment size of what this end sends when the flow was set up, in bytes of payload without TCP options. It may
+    grow later: the samples have `snd_mss_bytes`.
     """
     window_bytes: Annotated[int | None, Field(ge=0)] = None
     """

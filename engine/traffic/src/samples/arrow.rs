@@ -34,7 +34,11 @@ pub fn sample_schema() -> Schema {
     });
     let kernel = FIELDS.iter().map(|field| {
         let kind = if field.kind == Kind::Counter { "counter" } else { "gauge" };
-        Field::new(field.name, DataType::Int64, true).with_metadata(metadata(field.unit, kind, field.description))
+        let mut metadata = metadata(field.unit, kind, field.description);
+        if let Some(bits) = field.counter_bits() {
+            metadata.insert("counter_bits".to_owned(), bits.to_string());
+        }
+        Field::new(field.name, DataType::Int64, true).with_metadata(metadata)
     });
     Schema::new(own.chain(kernel).collect::<Vec<_>>())
 }
@@ -132,7 +136,7 @@ mod tests {
             for records in StreamReader::try_new(&batch.0[..], None).unwrap() {
                 let records = records.unwrap();
                 assert_eq!(records.schema().metadata()["trial"], "t1");
-                let late = records.column_by_name("accecn_opt_seen").unwrap();
+                let late = records.column_by_name("received_ce_bytes").unwrap();
                 assert_eq!(late.null_count(), records.num_rows());
                 seen += records.num_rows();
             }

@@ -1,4 +1,4 @@
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 
 use sys::{TCP_INFO_BYTES, TcpInfo};
 use tempfile::SpooledTempFile;
@@ -10,23 +10,25 @@ const RECORD_BYTES: usize = 4 + 8 + 8 + 8 + 4 + TCP_INFO_BYTES;
 
 /// Samples in fixed-size records: in memory at first, in an unnamed temporary file when they grow, bounded in any case.
 pub struct SampleLog {
-    spool: BufWriter<SpooledTempFile>,
+    spool: SpooledTempFile,
     rows: u64,
     rows_lost: u64,
+    /// The disk took no more: what it has of the last record is not whole, so nothing may follow.
+    broken: bool,
 }
 
 impl SampleLog {
     /// An empty log.
     #[must_use]
     pub fn new() -> Self {
-        let spool = BufWriter::with_capacity(64 << 10, SpooledTempFile::new(SAMPLES_IN_MEMORY_BYTES));
-        Self { spool, rows: 0, rows_lost: 0 }
+        Self { spool: SpooledTempFile::new(SAMPLES_IN_MEMORY_BYTES), rows: 0, rows_lost: 0, broken: false }
     }
 
     /// Keeps a sample; counts it as lost if there is no room.
     pub fn push(&mut self, sample: &Sample) {
         let full = (self.rows + 1) * RECORD_BYTES as u64 > SAMPLES_MAX_BYTES;
-        if full || self.spool.write_all(&encode(sample)).is_err() {
+        self.broken = self.broken || full || self.spool.write_all(&encode(sample)).is_err();
+        if self.broken {
             self.rows_lost += 1;
         } else {
             self.rows += 1;
@@ -45,7 +47,7 @@ impl SampleLog {
     /// What the temporary file's device says.
     pub fn into_rows(self) -> io::Result<(u64, impl Iterator<Item = io::Result<Sample>>)> {
         let rows = self.rows;
-        let mut spool = self.spool.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let mut spool = self.spool;
         spool.rewind()?;
         let mut reader = BufReader::with_capacity(64 << 10, spool);
         let read_one = move |_| {

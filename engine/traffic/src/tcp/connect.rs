@@ -4,6 +4,8 @@ use std::{
     io::{self, Read, Write},
     net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
     os::fd::AsFd,
+    sync::mpsc::channel,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -12,7 +14,10 @@ use socket2::SockRef;
 use wire::{ANSWER_BYTES, Granted, Opening, Prepare};
 
 use super::socket;
-use crate::{Control, TrialError, defaults::STOP_CHECK};
+use crate::{
+    Control, TrialError,
+    defaults::{RESOLVE_TIMEOUT, STOP_CHECK},
+};
 
 /// A flow on its way to the other end.
 struct Attempt {
@@ -35,7 +40,8 @@ pub fn connect_flows(
     bind: Option<IpAddr>,
     control: &Control,
 ) -> Result<(Vec<TcpStream>, Granted), TrialError> {
-    let remote = resolve(address, port, prepare.tcp.family)?;
+    let family_of_bind = bind.map(|local| if local.is_ipv4() { 4 } else { 6 });
+    let remote = resolve(address, port, prepare.tcp.family.or(family_of_bind))?;
     let (mut attempts, granted) = begin(prepare, remote, bind)?;
     let timeout = Duration::from_micros(prepare.tcp.connect_timeout_us);
     let deadline = Instant::now() + timeout;
@@ -58,10 +64,19 @@ pub fn connect_flows(
     }
 }
 
+/// The first address of a name that has the family. The resolver knows no deadline: it is asked on a thread, which is
+/// left behind if no answer comes.
 fn resolve(address: &str, port: u16, family: Option<u8>) -> Result<SocketAddr, TrialError> {
     let failed = |reason: String| TrialError::Resolve { address: address.into(), reason };
-    (address, port)
-        .to_socket_addrs()
+    let (sender, answer) = channel();
+    let name = address.to_owned();
+    thread::Builder::new()
+        .name("resolve".into())
+        .spawn(move || sender.send((name.as_str(), port).to_socket_addrs()))
+        .map_err(TrialError::Thread)?;
+    answer
+        .recv_timeout(RESOLVE_TIMEOUT)
+        .map_err(|_| failed(format!("no answer within {} s", RESOLVE_TIMEOUT.as_secs())))?
         .map_err(|error| failed(error.to_string()))?
         .find(|found| match family {
             Some(4) => found.is_ipv4(),
@@ -79,6 +94,7 @@ fn begin(prepare: &Prepare, remote: SocketAddr, bind: Option<IpAddr>) -> Result<
         granted = socket::verify_window(&socket, prepare.role, &prepare.tcp)?;
         let failed = |source| TrialError::Connect { flow, address: remote.to_string(), source };
         if let Some(local) = bind {
+            let failed = |source| TrialError::Socket { what: format!("cannot send from {local}"), source };
             socket.bind(&SocketAddr::new(local, 0).into()).map_err(failed)?;
         }
         socket.set_nonblocking(true).map_err(failed)?;

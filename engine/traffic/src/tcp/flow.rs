@@ -151,7 +151,8 @@ impl Flows {
         self.stop_sending.load(Ordering::Relaxed)
     }
 
-    /// Breaks every connection that has not ended, and wakes its thread.
+    /// Ends every connection that has not ended, and wakes its thread. Closing it, when the flows are dropped, breaks it:
+    /// what is still in its buffer is not sent.
     pub fn abort(&self, why: FlowEnd) {
         let code = if why == FlowEnd::DrainTimeout { 1 } else { 2 };
         self.aborted.store(code, Ordering::Release);
@@ -175,8 +176,9 @@ impl Flows {
     /// A flow's thread says how it ended.
     pub fn end(&self, flow: &Flow, end: FlowEnd, error: Option<String>, cpu: CpuTime) {
         let end = self.aborted().filter(|_| end != FlowEnd::Drained).unwrap_or(end);
-        // Each flow has one thread, which ends once: the cell is empty.
-        let _ = flow.ending.set(Ending { at_ns: self.now_ns(), end, error, cpu });
+        if flow.ending.set(Ending { at_ns: self.now_ns(), end, error, cpu }).is_err() {
+            return;
+        }
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.one_ended.notify_all();
     }

@@ -42,22 +42,47 @@ enum Verdict {
 
 /// Binds and listens, with the window set and verified before any connection can come.
 pub fn listen(prepare: &Prepare, bind: Option<IpAddr>, ports: Option<PortRange>) -> Result<Listener, TrialError> {
+    let local = local_address(bind, prepare.tcp.family)?;
+    let Some(PortRange { first, last }) = ports else {
+        return listen_on(prepare, local);
+    };
+    for port in first..last {
+        match listen_on(prepare, SocketAddr::new(local.ip(), port)) {
+            Err(TrialError::Socket { source, .. }) if source.kind() == io::ErrorKind::AddrInUse => {}
+            other => return other,
+        }
+    }
+    listen_on(prepare, SocketAddr::new(local.ip(), last)).map_err(|error| match error {
+        TrialError::Socket { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+            TrialError::NoFreePort { first, last, source }
+        }
+        other => other,
+    })
+}
+
+fn listen_on(prepare: &Prepare, local: SocketAddr) -> Result<Listener, TrialError> {
     let settings = &prepare.tcp;
-    let local = local_address(bind, settings.family)?;
     let socket = socket::make(local, prepare.role, settings)?;
     let granted = socket::verify_window(&socket, prepare.role, settings)?;
-    if local.is_ipv6() {
-        let only_ipv6 = settings.family == Some(6);
-        socket.set_only_v6(only_ipv6).map_err(|source| failed(local, source))?;
-    }
-    socket.set_reuse_address(true).map_err(|source| failed(local, source))?;
-    bind_to_a_port(&socket, local, ports)?;
     let backlog = i32::try_from(settings.flows + SPARE_BACKLOG).unwrap_or(i32::MAX);
-    socket.listen(backlog).map_err(|source| failed(local, source))?;
-    socket.set_nonblocking(true).map_err(|source| failed(local, source))?;
-    let bound = socket.local_addr().map_err(|source| failed(local, source))?;
+    let begin = || {
+        if local.is_ipv6() {
+            socket.set_only_v6(settings.family == Some(6))?;
+        }
+        socket.set_reuse_address(true)?;
+        socket.bind(&local.into())?;
+        socket.listen(backlog)?;
+        socket.set_nonblocking(true)?;
+        socket.local_addr()
+    };
+    let bound = begin().map_err(|source| TrialError::Socket { what: format!("cannot listen on {local}"), source })?;
     let port = bound.as_socket().map_or(0, |address| address.port());
     Ok(Listener { socket, port, granted })
+}
+
+/// Whether the next connection may still be taken although this one could not.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }
 
 impl Listener {
@@ -85,7 +110,7 @@ impl Listener {
                 return Err(TrialError::AcceptTimeout { missing, flows: prepare.tcp.flows, port: self.port, timeout });
             }
             self.wait(&pending);
-            self.take_connections(&mut pending, missing + PENDING_HANDSHAKES, &mut strangers);
+            self.take_connections(&mut pending, missing + PENDING_HANDSHAKES, &mut strangers)?;
             settle(&mut pending, prepare, &mut flows, &mut strangers);
         }
     }
@@ -98,8 +123,22 @@ impl Listener {
         let _ = poll(&mut watched, timeout.as_ref());
     }
 
-    fn take_connections(&self, pending: &mut Vec<Pending>, room: usize, strangers: &mut Strangers) {
-        while let Ok((socket, _)) = self.socket.accept() {
+    /// Takes what waits, at most `room` connections, so that a flood cannot keep the caller from its deadline.
+    fn take_connections(
+        &self,
+        pending: &mut Vec<Pending>,
+        room: usize,
+        strangers: &mut Strangers,
+    ) -> Result<(), TrialError> {
+        for _ in 0..room {
+            let socket = match self.socket.accept() {
+                Ok((socket, _)) => socket,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if is_passing(&error) => continue,
+                Err(source) => {
+                    return Err(TrialError::Socket { what: "cannot accept a connection".into(), source });
+                }
+            };
             if socket.set_nonblocking(true).is_err() {
                 continue;
             }
@@ -110,6 +149,7 @@ impl Listener {
             let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
             pending.push(Pending { stream: socket.into(), bytes: [0; OPENING_BYTES], filled: 0, deadline });
         }
+        Ok(())
     }
 }
 
@@ -121,7 +161,7 @@ fn settle(pending: &mut Vec<Pending>, prepare: &Prepare, flows: &mut [Option<Tcp
         match verdict {
             Verdict::Wait => index += 1,
             Verdict::Flow(flow) => {
-                let mut stream = pending.swap_remove(index).stream;
+                let mut stream = pending.remove(index).stream;
                 let opening = Opening { token: prepare.token, flow };
                 // The answer is 20 bytes into an empty send buffer: it cannot block.
                 if stream.write_all(&opening.answer(prepare.answer)).is_ok() {
@@ -131,7 +171,7 @@ fn settle(pending: &mut Vec<Pending>, prepare: &Prepare, flows: &mut [Option<Tcp
                 }
             }
             Verdict::Stranger(counter) => {
-                pending.swap_remove(index);
+                pending.remove(index);
                 *counter(strangers) += 1;
             }
         }
@@ -180,22 +220,4 @@ fn local_address(bind: Option<IpAddr>, family: Option<u8>) -> Result<SocketAddr,
         (None, _) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
     };
     Ok(SocketAddr::new(address, 0))
-}
-
-fn bind_to_a_port(socket: &Socket, local: SocketAddr, ports: Option<PortRange>) -> Result<(), TrialError> {
-    let Some(PortRange { first, last }) = ports else {
-        return socket.bind(&local.into()).map_err(|source| failed(local, source));
-    };
-    let mut refusal = io::Error::from(io::ErrorKind::InvalidInput);
-    for port in first..=last {
-        match socket.bind(&SocketAddr::new(local.ip(), port).into()) {
-            Ok(()) => return Ok(()),
-            Err(error) => refusal = error,
-        }
-    }
-    Err(TrialError::NoFreePort { first, last, source: refusal })
-}
-
-fn failed(local: SocketAddr, source: io::Error) -> TrialError {
-    TrialError::Socket { what: format!("cannot listen on {local}"), source }
 }

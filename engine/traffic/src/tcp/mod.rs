@@ -1,5 +1,6 @@
-//! One end of a TCP trial: prepare, meet, run, drain, report.
+//! One end of a TCP trial: check, meet, wait for the start, run, report.
 
+mod check;
 mod connect;
 mod flow;
 mod listen;
@@ -29,7 +30,9 @@ pub fn carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) {
 }
 
 fn try_carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
-    check(prepare)?;
+    check::check(prepare)?;
+    let block =
+        if prepare.role == Role::Source { source::block(prepare.tcp.length_bytes as usize) } else { Vec::new() };
     let (streams, strangers, granted) = meet(prepare, control, outbox)?;
     for stream in &streams {
         socket::set_connected(&SockRef::from(stream), &prepare.tcp)
@@ -41,19 +44,8 @@ fn try_carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> R
     }
     let origin_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let flows = Flows::new(streams, Instant::now());
-    let ran = run::run(&flows, prepare, control, outbox)?;
-    report(prepare, &flows, ran, strangers, i64::try_from(origin_unix_ns).unwrap_or(i64::MAX), outbox)
-}
-
-fn check(prepare: &Prepare) -> Result<(), TrialError> {
-    let settings = &prepare.tcp;
-    if settings.flows == 0 || settings.length_bytes == 0 || settings.rate_bps == Some(0) {
-        return Err(TrialError::Settings("flows, length and rate must be at least 1".into()));
-    }
-    if settings.sample_interval_us == 0 {
-        return Err(TrialError::Settings("the sample interval must be at least 1 µs".into()));
-    }
-    Ok(())
+    let ran = run::run(&flows, prepare, &block, control, outbox)?;
+    report(prepare, flows, ran, strangers, i64::try_from(origin_unix_ns).unwrap_or(i64::MAX), outbox)
 }
 
 fn meet(
@@ -80,20 +72,23 @@ fn meet(
 
 fn report(
     prepare: &Prepare,
-    flows: &Flows,
+    flows: Flows,
     ran: Ran,
     strangers: Strangers,
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     let sample_rows_lost = ran.samples.rows_lost();
+    let reports = (0..).zip(&flows.all).map(|(index, flow)| flow.report(index)).collect();
+    // Closes what was aborted, so that nothing of it shares the path with the samples.
+    drop(flows);
     let sample_rows = for_each_batch(ran.samples, &prepare.trial, prepare.role, |batch| outbox.samples(batch))
         .map_err(|error| TrialError::Samples(error.to_string()))?;
     outbox.event(Event::Report(Box::new(Report {
         trial: prepare.trial.clone(),
         role: prepare.role,
         origin_unix_ns,
-        flows: (0..).zip(&flows.all).map(|(index, flow)| flow.report(index)).collect(),
+        flows: reports,
         strangers,
         sample_rows,
         sample_rows_lost,

@@ -1,11 +1,12 @@
 //! The coordinator of one end: starts the flows' threads, samples them, keeps the deadlines.
 
 use std::{
+    io,
     thread::{self, Scope},
     time::Duration,
 };
 
-use wire::{Event, FlowEnd, Prepare, Progress, Role};
+use wire::{CpuTime, Event, FlowEnd, Prepare, Progress, Role};
 
 use super::{
     flow::{Flow, Flows},
@@ -14,9 +15,7 @@ use super::{
 };
 use crate::{
     Control, Outbox, TrialError,
-    defaults::{
-        ABORT_TIMEOUT, FLOW_STACK_BYTES, PROGRESS_INTERVAL, RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK,
-    },
+    defaults::{FLOW_STACK_BYTES, PROGRESS_INTERVAL, RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
     samples::SampleLog,
 };
 
@@ -28,8 +27,14 @@ pub struct Ran {
     pub incomplete: Option<TrialError>,
 }
 
-/// Runs all flows to their end, at the latest until the deadlines of the settings.
-pub fn run(flows: &Flows, prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> Result<Ran, TrialError> {
+/// Runs all flows to their end, at the latest until the deadlines of the settings. A source's threads send `block`.
+pub fn run(
+    flows: &Flows,
+    prepare: &Prepare,
+    block: &[u8],
+    control: &Control,
+    outbox: &dyn Outbox,
+) -> Result<Ran, TrialError> {
     let interval = Duration::from_micros(prepare.tcp.sample_interval_us);
     let mut coordinator = Coordinator {
         flows,
@@ -40,20 +45,32 @@ pub fn run(flows: &Flows, prepare: &Prepare, control: &Control, outbox: &dyn Out
         progress_due_ns: nanoseconds(PROGRESS_INTERVAL),
         running: vec![false; flows.all.len()],
     };
-    thread::scope(|scope| {
+    let incomplete = thread::scope(|scope| {
+        let _guard = AbortOnPanic(flows);
         for (index, flow) in flows.all.iter().enumerate() {
-            if let Err(error) = spawn(scope, index, flow, flows, prepare) {
+            if let Err(error) = spawn(scope, index, flow, flows, prepare, block) {
                 flows.abort(FlowEnd::Stopped);
                 return Err(TrialError::Thread(error));
             }
         }
         let mut incomplete = coordinator.run_until_ended().err();
         incomplete = incomplete.or_else(|| coordinator.first_broken()).or_else(|| coordinator.first_early());
-        // Aborted connections end their threads at once; the last sample needs them to have ended.
-        flows.wait_all_ended(ABORT_TIMEOUT);
-        coordinator.sampler.sample(flows);
-        Ok(Ran { samples: coordinator.sampler.log, incomplete })
-    })
+        Ok(incomplete)
+    })?;
+    // All threads have ended: what is counted now is all there will ever be.
+    coordinator.sampler.sample(flows);
+    Ok(Ran { samples: coordinator.sampler.log, incomplete })
+}
+
+/// Without a coordinator nobody would stop the flows' threads, and the scope would wait for them forever.
+struct AbortOnPanic<'a>(&'a Flows);
+
+impl Drop for AbortOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.abort(FlowEnd::Stopped);
+        }
+    }
 }
 
 fn spawn<'scope>(
@@ -62,24 +79,37 @@ fn spawn<'scope>(
     flow: &'scope Flow,
     flows: &'scope Flows,
     prepare: &'scope Prepare,
-) -> std::io::Result<()> {
+    block: &'scope [u8],
+) -> io::Result<()> {
     let cpus = &prepare.tcp.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[index % cpus.len()]);
     let body = move || {
+        let _guard = EndOnPanic(flow, flows);
         if let Some(cpu) = cpu
             && let Err(error) = sys::bind_to_cpu(cpu)
         {
             let error = format!("cannot bind to CPU {cpu}: {error}");
-            flows.end(flow, FlowEnd::Broken, Some(error), wire::CpuTime::default());
+            flows.end(flow, FlowEnd::Broken, Some(error), CpuTime::default());
             return;
         }
         match prepare.role {
-            Role::Source => source::send(flow, flows, &prepare.tcp),
+            Role::Source => source::send(flow, flows, &prepare.tcp, block),
             Role::Sink => sink::receive(flow, flows, &prepare.tcp),
         }
     };
     thread::Builder::new().name(format!("flow-{index}")).stack_size(FLOW_STACK_BYTES).spawn_scoped(scope, body)?;
     Ok(())
+}
+
+/// A flow whose thread is gone must not be waited for.
+struct EndOnPanic<'a>(&'a Flow, &'a Flows);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.1.end(self.0, FlowEnd::Broken, Some("its thread failed".into()), CpuTime::default());
+        }
+    }
 }
 
 struct Coordinator<'a> {
@@ -96,7 +126,7 @@ struct Coordinator<'a> {
 impl Coordinator<'_> {
     fn run_until_ended(&mut self) -> Result<(), TrialError> {
         let settings = &self.prepare.tcp;
-        let sending_ns = microseconds_to_ns(settings.duration_us + settings.pad_us);
+        let sending_ns = microseconds_to_ns(settings.duration_us.saturating_add(settings.pad_us));
         let drain = Duration::from_micros(settings.drain_timeout_us);
         self.wait_until_all_run()?;
         match self.prepare.role {
@@ -204,7 +234,8 @@ impl Coordinator<'_> {
             return None;
         }
         let due = Duration::from_micros(self.prepare.tcp.duration_us);
-        let all_run_ns = self.flows.all.iter().filter_map(Flow::first_byte_ns).max()?;
+        let began_ns = |flow: &Flow| flow.first_byte_ns().unwrap_or(i64::MAX);
+        let all_run_ns = self.flows.all.iter().map(began_ns).max()?;
         (0..).zip(&self.flows.all).find_map(|(index, flow)| {
             let after = from_nanoseconds(flow.ending()?.at_ns - all_run_ns);
             (after < due).then_some(TrialError::EndedEarly { flow: index, after, due })

@@ -70,11 +70,8 @@ fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSettings) -
     }
     if let Some(dscp) = settings.dscp {
         let traffic_class = u32::from(dscp) << 2;
-        match local {
-            SocketAddr::V4(_) => socket.set_tos_v4(traffic_class),
-            SocketAddr::V6(_) => socket.set_tclass_v6(traffic_class),
-        }
-        .map_err(|source| failed(format!("cannot set DSCP {dscp}"), source))?;
+        set_traffic_class(socket, local, settings.family, traffic_class)
+            .map_err(|source| failed(format!("cannot set DSCP {dscp}"), source))?;
     }
     if role == Role::Source {
         set_source(socket, settings)?;
@@ -82,13 +79,20 @@ fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSettings) -
     Ok(())
 }
 
+/// A dual-stack socket carries IPv4 flows too, whose packets take the IPv4 setting.
+fn set_traffic_class(socket: &Socket, local: SocketAddr, family: Option<u8>, traffic_class: u32) -> io::Result<()> {
+    if local.is_ipv6() {
+        socket.set_tclass_v6(traffic_class)?;
+    }
+    if local.is_ipv4() || family != Some(6) {
+        socket.set_tos_v4(traffic_class)?;
+    }
+    Ok(())
+}
+
 fn set_source(socket: &Socket, settings: &TcpSettings) -> Result<(), TrialError> {
     if let Some(name) = &settings.congestion {
-        socket.set_tcp_congestion(name.as_bytes()).map_err(|_| {
-            let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-            let available = available.map_or_else(|_| "unknown".into(), |names| names.trim().to_owned());
-            TrialError::Congestion { name: name.clone(), available }
-        })?;
+        socket.set_tcp_congestion(name.as_bytes()).map_err(|error| congestion_error(name, &error))?;
     }
     if settings.no_delay {
         socket.set_tcp_nodelay(true).map_err(|source| failed("cannot set TCP_NODELAY", source))?;
@@ -100,6 +104,34 @@ fn set_source(socket: &Socket, settings: &TcpSettings) -> Result<(), TrialError>
     Ok(())
 }
 
+fn congestion_error(name: &str, error: &io::Error) -> TrialError {
+    let listed = |which| {
+        let names = fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control"));
+        names.map_or_else(|_| "unknown".into(), |names| names.trim().to_owned())
+    };
+    let name = name.to_owned();
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        TrialError::CongestionForbidden { name, allowed: listed("allowed") }
+    } else {
+        TrialError::Congestion { name, available: listed("available") }
+    }
+}
+
 fn failed(what: impl Into<String>, source: io::Error) -> TrialError {
     TrialError::Socket { what: what.into(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv6Addr;
+
+    use super::*;
+
+    #[test]
+    fn a_dual_stack_socket_marks_packets_of_both_families() {
+        let Ok(socket) = Socket::new(Domain::IPV6, Type::STREAM, None) else { return };
+        let any = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0);
+        set_traffic_class(&socket, any, None, 46 << 2).unwrap();
+        assert_eq!((socket.tclass_v6().unwrap(), socket.tos_v4().unwrap()), (46 << 2, 46 << 2));
+    }
 }

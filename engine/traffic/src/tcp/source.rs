@@ -16,9 +16,9 @@ use super::flow::{Flow, Flows, cpu_since};
 use crate::defaults::{PACING_DEBT, STOP_CHECK};
 
 /// Writes until told to stop, closes its half and waits until the sink has read everything.
-pub fn send(flow: &Flow, flows: &Flows, settings: &TcpSettings) {
+pub fn send(flow: &Flow, flows: &Flows, settings: &TcpSettings, block: &[u8]) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
-    let written = write_until_stopped(flow, flows, settings);
+    let written = write_until_stopped(flow, flows, settings.rate_bps, block);
     // What the thread costs is what sending costs: waiting for the drain is not part of it.
     let cpu = cpu_since(cpu, began);
     match written.and_then(|()| drain(flow, flows)) {
@@ -34,9 +34,8 @@ pub fn heard_from_sink(flow: &Flow) -> bool {
     SockRef::from(&flow.stream).recv_with_flags(&mut word, flags).is_ok_and(|count| count == 1)
 }
 
-fn write_until_stopped(flow: &Flow, flows: &Flows, settings: &TcpSettings) -> io::Result<()> {
-    let block = block(settings.length_bytes as usize);
-    let mut pacer = settings.rate_bps.map(|rate_bps| Pacer::new(rate_bps, Instant::now()));
+fn write_until_stopped(flow: &Flow, flows: &Flows, rate_bps: Option<u64>, block: &[u8]) -> io::Result<()> {
+    let mut pacer = rate_bps.map(|rate_bps| Pacer::new(rate_bps, Instant::now()));
     while !flows.sending_stopped() {
         if let Some(pacer) = &mut pacer {
             let pause = pacer.pause(Instant::now());
@@ -45,7 +44,7 @@ fn write_until_stopped(flow: &Flow, flows: &Flows, settings: &TcpSettings) -> io
                 continue;
             }
         }
-        match (&flow.stream).write(&block) {
+        match (&flow.stream).write(block) {
             Ok(count) => {
                 flow.passed(count, flows.origin());
                 if let Some(pacer) = &mut pacer {
@@ -61,7 +60,10 @@ fn write_until_stopped(flow: &Flow, flows: &Flows, settings: &TcpSettings) -> io
 
 /// The sink closes only after it has read to the end: its FIN says that every byte arrived.
 fn drain(flow: &Flow, flows: &Flows) -> io::Result<FlowEnd> {
-    flow.stream.shutdown(Shutdown::Write)?;
+    if let Err(error) = flow.stream.shutdown(Shutdown::Write) {
+        // A connection that broke in the meantime says why, once.
+        return Err(flow.stream.take_error()?.unwrap_or(error));
+    }
     let mut nothing = [0; 16];
     loop {
         match (&flow.stream).read(&mut nothing) {
@@ -73,8 +75,9 @@ fn drain(flow: &Flow, flows: &Flows) -> io::Result<FlowEnd> {
     }
 }
 
-/// Bytes that do not compress, so that nothing on the path can make the flow faster than it is.
-fn block(length: usize) -> Vec<u8> {
+/// Bytes that do not compress, so that nothing on the path can make a flow faster than it is. One block serves all flows
+/// of a trial.
+pub fn block(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
         state ^= state << 13;
