@@ -1,6 +1,7 @@
-"""Write schema/messages.json and the controller's models of it again, from what the engine says.
+"""Write schema/ and the models of the messages again, as the engine of this checkout says them.
 
-Run it as `python tests/contract/regenerate_messages.py` after a change of the messages in `engine/wire`.
+Run it as `python tests/contract/regenerate_engine.py` after a change of the messages in `engine/wire` or
+of the samples in `engine/traffic`.
 """
 
 import copy
@@ -15,19 +16,21 @@ from flowsweep.hosts.engine import engine_path
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schema" / "messages.json"
+SAMPLES = ROOT / "schema" / "samples.json"
 MODELS = ROOT / "src" / "flowsweep" / "hosts" / "messages.py"
-HEADER = "# Generated from schema/messages.json by tests/contract/regenerate_messages.py: do not edit."
+HEADER = "# Generated from schema/messages.json by tests/contract/regenerate_engine.py: do not edit."
 
 
 def main() -> None:
-    schema = engine_schema()
+    schema = engine_schema("messages")
     SCHEMA.write_text(schema)
+    SAMPLES.write_text(engine_schema("samples"))
     MODELS.write_text(models_of(schema))
 
 
-def engine_schema() -> str:
-    """The schema of the messages, as the engine of this installation prints it."""
-    command = [str(engine_path()), "schema", "messages"]
+def engine_schema(what: str) -> str:
+    """The schema of the messages or samples, as the engine of this installation prints it."""
+    command = [str(engine_path()), "schema", what]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
 
 
