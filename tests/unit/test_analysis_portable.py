@@ -6,7 +6,7 @@ import pytest
 
 from analysis_support import make_campaign
 from flowsweep.analysis import balance, bins, points, summary
-from flowsweep.analysis.exact import quotient
+from flowsweep.analysis.exact import quotient, share
 from flowsweep.archive import Tables, tables_of
 
 
@@ -33,3 +33,13 @@ def test_quotients_are_exact(dividend: int, divisor: int) -> None:
         dividend //= 2**11
     rows = ibis.duckdb.connect().create_table("numbers", pa.table({"a": [dividend], "b": [divisor]}))
     assert quotient(rows.a, rows.b).to_pyarrow().to_pylist() == [dividend // divisor]
+
+
+@pytest.mark.parametrize("whole", [1, 7, 10**9, 40 * 60 * 10**9, 2 * 24 * 3600 * 10**9, 2**49 - 1])
+@pytest.mark.parametrize("total", [0, 1, 2**31 + 1, 2**50 + 1])
+def test_shares_are_exact_for_samples_of_any_length(total: int, whole: int) -> None:
+    parts = sorted({0, 1, whole // 3, whole // 2 + 1, whole - 1, whole})
+    table = pa.table({"part": parts, "total": [total] * len(parts), "whole": [whole] * len(parts)})
+    rows = ibis.duckdb.connect().create_table("numbers", table)
+    found = share(rows.total, rows.part, rows.whole).to_pyarrow().to_pylist()
+    assert found == [total * part // whole for part in parts]

@@ -8,7 +8,8 @@ right.
 import ibis
 import ibis.expr.types as ir
 
-_HALF_BITS = 20
+_DIGIT_BITS = 13
+_DIGITS = 4
 
 
 def quotient(dividend: ir.IntegerValue, divisor: ir.IntegerValue) -> ir.IntegerValue:
@@ -18,13 +19,20 @@ def quotient(dividend: ir.IntegerValue, divisor: ir.IntegerValue) -> ir.IntegerV
 
 
 def share(total: ir.IntegerValue, part: ir.IntegerValue, whole: ir.IntegerValue) -> ir.IntegerValue:
-    """Return ⌊total · part / whole⌋ for 0 ≤ part ≤ whole, 0 < whole < 2⁴¹ (as nanoseconds: 36 minutes).
+    """Return ⌊total · part / whole⌋ for 0 ≤ part ≤ whole, 0 < whole < 2⁴⁹ (as nanoseconds: 6 days).
 
-    The product itself may not fit 64 bits, so this is a long division by hand: `total` and `part` are split
-    into what fits.
+    No trial lasts that long. The product itself may not fit 64 bits, so this is a long division by hand: one
+    digit of `part` after the other, each with what the last one left over. No value on the way reaches
+    2 · 2⁴⁹ · 2¹³ = 2⁶³.
     """
     per_unit, rest = quotient(total, whole), total % whole
-    high, low = quotient(part, ibis.literal(1 << _HALF_BITS, "int64")), part % (1 << _HALF_BITS)
-    high_product = rest * high
-    low_dividend = (high_product % whole) * (1 << _HALF_BITS) + rest * low
-    return per_unit * part + quotient(high_product, whole) * (1 << _HALF_BITS) + quotient(low_dividend, whole)
+    found = per_unit * part
+    left_over: ir.IntegerValue | None = None
+    for place in reversed(range(_DIGITS)):
+        weight = ibis.literal(1 << (_DIGIT_BITS * place), "int64")
+        dividend = rest * (quotient(part, weight) % (1 << _DIGIT_BITS))
+        if left_over is not None:
+            dividend = left_over * (1 << _DIGIT_BITS) + dividend
+        found = found + quotient(dividend, whole) * weight
+        left_over = dividend % whole
+    return found
