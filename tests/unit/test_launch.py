@@ -1,5 +1,6 @@
 import asyncio
 import os
+import shlex
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from flowsweep.errors import LaunchError
 from flowsweep.hosts import engine, launch
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.launch import copy_engine, engine_command, launched, platform_without_engine
-from flowsweep.hosts.of_plan import accesses_of
+from flowsweep.hosts.of_plan import accesses_of, shares_files
 from flowsweep.hosts.opening import open_session
 from flowsweep.plan import parse_plan
 
@@ -63,6 +64,52 @@ def test_ssh_gets_one_argument_that_the_far_shell_takes_apart_again() -> None:
     assert launched(remote("ssh", "-p", "22", "far"), ("sh", "-c", 'echo "$HOME"')) == (
         "ssh", "-p", "22", "far", """sh -c 'echo "$HOME"'""",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "ssh far",
+        "sshpass -e ssh far",
+        "timeout 1h /usr/bin/ssh far",
+        "env A=1 ssh -vp22 -o User=x far",
+        "sudo -u x ssh far -l ssh",
+        "ssh -J ssh far nice",
+    ],
+)
+def test_ssh_is_known_wherever_it_stands(prefix: str) -> None:
+    words = prefix.split()
+    assert launched(remote(*words), ("echo", "a  b")) == (*words, "echo 'a  b'")
+    assert not shares_files(words)
+
+
+def test_a_command_behind_two_sshs_is_taken_apart_twice() -> None:
+    prefix = ("ssh", "gate", "timeout", "1h", "ssh", "far")
+    *before, words = launched(remote(*prefix), ("echo", "it's  one"))
+    assert tuple(before) == prefix
+    (once,) = shlex.split(words)
+    assert shlex.split(once) == ["echo", "it's  one"]
+
+
+@pytest.mark.parametrize("prefix", ["ip netns exec ssh", "kubectl exec -i ssh --", "sshpass -e rsh far"])
+def test_what_only_looks_like_ssh_hands_arguments_over_as_they_are(prefix: str) -> None:
+    words = prefix.split()
+    assert launched(remote(*words), ("echo", "a b")) == (*words, "echo", "a b")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "shares"),
+    [
+        ("", True),
+        ("ip netns exec left", True),
+        ("timeout 1h taskset -c 3", True),
+        ("sudo docker exec -i box", False),
+        ("srun -w node", False),
+        ("a-launcher-nobody-knows", False),
+    ],
+)
+def test_files_are_shared_only_where_that_is_sure(prefix: str, *, shares: bool) -> None:
+    assert shares_files(prefix.split()) == shares
 
 
 def test_the_engine_is_copied_once_and_whole(local_engine: Path, home: Path) -> None:

@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 import os
 import shlex
-from pathlib import Path
 
 from flowsweep.defaults import COPY_TIMEOUT_S
 from flowsweep.errors import LaunchError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.engine import engine_hash, engine_path
 from flowsweep.hosts.process import PipedProcess
+from flowsweep.hosts.ssh import ssh_hops
 
 _MISSING = "flowsweep: no engine here yet, this is"
 _FOLDER = '"${HOME:?no home folder to keep the engine in}/.cache/flowsweep"'
@@ -46,17 +46,12 @@ def engine_command(access: HostAccess) -> tuple[str, ...]:
 def launched(access: HostAccess, command: tuple[str, ...]) -> tuple[str, ...]:
     """A command behind the host's launcher.
 
-    ssh joins its arguments with spaces and has a shell on the other side take them apart again; other
+    Each ssh joins its arguments with spaces and has a shell on the other side take them apart again; other
     launchers hand them over as they are.
     """
-    if is_ssh(access.launch):
-        return (*access.launch, shlex.join(command))
+    for _ in range(ssh_hops(access.launch)):
+        command = (shlex.join(command),)
     return (*access.launch, *command)
-
-
-def is_ssh(launch: tuple[str, ...]) -> bool:
-    """Whether a launcher is OpenSSH's client."""
-    return bool(launch) and Path(launch[0]).name == "ssh"
 
 
 def platform_without_engine(complaint: str) -> str | None:

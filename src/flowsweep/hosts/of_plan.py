@@ -13,8 +13,12 @@ _LOOPBACK_NAME = "localhost"
 """Not every host's resolver knows it in both IP versions; the addresses are always the same (RFC 6761)."""
 
 _LAUNCHERS_OF_THIS_MACHINE = frozenset(
-    ("chrt", "env", "ip", "nice", "nsenter", "numactl", "setpriv", "sudo", "taskset", "unshare")
+    ("chrt", "env", "ip", "nice", "nsenter", "numactl", "setpriv", "sudo", "taskset", "timeout", "unshare")
 )
+_LAUNCHERS_OF_OTHER_FILES = frozenset(
+    ("chroot", "docker", "kubectl", "lxc", "machinectl", "nerdctl", "oc", "podman", "rsh", "srun", "ssh")
+)
+"""Also behind one of this machine, as in `sudo docker exec -i box`."""
 
 
 def accesses_of(hosts: Sequence[Host]) -> dict[str, HostAccess]:
@@ -27,8 +31,14 @@ def accesses_of(hosts: Sequence[Host]) -> dict[str, HostAccess]:
 
 
 def shares_files(launch: Sequence[str]) -> bool:
-    """Whether a launcher starts processes that see this machine's files."""
-    return not launch or Path(launch[0]).name in _LAUNCHERS_OF_THIS_MACHINE
+    """Whether a launcher starts processes that see this machine's files.
+
+    False where in doubt: the engine is copied once then, which works in either case.
+    """
+    names = [Path(word).name for word in launch]
+    return not names or (
+        names[0] in _LAUNCHERS_OF_THIS_MACHINE and _LAUNCHERS_OF_OTHER_FILES.isdisjoint(names)
+    )
 
 
 def data_address(address: str) -> DataAddress:

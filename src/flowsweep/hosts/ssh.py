@@ -1,21 +1,53 @@
-"""What OpenSSH knows of a destination."""
+"""OpenSSH's client in a launcher, and what it knows of a destination."""
 
 import shlex
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from flowsweep.defaults import SESSION_REQUEST_TIMEOUT_S
 from flowsweep.errors import LaunchError
 
+_OPTIONS_WITH_VALUE = frozenset("BbcDEeFIiJLlmOopQRSWw")
+"""ssh(1), synopsis."""
+
+
+@dataclass(frozen=True, slots=True)
+class SshCall:
+    """An ssh among the arguments of a launcher."""
+
+    destination: str
+    command: tuple[str, ...]
+    """What is run there, in front of the engine's command."""
+
+
+def ssh_call(launch: Sequence[str]) -> SshCall | None:
+    """The first ssh of a launcher: it may stand behind other programs, as in `timeout 1h ssh far`.
+
+    A word that only looks like it, such as a namespace called ssh, is none as long as no destination follows.
+    """
+    for index, word in enumerate(launch):
+        if Path(word).name == "ssh" and (call := _call(launch[index + 1 :])) is not None:
+            return call
+    return None
+
+
+def ssh_hops(launch: Sequence[str]) -> int:
+    """How many shells, each behind an ssh, take the launched command apart: two in `ssh gate ssh far`."""
+    call = ssh_call(launch)
+    return 0 if call is None else 1 + ssh_hops(call.command)
+
 
 def host_name(launch: Sequence[str]) -> str:
-    """The name or address that an ssh launcher connects to, by the user's configuration (`ssh -G`).
+    """The name or address that a launcher which begins with ssh connects to, by the user's configuration.
 
     Raises:
         LaunchError: there is no ssh, or it does not understand the destination.
     """
+    call = ssh_call(launch)
+    destination = shlex.join(launch) if call is None else call.destination
     command = [launch[0], "-G", *launch[1:]]
-    destination = launch[-1]
     try:
         answer = subprocess.run(
             command, capture_output=True, text=True, timeout=SESSION_REQUEST_TIMEOUT_S, check=True
@@ -27,3 +59,26 @@ def host_name(launch: Sequence[str]) -> str:
     settings = (line.partition(" ") for line in answer.stdout.splitlines())
     names = (value for key, _, value in settings if key == "hostname")
     return next(names, destination)
+
+
+def _call(arguments: Sequence[str]) -> SshCall | None:
+    """Take the arguments of an ssh apart; options may stand before and after the destination."""
+    destination = None
+    index = 0
+    while index < len(arguments):
+        word = arguments[index]
+        if word.startswith("-") and word != "-":
+            index += 2 if _takes_next(word) else 1
+        elif destination is None:
+            destination = word
+            index += 1
+        else:
+            break
+    return None if destination is None else SshCall(destination, tuple(arguments[index:]))
+
+
+def _takes_next(option: str) -> bool:
+    """Whether the value of an option, or of the last of several behind one dash, is the next argument."""
+    letters = option[1:]
+    with_value = [index for index, letter in enumerate(letters) if letter in _OPTIONS_WITH_VALUE]
+    return with_value[:1] == [len(letters) - 1]
