@@ -1,5 +1,7 @@
 """A process that is killed, at every step that touches the disk."""
 
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +13,7 @@ import pytest
 from analysis_support import make_campaign
 from flowsweep.analysis import summary
 from flowsweep.archive import ArchiveWriter, create_archive, disk, open_archive_for_writing, read_archive
+from flowsweep.errors import ArchiveError
 
 CAMPAIGN = make_campaign(flows=(1, 2), window_sums=(1 << 18,))
 STEPS = ("append", "write_file", "rename", "sync", "make_folder", "remove_folder")
@@ -21,17 +24,18 @@ class Killed(BaseException):
 
 
 class Killer:
-    """Lets so many steps that touch the disk happen, and ends the process before the next."""
+    """Lets so many steps that touch the disk happen, and ends the process before the next, or raises."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, steps: int) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch, steps: int, error: BaseException | None = None) -> None:
         self.left = steps
+        self._error = error or Killed()
         for name in STEPS:
             patch.setattr(disk, name, self._counted(getattr(disk, name)))
 
     def _counted(self, step: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any, **named: Any) -> Any:
             if self.left == 0:
-                raise Killed
+                raise self._error
             self.left -= 1
             return step(*arguments, **named)
 
@@ -61,6 +65,63 @@ def test_a_campaign_survives_a_kill_at_any_step(tmp_path: Path, monkeypatch: pyt
             assert steps > 50
             return
     pytest.fail("the campaign never came to its end")
+
+
+def test_a_disk_that_fails_at_any_step_is_an_error_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    for steps in range(200):
+        folder = tmp_path / str(steps)
+        acknowledged: set[str] = set()
+        with monkeypatch.context() as patch:
+            Killer(patch, steps, full)
+            error = None
+            try:
+                _run(lambda folder=folder: create_archive(folder, plan_json="{}", seed=1), acknowledged)
+            except ArchiveError as caught:
+                error = str(caught)
+        if error is None:
+            assert steps > 50
+            return
+        assert error.startswith(str(folder))
+        assert "No space left on device. Make room there" in error
+        assert not acknowledged or acknowledged <= set(read_archive(folder).records)
+    pytest.fail("the campaign never came to its end")
+
+
+@pytest.mark.parametrize("refused", ["read_bytes", "is_file", "mkdir"])
+def test_an_archive_that_may_not_be_touched_is_an_error_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    create_archive(tmp_path / "there", plan_json="{}", seed=1).close()
+
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, refused, refuse)
+    tries: list[Callable[[], object]] = [lambda: open_archive_for_writing(tmp_path / "there")]
+    if refused == "mkdir":
+        tries.append(lambda: create_archive(tmp_path / "new", plan_json="{}", seed=1))
+    else:
+        tries.append(lambda: read_archive(tmp_path / "there"))
+    for attempt in tries:
+        with pytest.raises(ArchiveError, match=r"Permission denied\. See to it that you may read"):
+            attempt()
+
+
+def test_an_archive_on_a_read_only_disk_can_be_read_and_not_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_archive(tmp_path, plan_json="{}", seed=1).close()
+
+    def refuse(path: Path, *_: object) -> int:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(ArchiveError, match="journal: cannot be gone on with: Read-only file system"):
+        open_archive_for_writing(tmp_path)
+    assert read_archive(tmp_path).records == {}
 
 
 def _run(opened: Callable[[], ArchiveWriter], acknowledged: set[str]) -> bool:

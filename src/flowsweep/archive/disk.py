@@ -1,11 +1,43 @@
 """The operating system's part of crash safety: what has returned from here survives a power cut."""
 
+import errno
 import fcntl
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from flowsweep.errors import ArchiveError
+
+_NO_ROOM = "Make room there, then go on with --resume: what was recorded is kept."
+_NO_RIGHT = "See to it that you may read and write there, or work on a copy of the archive."
+_REMEDIES = {
+    errno.ENOSPC: _NO_ROOM,
+    errno.EDQUOT: _NO_ROOM,
+    errno.EACCES: _NO_RIGHT,
+    errno.EPERM: _NO_RIGHT,
+    errno.EROFS: _NO_RIGHT,
+}
+
+
+@contextmanager
+def reported(path: Path, failed: str) -> Iterator[None]:
+    """Say what the operating system refused in a way that a person can act on.
+
+    Args:
+        path: What the block is about; named where the system does not say itself which file it was.
+        failed: As in "cannot be read".
+
+    Raises:
+        ArchiveError: In place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        remedy = _REMEDIES.get(error.errno or 0)
+        message = f"{error.filename or path}: {failed}: {error.strerror or error}"
+        raise ArchiveError(message if remedy is None else f"{message}. {remedy}") from error
 
 
 def open_locked(path: Path) -> int:

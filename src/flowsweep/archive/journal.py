@@ -36,8 +36,9 @@ def frame(payload: bytes) -> bytes:
 def parse(data: bytes, name: str) -> Content:
     """Take a journal apart; a torn tail is left out.
 
-    A record counts as torn if the file ends before it does, or if nothing but zero bytes is left (a file
-    that had grown, but was not written, when power went).
+    A record counts as torn if the file ends before it does, or if the file had grown but was not written
+    everywhere when power went. What was not written reads as zero bytes: after a header that is wrong there
+    are only such, or the last payload, which is JSON and never holds one, has some.
 
     Raises:
         ArchiveError: A whole record has changed since it was written; says at which byte it starts.
@@ -47,7 +48,7 @@ def parse(data: bytes, name: str) -> Content:
     while offset + _HEADER.size <= len(data):
         length, payload_crc, header_crc = _HEADER.unpack_from(data, offset)
         if zlib.crc32(data[offset : offset + _CHECKED.size]) != header_crc:
-            if not any(data[offset:]):
+            if not any(data[offset + _HEADER.size :]):
                 break
             raise _corrupt(name, offset, "its header")
         start = offset + _HEADER.size
@@ -55,6 +56,8 @@ def parse(data: bytes, name: str) -> Content:
             break
         payload = data[start : start + length]
         if zlib.crc32(payload) != payload_crc:
+            if start + length == len(data) and b"\0" in payload:
+                break
             raise _corrupt(name, offset, f"its payload of {length} bytes")
         payloads.append(payload)
         offset = start + length
@@ -91,11 +94,12 @@ class JournalFile:
             ArchiveError: The disk did not take it; the journal is as before.
         """
         record = frame(payload)
-        try:
-            disk.append(self._descriptor, record, at=self._end)
-        except OSError as error:
-            os.ftruncate(self._descriptor, self._end)
-            raise ArchiveError(f"{self._path}: cannot be written: {error.strerror}") from error
+        with disk.reported(self._path, "cannot be written"):
+            try:
+                disk.append(self._descriptor, record, at=self._end)
+            except OSError:
+                os.ftruncate(self._descriptor, self._end)
+                raise
         self._end += len(record)
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from flowsweep.archive import disk
 from flowsweep.archive.campaign import JOURNAL_FILE, Campaign, read_campaign
 from flowsweep.archive.entries import State, state_of
 from flowsweep.archive.journal import parse
@@ -20,13 +21,16 @@ def read_archive(folder: Path) -> "Archive":
     Raises:
         ArchiveError: It is no archive, is damaged, or lacks a file that its journal names.
     """
-    campaign = read_campaign(folder)
-    journal = folder / JOURNAL_FILE
-    content = parse(journal.read_bytes(), str(journal))
-    state = state_of(content.payloads, journal)
-    for file in (*state.sample_files, *state.flow_files):
-        if not (folder / file).is_file():
-            raise ArchiveError(f"{folder}: not a whole archive: its journal names {file}, which is missing")
+    with disk.reported(folder, "cannot be read"):
+        campaign = read_campaign(folder)
+        journal = folder / JOURNAL_FILE
+        content = parse(journal.read_bytes(), str(journal))
+        state = state_of(content.payloads, journal)
+        for file in (*state.sample_files, *state.flow_files):
+            if not (folder / file).is_file():
+                raise ArchiveError(
+                    f"{folder}: not a whole archive: its journal names {file}, which is missing"
+                )
     return Archive(folder, campaign, state)
 
 

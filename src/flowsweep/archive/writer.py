@@ -53,21 +53,19 @@ def create_archive(
         seed=seed,
         plan=json.loads(plan_json),
     )
-    try:
+    with disk.reported(folder, "no archive can be made there"):
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_what_is_there(folder)
         journal = JournalFile(folder / JOURNAL_FILE)
-    except OSError as error:
-        raise ArchiveError(f"{folder}: no archive can be made there: {error.strerror}") from error
-    try:
-        # Again, under the lock: another process may have been faster.
-        _refuse_what_is_there(folder)
-        write_campaign(folder, campaign)
-        disk.sync(folder.absolute().parent)
-        return ArchiveWriter(folder, campaign, journal)
-    except BaseException:
-        journal.close()
-        raise
+        try:
+            # Again, under the lock: another process may have been faster.
+            _refuse_what_is_there(folder)
+            write_campaign(folder, campaign)
+            disk.sync(folder.absolute().parent)
+            return ArchiveWriter(folder, campaign, journal)
+        except BaseException:
+            journal.close()
+            raise
 
 
 def open_archive_for_writing(folder: Path) -> "ArchiveWriter":
@@ -76,14 +74,15 @@ def open_archive_for_writing(folder: Path) -> "ArchiveWriter":
     Raises:
         ArchiveError: It is no archive, cannot be read, or another process is writing it.
     """
-    campaign = read_campaign(folder)
-    journal = JournalFile(folder / JOURNAL_FILE)
-    try:
-        writer = ArchiveWriter(folder, campaign, journal)
-        writer.remove_leftovers()
-    except BaseException:
-        journal.close()
-        raise
+    with disk.reported(folder, "cannot be gone on with"):
+        campaign = read_campaign(folder)
+        journal = JournalFile(folder / JOURNAL_FILE)
+        try:
+            writer = ArchiveWriter(folder, campaign, journal)
+            writer.remove_leftovers()
+        except BaseException:
+            journal.close()
+            raise
     return writer
 
 
@@ -135,10 +134,8 @@ class ArchiveWriter:
         entry = FinishedEntry(
             record=outcome.record, sample_rows=outcome.samples.num_rows, flow_rows=outcome.flows.num_rows
         )
-        try:
+        with disk.reported(self.folder / entry.folder, "cannot be written"):
             write_attempt(self.folder / entry.folder, outcome)
-        except OSError as error:
-            raise ArchiveError(f"{self.folder / entry.folder}: cannot be written: {error}") from error
         self._keep(entry)
 
     def compact(self, *, rows_per_file: int = ROWS_PER_FILE) -> None:
@@ -151,20 +148,23 @@ class ArchiveWriter:
         """
         if not self._state.loose:
             return
-        try:
+        with disk.reported(self.folder / MERGED_FOLDER, "cannot be written"):
             entry = merge(self.folder, self._state, rows_per_file=rows_per_file)
-        except OSError as error:
-            raise ArchiveError(f"{self.folder / MERGED_FOLDER}: cannot be written: {error}") from error
         self._keep(entry)
         self.remove_leftovers()
 
     def remove_leftovers(self) -> None:
-        """Remove folders of data that the journal does not name."""
+        """Remove folders of data that the journal does not name.
+
+        Raises:
+            ArchiveError: One of them cannot be removed; the archive is whole all the same.
+        """
         named = self._state.folders
-        for parent in (TRIALS_FOLDER, MERGED_FOLDER):
-            for path in sorted((self.folder / parent).glob("*/")):
-                if f"{parent}/{path.name}" not in named:
-                    disk.remove_folder(path)
+        with disk.reported(self.folder, "left-over data cannot be removed"):
+            for parent in (TRIALS_FOLDER, MERGED_FOLDER):
+                for path in sorted((self.folder / parent).glob("*/")):
+                    if f"{parent}/{path.name}" not in named:
+                        disk.remove_folder(path)
 
     def close(self) -> None:
         """Let others write the archive. Everything is on disk already."""
