@@ -2,7 +2,7 @@
 
 FlowsweepError
 ├── PlanError            the plan or the command line is wrong; nothing ran (exit code 2)
-├── ArchiveError         an archive cannot be read, written or resumed (exit code 2)
+├── ArchiveError         an archive cannot be read, written or resumed (exit code 2; 1 once trials ran)
 ├── LabError             an emulated path cannot be built here
 ├── LaunchError          an engine could not be started on a host
 └── SessionError         a session with an engine broke, or the engine answered nonsense

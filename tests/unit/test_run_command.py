@@ -1,6 +1,8 @@
 """The commands run, tcp and demo, as far as they go without traffic."""
 
 import io
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from typer.testing import CliRunner, Result
 from analysis_support import make_record, make_trial
 from flowsweep.archive import create_archive
 from flowsweep.cli import load
-from flowsweep.cli.app import app
+from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, app
 from flowsweep.cli.demo import free_folder, plan_text
 from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
 from flowsweep.errors import ArchiveError, PlanError
@@ -23,8 +25,8 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
 )
-from flowsweep.run.outcome import Failure
-from flowsweep.schedule import schedule
+from flowsweep.run.outcome import Failure, Recorder
+from flowsweep.schedule import Slot, schedule
 
 SECOND_NS = 1_000_000_000
 STOCK_WINDOW_BYTES = 212_992
@@ -86,6 +88,60 @@ def test_an_edited_plan_is_not_resumed(plan: Path, tmp_path: Path) -> None:
     result = invoke("run", plan, "--archive", archive, "--resume", "--set", "sweep.duration=5s")
     assert isinstance(result.exception, PlanError)
     assert "duration: 4s then, 5s now" in str(result.exception)
+
+
+def test_a_plan_that_another_version_wrote_is_not_resumed(
+    plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flowsweep.archive.writer.__version__", "9.9.9")
+    create_archive(tmp_path / "archive", plan_json='{"sweeps": "of the future"}', seed=1).close()
+    for _ in range(2):
+        result = invoke("run", plan, "--archive", tmp_path / "archive", "--resume")
+        assert isinstance(result.exception, ArchiveError)
+        assert "was begun by flowsweep 9.9.9" in str(result.exception)
+        assert "pip install flowsweep==9.9.9" in str(result.exception)
+
+
+def campaign_that_ends(patch: pytest.MonkeyPatch, error: BaseException, *, begun: int) -> None:
+    """Lets a command's campaign begin some trials, and raise."""
+
+    async def run_campaign(slots: Sequence[Slot], _: object, recorder: Recorder, **__: object) -> None:
+        for slot in slots[:begun]:
+            recorder.started(slot.trials[0].trial_id, 1, datetime.now(UTC))
+        raise error
+
+    patch.setattr("flowsweep.cli.campaign.run_campaign", run_campaign)
+
+
+def test_an_error_after_trials_ran_does_not_leave_as_if_nothing_had(
+    plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign_that_ends(monkeypatch, ArchiveError("journal: no space left"), begun=1)
+    archive = tmp_path / "an archive"
+    result = invoke("run", plan, "--archive", archive, "--set", "sweep.flows=2")
+    assert result.exit_code == EXIT_TRIALS_FAILED
+    assert "error: journal: no space left" in result.stderr
+    assert f"0 finished trials are kept in {archive}" in result.stderr
+    again = f"flowsweep run {plan} --archive '{archive}' --resume --set sweep.flows=2"
+    assert f"to go on: {again}\n" in result.stderr
+
+
+def test_an_error_before_any_trial_is_left_to_the_command_line(
+    plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign_that_ends(monkeypatch, ArchiveError("journal: no space left"), begun=0)
+    assert isinstance(invoke("run", plan, "--archive", tmp_path / "archive").exception, ArchiveError)
+
+
+def test_an_interrupted_demo_says_what_can_be_done_with_a_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flowsweep.cli.demo.lab_possible", lambda: "not in this test")
+    campaign_that_ends(monkeypatch, KeyboardInterrupt(), begun=1)
+    result = invoke("demo", "--archive", tmp_path / "demo")
+    assert result.exit_code == EXIT_INTERRUPTED
+    assert f"to see them: flowsweep summary {tmp_path / 'demo'}\n" in result.stderr
+    assert "--resume" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -29,11 +29,16 @@ def run_app() -> None:
     try:
         app()
     except FlowsweepError as error:
-        text = f"[bold red]error:[/bold red] {escape(str(error))}"
-        Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+        tell_error(error)
         sys.exit(EXIT_USAGE)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+
+
+def tell_error(error: FlowsweepError) -> None:
+    """Say on standard error what went wrong."""
+    text = f"[bold red]error:[/bold red] {escape(str(error))}"
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
 @app.callback(invoke_without_command=True)

@@ -11,8 +11,9 @@ import typer
 
 from flowsweep.analysis import summary
 from flowsweep.archive import ArchiveWriter, read_archive
-from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED
+from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, tell_error
 from flowsweep.cli.progress import progress_view
+from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.lab import build_lab
@@ -29,19 +30,34 @@ _REASONS_SHOWN = 5
 Row = Mapping[str, Any]
 
 
-def carry_out(plan: Plan, writer: ArchiveWriter) -> None:
+def carry_out(plan: Plan, writer: ArchiveWriter, *, after_a_break: str) -> None:
     """Run every trial that the archive does not hold whole, if there is any, then merge its files.
 
+    Args:
+        plan: what to run.
+        writer: where the results go.
+        after_a_break: what a person can do if the campaign does not come to its end.
+
     Raises:
-        typer.Exit: Ctrl-C; what is done is kept.
+        typer.Exit: Ctrl-C, or an error after trials have run; what is done is kept, and said.
         LabError, LaunchError, SessionError: hosts cannot be had; nothing ran.
-        ArchiveError: the disk does not take it.
+        ArchiveError: the archive cannot be written; nothing ran.
     """
     earlier = Earlier(done=_whole_trials(writer), attempts=writer.attempts)
     slots = schedule(plan, writer.seed)
-    if any(trial.trial_id not in earlier.done for slot in slots for trial in slot.trials):
-        _run(plan, slots, writer, earlier)
-    writer.compact()
+    try:
+        if any(trial.trial_id not in earlier.done for slot in slots for trial in slot.trials):
+            _run(plan, slots, writer, earlier)
+        writer.compact()
+    except KeyboardInterrupt:
+        _tell_break("interrupted; ", writer, after_a_break)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except FlowsweepError as error:
+        if writer.attempts == earlier.attempts:
+            raise
+        tell_error(error)
+        _tell_break("", writer, after_a_break)
+        raise typer.Exit(EXIT_TRIALS_FAILED) from error
 
 
 def tell_the_end(folder: Path) -> int:
@@ -60,15 +76,13 @@ def tell_the_end(folder: Path) -> int:
 
 
 def _run(plan: Plan, slots: Sequence[Slot], writer: ArchiveWriter, earlier: Earlier) -> None:
-    try:
-        with _hosts(plan) as accesses, progress_view() as events:
-            asyncio.run(run_campaign(slots, accesses, writer, earlier=earlier, events=events))
-    except KeyboardInterrupt:
-        kept = f"{len(writer.records)} finished trials are kept in {writer.folder}"
-        typer.echo(
-            f"interrupted; {kept}\nto go on: flowsweep run PLAN --archive {writer.folder} --resume", err=True
-        )
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+    with _hosts(plan) as accesses, progress_view() as events:
+        asyncio.run(run_campaign(slots, accesses, writer, earlier=earlier, events=events))
+
+
+def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
+    kept = f"{len(writer.records)} finished trials are kept in {writer.folder}"
+    typer.echo(f"{beginning}{kept}\n{advice}", err=True)
 
 
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:

@@ -4,6 +4,7 @@ import itertools
 import secrets
 from importlib import resources
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -42,7 +43,7 @@ def demo(
     typer.echo(f"{expected.trials} trials on {where}; about {format_duration(expected.duration_ns)}")
     folder = free_folder(archive)
     with create_archive(folder, plan_json=plan.model_dump_json(), seed=seed) as writer:
-        carry_out(plan, writer)
+        carry_out(plan, writer, after_a_break=f"to see them: flowsweep summary {quote(str(folder))}")
     code = tell_the_end(folder)
     report = folder / "report.html"
     write_report(read_archive(folder), report)

@@ -1,15 +1,18 @@
 """`flowsweep run`: carry out a plan, and leave an archive behind."""
 
 import secrets
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 
+from flowsweep import __version__
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
 from flowsweep.cli.app import app
 from flowsweep.cli.campaign import SEED_BITS, carry_out, tell_the_end
-from flowsweep.errors import ArchiveError, PlanError
+from flowsweep.errors import ArchiveError, FlowsweepError, PlanError
 from flowsweep.lab import enter_user_namespace_if_needed
 from flowsweep.plan import Plan, load_plan, parse_overrides, plan_difference
 
@@ -33,8 +36,10 @@ def run(
     loaded = load_plan(plan, parse_overrides(overrides or []))
     if loaded.links:
         enter_user_namespace_if_needed()
+    go_on = ["flowsweep", "run", str(plan), "--archive", str(archive), "--resume"]
+    go_on += [word for override in overrides or [] for word in ("--set", override)]
     with _writer(loaded, archive, resume=resume) as writer:
-        carry_out(loaded, writer)
+        carry_out(loaded, writer, after_a_break=f"to go on: {shlex.join(go_on)}")
     code = tell_the_end(archive)
     typer.echo(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
     raise typer.Exit(code)
@@ -50,14 +55,23 @@ def _writer(plan: Plan, folder: Path, *, resume: bool) -> ArchiveWriter:
             f"{folder}: is not there, so there is nothing to resume; leave --resume out to begin"
         )
     writer = open_archive_for_writing(folder)
-    differences = plan_difference(Plan.model_validate_json(writer.plan_json), plan)
-    if differences:
+    try:
+        _refuse_another_plan(plan, writer)
+    except FlowsweepError:
         writer.close()
-        raise PlanError(
-            plan.source,
-            (
-                f"is not the plan that {folder} was begun with; go on with that one, or choose a new folder",
-                *differences,
-            ),
-        )
+        raise
     return writer
+
+
+def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
+    try:
+        begun_with = Plan.model_validate_json(writer.plan_json)
+    except ValidationError as error:
+        version = writer.campaign.flowsweep_version
+        raise ArchiveError(
+            f"{writer.folder}: was begun by flowsweep {version}, and this is {__version__}, which does not "
+            f"understand its plan: go on with `pip install flowsweep=={version}`, or choose a new folder"
+        ) from error
+    if differences := plan_difference(begun_with, plan):
+        what = f"is not the plan that {writer.folder} was begun with"
+        raise PlanError(plan.source, (f"{what}; go on with that one, or choose a new folder", *differences))
