@@ -1,12 +1,10 @@
 """`flowsweep summary`: what came out of each trial, as a table for people, CSV or JSON."""
 
-import csv
 import json
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 from rich import box
@@ -17,8 +15,9 @@ from rich.table import Table
 from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
+from flowsweep.csv_text import csv_text
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
-from flowsweep.wording import format_duration, format_rate, format_share, format_size
+from flowsweep.wording import both_windows, direction, format_duration, format_rate, format_share, format_size
 
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], str]]
@@ -45,7 +44,7 @@ def show_summary(
     rows = summary(read_archive(archive).tables()).to_pyarrow()
     match form:
         case Format.csv:
-            write_csv(rows.column_names, rows.to_pylist(), sys.stdout)
+            typer.echo(csv_text(rows.to_pylist(), rows.column_names), nl=False)
         case Format.json:
             typer.echo(json.dumps(rows.to_pylist(), indent=2, ensure_ascii=False))
         case Format.table:
@@ -53,16 +52,6 @@ def show_summary(
             if not console.is_terminal:
                 console.width = _WIDTH_OF_NO_TERMINAL
             print_table(rows.to_pylist(), console)
-
-
-def write_csv(columns: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
-    """Write rows with their column names, by RFC 4180 but for line ends; nothing for null, true and false."""
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow(
-            {name: str(cell).lower() if isinstance(cell, bool) else cell for name, cell in row.items()}
-        )
 
 
 def print_table(rows: Sequence[Row], console: Console) -> None:
@@ -122,18 +111,13 @@ def _cell(column: str, show: Callable[[Any], str]) -> Callable[[Row], str]:
     return lambda row: "" if row[column] is None else show(row[column])
 
 
-def _windows(row: Row) -> str:
-    send, receive = _cell("window_send_bytes", format_size)(row), _cell("window_recv_bytes", format_size)(row)
-    return send if send == receive else f"{send or 'auto'} / {receive or 'auto'}"
-
-
 _TEXTS = ("path", "congestion", "status")
 
 _PARAMETERS: tuple[Column, ...] = (
-    ("path", lambda row: f"{row['src']} → {row['dst']}"),
+    ("path", lambda row: direction(row["src"], row["dst"], simultaneous=row["simultaneous"])),
     ("flows", _cell("flows", str)),
     ("window sum", _cell("window_sum_bytes", format_size)),
-    ("window", _windows),
+    ("window", lambda row: both_windows(row["window_send_bytes"], row["window_recv_bytes"])),
     ("length", _cell("length_bytes", format_size)),
     ("congestion", _cell("congestion", str)),
     ("duration", _cell("duration_s", lambda seconds: format_duration(seconds * SECOND_NS))),
