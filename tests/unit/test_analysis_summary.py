@@ -147,7 +147,7 @@ def test_a_byte_too_many_at_either_end_makes_a_trial_incomplete(role: str) -> No
     end["bytes"] += 1
     wrong = replace(whole, flows=make_flows(ends))
     [row] = summed(wrong)
-    assert (row["status"], row["error"]) == ("incomplete", "bytes sent, read and sampled differ in 1 flows")
+    assert (row["status"], row["error"]) == ("incomplete", "bytes sent, read and sampled differ in 1 flow")
     tables = tables_of([wrong])
     checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials)).order_by("flow")
     assert checked.to_pyarrow()["balanced"].to_pylist() == [True, False, True]

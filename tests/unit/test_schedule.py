@@ -105,8 +105,8 @@ def test_simultaneous_trials_take_the_time_of_one():
 def test_remarks_name_what_is_worth_knowing():
     plan = plan_of('flows = [1, 3]\nwindow_sum = ["256KiB", "512KiB"]\nwindow_max = "208KiB"')
     told = " ".join(remarks(plan, expand(plan)))
-    assert "1 of 3 points ask for more than window_max, 208 KiB" in told
-    assert "2 points equal in 1 groups" in told
+    assert "1 of 3 points over window_max, 208 KiB" in told
+    assert "2 points equal in 1 group" in told
     assert "not every window_sum divides" in told
     assert "no congestion control is named" in told
 

@@ -99,7 +99,8 @@ def _judged(rows: ir.Table) -> ir.Table:
         + rows.expected_bins.cast("string")
         + f" intervals are complete, {MINIMUM_BINS} are needed"
     )
-    unequal = "bytes sent, read and sampled differ in " + rows.unbalanced.cast("string") + " flows"
+    flows = (rows.unbalanced == 1).ifelse("1 flow", rows.unbalanced.cast("string") + " flows")
+    unequal = "bytes sent, read and sampled differ in " + flows
     known = ~few & (rows.status != "failed")
     goodputs = ("goodput_bps", "goodput_p10_bps", "goodput_p90_bps", "goodput_mean_bps")
     return rows.mutate(

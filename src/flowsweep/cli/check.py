@@ -14,7 +14,7 @@ from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
-from flowsweep.wording import format_duration, format_rate, format_size
+from flowsweep.wording import counted, direction, format_duration, format_rate, format_size
 
 NO_SEED = 0
 """Counts and times are the same for every seed."""
@@ -51,7 +51,7 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
     return [
         ("name", plan.campaign.name),
         *([("overrides", ", ".join(plan.overrides))] if plan.overrides else []),
-        ("trials", f"{expected.trials} ({len(points)} points, repeats: {plan.campaign.repeats})"),
+        ("trials", f"{expected.trials} ({counted(len(points), 'point')}, repeats: {plan.campaign.repeats})"),
         ("expected time", format_duration(expected.duration_ns)),
         ("expected bytes", _bytes(expected)),
         ("order", _order(plan)),
@@ -65,7 +65,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     own_slots = [slot for slot in slots if slot.trials[0].sweep == sweep.name]
     expected = estimate(own_slots, plan.links)
     return [
-        ("paths", ", ".join(f"{path.src} → {path.dst}" for path in sweep.paths)),
+        ("paths", ", ".join(direction(path.src, path.dst) for path in sweep.paths)),
         ("directions", sweep.directions),
         ("points", str(len(own_points))),
         ("trials", str(expected.trials)),
@@ -85,7 +85,7 @@ def _bytes(expected: Estimate) -> str:
         return f"at most {format_size(expected.bytes_at_most)}"
     if expected.unbounded_trials == expected.trials:
         return "unknown: no link and no rate bounds them"
-    return f"unknown: no link and no rate bounds {expected.unbounded_trials} trials"
+    return f"unknown: no link and no rate bounds {counted(expected.unbounded_trials, 'trial')}"
 
 
 def _order(plan: Plan) -> str:

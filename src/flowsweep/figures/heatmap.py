@@ -1,8 +1,10 @@
 """Sum goodput over window and flows, as a map with the numbers in it."""
 
+from collections.abc import Sequence
+
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import position
+from flowsweep.figures.axis import Axis, position
 from flowsweep.figures.cells import Cell
 from flowsweep.figures.panel import Panel
 from flowsweep.figures.plane import Plane, plane
@@ -18,30 +20,26 @@ DARK_SHARE = 0.5
 def heatmap(panel: Panel) -> go.Figure:
     """Draw a panel's plane from above; colours run from zero to the highest of the sweep."""
     grid = plane(panel)
-    x_positions, x_labels = grid.x_axis.ticks(grid.xs)
-    y_positions, y_labels = grid.y_axis.ticks(grid.ys)
     return figure(
         [_map(grid), _numbers(grid), *_failed(grid)],
         margin={"l": 52, "r": 8, "t": 28, "b": 48},
         showlegend=False,
         hovermode="closest",
-        xaxis={
-            "title": {"text": grid.x_axis.name, "standoff": 8},
-            "tickvals": x_positions,
-            "ticktext": x_labels,
-            "showgrid": False,
-            "zeroline": False,
-            "ticks": "",
-        },
-        yaxis={
-            "title": {"text": grid.y_axis.name, "standoff": 8},
-            "tickvals": y_positions,
-            "ticktext": y_labels,
-            "showgrid": False,
-            "zeroline": False,
-            "ticks": "",
-        },
+        xaxis=_axis(grid.x_axis, grid.xs),
+        yaxis=_axis(grid.y_axis, grid.ys),
     )
+
+
+def _axis(axis: Axis, values: Sequence[float]) -> dict[str, object]:
+    positions, labels = axis.ticks(values)
+    return {
+        "title": {"text": axis.name, "standoff": 8},
+        "tickvals": positions,
+        "ticktext": labels,
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+    }
 
 
 def _map(grid: Plane) -> go.Heatmap:

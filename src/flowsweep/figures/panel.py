@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flowsweep import wording
 from flowsweep.figures.axis import FLOWS, OTHERS, WINDOWS, Axis, Row, Value
 
 MOST_SERIES = 8
@@ -53,8 +54,7 @@ def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
 
 def direction(row: Row) -> str:
     """Source and sink of a trial, for people."""
-    arrow = "⇄" if row.get("simultaneous") else "→"
-    return f"{row['src']} {arrow} {row['dst']}"
+    return wording.direction(row["src"], row["dst"], simultaneous=bool(row.get("simultaneous")))
 
 
 def _panels_of_sweep(sweep: str, rows: list[Row]) -> list[Panel]:

@@ -6,6 +6,7 @@ from flowsweep.figures.axis import FLOWS, WINDOWS_PER_FLOW, Axis
 from flowsweep.figures.line import lines
 from flowsweep.figures.panel import Panel
 from flowsweep.figures.scale import rate_scale
+from flowsweep.wording import counted
 
 
 def per_flow(panel: Panel) -> go.Figure | None:
@@ -17,7 +18,7 @@ def per_flow(panel: Panel) -> go.Figure | None:
     if x is None:
         return None
     groups = [
-        (f"{flows} flow{'s' if flows > 1 else ''}", [row for row in panel.rows if row["flows"] == flows])
+        (counted(flows, "flow"), [row for row in panel.rows if row["flows"] == flows])
         for flows in FLOWS.values(panel.rows)
     ]
     return lines(groups, x, rate_scale(panel.top_of_flow_bps), "goodput per flow", share=True)

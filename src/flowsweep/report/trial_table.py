@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flowsweep.figures.axis import Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction
-from flowsweep.wording import format_duration, format_rate, format_share, format_size
+from flowsweep.wording import both_windows, format_duration, format_rate, format_share, format_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,7 @@ def _label(title: str, key: str, note: str = "") -> Column:
 
 
 def _asked(row: Row) -> str:
-    """Window that was asked for, of both ends where they differ."""
-    send, receive = row.get("window_send_bytes"), row.get("window_recv_bytes")
-    ends = [format_size(size) if size is not None else "auto" for size in (send, receive)]
-    return ends[0] if ends[0] == ends[1] else " / ".join(ends)
+    return both_windows(row.get("window_send_bytes"), row.get("window_recv_bytes"))
 
 
 def _marks(row: Row) -> str:
@@ -86,10 +83,7 @@ def _started(row: Row) -> str:
 
 def _granted(row: Row) -> str:
     sizes = (row.get("window_granted_send_bytes"), row.get("window_granted_recv_bytes"))
-    ends = [format_size(size) if size is not None else "?" for size in sizes]
-    if sizes == (None, None):
-        return ""
-    return ends[0] if ends[0] == ends[1] else " / ".join(ends)
+    return "" if sizes == (None, None) else both_windows(*sizes, none="?")
 
 
 def _spread(row: Row) -> str:

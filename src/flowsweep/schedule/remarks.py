@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.grid import Point
-from flowsweep.wording import format_size
+from flowsweep.wording import counted, format_size
 
 
 def remarks(plan: Plan, points: Sequence[Point]) -> tuple[str, ...]:
@@ -20,13 +20,14 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
     capped = sum(point.window_capped for point in points)
     if capped and sweep.window_max_bytes is not None:
         yield (
-            f"{capped} of {len(points)} points ask for more than window_max, "
-            f"{format_size(sweep.window_max_bytes)} per flow; they run with that and are marked"
+            f"{capped} of {counted(len(points), 'point')} over window_max, "
+            f"{format_size(sweep.window_max_bytes)} per flow: run with that, and marked"
         )
     joined = [point for point in points if len(point.window_sums_asked_bytes) > 1]
     if joined:
         asked = sum(len(point.window_sums_asked_bytes) for point in joined)
-        yield f"window_max makes {asked} points equal in {len(joined)} groups; each group runs once"
+        groups = counted(len(joined), "group")
+        yield f"window_max makes {asked} points equal in {groups}; each group runs once"
     if any(asked % flows for asked in sweep.window_sum_bytes or () for flows in sweep.flows):
         yield "not every window_sum divides by the number of flows; windows are rounded down to whole bytes"
     if None in sweep.congestion:

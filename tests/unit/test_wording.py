@@ -1,0 +1,25 @@
+import pytest
+
+from flowsweep.wording import both_windows, counted, direction
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 trials"), (1, "1 trial"), (2, "2 trials")])
+def test_one_is_not_many(count, said):
+    assert counted(count, "trial") == said
+
+
+def test_a_direction_says_whether_the_way_back_runs_too():
+    assert (direction("a", "b"), direction("a", "b", simultaneous=True)) == ("a → b", "a ⇄ b")
+
+
+@pytest.mark.parametrize(
+    ("send", "recv", "said"),
+    [
+        (65536, 65536, "64 KiB"),
+        (65536, None, "64 KiB / auto"),
+        (None, 8000, "auto / 8 KB"),
+        (None, None, "auto"),
+    ],
+)
+def test_windows_are_said_once_where_both_ends_are_alike(send, recv, said):
+    assert both_windows(send, recv) == said
