@@ -1,6 +1,7 @@
 """The commands run, tcp and demo, as far as they go without traffic."""
 
 import io
+import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from flowsweep.archive import create_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, app
 from flowsweep.cli.demo import free_folder, plan_text
+from flowsweep.cli.far_host import far_host
 from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan import load_plan, parse_plan
@@ -147,10 +149,20 @@ def test_an_interrupted_demo_says_what_can_be_done_with_a_demo(
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["elsewhere"], "found 'elsewhere', expected local or ssh:DESTINATION"),
+        (["elsewhere"], "found 'elsewhere', expected local, ssh:DESTINATION, netns:NAME or exec:COMMAND"),
+        (["elsewhere"], "to reach it by ssh, write ssh:elsewhere"),
+        (["ssh:-p 22"], "found 'ssh:-p 22', expected local, ssh:DESTINATION"),
+        (["netns:"], "found 'netns:', expected"),
+        (["exec: "], "found 'exec: ', expected"),
+        (['ssh:-x "a'], "which no shell understands: No closing quotation"),
+        (["netns:left"], "--address: missing: write the name or IP address by which this machine reaches"),
+        (["exec:sudo -u x"], "--address: missing"),
+        (["ssh:far", "--address", "a b"], '--address: found "a b", expected a host name'),
         (["local", "--window", "64"], '64 has no unit: write "64KiB"'),
-        (["local", "--flows", "0"], "sweep.flows=0"),
-        (["local", "--duration", "soon"], "sweep.duration=soon"),
+        (["local", "--flows", "0"], "  --flows: found 0, expected a whole number from 1"),
+        (["local", "--flows", "2", "--set", "sweep.flows=0"], "--set sweep.flows=0: found 0"),
+        (["local", "--duration", "soon"], "  --duration: "),
+        (["local", "--duration", "100ms"], "  --duration: found 100ms, which holds 1 whole interval"),
         (["local", "--set", "sweep.flows=[1, 2]"], "asks for 2 trials"),
     ],
 )
@@ -158,6 +170,22 @@ def test_a_wrong_question_is_answered_with_what_is_expected(arguments: list[str]
     result = invoke("tcp", *arguments)
     assert isinstance(result.exception, PlanError)
     assert expected in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("host", "launch"),
+    [
+        ("local", []),
+        ("netns:left", ["ip", "netns", "exec", "left"]),
+        ("ssh:-p 22 far", ["ssh", "-p", "22", "far"]),
+        ("exec:kubectl exec -i pod --", ["kubectl", "exec", "-i", "pod", "--"]),
+        ("exec:env 'A=a b'", ["env", "A=a b"]),
+    ],
+)
+def test_the_far_host_is_whatever_a_launcher_understands(host: str, launch: list[str]) -> None:
+    keys = far_host(host, "192.0.2.7")
+    table = tomllib.loads("\n".join(f"{key} = {value}" for key, value in keys.items()))
+    assert table == ({"address": "192.0.2.7"} | ({"launch": launch} if launch else {}))
 
 
 @pytest.mark.parametrize("emulated", [True, False])

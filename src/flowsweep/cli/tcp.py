@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -12,11 +11,11 @@ import typer
 from flowsweep.analysis import STABLE_COLUMNS, summary
 from flowsweep.archive import tables_of
 from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, app
+from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.progress import what_runs
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.errors import PlanError
 from flowsweep.hosts.of_plan import accesses_of
-from flowsweep.hosts.ssh import host_name
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
 from flowsweep.run.events import CampaignEvent, TrialRunning, TrialStarted
@@ -27,14 +26,21 @@ from flowsweep.wording import format_duration, format_rate, format_share, format
 
 HERE, THERE = "here", "there"
 
-_SOURCE = "command line"
+_OPTIONS_OF_FAR_HOST = {f"hosts.{THERE}.address": "--address", f"hosts.{THERE}.launch": "HOST"}
 _INTERVALS_OF_A_SHORT_TRIAL = 4
 _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
 
 
 @app.command()
 def tcp(
-    host: Annotated[str, typer.Argument(help="Where to send: `local`, or `ssh:DESTINATION`.")],
+    host: Annotated[
+        str,
+        typer.Argument(
+            metavar="HOST",
+            help="Where to send: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND` with a command "
+            "that starts programs there, as in 'exec:kubectl exec -i pod --'.",
+        ),
+    ],
     flows: Annotated[int, typer.Option(help="Parallel TCP connections.")] = 1,
     window: Annotated[
         str | None, typer.Option(help="Socket buffer per flow, as in 256KiB; autotuning if absent.")
@@ -45,7 +51,8 @@ def tcp(
     ] = None,
     duration: Annotated[str, typer.Option(help="How long to send.")] = "5s",
     address: Annotated[
-        str | None, typer.Option(help="Where HOST is reached for the traffic, if not where ssh goes.")
+        str | None,
+        typer.Option(help="Where HOST is reached for the traffic; `local` and `ssh:` know by themselves."),
     ] = None,
     overrides: Annotated[
         list[str] | None,
@@ -56,11 +63,15 @@ def tcp(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
     """Measure TCP goodput to a host now: a line a second, then the summary. Nothing is kept."""
-    asked = {"window": window, "length": length, "congestion": congestion, "duration": duration}
+    asked = {
+        "flows": str(flows),
+        "window": window,
+        "length": length,
+        "congestion": congestion,
+        "duration": duration,
+    }
     settings = {f"sweep.{key}": value for key, value in asked.items() if value is not None}
-    settings |= {"sweep.flows": str(flows), "sweep.interval": _interval(duration)}
-    settings |= parse_overrides(overrides or [])
-    plan = parse_plan(_plan_text(_there(host, address), reverse=reverse), _SOURCE, settings)
+    plan = _plan(_plan_text(far_host(host, address), reverse=reverse), settings, overrides or [])
     recorder = _Outcomes()
     campaign = run_campaign(
         [_one_slot(plan)], accesses_of(plan.hosts), recorder, events=_ignore if as_json else _tell
@@ -93,15 +104,14 @@ class _Outcomes:
         self.outcomes.append(outcome)
 
 
-def _there(host: str, address: str | None) -> Mapping[str, str]:
-    """The keys of the far host, as a plan writes them."""
-    kind, colon, destination = host.partition(":")
-    if host == "local":
-        return {}
-    if kind != "ssh" or not colon or not destination:
-        raise PlanError(_SOURCE, (f"HOST: found {host!r}, expected local or ssh:DESTINATION",))
-    launch = ["ssh", *shlex.split(destination)]
-    return {"launch": f"[{', '.join(map(_toml, launch))}]", "address": _toml(address or host_name(launch))}
+def _plan(text: str, settings: Mapping[str, str], overrides: Sequence[str]) -> Plan:
+    """Check what was asked; a problem names the option that a person wrote."""
+    written = parse_overrides(overrides)
+    interval = {"sweep.interval": _interval(settings["sweep.duration"])}
+    options = {name: f"--{name.removeprefix('sweep.')}" for name in settings}
+    options |= {"sweep.interval": "--duration", **_OPTIONS_OF_FAR_HOST}
+    options = {name: option for name, option in options.items() if name not in written}
+    return parse_plan(text, COMMAND_LINE, {**settings, **interval, **written}, options=options)
 
 
 def _plan_text(there: Mapping[str, str], *, reverse: bool) -> str:
@@ -116,11 +126,6 @@ def _plan_text(there: Mapping[str, str], *, reverse: bool) -> str:
             f'[[sweep]]\nname = "tcp"\ntest = "tcp"\npaths = [{{ from = "{source}", to = "{sink}" }}]',
         ]
     )
-
-
-def _toml(text: str) -> str:
-    """A TOML basic string; JSON writes strings the same way."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _interval(duration: str) -> str:
@@ -138,7 +143,7 @@ def _one_slot(plan: Plan) -> Slot:
         message = (
             f"asks for {sum(len(slot.trials) for slot in slots)} trials: write a plan and `flowsweep run` it"
         )
-        raise PlanError(_SOURCE, (message,))
+        raise PlanError(COMMAND_LINE, (message,))
     return slots[0]
 
 

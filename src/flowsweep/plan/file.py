@@ -31,8 +31,25 @@ def load_plan(path: Path, overrides: Mapping[str, str] | None = None) -> Plan:
     return parse_plan(text, str(path), overrides)
 
 
-def parse_plan(text: str, source: str, overrides: Mapping[str, str] | None = None) -> Plan:
-    """Check a plan; `source` is its file, for messages and the default name. Raises PlanError."""
+def parse_plan(
+    text: str,
+    source: str,
+    overrides: Mapping[str, str] | None = None,
+    *,
+    options: Mapping[str, str] | None = None,
+) -> Plan:
+    """Check a plan.
+
+    Args:
+        text: The file.
+        source: Its path, for messages and the default name.
+        overrides: As parse_overrides gives them.
+        options: For a plan that a command wrote: which of its options a key stands for, as in
+            `{"sweep.flows": "--flows"}`.
+
+    Raises:
+        PlanError: With all that is wrong.
+    """
     overrides = overrides or {}
     try:
         document = overridden(tomllib.loads(text), overrides)
@@ -42,7 +59,7 @@ def parse_plan(text: str, source: str, overrides: Mapping[str, str] | None = Non
     consequences = [*sweep_problems(file), *host_problems(file), *meeting_problems(file)]
     problems = [*problems, *worth_telling(consequences, wrong)]
     if problems:
-        raise PlanError(source, _told(problems, text, overrides))
+        raise PlanError(source, _told(problems, text, overrides, options or {}))
     return build_plan(file, text, source, overrides)
 
 
@@ -88,11 +105,17 @@ def _leave_out(path: KeyPath, document: dict[str, Any]) -> None:
     del value[path[-1]]
 
 
-def _told(problems: list[Problem], text: str, overrides: Mapping[str, str]) -> tuple[str, ...]:
-    """Write each problem once, in the order of the file, those of overrides first."""
+def _told(
+    problems: list[Problem], text: str, overrides: Mapping[str, str], options: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Write each problem once, in the order of the file, those of options and overrides first."""
     lines = key_lines(text)
     told: dict[str, int] = {}
     for problem in problems:
+        option = options.get(".".join(part for part in problem.path if isinstance(part, str)))
+        if option is not None:
+            told.setdefault(f"{option}: {problem.message}", 0)
+            continue
         name = override_of(problem.path, overrides)
         if name is not None:
             told.setdefault(f"--set {name}={overrides[name]}: {problem.message}", 0)

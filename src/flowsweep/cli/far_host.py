@@ -1,0 +1,68 @@
+"""HOST of `flowsweep tcp`: what a person writes there, as the keys of a plan's host."""
+
+import json
+import shlex
+from collections.abc import Mapping
+
+from flowsweep.errors import PlanError
+from flowsweep.hosts.ssh import host_name, ssh_call
+
+COMMAND_LINE = "command line"
+"""Where its problems are, for messages."""
+
+_EXPECTED = "local, ssh:DESTINATION, netns:NAME or exec:COMMAND"
+
+
+def far_host(host: str, address: str | None) -> Mapping[str, str]:
+    """The keys of a host, as TOML has them.
+
+    Args:
+        host: `local`; `ssh:` and what one would write behind ssh; `netns:` and a network namespace of this
+            machine; `exec:` and any command that is put in front of the engine's.
+        address: where this machine reaches it; ssh knows one, and this machine is on its own loopback.
+
+    Raises:
+        PlanError: HOST is none of these, or needs an address.
+        LaunchError: ssh does not know the destination.
+    """
+    if host == "local":
+        return {} if address is None else {"address": _toml(address)}
+    launch = _launch(host)
+    if address is None and not host.startswith("ssh:"):
+        raise _problem(
+            f"--address: missing: write the name or IP address by which this machine reaches {host}"
+        )
+    return {
+        "launch": f"[{', '.join(map(_toml, launch))}]",
+        "address": _toml(address or host_name(launch)),
+    }
+
+
+def _launch(host: str) -> list[str]:
+    kind, _, rest = host.partition(":")
+    match kind, _words(host, rest):
+        case "ssh", words if ssh_call(["ssh", *words]) is not None:
+            return ["ssh", *words]
+        case "netns", [name]:
+            return ["ip", "netns", "exec", name]
+        case "exec", [_, *_] as words:
+            return words
+        case _:
+            hint = "" if ":" in host else f"; to reach it by ssh, write ssh:{host}"
+            raise _problem(f"HOST: found {host!r}, expected {_EXPECTED}{hint}")
+
+
+def _words(host: str, command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise _problem(f"HOST: found {host!r}, which no shell understands: {error}") from error
+
+
+def _problem(message: str) -> PlanError:
+    return PlanError(COMMAND_LINE, (message,))
+
+
+def _toml(text: str) -> str:
+    """A TOML basic string; JSON writes strings the same way."""
+    return json.dumps(text, ensure_ascii=False)
