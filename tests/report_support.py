@@ -6,7 +6,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
-from flowsweep.analysis import STABLE_COLUMNS
+import ibis
+import pyarrow as pa
+
+from flowsweep.analysis import STABLE_COLUMNS, cells
 from flowsweep.report.material import Material
 
 Row = dict[str, Any]
@@ -57,6 +60,18 @@ def make_row(**changes: Any) -> Row:
         identity += [row["length_bytes"], row["congestion_asked"], row["duration_s"]]
         row["trial_id"] = f"{random.Random(repr(identity)).getrandbits(48):012x}"
     return row
+
+
+def make_cells(rows: Sequence[Row]) -> list[Row]:
+    """The points of a grid that some trials are of, in the order of these."""
+    if not rows:
+        return []
+    ordered = [row | {"order_index": index} for index, row in enumerate(rows)]
+    schema = pa.Table.from_pylist(ordered).schema
+    goodput = schema.get_field_index("goodput_bps")
+    table = pa.Table.from_pylist(ordered, schema.set(goodput, pa.field("goodput_bps", pa.float64())))
+    found: list[Row] = cells(ibis.memtable(table)).to_pyarrow().to_pylist()
+    return found
 
 
 def failed(row: Row) -> Row:
@@ -176,6 +191,6 @@ def make_material(rows: Sequence[Row], *, name: str = "itanium-february", **chan
         "host_facts": {"starlight": make_facts(), "sara": other},
         "trials": tuple(rows),
         "summary_columns": STABLE_COLUMNS,
-        "points": tuple(rows),
+        "cells": tuple(make_cells(rows)),
     }
     return Material(**(settings | changes))

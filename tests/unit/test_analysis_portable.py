@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from analysis_support import make_campaign
-from flowsweep.analysis import balance, bins, points, summary
+from flowsweep.analysis import balance, bins, cells, points, summary
 from flowsweep.analysis.exact import quotient, share
 from flowsweep.archive import Tables, tables_of
 
@@ -20,7 +20,7 @@ def test_the_whole_analysis_compiles(dialect: str) -> None:
     )
     asked = points(summary(tables), tables.trials)
     checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials))
-    for expression in (asked, checked):
+    for expression in (asked, cells(asked), checked):
         sql = ibis.to_sql(expression, dialect=dialect)
         assert "SELECT" in sql
         assert "FLOOR" not in sql.upper(), "a floored quotient of floats is not exact"

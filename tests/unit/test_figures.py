@@ -7,11 +7,11 @@ import pytest
 
 from flowsweep.figures import Panel, heatmap, line, panels, per_flow, surface
 from flowsweep.figures.scale import rate_scale
-from report_support import FLOWS, KIB, MIB, WINDOW_SUMS, failed, make_row, make_rows
+from report_support import FLOWS, KIB, MIB, WINDOW_SUMS, failed, make_cells, make_row, make_rows
 
 
 def only(rows: list) -> Panel:
-    (panel,) = panels(rows)
+    (panel,) = panels(make_cells(rows))
     return panel
 
 
@@ -127,7 +127,7 @@ def test_heatmap_writes_numbers_of_three_digits_that_contrast_with_their_cell():
 
 
 def test_all_panels_of_a_sweep_share_colours_and_heights():
-    drawn = panels(make_rows(lengths=(2000, 8000)))
+    drawn = panels(make_cells(make_rows(lengths=(2000, 8000))))
     assert len(drawn) == 4
     assert len({heatmap(panel).data[0].zmax for panel in drawn}) == 1
     assert len({tuple(surface(panel).layout.scene.zaxis.range) for panel in drawn}) == 1
@@ -149,7 +149,7 @@ def test_autotuned_windows_give_a_line_over_flows_with_a_trace_for_each_directio
 
 
 def test_one_window_and_several_lengths_give_lines_over_flows_with_a_trace_for_each_length():
-    drawn = panels(make_rows(window_sums=[8 * MIB], lengths=(2000, 8000)))
+    drawn = panels(make_cells(make_rows(window_sums=[8 * MIB], lengths=(2000, 8000))))
     assert [panel.title for panel in drawn] == ["starlight → sara", "sara → starlight"]
     assert [trace.name for trace in line(drawn[0]).data if trace.showlegend is None] == [
         "length 2 KB",
@@ -198,6 +198,22 @@ def test_a_trial_that_answers_two_asked_points_counts_once_per_flow():
     ]
     medians = [trace for trace in per_flow(only(rows)).data if trace.mode == "lines+markers"]
     assert "1 repeat" in medians[0].text[-1]
+
+
+def test_goodput_per_flow_tells_apart_what_the_panel_does():
+    rows = [
+        row
+        for name in ("bbr", "cubic")
+        for row in one_way(
+            flows=[2], repeats=1, change=lambda row, name=name: row | {"congestion_asked": name}
+        )
+    ]
+    medians = [trace for trace in per_flow(only(rows)).data if trace.mode == "lines+markers"]
+    assert [trace.name for trace in medians] == [
+        "2 flows, congestion control bbr",
+        "2 flows, congestion control cubic",
+    ]
+    assert "1 repeat" in medians[0].text[0]
 
 
 def test_goodput_per_flow_needs_windows():

@@ -80,6 +80,19 @@ def test_headline_takes_the_median_and_not_the_luckiest_repeat():
     assert [one.number for one in highest_goodputs(rows)] == ["2.00"]
 
 
+def test_headline_does_not_mix_points_that_differ_in_any_parameter():
+    rows = [
+        make_row(repeat=1, dscp=dscp, goodput_bps=rate, trial_id=str(dscp))
+        for dscp, rate in ((0, 1e9), (46, 3e9))
+    ]
+    (found,) = highest_goodputs(rows)
+    assert (found.number, found.spread, found.place) == (
+        "3.00",
+        "1 repeat",
+        "1 flow, window sum 1 MiB, DSCP 46",
+    )
+
+
 def test_headline_is_silent_about_a_direction_without_a_good_trial():
     rows = [make_row(), failed(make_row(src="sara", dst="starlight"))]
     assert [one.direction for one in highest_goodputs(rows)] == ["starlight → sara"]
@@ -149,9 +162,9 @@ def test_page_of_a_real_archive(archive, tmp_path):
 
 def test_points_carry_asked_window_sum_and_parameters(archive):
     found = material(read_archive(archive))
-    assert {row["window_sum_asked_bytes"] for row in found.points} == {1 << 18, 1 << 19, 1 << 20}
-    assert {row["congestion_asked"] for row in found.points} == {"cubic"}
-    assert [row["src"] for row in (found.points[0], found.points[-1])] == ["a", "b"]
+    assert {row["window_sum_asked_bytes"] for row in found.cells} == {1 << 18, 1 << 19, 1 << 20}
+    assert {row["congestion_asked"] for row in found.cells} == {"cubic"}
+    assert [row["src"] for row in (found.cells[0], found.cells[-1])] == ["a", "b"]
 
 
 def test_nothing_is_loaded_from_elsewhere():

@@ -4,8 +4,9 @@ Definitions with formulas: docs/statistics.md.
 """
 
 from flowsweep.analysis.balance import balance
+from flowsweep.analysis.cells import cells
 from flowsweep.analysis.grid import points
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.summarising import FURTHER_COLUMNS, STABLE_COLUMNS, summary
 
-__all__ = ["FURTHER_COLUMNS", "STABLE_COLUMNS", "balance", "bins", "intervals", "points", "summary"]
+__all__ = ["FURTHER_COLUMNS", "STABLE_COLUMNS", "balance", "bins", "cells", "intervals", "points", "summary"]

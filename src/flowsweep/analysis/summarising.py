@@ -22,7 +22,8 @@ STABLE_COLUMNS = (
 FURTHER_COLUMNS = (
     "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
     "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers",
-    "failure_phase", "failure_host", "failure_kind",
+    "failure_phase", "failure_host", "failure_kind", "congestion_asked", "rate_bps", "pacing_rate_bps",
+    "mss_bytes", "dscp", "no_delay", "affinity", "family",
 )  # fmt: skip
 
 

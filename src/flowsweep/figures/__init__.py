@@ -1,4 +1,4 @@
-"""One file a figure: trials in, a Plotly figure out."""
+"""One file a figure: the points of a campaign in, a Plotly figure out."""
 
 from flowsweep.figures.heatmap import heatmap
 from flowsweep.figures.line import line

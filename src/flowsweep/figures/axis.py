@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from flowsweep.wording import format_duration, format_rate, format_size
 
 Row = Mapping[str, Any]
-"""One row of a table: a trial, or a trial at one asked point of its grid."""
+"""One row of a table: a trial, or a point of a grid."""
 
 Value: TypeAlias = Any
 """A value of a parameter: a number, a text, a flag or a tuple of numbers."""

@@ -6,7 +6,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Axis, Row, position
-from flowsweep.figures.cells import Cell, cells
+from flowsweep.figures.cells import Cell, cell, placed
 from flowsweep.figures.panel import DIRECTION, Panel
 from flowsweep.figures.scale import RateScale, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
@@ -16,7 +16,10 @@ def line(panel: Panel) -> go.Figure:
     """Draw the sum goodput of a panel over its x axis, one trace for each value of its series axis."""
     values = panel.series.values(panel.rows) if panel.series else (None,)
     groups = [
-        (_name(panel.series, value), [row for row in panel.rows if _belongs(panel.series, value, row)])
+        (
+            trace_name(panel.series, value) if panel.series else "",
+            [row for row in panel.rows if _belongs(panel.series, value, row)],
+        )
         for value in values
     ]
     return lines(groups, panel.x, rate_scale(panel.top_bps), "sum goodput")
@@ -25,7 +28,7 @@ def line(panel: Panel) -> go.Figure:
 def lines(
     groups: Iterable[tuple[str, list[Row]]], x: Axis, scale: RateScale, title: str, *, share: bool = False
 ) -> go.Figure:
-    """Draw goodput over an axis, a trace for each named group of trials.
+    """Draw goodput over an axis, a trace for each named group of points.
 
     `share`: goodput of one flow, that is the sum divided by the flows, instead of the sum.
     """
@@ -60,16 +63,16 @@ def lines(
     )
 
 
+def trace_name(axis: Axis, value: object) -> str:
+    """Name of a trace. Plotly reads tags in it, and what a plan or a host is called may look like one."""
+    return escape(axis.text(value) if axis is not DIRECTION else str(value), quote=False)
+
+
 def _cells(rows: list[Row], x: Axis, *, share: bool) -> dict[float, Cell]:
-    if share:
-        rows = [_of_one_flow(row) for row in rows]
-    found = {key[0]: one for key, one in cells(rows, (x,)).items()}
+    found = {
+        place: cell(row, divisor=row["flows"] if share else 1) for (place,), row in placed(rows, (x,)).items()
+    }
     return {value: one for value, one in found.items() if one.goodputs_bps}
-
-
-def _of_one_flow(row: Row) -> Row:
-    goodput = row["goodput_bps"]
-    return {**row, "goodput_bps": None if goodput is None else goodput / row["flows"]}
 
 
 def _repeats(name: str, found: dict[float, Cell], scale: RateScale, colour: str) -> go.Scatter:
@@ -100,13 +103,6 @@ def _median(
         text=["<br>".join([*one.describe(), x.text(value)]) for value, one in found.items()],
         hovertemplate="%{text}<extra>%{fullData.name}</extra>",
     )
-
-
-def _name(series: Axis | None, value: object) -> str:
-    """Name of a trace. Plotly reads tags in it, and what a plan or a host is called may look like one."""
-    if series is None:
-        return ""
-    return escape(series.text(value) if series is not DIRECTION else str(value), quote=False)
 
 
 def _belongs(series: Axis | None, value: object, row: Row) -> bool:

@@ -1,10 +1,10 @@
-"""What is drawn together: the trials of one sweep that differ only in what the figure's axes show."""
+"""What is drawn together: the points of one sweep that differ only in what the figure's axes show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep import wording
-from flowsweep.figures.axis import FLOWS, OTHERS, WINDOWS, Axis, Row, Value
+from flowsweep.figures.axis import FLOWS, OTHERS, WINDOW_RECV, WINDOW_SEND, WINDOWS, Axis, Row, Value
 
 MOST_SERIES = 8
 
@@ -39,7 +39,7 @@ class Panel:
 
 
 def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
-    """Split trials, one row per asked grid point and trial, into panels, sweep by sweep.
+    """Split points, as `flowsweep.analysis.cells` has them, into panels, sweep by sweep.
 
     Sweeps and directions keep the order of the rows.
 
@@ -59,7 +59,8 @@ def direction(row: Row) -> str:
 
 def _panels_of_sweep(sweep: str, rows: list[Row]) -> list[Panel]:
     window = _window_axis(rows)
-    varying = [axis for axis in (window, FLOWS, *OTHERS) if axis and len(axis.values(rows)) > 1]
+    candidates = (window, FLOWS, *_other_windows(window, rows), *OTHERS)
+    varying = [axis for axis in candidates if axis and len(axis.values(rows)) > 1]
     x: Axis
     if window in varying and FLOWS in varying:
         x, y, series = window or FLOWS, FLOWS, None
@@ -67,8 +68,9 @@ def _panels_of_sweep(sweep: str, rows: list[Row]) -> list[Panel]:
         x = next((axis for axis in varying if axis.scaled and _all_set(axis, rows)), window or FLOWS)
         y, series = None, _series_axis([axis for axis in (DIRECTION, *varying) if axis is not x], rows)
     split = [axis for axis in (DIRECTION, *varying) if axis not in (x, y, series)]
-    top = max((row["goodput_bps"] for row in rows if _counts(row)), default=0.0)
-    top_of_flow = max((row["goodput_bps"] / row["flows"] for row in rows if _counts(row)), default=0.0)
+    good = [row for row in rows if row["goodput_highest_bps"] is not None]
+    top = max((row["goodput_highest_bps"] for row in good), default=0.0)
+    top_of_flow = max((row["goodput_highest_bps"] / row["flows"] for row in good), default=0.0)
     return [
         Panel(sweep, where, fixed, x, y, series, group, top, top_of_flow)
         for where, fixed, group in _split(rows, split)
@@ -79,6 +81,19 @@ def _window_axis(rows: Sequence[Row]) -> Axis | None:
     """Choose the window whose grid with the flows has fewest holes: plans ask for sums, or for each flow."""
     candidates = [axis for axis in WINDOWS if _all_set(axis, rows)]
     return max(candidates, key=lambda axis: (_filled(axis, rows), len(axis.values(rows)) > 1), default=None)
+
+
+def _other_windows(window: Axis | None, rows: Sequence[Row]) -> list[Axis]:
+    """Windows of one end that the chosen one and the flows do not settle, as where both ends have lists."""
+    settled = [axis for axis in (window, FLOWS) if axis is not None]
+    groups: dict[tuple[Value, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(axis.value(row) for axis in settled), []).append(row)
+    return [
+        axis
+        for axis in (WINDOW_SEND, WINDOW_RECV)
+        if axis is not window and any(len(axis.values(group)) > 1 for group in groups.values())
+    ]
 
 
 def _filled(axis: Axis, rows: Sequence[Row]) -> float:
@@ -93,10 +108,6 @@ def _all_set(axis: Axis, rows: Sequence[Row]) -> bool:
 def _series_axis(candidates: Sequence[Axis], rows: Sequence[Row]) -> Axis | None:
     """The last one that a legend can hold; the direction, which stands first, only if nothing else varies."""
     return next((axis for axis in reversed(candidates) if len(axis.values(rows)) <= MOST_SERIES), None)
-
-
-def _counts(row: Row) -> bool:
-    return row["status"] == "ok" and row["goodput_bps"] is not None
 
 
 _Split = tuple[str | None, tuple[tuple[Axis, Value], ...], tuple[Row, ...]]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from flowsweep.figures.axis import Axis, position
-from flowsweep.figures.cells import Cell, cells
+from flowsweep.figures.cells import Cell, cell, placed
 from flowsweep.figures.panel import Panel
 from flowsweep.figures.scale import RateScale, rate_scale
 
@@ -51,15 +51,15 @@ class Plane:
 
 
 def plane(panel: Panel) -> Plane:
-    """Put the trials of a panel on its grid. Raises ValueError for a panel that is a line."""
+    """Put the points of a panel on its grid. Raises ValueError for a panel that is a line."""
     if panel.y is None:
         raise ValueError(f"{panel.title}: a line has no plane")
-    found = cells(panel.rows, (panel.x, panel.y))
+    found = placed(panel.rows, (panel.x, panel.y))
     return Plane(
         panel.x,
         panel.y,
         tuple(sorted({x for x, _ in found})),
         tuple(sorted({y for _, y in found})),
-        {(x, y): one for (x, y), one in found.items()},
+        {(x, y): cell(row) for (x, y), row in found.items()},
         rate_scale(panel.top_bps),
     )

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from flowsweep.figures import Panel, heatmap, line, panels, per_flow, surface
 from flowsweep.figures.axis import Axis, Row
-from flowsweep.figures.cells import cells
+from flowsweep.figures.cells import placed
+from flowsweep.figures.per_flow import per_flow_axes
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.thumbnail import Thumbnail, thumbnail
 
@@ -53,9 +54,9 @@ class SweepGallery:
     """Goodput per flow against window per flow."""
 
 
-def galleries(points: Sequence[Row]) -> tuple[SweepGallery, ...]:
+def galleries(cells: Sequence[Row]) -> tuple[SweepGallery, ...]:
     """Draw every panel of every sweep; a panel without a single goodput has no figure."""
-    drawn = [panel for panel in panels(points) if panel.top_bps > 0]
+    drawn = [panel for panel in panels(cells) if panel.top_bps > 0]
     numbered = list(enumerate(drawn, start=1))
     return tuple(
         _gallery(sweep, list(group)) for sweep, group in groupby(numbered, key=lambda item: item[1].sweep)
@@ -88,45 +89,33 @@ def _card(
 ) -> Card:
     file_name = _file_name(panel, prefix)
     title = panel.title or panel.sweep
+    axes = _distinct([panel.series, panel.y, panel.x]) if prefix == "panel" else per_flow_axes(panel) or ()
     return Card(
         title,
         tuple(
             Drawing(f"{prefix}-{number}-{index}", kind, title, file_name, figure.to_plotly_json())
             for index, (kind, figure) in enumerate(figures)
         ),
-        csv_link(_grid_rows(panel) if prefix == "panel" else _trial_rows(panel)),
+        csv_link(_rows_of(panel, axes)),
         file_name,
     )
 
 
-def _grid_rows(panel: Panel) -> list[Row]:
+def _rows_of(panel: Panel, axes: Sequence[Axis]) -> list[Row]:
     """One row for each point of the figure: what it shows."""
-    axes = _distinct([panel.series, panel.y, panel.x])
-    found: list[Row] = []
-    for key, one in cells(panel.rows, axes).items():
-        found.append(
-            {
-                "sweep": panel.sweep,
-                "direction": panel.direction or "",
-                **{axis.column: value for axis, value in panel.fixed},
-                **dict(zip([axis.column for axis in axes], key, strict=True)),
-                "goodput_median_bps": one.median_bps,
-                "goodput_lowest_bps": one.goodputs_bps[0] if one.goodputs_bps else None,
-                "goodput_highest_bps": one.goodputs_bps[-1] if one.goodputs_bps else None,
-                "repeats_ok": len(one.goodputs_bps),
-                "trials": one.trials,
-                "capped": one.capped,
-            }
-        )
-    return found
-
-
-def _trial_rows(panel: Panel) -> list[Row]:
-    """One row for each trial: the figure shows all repeats."""
-    parameters = ("flows", "window_bytes", "window_send_bytes", "window_recv_bytes", "length_bytes")
-    columns = ("trial_id", "src", "dst", "repeat", "status", *parameters, "goodput_bps")
-    by_trial = {row["trial_id"]: row for row in panel.rows}
-    return [{column: row.get(column) for column in columns} for row in by_trial.values()]
+    return [
+        {
+            "sweep": panel.sweep,
+            "direction": panel.direction or "",
+            **{axis.column: value for axis, value in panel.fixed},
+            **dict(zip([axis.column for axis in axes], key, strict=True)),
+            **{f"goodput_{name}_bps": row[f"goodput_{name}_bps"] for name in ("median", "lowest", "highest")},
+            "repeats_ok": row["repeats_ok"],
+            "trials": row["trials"],
+            "capped": row["window_capped"],
+        }
+        for key, row in placed(panel.rows, axes).items()
+    ]
 
 
 def _distinct(axes: Sequence[Axis | None]) -> list[Axis]:

@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep.figures.axis import FLOWS, OTHERS, WINDOWS_PER_FLOW, Axis, Row, Value
-from flowsweep.figures.cells import Cell, cell, format_range
+import ibis
+import pyarrow as pa
+
+from flowsweep.analysis import cells
+from flowsweep.figures.axis import OTHERS, Axis, Row
+from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction
-from flowsweep.wording import format_rate, format_size
+from flowsweep.wording import both_windows, counted, format_rate, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
 
@@ -38,44 +42,41 @@ def status_counts(trials: Sequence[Row]) -> tuple[StatusCount, ...]:
 
 
 def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
-    """Find the highest median over repeats in each direction; none for one without an `ok` trial."""
+    """Find the highest median over repeats in each direction; none for one without an `ok` trial.
+
+    The rows are those of a summary.
+    """
     told = [axis for axis in OTHERS if len(axis.values(trials)) > 1]
-    by_direction: dict[str, list[Row]] = {}
-    for row in trials:
-        by_direction.setdefault(direction(row), []).append(row)
+    by_direction: dict[str, list[Row]] = {direction(row): [] for row in trials}
+    for row in _cells(trials):
+        by_direction[direction(row)].append(row)
     found = []
     for name, rows in by_direction.items():
-        medians = [(one.median_bps, one, group[0]) for one, group in _points(rows) if one.median_bps]
-        if medians:
-            median, one, row = max(medians, key=lambda item: item[0])
-            number, unit = format_rate(median).split(" ")
-            found.append(Highest(name, number, unit, _spread(one), _place(row, told)))
+        if rows:
+            best = max(rows, key=lambda row: row["goodput_median_bps"])
+            number, unit = format_rate(best["goodput_median_bps"]).split(" ")
+            found.append(Highest(name, number, unit, _spread(best), _place(best, told)))
     return tuple(found)
 
 
-def _points(rows: Sequence[Row]) -> list[tuple[Cell, list[Row]]]:
-    """Trials that differ in their repeat only, put together."""
-    axes = (FLOWS, *WINDOWS_PER_FLOW, *OTHERS)
-    groups: dict[tuple[Value, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["sweep"], *(axis.value(row) for axis in axes)), []).append(row)
-    return [(cell(group), group) for group in groups.values()]
+def _cells(trials: Sequence[Row]) -> list[Row]:
+    """The points of some trials that have a goodput, their repeats put together."""
+    if all(row["goodput_bps"] is None for row in trials):
+        return []
+    rows: list[Row] = cells(ibis.memtable(pa.Table.from_pylist(list(trials)))).to_pyarrow().to_pylist()
+    return [row for row in rows if row["goodput_median_bps"]]
 
 
-def _spread(one: Cell) -> str:
-    if len(one.goodputs_bps) == 1:
+def _spread(row: Row) -> str:
+    if row["repeats_ok"] == 1:
         return "1 repeat"
-    return f"{len(one.goodputs_bps)} repeats, {format_range(one.goodputs_bps[0], one.goodputs_bps[-1])}"
+    spread = format_range(row["goodput_lowest_bps"], row["goodput_highest_bps"])
+    return f"{row['repeats_ok']} repeats, {spread}"
 
 
 def _place(row: Row, told: Sequence[Axis]) -> str:
-    flows = row["flows"]
-    window_sum = row.get("window_sum_bytes")
-    parts = [f"{flows} flow{'s' if flows > 1 else ''}"]
-    parts.append(f"window sum {format_size(window_sum)}" if window_sum else _windows(row))
-    return ", ".join([*parts, *(axis.text(axis.value(row)) for axis in told)])
-
-
-def _windows(row: Row) -> str:
-    parts = [axis.text(axis.value(row)) for axis in WINDOWS_PER_FLOW if axis.value(row) is not None]
-    return ", ".join(parts) or "window left to autotuning"
+    window_sum = row["window_sum_bytes"]
+    windows = both_windows(row["window_send_bytes"], row["window_recv_bytes"])
+    window = f"window sum {format_size(window_sum)}" if window_sum else f"window {windows}"
+    flows = counted(row["flows"], "flow")
+    return ", ".join([flows, window, *(axis.text(axis.value(row)) for axis in told)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import ibis.expr.types as ir
 
-from flowsweep.analysis import points, summary
+from flowsweep.analysis import cells, points, summary
 from flowsweep.archive import Archive
 from flowsweep.figures.axis import Row
 
@@ -29,8 +29,8 @@ class Material:
     """One row for each trial that has finished: its summary and all its parameters."""
     summary_columns: tuple[str, ...]
     """Those of the summary, in its order."""
-    points: tuple[Row, ...]
-    """One row for each asked point of a grid and trial, with all parameters of the trial."""
+    cells: tuple[Row, ...]
+    """One row for each point of a grid that was asked for, its repeats put together."""
 
 
 def material(archive: Archive) -> Material:
@@ -50,12 +50,7 @@ def material(archive: Archive) -> Material:
             sorted(({**parameters[row["trial_id"]], **row} for row in _rows(summarised)), key=plan_order)
         ),
         summary_columns=tuple(summarised.columns),
-        points=tuple(
-            sorted(
-                ({**parameters[row["trial_id"]], **row} for row in _rows(points(summarised, tables.trials))),
-                key=plan_order,
-            )
-        ),
+        cells=tuple(sorted(_rows(cells(points(summarised, tables.trials))), key=plan_order)),
     )
 
 

@@ -34,7 +34,7 @@ def render(material: Material) -> str:
             status_counts=status_counts(material.trials),
             highest=highest_goodputs(material.trials),
             reasons=reasons(material.trials),
-            galleries=galleries(material.points),
+            galleries=galleries(material.cells),
             host_lines=host_lines(material.host_facts),
             links=_links(material),
             columns=columns,
