@@ -74,7 +74,7 @@ def tcp(
     plan = _plan(_plan_text(far_host(host, address), reverse=reverse), settings, overrides or [])
     recorder = _Outcomes()
     campaign = run_campaign(
-        [_one_slot(plan)], accesses_of(plan.hosts), recorder, events=_ignore if as_json else _tell
+        [_one_slot(plan)], accesses_of(plan.hosts), recorder, events=(lambda _: None) if as_json else _tell
     )
     try:
         asyncio.run(campaign)
@@ -145,10 +145,6 @@ def _one_slot(plan: Plan) -> Slot:
         )
         raise PlanError(COMMAND_LINE, (message,))
     return slots[0]
-
-
-def _ignore(event: CampaignEvent) -> None:
-    pass
 
 
 def _tell(event: CampaignEvent) -> None:
