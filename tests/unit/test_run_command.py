@@ -249,7 +249,7 @@ def bar_of(bar: Bar) -> str:
     ("parameters", "expected"),
     [
         ({"flows": 1}, "a → b, 1 flow"),
-        ({"window_send_bytes": 65536}, "a → b, 1 flow, windows 64 KiB / auto"),
+        ({"window_send_bytes": 65536}, "a → b, 1 flow, 64 KiB / auto window"),
     ],
 )
 def test_a_trial_in_a_few_words(parameters: dict[str, int], expected: str) -> None:

@@ -19,7 +19,7 @@ from flowsweep.run.events import (
 )
 from flowsweep.schedule import Trial
 from flowsweep.units import DURATION_UNITS
-from flowsweep.wording import format_duration, format_rate, format_size
+from flowsweep.wording import both_windows, counted, direction, format_duration, format_rate
 
 
 class ProgressView(Protocol):
@@ -52,16 +52,9 @@ def progress_view(console: Console | None = None) -> Iterator[ProgressView]:
 def what_runs(trial: Trial) -> str:
     """Name a trial in a few words: "a → b, 4 flows, 256 KiB window"."""
     parameters = trial.parameters
-    flows = "1 flow" if parameters.flows == 1 else f"{parameters.flows} flows"
-    if parameters.window_bytes is not None:
-        window = f", {format_size(parameters.window_bytes)} window"
-    elif parameters.window_send_bytes is None and parameters.window_recv_bytes is None:
-        window = ""
-    else:
-        ends = (parameters.window_send_bytes, parameters.window_recv_bytes)
-        send, receive = ("auto" if end is None else format_size(end) for end in ends)
-        window = f", windows {send} / {receive}"
-    return f"{trial.src} → {trial.dst}, {flows}{window}"
+    ends = (parameters.window_send_bytes, parameters.window_recv_bytes)
+    window = "" if ends == (None, None) else f", {both_windows(*ends)} window"
+    return f"{direction(trial.src, trial.dst)}, {counted(parameters.flows, 'flow')}{window}"
 
 
 def trouble(event: CampaignEvent) -> str | None:
