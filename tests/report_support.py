@@ -189,6 +189,7 @@ def make_material(rows: Sequence[Row], *, name: str = "itanium-february", **chan
             "sweeps": [{"name": "windows", "paths": [{"src": "starlight", "dst": "sara"}]}],
         },
         "host_facts": {"starlight": make_facts(), "sara": other},
+        "trials_planned": len(rows),
         "trials": tuple(rows),
         "summary_columns": STABLE_COLUMNS,
         "cells": tuple(make_cells(rows)),

@@ -19,6 +19,8 @@ from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import material
 from flowsweep.report.render import render
 from flowsweep.report.trial_table import trial_lines
+from flowsweep.schedule import schedule
+from plan_support import plan_of
 from report_support import MIB, PLAN_TEXT, failed, make_facts, make_material, make_row, make_rows, seed_000
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -202,6 +204,21 @@ def test_a_campaign_without_a_finished_trial_says_so():
     assert "No trial has finished yet" in page.text
     assert "No host has answered yet" in page.text
     assert page.named("figure") == []
+
+
+@pytest.mark.parametrize(
+    ("planned", "said"), [(4, "3 of 4 trials have finished"), (3, "3 trials"), (None, "3 trials")]
+)
+def test_a_campaign_that_was_interrupted_says_how_far_it_came(planned, said):
+    rows = [make_row(repeat=repeat) for repeat in (1, 2, 3)]
+    page = Elements(render(make_material(rows, trials_planned=planned)))
+    assert f"{said} " in " ".join(page.text.split())
+
+
+def test_an_archive_knows_how_many_trials_its_plan_asks_for(tmp_path):
+    plan = plan_of('flows = [1, 2]\nwindow = ["64KiB", "1MiB"]\ndirections = "both"', "repeats = 3")
+    folder = write_archive(tmp_path / "archive", [], plan_json=plan.model_dump_json())
+    assert material(read_archive(folder)).trials_planned == 24 == len(schedule(plan, seed=1))
 
 
 def test_a_campaign_that_failed_throughout_says_so():

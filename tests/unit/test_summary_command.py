@@ -15,6 +15,7 @@ from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.summary import print_table
 from flowsweep.errors import ArchiveError
+from plan_support import plan_of
 
 STABLE_HEADER = (
     "trial_id,sweep,repeat,started_at,src,dst,test,flows,window_bytes,window_sum_bytes,length_bytes,congestion,"
@@ -78,6 +79,16 @@ def test_a_campaign_that_has_just_begun(tmp_path: Path) -> None:
     assert output(str(folder)) == "No trial has finished yet.\n"
     assert output(str(folder), "--format", "json") == "[]\n"
     assert output(str(folder), "--format", "csv").startswith(STABLE_HEADER)
+
+
+@pytest.mark.parametrize(("repeats", "last"), [(1, ""), (2, "1 of 2 trials have finished.")])
+def test_a_campaign_that_was_interrupted_says_how_far_it_came(
+    tmp_path: Path, repeats: int, last: str
+) -> None:
+    plan = plan_of("", f"repeats = {repeats}")
+    campaign = make_campaign(flows=(1,), window_sums=(1 << 18,), with_failures=False)[:1]
+    folder = write_archive(tmp_path / "archive", campaign, plan_json=plan.model_dump_json())
+    assert output(str(folder)).splitlines()[-1] == last
 
 
 def test_what_is_no_archive_is_an_error(tmp_path: Path) -> None:

@@ -17,7 +17,16 @@ from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
-from flowsweep.wording import both_windows, direction, format_duration, format_rate, format_share, format_size
+from flowsweep.schedule import planned_trials
+from flowsweep.wording import (
+    both_windows,
+    counted,
+    direction,
+    format_duration,
+    format_rate,
+    format_share,
+    format_size,
+)
 
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], str]]
@@ -41,7 +50,8 @@ def show_summary(
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
 ) -> None:
     """Show goodput and its circumstances for each trial of a campaign."""
-    rows = summary(read_archive(archive).tables()).to_pyarrow()
+    found = read_archive(archive)
+    rows = summary(found.tables()).to_pyarrow()
     match form:
         case Format.csv:
             typer.echo(csv_text(rows.to_pylist(), rows.column_names), nl=False)
@@ -51,11 +61,14 @@ def show_summary(
             console = Console(highlight=False, markup=False)
             if not console.is_terminal:
                 console.width = _WIDTH_OF_NO_TERMINAL
-            print_table(rows.to_pylist(), console)
+            print_table(rows.to_pylist(), console, planned=planned_trials(found.campaign.plan))
 
 
-def print_table(rows: Sequence[Row], console: Console) -> None:
-    """Print one table for each sweep; what is the same in all of its trials stands in the title."""
+def print_table(rows: Sequence[Row], console: Console, *, planned: int | None = None) -> None:
+    """Print one table for each sweep; what is the same in all of its trials stands below it.
+
+    `planned`: how many trials the plan asks for; the last line says so if fewer have finished.
+    """
     if not rows:
         console.print("No trial has finished yet.")
     for sweep in dict.fromkeys(row["sweep"] for row in rows):
@@ -65,6 +78,8 @@ def print_table(rows: Sequence[Row], console: Console) -> None:
             if row["error"] is not None:
                 console.print(f"{row['trial_id']} {row['status']}: {row['error']}", soft_wrap=True)
         console.print()
+    if planned is not None and planned > len(rows):
+        console.print(f"{len(rows)} of {counted(planned, 'trial')} have finished.")
 
 
 def _place(row: Row) -> tuple[Any, ...]:

@@ -41,6 +41,13 @@ def status_counts(trials: Sequence[Row]) -> tuple[StatusCount, ...]:
     return tuple(StatusCount(status, count) for status, count in counts.items() if count)
 
 
+def finished(trials: int, planned: int | None) -> str:
+    """Say what stands behind a number of trials: "trials", or that the plan asks for more of them."""
+    if planned is not None and planned > trials:
+        return f"of {counted(planned, 'trial')} have finished"
+    return "trial" if trials == 1 else "trials"
+
+
 def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
     """Find the highest median over repeats in each direction; none for one without an `ok` trial.
 

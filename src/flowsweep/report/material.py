@@ -10,6 +10,7 @@ import ibis.expr.types as ir
 from flowsweep.analysis import cells, points, summary
 from flowsweep.archive import Archive
 from flowsweep.figures.axis import Row
+from flowsweep.schedule import planned_trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Material:
     """The checked plan, as JSON has it."""
     host_facts: Mapping[str, Mapping[str, Any]]
     """What each engine saw of its host, by host name."""
+    trials_planned: int | None
+    """How many the plan asks for, finished or not; absent if it cannot be told."""
     trials: tuple[Row, ...]
     """One row for each trial that has finished: its summary and all its parameters."""
     summary_columns: tuple[str, ...]
@@ -46,6 +49,7 @@ def material(archive: Archive) -> Material:
         flowsweep_version=archive.campaign.flowsweep_version,
         plan=archive.campaign.plan,
         host_facts=archive.host_facts,
+        trials_planned=planned_trials(archive.campaign.plan),
         trials=tuple(
             sorted(({**parameters[row["trial_id"]], **row} for row in _rows(summarised)), key=plan_order)
         ),

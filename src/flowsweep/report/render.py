@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
 from flowsweep.report.gallery import galleries
-from flowsweep.report.headline import highest_goodputs, status_counts
+from flowsweep.report.headline import finished, highest_goodputs, status_counts
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
 from flowsweep.report.trial_table import trial_lines
@@ -31,6 +31,7 @@ def render(material: Material) -> str:
         .get_template("page.html.jinja")
         .render(
             material=material,
+            finished=finished(len(material.trials), material.trials_planned),
             status_counts=status_counts(material.trials),
             highest=highest_goodputs(material.trials),
             reasons=reasons(material.trials),

@@ -1,0 +1,18 @@
+"""How many trials a plan asks for, as an archive keeps it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from flowsweep.plan.model import Plan
+from flowsweep.schedule.grid import expand
+
+
+def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
+    """Count the trials that a checked plan, as JSON has it, asks for; None for one of another version."""
+    try:
+        plan = Plan.model_validate(stored_plan)
+    except ValidationError:
+        return None
+    return plan.campaign.repeats * sum(len(point.trials(repeat=1)) for point in expand(plan))
