@@ -1,6 +1,7 @@
 """The whole grid of seed 000 with trials of 2 s; the figures go to docs/truth/."""
 
 import json
+import os
 import platform
 import subprocess
 from collections import Counter
@@ -26,11 +27,12 @@ def test_every_trial_of_the_grid_is_whole(tmp_path: Path) -> None:
         "date": datetime.now(UTC).date().isoformat(),
         "commit": _commit(),
         "kernel": platform.release(),
+        "cpus": os.cpu_count(),
         "trials": len(rows),
         "trials_ok": len(rows),
         "fewest_whole_bins": min(int(row["bins"]) for row in rows),
         "goodput_gbps": {
-            f"{src} to {dst}, {flows} flows": _range(rows, src, dst, flows)
+            f"{src} to {dst}, flows = {flows}": _range(rows, src, dst, flows)
             for src, dst, flows in sorted({(row["src"], row["dst"], int(row["flows"])) for row in rows})
         },
     }
