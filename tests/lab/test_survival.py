@@ -58,7 +58,7 @@ def test_sixty_trials_survive_what_may_happen_to_them(tmp_path: Path) -> None:
 
 
 def _kill_engine(controller: int, host: str, archive: Path) -> None:
-    """Kill a host's engine in the middle of a trial; with both directions in the plan it may be source or sink."""
+    """Kill a host's engine in the middle of a trial; it may be its source or its sink."""
     before, finished = _accidents(archive), finished_trials(archive)
     os.kill(_engine(controller, host), signal.SIGKILL)
     wait_until(lambda: _accidents(archive) > before)
