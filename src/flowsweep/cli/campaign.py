@@ -21,6 +21,7 @@ from flowsweep.plan import Plan
 from flowsweep.report.headline import highest_goodputs
 from flowsweep.run.conductor import Earlier, run_campaign
 from flowsweep.schedule import Slot, schedule
+from flowsweep.wording import counted
 
 SEED_BITS = 31
 """Of a seed that is drawn: a number that is still easy to write down."""
@@ -67,7 +68,7 @@ def tell_the_end(folder: Path) -> int:
     counts = ", ".join(
         f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]
     )
-    typer.echo(f"{len(rows)} trials: {counts}")
+    typer.echo(f"{counted(len(rows), 'trial')}: {counts}")
     for highest in highest_goodputs(rows):
         typer.echo(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
@@ -81,7 +82,7 @@ def _run(plan: Plan, slots: Sequence[Slot], writer: ArchiveWriter, earlier: Earl
 
 
 def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
-    kept = f"{len(writer.records)} finished trials are kept in {writer.folder}"
+    kept = f"{counted(len(writer.records), 'finished trial')} kept in {writer.folder}"
     typer.echo(f"{beginning}{kept}\n{advice}", err=True)
 
 

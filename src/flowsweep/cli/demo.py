@@ -16,7 +16,7 @@ from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
 from flowsweep.plan import parse_plan
 from flowsweep.report import write_report
 from flowsweep.schedule import estimate, schedule
-from flowsweep.wording import format_duration
+from flowsweep.wording import counted, format_duration
 
 _PLAN_FILE = "demo.toml"
 _EMULATED = '\n[lab.links.demo]\nbetween = ["left", "right"]\nrate = "10Gbit/s"\n'
@@ -40,7 +40,9 @@ def demo(
     plan = parse_plan(plan_text(emulated=reason is None), _PLAN_FILE)
     seed = secrets.randbits(SEED_BITS)
     expected = estimate(schedule(plan, seed), plan.links)
-    typer.echo(f"{expected.trials} trials on {where}; about {format_duration(expected.duration_ns)}")
+    typer.echo(
+        f"{counted(expected.trials, 'trial')} on {where}; about {format_duration(expected.duration_ns)}"
+    )
     folder = free_folder(archive)
     with create_archive(folder, plan_json=plan.model_dump_json(), seed=seed) as writer:
         carry_out(plan, writer, after_a_break=f"to see them: flowsweep summary {quote(str(folder))}")

@@ -83,7 +83,7 @@ class Lines:
         match event:
             case CampaignStarted(trials, done, left_ns):
                 self._trials = trials
-                self._say(f"{trials - done} of {trials} trials to run, about {_about(left_ns)}")
+                self._say(f"{trials - done} of {counted(trials, 'trial')} to run, about {_about(left_ns)}")
             case TrialStarted(number, trial, _, left_ns):
                 self._rate_bps = None
                 self._say(f"trial {number}/{self._trials}: {what_runs(trial)}, {_about(left_ns)} left")
