@@ -123,7 +123,7 @@ def test_an_error_after_trials_ran_does_not_leave_as_if_nothing_had(
     result = invoke("run", plan, "--archive", archive, "--set", "sweep.flows=2")
     assert result.exit_code == EXIT_TRIALS_FAILED
     assert "error: journal: no space left" in result.stderr
-    assert f"0 finished trials are kept in {archive}" in result.stderr
+    assert f"0 finished trials kept in {archive}" in result.stderr
     again = f"flowsweep run {plan} --archive '{archive}' --resume --set sweep.flows=2"
     assert f"to go on: {again}\n" in result.stderr
 
