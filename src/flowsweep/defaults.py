@@ -13,6 +13,8 @@ OMIT_NS = 0
 INTERVAL_NS = 1 * SECOND_NS
 SAMPLE_INTERVAL_NS = 100 * MILLISECOND_NS
 LENGTH_BYTES = 256 * 1024
+WRITES_PER_INTERVAL = 20
+"""An application rate that is made of fewer writes an interval makes its intervals differ."""
 FLOWS = 1
 FLOWS_MAX = 1024
 REPEATS = 1

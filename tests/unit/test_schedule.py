@@ -134,3 +134,27 @@ def test_the_itanium_plan_is_the_grid_of_the_original():
     }
     assert len(answered) == 5 * len(sweep.window_sum_bytes) * 8
     assert max(point.parameters.window_send_bytes for point in found) <= 212_992
+
+
+def test_without_a_length_a_slow_rate_makes_small_writes():
+    (point,) = expand(plan_of('rate = "1Mbit/s"\ninterval = "1s"'))
+    # 1 Mbit/s in 20 writes a second are 6250 B each.
+    assert point.parameters.length_bytes == 4096
+    assert remarks(plan_of('rate = "1Mbit/s"\ncongestion = "cubic"'), (point,)) == ()
+
+
+def test_a_fast_rate_and_no_rate_leave_the_default_length():
+    for sweep in ("", 'rate = "1Gbit/s"'):
+        (point,) = expand(plan_of(sweep))
+        assert point.parameters.length_bytes == 256 * 1024
+
+
+def test_all_rates_of_a_sweep_have_one_length():
+    points = expand(plan_of('rate = ["1Mbit/s", "1Gbit/s"]\ninterval = "1s"'))
+    assert {point.parameters.length_bytes for point in points} == {4096}
+
+
+def test_a_length_too_long_for_its_rate_is_told():
+    plan = plan_of('rate = ["1Mbit/s", "1Gbit/s"]\nlength = "256KiB"\ncongestion = "cubic"')
+    (told,) = remarks(plan, expand(plan))
+    assert "256 KiB is long for 1.00 Mbit/s" in told

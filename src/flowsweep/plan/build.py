@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TypeVar
 
+from flowsweep import defaults
 from flowsweep.plan.check_hosts import is_bare
 from flowsweep.plan.input import HostTable, LinkTable, PlanFile
 from flowsweep.plan.model import Campaign, Host, Link, Path, Plan, Sweep
@@ -71,7 +72,7 @@ def _sweep(sweep: SweepTable, number: int) -> Sweep:
         window_send_bytes=_set(sweep.window_send),
         window_recv_bytes=_set(sweep.window_recv),
         window_max_bytes=sweep.window_max,
-        length_bytes=tuple(sweep.length),
+        length_bytes=_lengths(sweep),
         congestion=_axis(sweep.congestion),
         duration_ns=tuple(sweep.duration),
         rate_bps=_axis(sweep.rate),
@@ -88,6 +89,17 @@ def _sweep(sweep: SweepTable, number: int) -> Sweep:
         clip_allowed=sweep.clip == "allow",
         drain_timeout_ns=sweep.drain,
     )
+
+
+def _lengths(sweep: SweepTable) -> tuple[int, ...]:
+    """One length for all rates, where none is asked for: two things must not vary at once."""
+    if sweep.length is not None:
+        return tuple(sweep.length)
+    if sweep.rate is None:
+        return (defaults.LENGTH_BYTES,)
+    bits = min(sweep.rate) * sweep.interval // (defaults.SECOND_NS * defaults.WRITES_PER_INTERVAL)
+    power_of_two = 1 << max(0, (bits // 8).bit_length() - 1)
+    return (min(defaults.LENGTH_BYTES, power_of_two),)
 
 
 Item = TypeVar("Item")

@@ -67,10 +67,10 @@ class SweepTable(Table):
     clip: Annotated[Literal["refuse", "allow"], one_of("refuse", "allow")] = key(
         "What to do when a host grants less window than asked: fail the trial, or run and mark it.", "refuse"
     )
-    length: fields.Axis[fields.Length] = key(
-        "Bytes handed to one write or read.",
-        [defaults.LENGTH_BYTES],
-        written=units.write_size(defaults.LENGTH_BYTES),
+    length: fields.Axis[fields.Length] | None = key(
+        f"Bytes handed to one write or read; if absent {units.write_size(defaults.LENGTH_BYTES)}, or less, "
+        f"so that the slowest `rate` makes at least {defaults.WRITES_PER_INTERVAL} writes an interval.",
+        None,
         examples=["8KB", ["2KB", "8KB"]],
     )
     congestion: fields.Axis[fields.Name] | None = key(

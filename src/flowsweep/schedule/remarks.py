@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from flowsweep.defaults import SECOND_NS, WRITES_PER_INTERVAL
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.grid import Point
-from flowsweep.wording import counted, format_size
+from flowsweep.schedule.trial import TcpParameters
+from flowsweep.wording import counted, format_rate, format_size
 
 
 def remarks(plan: Plan, points: Sequence[Point]) -> tuple[str, ...]:
@@ -30,5 +32,20 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
         yield f"window_max makes {asked} points equal in {groups}; each group runs once"
     if any(asked % flows for asked in sweep.window_sum_bytes or () for flows in sweep.flows):
         yield "not every window_sum divides by the number of flows; windows are rounded down to whole bytes"
+    slow = [point.parameters for point in points if _writes_too_seldom(point.parameters)]
+    if slow:
+        worst = max(slow, key=lambda parameters: parameters.length_bytes / (parameters.rate_bps or 1))
+        yield (
+            f"a length of {format_size(worst.length_bytes)} is long for {format_rate(worst.rate_bps or 0)}: "
+            f"fewer than {WRITES_PER_INTERVAL} writes an interval make the intervals differ; leave `length` "
+            "out, or lower it"
+        )
     if None in sweep.congestion:
         yield "no congestion control is named; each host uses its default, which is recorded"
+
+
+def _writes_too_seldom(parameters: TcpParameters) -> bool:
+    if parameters.rate_bps is None:
+        return False
+    write_ns = parameters.length_bytes * 8 * SECOND_NS // parameters.rate_bps
+    return write_ns * WRITES_PER_INTERVAL > parameters.interval_ns
