@@ -51,6 +51,8 @@ pub struct Flows {
     /// The flows, in the order of their index.
     pub all: Vec<Flow>,
     origin: Instant,
+    begun: Mutex<bool>,
+    begin: Condvar,
     stop_sending: AtomicBool,
     aborted: AtomicU8,
     ended: Mutex<usize>,
@@ -119,6 +121,8 @@ impl Flows {
         Self {
             all: all.collect(),
             origin,
+            begun: Mutex::new(false),
+            begin: Condvar::new(),
             stop_sending: AtomicBool::new(false),
             aborted: AtomicU8::new(0),
             ended: Mutex::new(0),
@@ -141,6 +145,18 @@ impl Flows {
         self.all.iter().map(Flow::bytes).sum()
     }
 
+    /// Lets all threads begin, once all of them are there: none has to be started beside others that run already.
+    pub fn begin(&self) {
+        *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.begin.notify_all();
+    }
+
+    /// Waits until all threads may begin.
+    pub fn wait_for_begin(&self) {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.begin.wait_while(begun, |begun| !*begun));
+    }
+
     /// Tells the writers that time is up.
     pub fn stop_sending(&self) {
         self.stop_sending.store(true, Ordering::Relaxed);
@@ -157,6 +173,7 @@ impl Flows {
         let code = if why == FlowEnd::DrainTimeout { 1 } else { 2 };
         self.aborted.store(code, Ordering::Release);
         self.stop_sending();
+        self.begin();
         for flow in self.all.iter().filter(|flow| flow.ending().is_none()) {
             // A connection that is gone already needs no breaking: both calls may fail.
             let _ = SockRef::from(&flow.stream).set_linger(Some(Duration::ZERO));

@@ -53,6 +53,7 @@ pub fn run(
                 return Err(TrialError::Thread(error));
             }
         }
+        flows.begin();
         let mut incomplete = coordinator.run_until_ended().err();
         incomplete = incomplete.or_else(|| coordinator.first_broken()).or_else(|| coordinator.first_early());
         Ok(incomplete)
@@ -92,6 +93,7 @@ fn spawn<'scope>(
             flows.end(flow, FlowEnd::Broken, Some(error), CpuTime::default());
             return;
         }
+        flows.wait_for_begin();
         match prepare.role {
             Role::Source => source::send(flow, flows, &prepare.tcp, block),
             Role::Sink => sink::receive(flow, flows, &prepare.tcp),
