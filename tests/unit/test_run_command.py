@@ -1,6 +1,8 @@
 """The commands run, tcp and demo, as far as they go without traffic."""
 
+import errno
 import io
+import socket
 import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,7 +16,7 @@ from analysis_support import make_record, make_trial
 from flowsweep.archive import create_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, app
-from flowsweep.cli.demo import free_folder, plan_text
+from flowsweep.cli.demo import free_folder, plan_text, usable_congestion
 from flowsweep.cli.far_host import far_host
 from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
 from flowsweep.errors import ArchiveError, PlanError
@@ -190,15 +192,27 @@ def test_the_far_host_is_whatever_a_launcher_understands(host: str, launch: list
 
 @pytest.mark.parametrize("emulated", [True, False])
 def test_the_demo_runs_on_a_stock_host_and_fills_a_grid(*, emulated: bool) -> None:
-    plan = parse_plan(plan_text(emulated=emulated), "demo.toml")
+    plan = parse_plan(plan_text(emulated=emulated, congestion="reno"), "demo.toml")
     trials = [trial for slot in schedule(plan, 1) for trial in slot.trials]
     assert len(trials) >= 24
     assert {(trial.src, trial.dst) for trial in trials} == {("left", "right"), ("right", "left")}
     windows = [trial.parameters.window_bytes or 0 for trial in trials]
     assert min(windows) >= FLOOR_OF_A_SEND_WINDOW_BYTES
     assert max(windows) <= STOCK_WINDOW_BYTES
-    assert {trial.parameters.congestion for trial in trials} == {"cubic"}
+    assert {trial.parameters.congestion for trial in trials} == {"reno"}
     assert bool(plan.links) == emulated
+
+
+@pytest.mark.parametrize(("granted", "expected"), [("cubic", "cubic"), ("reno", "reno"), (None, "reno")])
+def test_the_demo_asks_for_a_congestion_control_that_this_user_may_use(
+    granted: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def setsockopt(_: socket.socket, __: int, ___: int, congestion: bytes) -> None:
+        if congestion.decode() != granted:
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(socket.socket, "setsockopt", setsockopt)
+    assert usable_congestion() == expected
 
 
 def test_the_demo_keeps_what_is_there(tmp_path: Path) -> None:

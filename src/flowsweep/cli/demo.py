@@ -2,6 +2,8 @@
 
 import itertools
 import secrets
+import socket
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from shlex import quote
@@ -21,6 +23,8 @@ from flowsweep.wording import counted, format_duration
 _PLAN_FILE = "demo.toml"
 _EMULATED = '\n[lab.links.demo]\nbetween = ["left", "right"]\nrate = "10Gbit/s"\n'
 _LOOPBACK = "\n[hosts.left]\n[hosts.right]\n"
+_CONGESTIONS = ("cubic", "reno")
+"""What most hosts use, and what every Linux lets everybody use (`tcp_allowed_congestion_control`)."""
 
 
 @app.command()
@@ -37,7 +41,8 @@ def demo(
         where = "an emulated link of 10 Gbit/s between two network namespaces"
     else:
         where = f"this machine's loopback, because no link can be emulated here: {reason}"
-    plan = parse_plan(plan_text(emulated=reason is None), _PLAN_FILE)
+    text = plan_text(emulated=reason is None, congestion=usable_congestion())
+    plan = parse_plan(text, _PLAN_FILE)
     seed = secrets.randbits(SEED_BITS)
     expected = estimate(schedule(plan, seed), plan.links)
     typer.echo(
@@ -53,10 +58,22 @@ def demo(
     raise typer.Exit(code)
 
 
-def plan_text(*, emulated: bool) -> str:
+def plan_text(*, emulated: bool, congestion: str) -> str:
     """The demo's plan: on an emulated link, or on loopback."""
     text = resources.files("flowsweep.cli").joinpath(_PLAN_FILE).read_text(encoding="utf-8")
-    return text + (_EMULATED if emulated else _LOOPBACK)
+    return f'{text}congestion = "{congestion}"\n' + (_EMULATED if emulated else _LOOPBACK)
+
+
+def usable_congestion(wanted: Sequence[str] = _CONGESTIONS) -> str:
+    """The first congestion control that the kernel grants this process, or else the last one."""
+    with socket.socket() as probe:
+        for congestion in wanted[:-1]:
+            try:
+                probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
+            except OSError:
+                continue
+            return congestion
+    return wanted[-1]
 
 
 def free_folder(folder: Path) -> Path:
