@@ -20,7 +20,7 @@ from flowsweep.report.material import material
 from flowsweep.report.render import render
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.schedule import schedule
-from plan_support import plan_of
+from plan_support import command_line, plan_of
 from report_support import MIB, PLAN_TEXT, failed, make_facts, make_material, make_row, make_rows, seed_000
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -93,6 +93,16 @@ def test_headline_does_not_mix_points_that_differ_in_any_parameter():
         "1 repeat",
         "1 flow, window sum 1 MiB, DSCP 46",
     )
+
+
+def test_headline_tells_what_varies_in_the_winners_sweep_and_is_set():
+    rows = [
+        make_row(sweep="paced", pacing_rate_bps=10**7, congestion_asked="reno", goodput_bps=1e8),
+        make_row(sweep="free", dscp=46, length_bytes=4096, goodput_bps=1e9),
+        make_row(sweep="free", dscp=None, goodput_bps=2e9),
+    ]
+    (found,) = highest_goodputs(rows)
+    assert found.place == "1 flow, window sum 1 MiB, length 8 KB, sweep free"
 
 
 def test_headline_is_silent_about_a_direction_without_a_good_trial():
@@ -263,6 +273,17 @@ def test_command_says_where_the_report_lies_and_how_large_it_is(archive, tmp_pat
     result = CliRunner().invoke(app, ["report", str(archive), "-o", str(target)])
     assert result.exit_code == 0, result.output
     assert re.fullmatch(rf"{re.escape(str(target))}: \d\.\d+ MB\n", result.output)
+
+
+@pytest.mark.parametrize("name", ["journal", "campaign.json", "plan.toml", "report"])
+def test_command_writes_over_nothing_that_is_not_called_as_a_page(
+    archive, name, tmp_path, monkeypatch, capsys
+):
+    target = tmp_path / "archive" / name
+    before = target.read_bytes() if target.exists() else None
+    assert command_line(monkeypatch, "report", str(archive), "-o", str(target)) == 2
+    assert "expected a name that ends in .html or .htm" in capsys.readouterr().err
+    assert (target.read_bytes() if target.exists() else None) == before
 
 
 def test_six_hundred_trials_stay_small():

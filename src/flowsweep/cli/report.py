@@ -7,9 +7,13 @@ import typer
 
 from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
-from flowsweep.errors import ArchiveError
+from flowsweep.errors import ArchiveError, PlanError
+from flowsweep.plan.readers import shown
 from flowsweep.report import write_report
 from flowsweep.wording import format_size
+
+SUFFIXES = (".html", ".htm")
+"""What a report may be called: no file of an archive and no plan is, so none can be written over by mistake."""
 
 
 @app.command()
@@ -18,6 +22,9 @@ def report(
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to write it.", metavar="FILE.html")],
 ) -> None:
     """Write a campaign's figures, tables and facts into one HTML file that needs no network."""
+    if output.suffix.lower() not in SUFFIXES:
+        expected = "expected a name that ends in .html or .htm"
+        raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
     found = read_archive(archive)
     try:
         write_report(found, output)

@@ -7,7 +7,7 @@ import ibis
 import pyarrow as pa
 
 from flowsweep.analysis import cells
-from flowsweep.figures.axis import OTHERS, Axis, Row
+from flowsweep.figures.axis import OTHERS, Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction
 from flowsweep.wording import both_windows, counted, format_rate, format_size
@@ -53,7 +53,6 @@ def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
 
     The rows are those of a summary.
     """
-    told = [axis for axis in OTHERS if len(axis.values(trials)) > 1]
     by_direction: dict[str, list[Row]] = {direction(row): [] for row in trials}
     for row in _cells(trials):
         by_direction[direction(row)].append(row)
@@ -62,7 +61,7 @@ def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
         if rows:
             best = max(rows, key=lambda row: row["goodput_median_bps"])
             number, unit = format_rate(best["goodput_median_bps"]).split(" ")
-            found.append(Highest(name, number, unit, _spread(best), _place(best, told)))
+            found.append(Highest(name, number, unit, _spread(best), _place(best, trials)))
     return tuple(found)
 
 
@@ -81,9 +80,17 @@ def _spread(row: Row) -> str:
     return f"{row['repeats_ok']} repeats, {spread}"
 
 
-def _place(row: Row, told: Sequence[Axis]) -> str:
+def _place(row: Row, trials: Sequence[Row]) -> str:
+    """Tell flows and window, what else is set and varies in the sweep, and which sweep if there are several."""
     window_sum = row["window_sum_bytes"]
     windows = both_windows(row["window_send_bytes"], row["window_recv_bytes"])
     window = f"window sum {format_size(window_sum)}" if window_sum else f"window {windows}"
     flows = counted(row["flows"], "flow")
-    return ", ".join([flows, window, *(axis.text(axis.value(row)) for axis in told)])
+    own = [trial for trial in trials if trial["sweep"] == row["sweep"]]
+    told = [
+        axis.text(axis.value(row))
+        for axis in OTHERS
+        if axis.value(row) is not None and len(axis.values(own)) > 1
+    ]
+    sweep = [f"sweep {row['sweep']}"] if len(own) < len(trials) else []
+    return ", ".join([flows, window, *told, *sweep])
