@@ -64,7 +64,7 @@ def test_a_steady_trial() -> None:
         "bytes": 4 * 51 * 125_000, "bytes_sent": 4 * 51 * 125_000, "retransmits": 28, "rtt_min_ms": 40.0,
         "window_granted_send_bytes": 1 << 17, "window_granted_recv_bytes": 1 << 17, "verdict": None,
         "cpu_send": 0.1, "cpu_recv": 0.1, "mode": "copy", "goodput_method": "receiver_median",
-        "window_usable_bytes": 60_000, "bins": 4, "bins_expected": 4, "strangers": 0,
+        "window_usable_bytes": 60_000, "bins": 4, "bins_expected": 4, "strangers": 0, "omit_s": 1.0, "interval_s": 1.0,
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
 
@@ -172,6 +172,20 @@ def test_the_usable_window_of_an_older_kernel_is_counted_in_segments() -> None:
     without = whole.samples.drop_columns(["bytes_sent", "bytes_retrans", "bytes_acked"])
     [row] = summed(replace(whole, samples=without))
     assert row["window_usable_bytes"] == 300 * 1448
+
+
+@pytest.mark.parametrize("limit", ["rate_bps", "pacing_rate_bps"])
+def test_a_trial_that_its_rate_holds_down_has_no_usable_window(limit: str) -> None:
+    [row] = summed(make_outcome(make_trial(**{limit: 10**6})))
+    assert (row["status"], row["window_usable_bytes"]) == ("ok", None)
+
+
+@pytest.mark.parametrize(("in_flight_bytes", "usable_bytes"), [(0, None), (1447, None), (1448, 1448)])
+def test_less_than_a_segment_in_flight_is_no_usable_window(
+    in_flight_bytes: int, usable_bytes: int | None
+) -> None:
+    [row] = summed(make_outcome(make_trial(), Steady(in_flight_bytes=in_flight_bytes)))
+    assert row["window_usable_bytes"] == usable_bytes
 
 
 def test_what_the_kernel_did_not_say_is_empty() -> None:

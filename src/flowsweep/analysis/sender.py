@@ -48,7 +48,8 @@ def usable_windows(source: ir.Table, trials: ir.Table) -> ir.Table:
         trials: As in an archive.
 
     Returns:
-        trial_id, window_usable_bytes (int64); no row for a trial whose kernel did not say.
+        trial_id, window_usable_bytes (int64); no row for a trial whose kernel did not say, whose rate the
+        plan held down, or whose plateau is less than a segment: nothing was at the limit of a window there.
     """
     flying = _in_flight(source, trials)
     ordered = ranked(flying, "in_flight", groups=["trial_id", "flow"], ties="start_ns")
@@ -56,9 +57,12 @@ def usable_windows(source: ir.Table, trials: ir.Table) -> ir.Table:
     plateaus = ordered.filter(ordered["rank"] == plateau_rank).select("trial_id", "flow", "in_flight")
     by_flow = ranked(plateaus, "in_flight", groups=["trial_id"], ties="flow")
     medians = by_flow.group_by("trial_id").aggregate(tenfold=tenfold_decile(by_flow, "in_flight", decile=5))
-    return medians.select(
-        "trial_id", window_usable_bytes=quotient(medians.tenfold, ibis.literal(10, "int64"))
-    )
+    found = medians.inner_join(
+        trials.select("trial_id", "rate_bps", "pacing_rate_bps", "mss_granted_bytes"), "trial_id"
+    ).mutate(window_usable_bytes=quotient(medians.tenfold, ibis.literal(10, "int64")))
+    free = found.rate_bps.isnull() & found.pacing_rate_bps.isnull()
+    full = found.window_usable_bytes >= found.mss_granted_bytes.coalesce(1)
+    return found.filter(free & full).select("trial_id", "window_usable_bytes")
 
 
 def _in_flight(source: ir.Table, trials: ir.Table) -> ir.Table:

@@ -23,7 +23,7 @@ FURTHER_COLUMNS = (
     "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
     "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers",
     "failure_phase", "failure_host", "failure_kind", "congestion_asked", "rate_bps", "pacing_rate_bps",
-    "mss_bytes", "dscp", "no_delay", "affinity", "family",
+    "mss_bytes", "dscp", "no_delay", "affinity", "family", "omit_s", "interval_s",
 )  # fmt: skip
 
 
@@ -110,6 +110,8 @@ def _judged(rows: ir.Table) -> ir.Table:
         coverage=rows.bins.cast("float64") / rows.expected_bins.nullif(0),
         bins_expected=rows.expected_bins,
         duration_s=rows.duration_ns.cast("float64") / 1e9,
+        omit_s=rows.omit_ns.cast("float64") / 1e9,
+        interval_s=rows.interval_ns.cast("float64") / 1e9,
         goodput_method=ibis.literal("receiver_median"),
         verdict=ibis.null("string"),
         **{name: known.ifelse(rows[name], ibis.null("float64")) for name in goodputs},
