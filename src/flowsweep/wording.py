@@ -5,6 +5,7 @@ back is in `flowsweep.units`.
 """
 
 import math
+from collections.abc import Mapping
 
 from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
 
@@ -70,6 +71,11 @@ def both_windows(send_bytes: int | None, recv_bytes: int | None, *, none: str = 
     """Show the windows of both ends, once if they are alike: "64 KiB", "64 KiB / auto"."""
     send, receive = (none if size is None else format_size(size) for size in (send_bytes, recv_bytes))
     return send if send == receive else f"{send} / {receive}"
+
+
+def window_marks(trial: Mapping[str, object]) -> str:
+    """Say what became of a trial's windows: "capped" at window_max, "clipped" or "raised" by the kernel."""
+    return ", ".join(word for word in ("capped", "clipped", "raised") if trial.get(f"window_{word}"))
 
 
 _BINARY_UNITS = {unit: SIZE_UNITS[unit] for unit in ("KiB", "MiB", "GiB")}

@@ -4,14 +4,15 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from analysis_support import make_campaign, write_archive
+from analysis_support import make_campaign, make_outcome, make_trial, write_archive
 from flowsweep.analysis import summary
-from flowsweep.archive import read_archive
+from flowsweep.archive import read_archive, tables_of
 from flowsweep.cli.app import app
 from flowsweep.cli.summary import print_table
 from flowsweep.errors import ArchiveError
@@ -29,6 +30,13 @@ STABLE_HEADER = (
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     campaign = make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 20))
     return write_archive(tmp_path_factory.mktemp("summary") / "archive", campaign)
+
+
+def printed(rows: list[dict[str, Any]], *, sweeps: tuple[str, ...] = ()) -> list[str]:
+    """The lines of the table, below the first sweep's title."""
+    out = io.StringIO()
+    print_table(rows, Console(file=out, width=1000, highlight=False, markup=False), sweeps=sweeps)
+    return [line.strip() for line in out.getvalue().splitlines() if line.strip()][1:]
 
 
 def output(*arguments: str) -> str:
@@ -72,6 +80,43 @@ def test_a_narrow_terminal_shows_fewer_columns_and_cuts_nothing(archive: Path, w
     assert max(map(len, lines)) <= width
     assert "…" not in out.getvalue()
     assert "goodput" in out.getvalue()
+
+
+def test_an_axis_that_varies_is_a_column_and_one_that_is_set_is_told() -> None:
+    changes = ({"rate_bps": 10**6}, {"mss_bytes": 1200}, {"affinity": (0, 1)}, {"family": 4}, {"dscp": 0})
+    outcomes = [
+        make_outcome(make_trial(no_delay=True, pacing_rate_bps=10**7, **change)) for change in changes
+    ]
+    heading, *lines = printed(summary(tables_of(outcomes)).to_pyarrow().to_pylist())
+    assert heading.split()[1:9] == ["rate", "MSS", "asked", "DSCP", "CPUs", "IP", "version", "status"]
+    for value in ("1.00 Mbit/s", "1200 B", "0, 1", " 4 ", " 0 "):
+        assert sum(value in line for line in lines) == 1, value
+    assert "duration 5 s · omitted 1 s · interval 1 s · pacing 10.0 Mbit/s · no delay on" in " ".join(lines)
+
+
+def test_what_became_of_the_windows_is_marked_where_it_differs() -> None:
+    rows = summary(tables_of([make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)])).to_pyarrow()
+    plain, other = rows.to_pylist()
+    assert "window was" not in "".join(printed([plain, other]))
+    marked = printed([plain, other | {"window_capped": True, "window_raised": True}])
+    assert "window was" in marked[0]
+    assert ["capped, raised" in line for line in marked[2:4]] == [False, True]
+    raised = printed([row | {"window_raised": True} for row in (plain, other)])
+    assert "window was raised" in " ".join(raised)
+
+
+def test_sweeps_stand_as_in_the_plan_and_trials_by_their_points() -> None:
+    ran = [("second", "cubic", 2), ("first", "reno", 1), ("second", "cubic", 1), ("first", "cubic", 2),
+           ("first", "cubic", 1), ("first", "reno", 2)]  # fmt: skip
+    outcomes = [make_outcome(make_trial(sweep=s, congestion=c, repeat=r)) for s, c, r in ran]
+    # What was in use is what the trials are told apart by.
+    rows = [
+        row | {"congestion": row["congestion_asked"]}
+        for row in summary(tables_of(outcomes)).to_pyarrow().to_pylist()
+    ]
+    found = [line.split()[0] for line in printed(rows, sweeps=("first", "second"))]
+    ids = {outcome.record.trial_id: wanted for outcome, wanted in zip(outcomes, ran, strict=True)}
+    assert [ids[word] for word in found if word in ids] == sorted(ran)
 
 
 def test_a_campaign_that_has_just_begun(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """`flowsweep check`: what a plan would run, how long it takes, and what is worth knowing before."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -51,13 +51,23 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
     return [
         ("name", plan.campaign.name),
         *([("overrides", ", ".join(plan.overrides))] if plan.overrides else []),
-        ("trials", f"{expected.trials} ({counted(len(points), 'point')}, repeats: {plan.campaign.repeats})"),
+        ("trials", f"{expected.trials} ({_product(points, plan.campaign.repeats)})"),
         ("expected time", format_duration(expected.duration_ns)),
         ("expected bytes", _bytes(expected)),
         ("order", _order(plan)),
         ("hosts", ", ".join(host.name for host in plan.hosts)),
         *([("lab", ", ".join(_link(plan, index) for index in range(len(plan.links))))] if plan.links else []),
     ]
+
+
+def _product(points: Sequence[Point], repeats: int) -> str:
+    """Say where the number of trials comes from: "9 points × 2 directions × 3 repeats"."""
+    one_way = sum(point.directions == "one" for point in points)
+    terms = [counted(one_way, "point")] if one_way else []
+    if both_ways := len(points) - one_way:
+        terms.append(f"{counted(both_ways, 'point')} × 2 directions")
+    grid = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
+    return f"{grid} × {counted(repeats, 'repeat')}"
 
 
 def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
@@ -77,6 +87,25 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("congestion", ", ".join(name or "default of the host" for name in sweep.congestion)),
         ("duration", _durations(sweep)),
         ("interval", format_duration(sweep.interval_ns)),
+        *_set_rows(sweep),
+    ]
+
+
+def _set_rows(sweep: Sweep) -> list[Row]:
+    """What most plans leave to the hosts, where this one does not."""
+    rows: list[tuple[str, Sequence[Any], Callable[[Any], str]]] = [
+        ("rate per flow", sweep.rate_bps, format_rate),
+        ("pacing rate per flow", sweep.pacing_rate_bps, format_rate),
+        ("MSS", sweep.mss_bytes, lambda size: f"{size} B"),
+        ("DSCP", sweep.dscp, str),
+        ("no delay", sweep.no_delay, lambda on: "on" if on else "off"),
+        ("CPUs", sweep.affinity, lambda cpus: "+".join(map(str, cpus)) or "any"),
+        ("IP version", sweep.family, str),
+    ]
+    return [
+        (title, ", ".join("not set" if value is None else write(value) for value in values))
+        for title, values, write in rows
+        if any(value is not None and value is not False and value != () for value in values)
     ]
 
 

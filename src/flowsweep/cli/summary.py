@@ -26,6 +26,7 @@ from flowsweep.wording import (
     format_rate,
     format_share,
     format_size,
+    window_marks,
 )
 
 Row = Mapping[str, Any]
@@ -61,17 +62,26 @@ def show_summary(
             console = Console(highlight=False, markup=False)
             if not console.is_terminal:
                 console.width = _WIDTH_OF_NO_TERMINAL
-            print_table(rows.to_pylist(), console, planned=planned_trials(found.campaign.plan))
+            plan = found.campaign.plan
+            sweeps = [sweep["name"] for sweep in plan.get("sweeps", ())]
+            print_table(rows.to_pylist(), console, sweeps=sweeps, planned=planned_trials(plan))
 
 
-def print_table(rows: Sequence[Row], console: Console, *, planned: int | None = None) -> None:
+def print_table(
+    rows: Sequence[Row], console: Console, *, sweeps: Sequence[str] = (), planned: int | None = None
+) -> None:
     """Print one table for each sweep; what is the same in all of its trials stands below it.
 
-    `planned`: how many trials the plan asks for; the last line says so if fewer have finished.
+    Args:
+        rows: Of a summary.
+        console: Where to print it.
+        sweeps: The sweeps of the plan, in its order; the others follow as they ran.
+        planned: How many trials the plan asks for; the last line says so if fewer have finished.
     """
     if not rows:
         console.print("No trial has finished yet.")
-    for sweep in dict.fromkeys(row["sweep"] for row in rows):
+    ran = {row["sweep"] for row in rows}
+    for sweep in dict.fromkeys([*(name for name in sweeps if name in ran), *(row["sweep"] for row in rows)]):
         trials = sorted((row for row in rows if row["sweep"] == sweep), key=_place)
         console.print(_fitting_table(sweep, trials, console))
         for row in trials:
@@ -84,8 +94,7 @@ def print_table(rows: Sequence[Row], console: Console, *, planned: int | None = 
 
 def _place(row: Row) -> tuple[Any, ...]:
     """Where a trial stands among those of its sweep: as a person would look for it, not as it ran."""
-    window = row["window_sum_bytes"] or 0
-    return row["length_bytes"], row["src"], row["dst"], row["flows"], window, row["order_index"]
+    return tuple((row[column] is not None, row[column]) for column in _ORDER)
 
 
 def _fitting_table(sweep: str, rows: Sequence[Row], console: Console) -> Table:
@@ -126,16 +135,37 @@ def _cell(column: str, show: Callable[[Any], str]) -> Callable[[Row], str]:
     return lambda row: "" if row[column] is None else show(row[column])
 
 
-_TEXTS = ("path", "congestion", "status")
+def _seconds(value: float) -> str:
+    return format_duration(value * SECOND_NS)
+
+
+_TEXTS = ("path", "window was", "congestion", "CPUs", "status")
+
+_ORDER = (
+    "length_bytes", "src", "dst", "flows", "window_sum_bytes", "window_send_bytes", "window_recv_bytes",
+    "congestion", "duration_s", "rate_bps", "pacing_rate_bps", "mss_bytes", "dscp", "no_delay", "affinity",
+    "family", "repeat", "order_index",
+)  # fmt: skip
+"""What trials are sorted by."""
 
 _PARAMETERS: tuple[Column, ...] = (
     ("path", lambda row: direction(row["src"], row["dst"], simultaneous=row["simultaneous"])),
     ("flows", _cell("flows", str)),
     ("window sum", _cell("window_sum_bytes", format_size)),
     ("window", lambda row: both_windows(row["window_send_bytes"], row["window_recv_bytes"])),
+    ("window was", window_marks),
     ("length", _cell("length_bytes", format_size)),
     ("congestion", _cell("congestion", str)),
-    ("duration", _cell("duration_s", lambda seconds: format_duration(seconds * SECOND_NS))),
+    ("duration", _cell("duration_s", _seconds)),
+    ("omitted", lambda row: _seconds(row["omit_s"]) if row["omit_s"] else ""),
+    ("interval", _cell("interval_s", _seconds)),
+    ("rate", _cell("rate_bps", format_rate)),
+    ("pacing", _cell("pacing_rate_bps", format_rate)),
+    ("MSS asked", _cell("mss_bytes", lambda size: f"{size} B")),
+    ("DSCP", _cell("dscp", str)),
+    ("no delay", lambda row: "on" if row["no_delay"] else ""),
+    ("CPUs", lambda row: ", ".join(map(str, row["affinity"]))),
+    ("IP version", _cell("family", str)),
     ("repeat", _cell("repeat", str)),
 )
 

@@ -3,10 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction
-from flowsweep.wording import both_windows, format_duration, format_rate, format_share, format_size
+from flowsweep.wording import (
+    both_windows,
+    format_duration,
+    format_rate,
+    format_share,
+    format_size,
+    window_marks,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +80,6 @@ def _asked(row: Row) -> str:
     return both_windows(row.get("window_send_bytes"), row.get("window_recv_bytes"))
 
 
-def _marks(row: Row) -> str:
-    return ", ".join(word for word in ("capped", "clipped", "raised") if row.get(f"window_{word}"))
-
-
 def _started(row: Row) -> str:
     """Date and time to the second, without the letters of RFC 3339."""
     return str(row["started_at"] or "")[:19].replace("T", " ")
@@ -89,6 +93,18 @@ def _granted(row: Row) -> str:
 def _spread(row: Row) -> str:
     low, high = row.get("goodput_p10_bps"), row.get("goodput_p90_bps")
     return "" if low is None or high is None else format_range(low, high)
+
+
+def _seconds(value: float) -> str:
+    return format_duration(value * SECOND_NS)
+
+
+def _omitted(row: Row) -> str:
+    return _seconds(row["omit_s"]) if row.get("omit_s") else ""
+
+
+def _cpus(row: Row) -> str:
+    return ", ".join(map(str, row.get("affinity") or ()))
 
 
 def _milliseconds(value: float) -> str:
@@ -117,13 +133,22 @@ COLUMNS = (
     ),
     Column(
         "Window was",
-        _marks,
+        window_marks,
         note="capped: held at window_max; clipped: granted less; raised: granted more, the kernel's floor",
     ),
     _quantity("Usable", "window_usable_bytes", format_size, "plateau of data in flight, per flow, measured"),
     _quantity("Length", "length_bytes", format_size, "bytes handed to one write or read"),
     _label("Congestion", "congestion"),
-    _quantity("Duration", "duration_s", lambda seconds: format_duration(seconds * 1e9)),
+    _quantity("Duration", "duration_s", _seconds),
+    Column("Omitted", _omitted, lambda row: row.get("omit_s"), "at the beginning of the duration"),
+    _quantity("Interval", "interval_s", _seconds),
+    _quantity("Rate", "rate_bps", format_rate, "of the application, per flow"),
+    _quantity("Pacing", "pacing_rate_bps", format_rate, "most that the kernel sends, per flow"),
+    _quantity("MSS asked", "mss_bytes", lambda size: f"{size} B"),
+    _quantity("DSCP", "dscp", str),
+    Column("No delay", lambda row: "on" if row.get("no_delay") else ""),
+    Column("CPUs", _cpus, note="that the flows' threads are bound to, in turn"),
+    _quantity("IP version", "family", str),
     _quantity("Coverage", "coverage", format_share, "intervals that every flow covered completely"),
     _quantity("Bytes", "bytes", format_size),
     _quantity("Retransmits", "retransmits", str, "segments"),
