@@ -15,8 +15,9 @@ from typer.testing import CliRunner, Result
 from analysis_support import make_record, make_trial
 from flowsweep.archive import create_archive
 from flowsweep.cli import load
-from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, app
+from flowsweep.cli.app import app
 from flowsweep.cli.demo import free_folder, plan_text, usable_congestion
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import far_host
 from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
 from flowsweep.errors import ArchiveError, PlanError
@@ -135,17 +136,6 @@ def test_an_error_before_any_trial_is_left_to_the_command_line(
 ) -> None:
     campaign_that_ends(monkeypatch, ArchiveError("journal: no space left"), begun=0)
     assert isinstance(invoke("run", plan, "--archive", tmp_path / "archive").exception, ArchiveError)
-
-
-def test_an_interrupted_demo_says_what_can_be_done_with_a_demo(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("flowsweep.cli.demo.lab_possible", lambda: "not in this test")
-    campaign_that_ends(monkeypatch, KeyboardInterrupt(), begun=1)
-    result = invoke("demo", "--archive", tmp_path / "demo")
-    assert result.exit_code == EXIT_INTERRUPTED
-    assert f"to see them: flowsweep summary {tmp_path / 'demo'}\n" in result.stderr
-    assert "--resume" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """The command line: one file a command. Importing a command's file adds it to the app."""
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from flowsweep.cli.app import run_app
+from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
 
 __all__ = ["COMMANDS", "load", "main"]
 
@@ -13,9 +14,18 @@ COMMANDS = ("demo", "tcp", "check", "run", "summary", "report")
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
-    load(sys.argv[1:])
-    run_app()
+    """Run the command that the arguments name.
+
+    Nothing that takes time is imported before: Ctrl-C is answered from here on.
+    """
+    try:
+        load(sys.argv[1:])
+        import_module("flowsweep.cli.app").run_app()
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    finally:
+        # The exit code stands. Python's own end would answer another Ctrl-C with a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def load(arguments: Sequence[str]) -> None:

@@ -8,11 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from flowsweep import __version__
+from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.errors import FlowsweepError
-
-EXIT_TRIALS_FAILED = 1
-EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
     name="flowsweep",
@@ -31,8 +28,6 @@ def run_app() -> None:
     except FlowsweepError as error:
         tell_error(error)
         sys.exit(EXIT_USAGE)
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
 
 
 def tell_error(error: FlowsweepError) -> None:

@@ -1,9 +1,8 @@
 """What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end told."""
 
-import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,10 @@ import typer
 
 from flowsweep.analysis import summary
 from flowsweep.archive import ArchiveWriter, read_archive
-from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, tell_error
+from flowsweep.cli.app import tell_error
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.progress import progress_view
+from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
 from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.of_plan import accesses_of
@@ -20,7 +21,7 @@ from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
 from flowsweep.report.headline import highest_goodputs
 from flowsweep.run.conductor import Earlier, run_campaign
-from flowsweep.schedule import Slot, schedule
+from flowsweep.schedule import schedule
 from flowsweep.wording import counted
 
 SEED_BITS = 31
@@ -31,34 +32,51 @@ _REASONS_SHOWN = 5
 Row = Mapping[str, Any]
 
 
-def carry_out(plan: Plan, writer: ArchiveWriter, *, after_a_break: str) -> None:
-    """Run every trial that the archive does not hold whole, if there is any, then merge its files.
+@contextmanager
+def ending_told(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Stopper]:
+    """Let signals end the block in order; whatever ends it before its time, say what is kept.
 
     Args:
-        plan: what to run.
-        writer: where the results go.
+        writer: of the archive that the block writes, or reads once all is written.
         after_a_break: what a person can do if the campaign does not come to its end.
 
     Raises:
-        typer.Exit: Ctrl-C, or an error after trials have run; what is done is kept, and said.
+        typer.Exit: A signal came, or an error after trials have run; it has been told.
+        FlowsweepError: Nothing ran.
+    """
+    begun = writer.attempts
+    with stopped_by_signals() as stopper:
+        try:
+            yield stopper
+        except FlowsweepError as error:
+            if writer.attempts == begun:
+                raise
+            tell_error(error)
+            _tell_break("", writer, after_a_break)
+            raise typer.Exit(EXIT_TRIALS_FAILED) from error
+        except (Stopped, OSError):
+            # The terminal may be gone: then showing how things end fails, for which nobody is there.
+            if stopper.stopped is None:
+                raise
+            with suppress(OSError):
+                _tell_break(f"{stopper.stopped}; ", writer, after_a_break)
+            raise typer.Exit(stopper.stopped.exit_code) from None
+
+
+def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
+    """Run every trial that the archive does not hold whole, if there is any, then merge its files.
+
+    Raises:
+        Stopped: A signal came; what is done is kept.
         LabError, LaunchError, SessionError: hosts cannot be had; nothing ran.
-        ArchiveError: the archive cannot be written; nothing ran.
+        ArchiveError: the archive cannot be written; what is in it stays.
     """
     earlier = Earlier(done=_whole_trials(writer), attempts=writer.attempts)
     slots = schedule(plan, writer.seed)
-    try:
-        if any(trial.trial_id not in earlier.done for slot in slots for trial in slot.trials):
-            _run(plan, slots, writer, earlier)
-        writer.compact()
-    except KeyboardInterrupt:
-        _tell_break("interrupted; ", writer, after_a_break)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-    except FlowsweepError as error:
-        if writer.attempts == earlier.attempts:
-            raise
-        tell_error(error)
-        _tell_break("", writer, after_a_break)
-        raise typer.Exit(EXIT_TRIALS_FAILED) from error
+    if any(trial.trial_id not in earlier.done for slot in slots for trial in slot.trials):
+        with _hosts(plan) as accesses, progress_view() as events:
+            stopper.run(run_campaign(slots, accesses, writer, earlier=earlier, events=events))
+    writer.compact()
 
 
 def tell_the_end(folder: Path) -> int:
@@ -74,11 +92,6 @@ def tell_the_end(folder: Path) -> int:
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
         typer.echo(f"  {count} of them: {error}")
     return 0 if set(statuses) <= {"ok"} else EXIT_TRIALS_FAILED
-
-
-def _run(plan: Plan, slots: Sequence[Slot], writer: ArchiveWriter, earlier: Earlier) -> None:
-    with _hosts(plan) as accesses, progress_view() as events:
-        asyncio.run(run_campaign(slots, accesses, writer, earlier=earlier, events=events))
 
 
 def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:

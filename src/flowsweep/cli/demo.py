@@ -13,7 +13,7 @@ import typer
 
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.cli.app import app
-from flowsweep.cli.campaign import SEED_BITS, carry_out, tell_the_end
+from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
 from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
 from flowsweep.plan import parse_plan
 from flowsweep.report import write_report
@@ -49,11 +49,15 @@ def demo(
         f"{counted(expected.trials, 'trial')} on {where}; about {format_duration(expected.duration_ns)}"
     )
     folder = free_folder(archive)
-    with create_archive(folder, plan_json=plan.model_dump_json(), seed=seed) as writer:
-        carry_out(plan, writer, after_a_break=f"to see them: flowsweep summary {quote(str(folder))}")
-    code = tell_the_end(folder)
     report = folder / "report.html"
-    write_report(read_archive(folder), report)
+    advice = f"to see them: flowsweep summary {quote(str(folder))}"
+    with (
+        create_archive(folder, plan_json=plan.model_dump_json(), seed=seed) as writer,
+        ending_told(writer, after_a_break=advice) as stopper,
+    ):
+        carry_out(plan, writer, stopper)
+        code = tell_the_end(folder)
+        write_report(read_archive(folder), report)
     typer.echo(f"archive: {folder}\nreport: {report.resolve()}")
     raise typer.Exit(code)
 

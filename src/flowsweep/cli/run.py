@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from flowsweep import __version__
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
 from flowsweep.cli.app import app
-from flowsweep.cli.campaign import SEED_BITS, carry_out, tell_the_end
+from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
 from flowsweep.errors import ArchiveError, FlowsweepError, PlanError
 from flowsweep.lab import enter_user_namespace_if_needed
 from flowsweep.plan import Plan, load_plan, parse_overrides, plan_difference
@@ -38,9 +38,13 @@ def run(
         enter_user_namespace_if_needed()
     go_on = ["flowsweep", "run", str(plan), "--archive", str(archive), "--resume"]
     go_on += [word for override in overrides or [] for word in ("--set", override)]
-    with _writer(loaded, archive, resume=resume) as writer:
-        carry_out(loaded, writer, after_a_break=f"to go on: {shlex.join(go_on)}")
-    code = tell_the_end(archive)
+    advice = f"to go on: {shlex.join(go_on)}"
+    with (
+        _writer(loaded, archive, resume=resume) as writer,
+        ending_told(writer, after_a_break=advice) as stopper,
+    ):
+        carry_out(loaded, writer, stopper)
+        code = tell_the_end(archive)
     typer.echo(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
     raise typer.Exit(code)
 

@@ -1,6 +1,5 @@
 """`flowsweep tcp`: the five-second question, without a plan."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -10,9 +9,11 @@ import typer
 
 from flowsweep.analysis import STABLE_COLUMNS, summary
 from flowsweep.archive import tables_of
-from flowsweep.cli.app import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, app
+from flowsweep.cli.app import app
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.progress import what_runs
+from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.errors import PlanError
 from flowsweep.hosts.of_plan import accesses_of
@@ -77,9 +78,10 @@ def tcp(
         [_one_slot(plan)], accesses_of(plan.hosts), recorder, events=(lambda _: None) if as_json else _tell
     )
     try:
-        asyncio.run(campaign)
-    except KeyboardInterrupt:
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        with stopped_by_signals() as stopper:
+            stopper.run(campaign)
+    except Stopped as stopped:
+        raise typer.Exit(stopped.exit_code) from None
     (row,) = summary(tables_of(recorder.outcomes)).to_pyarrow().to_pylist()
     if as_json:
         typer.echo(json.dumps({name: row[name] for name in STABLE_COLUMNS}, indent=2, ensure_ascii=False))

@@ -15,7 +15,7 @@ Handler = Callable[[int, FrameType | None], None]
 def ended_in_order() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into SystemExit, unless the program has handlers of its own or ignores them."""
     unhandled = tuple(number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL)
-    with _handled_by(_leave, unhandled):
+    with handled_by(_leave, unhandled):
         yield
 
 
@@ -24,7 +24,7 @@ def signals_held() -> Iterator[None]:
     """Let nothing interrupt the block: signals that come meanwhile are delivered after it."""
     held: list[int] = []
     try:
-        with _handled_by(lambda number, _frame: held.append(number), ALL):
+        with handled_by(lambda number, _frame: held.append(number), ALL):
             yield
     finally:
         for number in dict.fromkeys(held):
@@ -32,7 +32,8 @@ def signals_held() -> Iterator[None]:
 
 
 @contextmanager
-def _handled_by(handler: Handler, numbers: tuple[signal.Signals, ...]) -> Iterator[None]:
+def handled_by(handler: Handler, numbers: tuple[signal.Signals, ...]) -> Iterator[None]:
+    """Have signals handled by a function while the block runs."""
     if threading.current_thread() is not threading.main_thread():
         # Handlers run in the main thread only: nothing interrupts this one.
         yield

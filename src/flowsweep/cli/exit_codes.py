@@ -1,0 +1,8 @@
+"""What a command's end says to whoever started it; 0 if all is well."""
+
+EXIT_TRIALS_FAILED = 1
+EXIT_USAGE = 2
+EXIT_SIGNALLED = 128
+"""And the signal's number, as shells have it."""
+EXIT_INTERRUPTED = EXIT_SIGNALLED + 2
+"""Ctrl-C: SIGINT."""
