@@ -87,3 +87,9 @@ def test_a_wrong_value_hides_no_other_problem_and_makes_none_up():
 def test_a_plan_survives_an_archive(path):
     plan = load_plan(path, {"sweep.omit": "0s"})
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
+
+
+def test_a_byte_order_mark_before_a_plan_is_no_part_of_it(tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f"[hosts.left]\n[hosts.right]\n{SWEEP}", encoding="utf-8-sig")
+    assert load_plan(plan).text.startswith("[hosts.left]")

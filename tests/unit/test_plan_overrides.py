@@ -60,6 +60,21 @@ def test_a_wrong_override_is_told_once_and_by_its_name(name, value, told):
     assert raised.value.problems[0].startswith(told)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[1,", "sweep.flows=[1,: the list does not end, expected ]"),
+        ("[1, 2", "sweep.flows=[1, 2: the list does not end, expected ]"),
+        ("[one]", 'sweep.flows=[one]: no list as TOML has it; text in it needs quotes, as in ["1s", "2s"]'),
+    ],
+)
+def test_a_list_that_is_none_is_told_as_such(text, told):
+    for read in (lambda: parse_overrides([f"sweep.flows={text}"]), lambda: parsed({"sweep.flows": text})):
+        with pytest.raises(PlanError) as raised:
+            read()
+        assert raised.value.problems == (told,)
+
+
 def test_layout_comments_and_order_are_no_difference():
     rewritten = TEXT.replace('name = "first"\n', "").replace(
         'duration = "60s"', 'duration = "1min" # long\nname="first"'

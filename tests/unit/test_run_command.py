@@ -91,8 +91,10 @@ def test_an_edited_plan_is_not_resumed(plan: Path, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     create_archive(archive, plan_json=load_plan(plan).model_dump_json(), seed=1).close()
     result = invoke("run", plan, "--archive", archive, "--resume", "--set", "sweep.duration=5s")
-    assert isinstance(result.exception, PlanError)
-    assert "duration: 4s then, 5s now" in str(result.exception)
+    assert isinstance(result.exception, ArchiveError)
+    first, *differences = str(result.exception).splitlines()
+    assert first.startswith(f"{plan}: is not the plan that {archive} was begun with")
+    assert differences == ["  sweep.sweep-1.duration: 4s then, 5s now"]
 
 
 def test_a_plan_that_another_version_wrote_is_not_resumed(
@@ -241,6 +243,12 @@ def test_progress_in_a_terminal_is_a_bar_with_trouble_above_it() -> None:
             show(event)
         assert bar_of(show).startswith("3/3 ")
     assert "failed: a → b, 4 flows, 256 KiB window: run on b: [gone]" in out.getvalue()
+
+
+def test_progress_in_a_terminal_that_cannot_move_its_cursor_is_plain_lines() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "dumb"})
+    with progress_view(console) as show:
+        assert isinstance(show, Lines)
 
 
 def bar_of(bar: Bar) -> str:

@@ -12,7 +12,7 @@ from flowsweep import __version__
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
 from flowsweep.cli.app import app
 from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
-from flowsweep.errors import ArchiveError, FlowsweepError, PlanError
+from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
 from flowsweep.plan import Plan, load_plan, parse_overrides, plan_difference
 
@@ -77,5 +77,6 @@ def _refuse_another_plan(plan: Plan, writer: ArchiveWriter) -> None:
             f"understand its plan: go on with `pip install flowsweep=={version}`, or choose a new folder"
         ) from error
     if differences := plan_difference(begun_with, plan):
-        what = f"is not the plan that {writer.folder} was begun with"
-        raise PlanError(plan.source, (f"{what}; go on with that one, or choose a new folder", *differences))
+        what = f"{plan.source}: is not the plan that {writer.folder} was begun with"
+        what += "; go on with that one, or choose a new folder:"
+        raise ArchiveError("\n  ".join([what, *differences]))

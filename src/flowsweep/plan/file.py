@@ -23,7 +23,7 @@ from flowsweep.plan.problems import KeyPath, Problem, problems_of, shown_path, w
 def load_plan(path: Path, overrides: Mapping[str, str] | None = None) -> Plan:
     """Read and check a plan file; overrides are as parse_overrides gives them. Raises PlanError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise PlanError(str(path), (f"cannot be read: {error.strerror}",)) from error
     except UnicodeDecodeError as error:

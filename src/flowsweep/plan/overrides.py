@@ -25,7 +25,7 @@ def parse_overrides(arguments: Sequence[str]) -> dict[str, str]:
             problems.append(f"found {shown(argument)}, expected TABLE.KEY=VALUE, as in {EXAMPLE}")
         elif name in overrides:
             problems.append(f"{name} is given twice: {shown(overrides[name])} and {shown(value)}")
-        elif (problem := _wrong_name(name)) is not None:
+        elif (problem := _wrong_name(name) or _wrong_list(name, value)) is not None:
             problems.append(problem)
         overrides[name] = value
     if problems:
@@ -34,8 +34,12 @@ def parse_overrides(arguments: Sequence[str]) -> dict[str, str]:
 
 
 def overridden(document: dict[str, Any], overrides: Mapping[str, str]) -> dict[str, Any]:
-    """Return the document with the values in place; raises PlanError for a name that is none."""
-    problems = tuple(problem for name in overrides if (problem := _wrong_name(name)) is not None)
+    """Return the document with the values in place; raises PlanError for a name or a list that is none."""
+    problems = tuple(
+        problem
+        for name, text in overrides.items()
+        if (problem := _wrong_name(name) or _wrong_list(name, text)) is not None
+    )
     if problems:
         raise PlanError(SOURCE, problems)
     result = copy.deepcopy(document)
@@ -59,6 +63,15 @@ def _wrong_name(name: str) -> str | None:
         return None
     hint = did_you_mean(table, TABLES)
     return f"found {shown(name)}, expected sweep.KEY or campaign.KEY, as in {EXAMPLE}{hint}"
+
+
+def _wrong_list(name: str, text: str) -> str | None:
+    """Say what is wrong with a list: it would be taken for a text, and refused for not being a list."""
+    if not text.startswith("[") or not isinstance(_value(text), str):
+        return None
+    if not text.endswith("]"):
+        return f"{name}={text}: the list does not end, expected ]"
+    return f'{name}={text}: no list as TOML has it; text in it needs quotes, as in ["1s", "2s"]'
 
 
 def _tables(document: dict[str, Any], table: str) -> list[dict[str, Any]]:
