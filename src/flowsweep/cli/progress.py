@@ -1,4 +1,4 @@
-"""How a running campaign is shown: a bar in a terminal, plain lines elsewhere. Both on standard error."""
+"""A running campaign, shown on standard error: a bar where the cursor can move, plain lines elsewhere."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ class ProgressView(Protocol):
 def progress_view(console: Console | None = None) -> Iterator[ProgressView]:
     """Show a campaign while the block runs, as suits the console: standard error, if none is given."""
     console = console or Console(stderr=True, highlight=False)
-    if not console.is_terminal:
+    if not console.is_terminal or console.is_dumb_terminal:
         yield Lines(console)
         return
     columns = (
