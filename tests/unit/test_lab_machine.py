@@ -99,6 +99,18 @@ def test_programs_are_also_looked_for_where_tc_lies(monkeypatch: pytest.MonkeyPa
     assert commands.environment()["PATH"].split(os.pathsep) == ["/usr/bin", "/usr/sbin", "/sbin"]
 
 
+def test_a_program_that_the_path_lacks_is_known_by_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "ip"
+    program.write_text("")
+    program.chmod(0o755)
+    monkeypatch.setattr(commands, "environment", lambda: {"PATH": f"/nowhere{os.pathsep}{tmp_path}"})
+    assert commands.path_of("ip") == str(program)
+    with pytest.raises(LabError, match=r"`tc`.*apt-get install iproute2"):
+        commands.path_of("tc")
+
+
 def test_sigterm_ends_the_program_in_order_and_only_meanwhile() -> None:
     with pytest.raises(SystemExit) as ended, ended_in_order():
         signal.raise_signal(signal.SIGTERM)

@@ -13,6 +13,7 @@ from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import LINKS_MAX, host_access, lay_out
 from flowsweep.plan.model import Host, Link
 
+IP = "/usr/sbin/ip"
 OWNER = Owner(pid=41, start_ticks=7_000)
 
 
@@ -32,15 +33,15 @@ def test_a_pair_of_hosts_gets_one_router_and_reserved_addresses() -> None:
         "flowsweep-41-7000-host-in2p3",
         "flowsweep-41-7000-link-atlantic",
     )
-    access = host_access(topology, a_host("in2p3"), ipv6=True)
-    assert access.launch == ("ip", "netns", "exec", "flowsweep-41-7000-host-in2p3")
+    access = host_access(topology, a_host("in2p3"), ip=IP, ipv6=True)
+    assert access.launch == (IP, "netns", "exec", "flowsweep-41-7000-host-in2p3")
     assert access.addresses == {"slac": (DataAddress("198.18.0.6", 4), DataAddress("2001:2:0:1::2", 6))}
     assert access.shares_files
 
 
 def test_without_ipv6_only_ipv4_is_offered_and_configured() -> None:
     topology = lay_out([a_link("atlantic", "slac", "in2p3")], [], OWNER)
-    assert host_access(topology, a_host("slac"), ipv6=False).addresses == {
+    assert host_access(topology, a_host("slac"), ip=IP, ipv6=False).addresses == {
         "in2p3": (DataAddress("198.18.0.2", 4),)
     }
     lines = [
@@ -57,7 +58,7 @@ def test_without_ipv6_only_ipv4_is_offered_and_configured() -> None:
 def test_what_the_plan_says_of_a_host_is_kept() -> None:
     topology = lay_out([a_link("l", "a", "b")], [], OWNER)
     host = a_host("a", bind="198.18.0.2", ports=(5300, 5400), engine="/opt/engine", listens=False)
-    access = host_access(topology, host, ipv6=True)
+    access = host_access(topology, host, ip=IP, ipv6=True)
     assert (access.bind, access.ports, access.engine, access.listens) == (
         "198.18.0.2",
         (5300, 5400),
@@ -69,7 +70,7 @@ def test_what_the_plan_says_of_a_host_is_kept() -> None:
 def test_a_host_with_two_links_knows_each_peer_by_its_own_address() -> None:
     links = [a_link("west", "hub", "left"), a_link("east", "right", "hub")]
     topology = lay_out(links, [], OWNER)
-    addresses = host_access(topology, a_host("hub"), ipv6=True).addresses
+    addresses = host_access(topology, a_host("hub"), ip=IP, ipv6=True).addresses
     assert addresses["left"] == (DataAddress("198.18.0.2", 4), DataAddress("2001:2::2", 6))
     assert addresses["right"] == (DataAddress("198.18.0.14", 4), DataAddress("2001:2:0:3::2", 6))
     lines = list(wiring.addresses_and_routes(topology, topology.host_namespaces["hub"], ipv6=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 from flowsweep.errors import LabError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import settings, wiring
-from flowsweep.lab.command import batch
+from flowsweep.lab.command import batch, path_of
 from flowsweep.lab.leftovers import existing_namespaces, remove_leftovers, remove_namespaces
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.signals import ended_in_order, signals_held
@@ -69,7 +69,8 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host]) -> Iterator[Lab]:
     with ended_in_order():
         try:
             _build(topology, ipv6=ipv6)
-            access = {host.name: host_access(topology, host, ipv6=ipv6) for host in hosts}
+            ip = path_of("ip")
+            access = {host.name: host_access(topology, host, ip=ip, ipv6=ipv6) for host in hosts}
             yield Lab(access, topology, ipv6)
         finally:
             with signals_held():

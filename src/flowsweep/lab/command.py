@@ -75,11 +75,26 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": os.pathsep.join(folders)}
 
 
+def path_of(program: str) -> str:
+    """Where a program of the lab lies, for whoever has another PATH.
+
+    Raises:
+        LabError: It is not installed.
+    """
+    found = _found(program)
+    if found is None:
+        raise LabError(_missing(program))
+    return found
+
+
 def first_missing(programs: Iterable[str]) -> str | None:
     """What to say of the first program that is not installed; None if all are."""
-    path = environment()["PATH"]
-    lacking = (program for program in programs if shutil.which(program, path=path) is None)
+    lacking = (program for program in programs if _found(program) is None)
     return next(map(_missing, lacking), None)
+
+
+def _found(program: str) -> str | None:
+    return shutil.which(program, path=environment()["PATH"])
 
 
 def _missing(program: str) -> str:

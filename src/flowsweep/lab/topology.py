@@ -81,8 +81,11 @@ def lay_out(links: Sequence[Link], hosts: Sequence[Host], owner: Owner) -> Topol
     return Topology(host_namespaces, tuple(layouts))
 
 
-def host_access(topology: Topology, host: Host, *, ipv6: bool) -> HostAccess:
-    """How to start an engine in a lab host, and where each host linked to it reaches it: IPv4, then IPv6."""
+def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostAccess:
+    """How to start an engine in a lab host, and where each host linked to it reaches it: IPv4, then IPv6.
+
+    `ip`: path of that program, which starts the engine.
+    """
     addresses: dict[str, tuple[DataAddress, ...]] = {}
     for layout in topology.links:
         for leg, peer in (layout.legs, layout.legs[::-1]):
@@ -90,7 +93,7 @@ def host_access(topology: Topology, host: Host, *, ipv6: bool) -> HostAccess:
                 addresses[peer.host] = (*addresses.get(peer.host, ()), *_data_addresses(leg, ipv6=ipv6))
     return HostAccess(
         name=host.name,
-        launch=("ip", "netns", "exec", topology.host_namespaces[host.name]),
+        launch=(ip, "netns", "exec", topology.host_namespaces[host.name]),
         engine=host.engine,
         addresses=addresses,
         bind=host.bind,
