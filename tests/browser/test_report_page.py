@@ -92,6 +92,25 @@ def test_nothing_sticks_out_on_a_telephone(visit, text):
     assert found.complaints == []
 
 
+def test_a_telephone_shows_every_section_and_both_hosts(visit):
+    page = visit(small_report(), phone=True).page
+    bar = page.locator(".bar__links").bounding_box()
+    for link in page.locator(".bar__links a").all():
+        box = link.bounding_box()
+        assert box["x"] + box["width"] <= bar["x"] + bar["width"], link.text_content()
+    setting = page.locator(".hosts th[scope=row]", has_text="net.ipv4.tcp_rmem").bounding_box()
+    assert setting["width"] < 0.45 * page.locator(".hosts").bounding_box()["width"]
+    assert page.locator(".hosts").bounding_box()["width"] <= 354
+
+
+def test_labels_and_title_of_an_axis_stay_apart_on_a_telephone(visit):
+    found = visit(small_report(), phone=True)
+    figure = show(found.page, "#window-1-0")
+    labels = [tick.bounding_box() for tick in figure.locator(".xtick text").all()]
+    title = figure.locator(".xtitle").bounding_box()
+    assert max(box["y"] + box["height"] for box in labels) <= title["y"] + 1
+
+
 def test_a_finger_scrolls_over_a_surface_until_the_reader_wants_to_turn_it(visit):
     found = visit(small_report(), phone=True)
     show(found.page, "#panel-1-0")

@@ -13,7 +13,7 @@ from flowsweep.report import write_report
 from flowsweep.wording import format_size
 
 SUFFIXES = (".html", ".htm")
-"""What a report may be called: no file of an archive and no plan is, so none can be written over by mistake."""
+"""What a report may be called: no plan and no file of an archive is, so none can be written over."""
 
 
 @app.command()

@@ -34,6 +34,7 @@ def _axis(axis: Axis, values: Sequence[float]) -> dict[str, object]:
     positions, labels = axis.ticks(values)
     return {
         "title": {"text": axis.name, "standoff": 8},
+        "automargin": True,
         "tickvals": positions,
         "ticktext": labels,
         "showgrid": False,

@@ -51,6 +51,7 @@ def lines(
         margin={"l": 58, "r": 12, "t": 34, "b": 48},
         xaxis={
             "title": {"text": x.name, "standoff": 8},
+            "automargin": True,
             "tickvals": positions,
             "ticktext": labels,
             "zeroline": False,

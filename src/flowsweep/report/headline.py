@@ -81,7 +81,7 @@ def _spread(row: Row) -> str:
 
 
 def _place(row: Row, trials: Sequence[Row]) -> str:
-    """Tell flows and window, what else is set and varies in the sweep, and which sweep if there are several."""
+    """Tell flows and window, what else is set and varies in the sweep, and the sweep if there are several."""
     window_sum = row["window_sum_bytes"]
     windows = both_windows(row["window_send_bytes"], row["window_recv_bytes"])
     window = f"window sum {format_size(window_sum)}" if window_sum else f"window {windows}"
