@@ -33,3 +33,19 @@ def test_one_and_eight_flows_fill_a_link_of_200_mbit(tmp_path: Path) -> None:
         assert row["status"] == "ok"
         assert float(row["goodput_bps"]) == pytest.approx(EXPECTED_BPS, rel=0.02), row
         assert float(row["coverage"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("axis", "rates_bps"), [("rate", (1_000_000, 50_000_000)), ("pacing_rate", (10_000_000, 50_000_000))]
+)
+def test_a_rate_that_is_asked_for_is_what_arrives(
+    tmp_path: Path, axis: str, rates_bps: tuple[int, ...]
+) -> None:
+    rates = ", ".join(f'"{rate_bps // 1_000_000}Mbit/s"' for rate_bps in rates_bps)
+    sweep = f'flows = 1\n{axis} = [{rates}]\nduration = "2s"\ninterval = "0.5s"'
+    plan = write_plan(tmp_path, sweep=sweep)
+    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    rows = summary(tmp_path / "archive")
+    goodputs = {float(row[f"{axis}_bps"]): float(row["goodput_bps"]) for row in rows}
+    # The kernel paces packets, of which headers are a part; an application paces its own bytes.
+    assert goodputs == {rate_bps: pytest.approx(rate_bps, rel=0.05) for rate_bps in rates_bps}

@@ -1,9 +1,10 @@
 """`flowsweep tcp`: the five-second question, without a plan."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,8 +15,9 @@ from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.progress import what_runs
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
+from flowsweep.cli.tcp_summary import tell_summary
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
-from flowsweep.errors import PlanError
+from flowsweep.errors import LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
@@ -23,30 +25,37 @@ from flowsweep.run.events import CampaignEvent, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, schedule
 from flowsweep.units import QuantityError, parse_duration, write_duration
-from flowsweep.wording import format_duration, format_rate, format_share, format_size
+from flowsweep.wording import format_rate
 
 HERE, THERE = "here", "there"
 
-_OPTIONS_OF_FAR_HOST = {f"hosts.{THERE}.address": "--address", f"hosts.{THERE}.launch": "HOST"}
+_EXAMPLES = (
+    "[bold]flowsweep tcp ssh:server[/bold] sends from here to server, "
+    "[bold]flowsweep tcp ssh:server --reverse[/bold] from server to here; "
+    "[bold]flowsweep tcp local[/bold] shows what this machine can do with itself."
+)
 _INTERVALS_OF_A_SHORT_TRIAL = 4
 _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
 
 
-@app.command()
+@app.command(epilog=_EXAMPLES)
 def tcp(
     host: Annotated[
         str,
         typer.Argument(
             metavar="HOST",
-            help="Where to send: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND` with a command "
-            "that starts programs there, as in 'exec:kubectl exec -i pod --'.",
+            help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND` with a command "
+            "that starts programs there, as in 'exec:kubectl exec -i pod --'. Nothing has to be installed "
+            "or started there before.",
         ),
     ],
     flows: Annotated[int, typer.Option(help="Parallel TCP connections.")] = 1,
     window: Annotated[
         str | None, typer.Option(help="Socket buffer per flow, as in 256KiB; autotuning if absent.")
     ] = None,
-    length: Annotated[str, typer.Option(help="Bytes of one write or read.")] = "256KiB",
+    length: Annotated[
+        str | None, typer.Option(help="Bytes of one write or read; 256KiB, or what suits a rate, if absent.")
+    ] = None,
     congestion: Annotated[
         str | None, typer.Option(help="Congestion control, as in cubic; the host's default if absent.")
     ] = None,
@@ -60,7 +69,7 @@ def tcp(
         typer.Option("--set", metavar="sweep.KEY=VALUE", help="Anything else that a plan can ask for."),
     ] = None,
     *,
-    reverse: Annotated[bool, typer.Option("--reverse", help="Send from HOST to here.")] = False,
+    reverse: Annotated[bool, typer.Option("--reverse", help="HOST sends and this machine receives.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
     """Measure TCP goodput to a host now: a line a second, then the summary. Nothing is kept."""
@@ -72,13 +81,14 @@ def tcp(
         "duration": duration,
     }
     settings = {f"sweep.{key}": value for key, value in asked.items() if value is not None}
-    plan = _plan(_plan_text(far_host(host, address), reverse=reverse), settings, overrides or [])
+    options = {f"hosts.{THERE}.address": "--address" if address else "HOST", f"hosts.{THERE}.launch": "HOST"}
+    plan = _plan(_plan_text(far_host(host, address), reverse=reverse), settings, overrides or [], options)
     recorder = _Outcomes()
     campaign = run_campaign(
         [_one_slot(plan)], accesses_of(plan.hosts), recorder, events=(lambda _: None) if as_json else _tell
     )
     try:
-        with stopped_by_signals() as stopper:
+        with stopped_by_signals() as stopper, _far_host_as_written(host):
             stopper.run(campaign)
     except Stopped as stopped:
         raise typer.Exit(stopped.exit_code) from None
@@ -86,7 +96,7 @@ def tcp(
     if as_json:
         typer.echo(json.dumps({name: row[name] for name in STABLE_COLUMNS}, indent=2, ensure_ascii=False))
     else:
-        _tell_summary(row)
+        tell_summary(row)
     raise typer.Exit(0 if row["status"] == "ok" else EXIT_TRIALS_FAILED)
 
 
@@ -106,12 +116,25 @@ class _Outcomes:
         self.outcomes.append(outcome)
 
 
-def _plan(text: str, settings: Mapping[str, str], overrides: Sequence[str]) -> Plan:
+@contextmanager
+def _far_host_as_written(host: str) -> Iterator[None]:
+    """Name the far host in errors by what a person wrote, not as the plan calls it."""
+    try:
+        yield
+    except (LaunchError, SessionError) as error:
+        if error.host != THERE:
+            raise
+        raise type(error)(host, error.reason) from error
+
+
+def _plan(
+    text: str, settings: Mapping[str, str], overrides: Sequence[str], options_of_host: Mapping[str, str]
+) -> Plan:
     """Check what was asked; a problem names the option that a person wrote."""
     written = parse_overrides(overrides)
     interval = {"sweep.interval": _interval(settings["sweep.duration"])}
     options = {name: f"--{name.removeprefix('sweep.')}" for name in settings}
-    options |= {"sweep.interval": "--duration", **_OPTIONS_OF_FAR_HOST}
+    options |= {"sweep.interval": "--duration", **options_of_host}
     options = {name: option for name, option in options.items() if name not in written}
     return parse_plan(text, COMMAND_LINE, {**settings, **interval, **written}, options=options)
 
@@ -157,43 +180,3 @@ def _tell(event: CampaignEvent) -> None:
             typer.echo(f"{elapsed_ns / SECOND_NS:6.1f} s  {format_rate(rate_bps)}")
         case _:
             pass
-
-
-def _tell_summary(row: Mapping[str, Any]) -> None:
-    """Lines of a name and a value; what is not known is left out."""
-    lines = [
-        ("goodput", _goodput(row)),
-        ("retransmits", row["retransmits"]),
-        (
-            "least RTT",
-            None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
-        ),
-        ("window granted", _pair(row, "window_granted_send_bytes", "window_granted_recv_bytes", format_size)),
-        (
-            "window usable",
-            None if row["window_usable_bytes"] is None else format_size(row["window_usable_bytes"]),
-        ),
-        ("congestion", row["congestion"]),
-        ("CPU, busiest thread", _pair(row, "cpu_send", "cpu_recv", format_share)),
-        (row["status"], row["error"]),
-    ]
-    typer.echo()
-    for name, value in lines:
-        if value is not None:
-            typer.echo(f"{name:<20}  {value}")
-
-
-def _goodput(row: Mapping[str, Any]) -> str | None:
-    if row["goodput_bps"] is None:
-        return None
-    median, low, high = (format_rate(row[f"goodput_{name}bps"]) for name in ("", "p10_", "p90_"))
-    return f"{median}, the median over intervals; p10 {low}, p90 {high}"
-
-
-def _pair(row: Mapping[str, Any], send: str, receive: str, write: Callable[[float], str]) -> str | None:
-    sides = [
-        f"{write(row[key])} {side}"
-        for key, side in ((send, "source"), (receive, "sink"))
-        if row[key] is not None
-    ]
-    return ", ".join(sides) or None
