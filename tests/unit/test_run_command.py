@@ -144,7 +144,9 @@ def test_an_error_before_any_trial_is_left_to_the_command_line(
     ("arguments", "expected"),
     [
         (["elsewhere"], "found 'elsewhere', expected local, ssh:DESTINATION, netns:NAME or exec:COMMAND"),
-        (["elsewhere"], "to reach it by ssh, write ssh:elsewhere"),
+        (["elsewhere"], "; for another machine: ssh:elsewhere (Flowsweep starts its engine there through ssh)"),
+        (["2001:db8::7"], "; for another machine: ssh:2001:db8::7 ("),
+        (["server:5201"], "expected local, ssh:DESTINATION, netns:NAME or exec:COMMAND"),
         (["ssh:-p 22"], "found 'ssh:-p 22', expected local, ssh:DESTINATION"),
         (["netns:"], "found 'netns:', expected"),
         (["exec: "], "found 'exec: ', expected"),

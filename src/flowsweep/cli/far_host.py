@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Mapping
 
 from flowsweep.errors import PlanError
+from flowsweep.hosts.of_plan import data_address
 from flowsweep.hosts.ssh import host_name, ssh_call
 
 COMMAND_LINE = "command line"
@@ -32,10 +33,11 @@ def far_host(host: str, address: str | None) -> Mapping[str, str]:
         raise _problem(
             f"--address: missing: write the name or IP address by which this machine reaches {host}"
         )
-    return {
-        "launch": f"[{', '.join(map(_toml, launch))}]",
-        "address": _toml(address or host_name(launch)),
-    }
+    if address is None:
+        address = host_name(launch)
+        if not address:
+            raise _problem(f"HOST: found {host!r}, which names no host")
+    return {"launch": f"[{', '.join(map(_toml, launch))}]", "address": _toml(address)}
 
 
 def _launch(host: str) -> list[str]:
@@ -48,8 +50,14 @@ def _launch(host: str) -> list[str]:
         case "exec", [_, *_] as words:
             return words
         case _:
-            hint = "" if ":" in host else f"; to reach it by ssh, write ssh:{host}"
-            raise _problem(f"HOST: found {host!r}, expected {_EXPECTED}{hint}")
+            raise _problem(f"HOST: found {host!r}, expected {_EXPECTED}{_hint(host)}")
+
+
+def _hint(host: str) -> str:
+    """What a person may have meant who wrote only a name or an address."""
+    if ":" in host and data_address(host).family is None:
+        return ""
+    return f"; for another machine: ssh:{host} (Flowsweep starts its engine there through ssh)"
 
 
 def _words(host: str, command: str) -> list[str]:

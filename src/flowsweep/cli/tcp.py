@@ -81,7 +81,10 @@ def tcp(
         "duration": duration,
     }
     settings = {f"sweep.{key}": value for key, value in asked.items() if value is not None}
-    options = {f"hosts.{THERE}.address": "--address" if address else "HOST", f"hosts.{THERE}.launch": "HOST"}
+    options = {
+        f"hosts.{THERE}.address": "HOST" if address is None else "--address",
+        f"hosts.{THERE}.launch": "HOST",
+    }
     plan = _plan(_plan_text(far_host(host, address), reverse=reverse), settings, overrides or [], options)
     recorder = _Outcomes()
     campaign = run_campaign(

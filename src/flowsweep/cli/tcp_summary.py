@@ -1,0 +1,56 @@
+"""What `flowsweep tcp` says at its end."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import typer
+
+from flowsweep.defaults import MILLISECOND_NS
+from flowsweep.wording import format_duration, format_rate, format_share, format_size
+
+_ALLOW_CLIPPING = "--set sweep.clip=allow"
+"""A plan's words for it are in the error."""
+
+
+def tell_summary(row: Mapping[str, Any]) -> None:
+    """Lines of a name and a value; what is not known is left out.
+
+    `row`: of the summary's columns.
+    """
+    lines = [
+        ("goodput", _goodput(row)),
+        ("retransmits", row["retransmits"]),
+        (
+            "least RTT",
+            None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
+        ),
+        ("window granted", _pair(row, "window_granted_send_bytes", "window_granted_recv_bytes", format_size)),
+        (
+            "window usable",
+            None if row["window_usable_bytes"] is None else format_size(row["window_usable_bytes"]),
+        ),
+        ("congestion", row["congestion"]),
+        ("CPU, busiest thread", _pair(row, "cpu_send", "cpu_recv", format_share)),
+        (row["status"], row["error"]),
+        ("that is here", _ALLOW_CLIPPING if row["failure_kind"] == "window_clipped" else None),
+    ]
+    typer.echo()
+    for name, value in lines:
+        if value is not None:
+            typer.echo(f"{name:<20}  {value}")
+
+
+def _goodput(row: Mapping[str, Any]) -> str | None:
+    if row["goodput_bps"] is None:
+        return None
+    median, low, high = (format_rate(row[f"goodput_{name}bps"]) for name in ("", "p10_", "p90_"))
+    return f"{median}, the median over intervals; p10 {low}, p90 {high}"
+
+
+def _pair(row: Mapping[str, Any], send: str, receive: str, write: Callable[[float], str]) -> str | None:
+    sides = [
+        f"{write(row[key])} {side}"
+        for key, side in ((send, "source"), (receive, "sink"))
+        if row[key] is not None
+    ]
+    return ", ".join(sides) or None
