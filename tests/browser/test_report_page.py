@@ -6,6 +6,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from flowsweep.figures.axis import MOST_TICK_LABELS
 from flowsweep.report.render import render
 from report_support import LENGTHS, MIB, make_facts, make_material, make_row, make_rows, seed_000
 
@@ -104,9 +105,11 @@ def test_a_telephone_shows_every_section_and_both_hosts(visit):
 
 
 def test_labels_and_title_of_an_axis_stay_apart_on_a_telephone(visit):
-    found = visit(small_report(), phone=True)
+    rows = make_rows(window_sums=[MIB << exponent for exponent in range(4)], repeats=1)
+    found = visit(render(make_material(rows)), phone=True)
     figure = show(found.page, "#window-1-0")
     labels = [tick.bounding_box() for tick in figure.locator(".xtick text").all()]
+    assert len(labels) == MOST_TICK_LABELS, "they are only turned where they are many"
     title = figure.locator(".xtitle").bounding_box()
     assert max(box["y"] + box["height"] for box in labels) <= title["y"] + 1
 
