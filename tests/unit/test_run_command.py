@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
@@ -20,7 +21,7 @@ from flowsweep.cli.demo import free_folder, plan_text, usable_congestion
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import far_host
 from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
-from flowsweep.errors import ArchiveError, PlanError
+from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
 from flowsweep.plan import load_plan, parse_plan
 from flowsweep.run.events import (
     CampaignStarted,
@@ -30,7 +31,7 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
 )
-from flowsweep.run.outcome import Failure, Recorder
+from flowsweep.run.outcome import FLOWS_SCHEMA, Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot, schedule
 
 SECOND_NS = 1_000_000_000
@@ -144,7 +145,10 @@ def test_an_error_before_any_trial_is_left_to_the_command_line(
     ("arguments", "expected"),
     [
         (["elsewhere"], "found 'elsewhere', expected local, ssh:DESTINATION, netns:NAME or exec:COMMAND"),
-        (["elsewhere"], "; for another machine: ssh:elsewhere (Flowsweep starts its engine there through ssh)"),
+        (
+            ["elsewhere"],
+            "; for another machine: ssh:elsewhere (Flowsweep starts its engine there through ssh)",
+        ),
         (["2001:db8::7"], "; for another machine: ssh:2001:db8::7 ("),
         (["server:5201"], "expected local, ssh:DESTINATION, netns:NAME or exec:COMMAND"),
         (["ssh:-p 22"], "found 'ssh:-p 22', expected local, ssh:DESTINATION"),
@@ -166,6 +170,47 @@ def test_a_wrong_question_is_answered_with_what_is_expected(arguments: list[str]
     result = invoke("tcp", *arguments)
     assert isinstance(result.exception, PlanError)
     assert expected in str(result.exception)
+
+
+@pytest.mark.parametrize(("address", "expected"), [("", "which names no host"), ("a b", "HOST: found")])
+def test_a_destination_that_ssh_makes_nothing_of_is_named_as_what_it_is(
+    address: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flowsweep.cli.far_host.host_name", lambda _: address)
+    error = invoke("tcp", "ssh:x@").exception
+    assert isinstance(error, PlanError)
+    assert error.source == "command line"
+    assert expected in str(error)
+
+
+@pytest.mark.parametrize("kind", [LaunchError, SessionError])
+def test_a_far_host_that_cannot_be_had_is_named_as_it_was_written(
+    kind: type[LaunchError | SessionError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_campaign(*_: object, **__: object) -> None:
+        raise kind("there", "no such host")
+
+    load(["tcp"])
+    monkeypatch.setattr("flowsweep.cli.tcp.run_campaign", run_campaign)
+    error = invoke("tcp", "ssh:-p 22 far", "--address", "192.0.2.7").exception
+    assert isinstance(error, kind)
+    assert str(error) == "host ssh:-p 22 far: no such host"
+
+
+@pytest.mark.parametrize(("kind", "hinted"), [("window_clipped", True), ("connect_timeout", False)])
+def test_tcp_says_how_clipping_is_allowed_where_there_is_no_plan(
+    kind: str, *, hinted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_campaign(slots: Sequence[Slot], _: object, recorder: Recorder, **__: object) -> None:
+        failure = Failure(phase="prepare", host="there", kind=kind, message="it is so")
+        record = make_record(slots[0].trials[0], status="failed", failure=failure)
+        recorder.finished(TrialOutcome(record, pa.table({}), FLOWS_SCHEMA.empty_table()))
+
+    load(["tcp"])
+    monkeypatch.setattr("flowsweep.cli.tcp.run_campaign", run_campaign)
+    result = invoke("tcp", "local")
+    assert result.exit_code == EXIT_TRIALS_FAILED
+    assert ("--set sweep.clip=allow" in result.stdout) == hinted
 
 
 @pytest.mark.parametrize(
