@@ -186,6 +186,22 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
         open_archive_for_writing(folder)
 
 
+@pytest.mark.parametrize("damaged", ["end", "middle"])
+def test_a_file_that_cannot_be_read_is_named(damaged: str, tmp_path: Path) -> None:
+    folder = write_archive(tmp_path / "archive", CAMPAIGN[:1])
+    path = folder / "merged" / "1" / "samples-0000.parquet"
+    data = path.read_bytes()
+    match damaged:
+        case "end":
+            path.write_bytes(data[:100])
+        case "middle":
+            columns_at = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+            path.write_bytes(data[:4] + bytes(byte ^ 0x5A for byte in data[4:columns_at]) + data[columns_at:])
+    archive = read_archive(folder)
+    with pytest.raises(ArchiveError, match=rf"{path}: is damaged: "), archive.damage_named():
+        summary(archive.tables()).to_pyarrow()
+
+
 def test_an_engines_table_without_a_needed_column_is_refused(tmp_path: Path) -> None:
     outcome = make_outcome(make_trial())
     with create_archive(tmp_path / "archive", plan_json=PLAN, seed=1) as writer:

@@ -1,6 +1,7 @@
 """Ctrl-C, SIGTERM and SIGHUP: what is done is kept and told whenever they come, and the exit code says it."""
 
 import asyncio
+import errno
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import flowsweep.cli
 from flowsweep.archive import ArchiveWriter
 from flowsweep.cli import load, main
 from flowsweep.cli.app import app
-from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
+from flowsweep.cli.exit_codes import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, EXIT_USAGE
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.run.outcome import Recorder
 from flowsweep.schedule import Slot
@@ -105,6 +106,33 @@ def test_a_terminal_that_is_gone_does_not_hide_why_the_campaign_ended(
 
     a_campaign(monkeypatch, hang_up)
     assert run(tmp_path).exit_code == 128 + signal.SIGHUP
+
+
+def test_output_that_cannot_be_written_ends_a_campaign_as_an_error_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Path) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    a_campaign(monkeypatch, lambda: None)
+    monkeypatch.setattr("flowsweep.cli.run.tell_the_end", full)
+    result = run(tmp_path)
+    assert result.exit_code == EXIT_TRIALS_FAILED
+    assert result.stderr.startswith(
+        "error: cannot go on: No space left on device\n0 finished trials kept in "
+    )
+
+
+def test_output_that_cannot_be_written_is_told_in_one_line() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "flowsweep", "--version"]
+        result = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+        )
+    assert (result.returncode, result.stderr) == (
+        EXIT_USAGE,
+        "error: cannot go on: No space left on device\n",
+    )
 
 
 def test_an_interrupted_demo_says_what_can_be_done_with_a_demo(

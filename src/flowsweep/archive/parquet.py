@@ -48,6 +48,26 @@ def write_attempt(folder: Path, outcome: TrialOutcome) -> None:
     disk.rename(beside, folder)
 
 
+def check_file(path: Path) -> None:
+    """Read a file of data to its end, to see whether that is possible.
+
+    Raises:
+        ArchiveError: It is not.
+    """
+    with disk.reported(path, "cannot be read"):
+        try:
+            with pq.ParquetFile(path) as file:
+                for _ in file.iter_batches():
+                    pass
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            reason = " ".join(str(error).split()).rstrip(":.")
+            raise ArchiveError(
+                f"{path}: is damaged: {reason}. Nothing was altered; restore the file from a copy."
+            ) from error
+
+
 def keyed_samples(outcome: TrialOutcome) -> pa.Table | None:
     """Return the engine's samples with the columns that say whose rows they are; none if there are no rows.
 

@@ -1,15 +1,19 @@
 """Reading an archive; needs no lock, also while a campaign is still running."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import JOURNAL_FILE, Campaign, read_campaign
 from flowsweep.archive.entries import State, state_of
 from flowsweep.archive.journal import parse
+from flowsweep.archive.parquet import check_file
 from flowsweep.archive.tables import Tables, tables_of_files
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
@@ -53,15 +57,34 @@ class Archive:
         return self._state.records
 
     def tables(self) -> Tables:
-        """The campaign as Ibis tables on DuckDB; only the last finished attempt of each trial is in them."""
+        """The campaign as Ibis tables on DuckDB; only the last finished attempt of each trial is in them.
+
+        Raises:
+            ArchiveError: A file of data cannot be read; says which.
+        """
         return self._tables
 
     @cached_property
     def _tables(self) -> Tables:
-        return tables_of_files(
-            self._state.records.values(),
-            attempts=self._state.attempts,
-            superseded=self._state.superseded,
-            samples=[str(self.folder / file) for file in self._state.sample_files],
-            flows=[str(self.folder / file) for file in self._state.flow_files],
-        )
+        with self.damage_named():
+            return tables_of_files(
+                self._state.records.values(),
+                attempts=self._state.attempts,
+                superseded=self._state.superseded,
+                samples=[str(self.folder / file) for file in self._state.sample_files],
+                flows=[str(self.folder / file) for file in self._state.flow_files],
+            )
+
+    @contextmanager
+    def damage_named(self) -> Iterator[None]:
+        """Say which file is at fault if a query in the block fails: much of one is only read then.
+
+        Raises:
+            ArchiveError: In place of DuckDB's error.
+        """
+        try:
+            yield
+        except duckdb.Error as error:
+            for file in (*self._state.sample_files, *self._state.flow_files):
+                check_file(self.folder / file)
+            raise ArchiveError(f"{self.folder}: its data cannot be read: {error}") from error

@@ -25,15 +25,22 @@ def run_app() -> None:
     """Run the command line; every expected error is one message on standard error and exit code 2."""
     try:
         app()
-    except FlowsweepError as error:
+    except (FlowsweepError, OSError) as error:
         tell_error(error)
         sys.exit(EXIT_USAGE)
 
 
-def tell_error(error: FlowsweepError) -> None:
+def tell_error(error: FlowsweepError | OSError) -> None:
     """Say on standard error what went wrong."""
-    text = f"[bold red]error:[/bold red] {escape(str(error))}"
+    message = _refusal(error) if isinstance(error, OSError) else str(error)
+    text = f"[bold red]error:[/bold red] {escape(message)}"
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+
+
+def _refusal(error: OSError) -> str:
+    """What the operating system refused where nobody expected it, such as to take more output."""
+    what = "cannot go on" if error.filename is None else f"cannot go on with {error.filename}"
+    return f"{what}: {error.strerror or error}"
 
 
 @app.callback(invoke_without_command=True)

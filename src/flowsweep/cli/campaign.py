@@ -42,25 +42,22 @@ def ending_told(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Stoppe
 
     Raises:
         typer.Exit: A signal came, or an error after trials have run; it has been told.
-        FlowsweepError: Nothing ran.
+        FlowsweepError, OSError: Nothing ran.
     """
     begun = writer.attempts
     with stopped_by_signals() as stopper:
         try:
             yield stopper
-        except FlowsweepError as error:
-            if writer.attempts == begun:
+        except (Stopped, FlowsweepError, OSError) as error:
+            stopped = stopper.stopped
+            if stopped is None and writer.attempts == begun:
                 raise
-            tell_error(error)
-            _tell_break("", writer, after_a_break)
-            raise typer.Exit(EXIT_TRIALS_FAILED) from error
-        except (Stopped, OSError):
             # The terminal may be gone: then showing how things end fails, for which nobody is there.
-            if stopper.stopped is None:
-                raise
             with suppress(OSError):
-                _tell_break(f"{stopper.stopped}; ", writer, after_a_break)
-            raise typer.Exit(stopper.stopped.exit_code) from None
+                if isinstance(error, FlowsweepError) or (stopped is None and isinstance(error, OSError)):
+                    tell_error(error)
+                _tell_break("" if stopped is None else f"{stopped}; ", writer, after_a_break)
+            raise typer.Exit(EXIT_TRIALS_FAILED if stopped is None else stopped.exit_code) from error
 
 
 def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
@@ -81,7 +78,9 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
 
 def tell_the_end(folder: Path) -> int:
     """Say in a few lines what a campaign came to; returns the exit code."""
-    rows: list[Row] = summary(read_archive(folder).tables()).to_pyarrow().to_pylist()
+    archive = read_archive(folder)
+    with archive.damage_named():
+        rows: list[Row] = summary(archive.tables()).to_pyarrow().to_pylist()
     statuses = Counter(row["status"] for row in rows)
     counts = ", ".join(
         f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]
@@ -102,7 +101,9 @@ def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
     if not writer.records:
         return frozenset()
-    rows = summary(read_archive(writer.folder).tables()).select("trial_id", "status").to_pyarrow().to_pylist()
+    archive = read_archive(writer.folder)
+    with archive.damage_named():
+        rows = summary(archive.tables()).select("trial_id", "status").to_pyarrow().to_pylist()
     return frozenset(row["trial_id"] for row in rows if row["status"] == "ok")
 
 

@@ -27,7 +27,8 @@ def report(
         raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
     found = read_archive(archive)
     try:
-        write_report(found, output)
+        with found.damage_named():
+            write_report(found, output)
     except OSError as error:
         raise ArchiveError(f"{output}: the report cannot be written: {error.strerror}") from error
     typer.echo(f"{output}: {format_size(float(f'{output.stat().st_size:.3g}'))}")

@@ -52,7 +52,8 @@ def show_summary(
 ) -> None:
     """Show goodput and its circumstances for each trial of a campaign."""
     found = read_archive(archive)
-    rows = summary(found.tables()).to_pyarrow()
+    with found.damage_named():
+        rows = summary(found.tables()).to_pyarrow()
     match form:
         case Format.csv:
             typer.echo(csv_text(rows.to_pylist(), rows.column_names), nl=False)
