@@ -14,14 +14,14 @@ from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.progress import what_runs
-from flowsweep.cli.stopping import Stopped, stopped_by_signals
+from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
 from flowsweep.cli.tcp_summary import tell_summary
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.errors import LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
-from flowsweep.run.events import CampaignEvent, TrialRunning, TrialStarted
+from flowsweep.run.events import CampaignEvent, EventListener, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, schedule
 from flowsweep.units import QuantityError, parse_duration, write_duration
@@ -86,21 +86,23 @@ def tcp(
         f"hosts.{THERE}.launch": "HOST",
     }
     plan = _plan(_plan_text(far_host(host, address), reverse=reverse), settings, overrides or [], options)
-    recorder = _Outcomes()
-    campaign = run_campaign(
-        [_one_slot(plan)], accesses_of(plan.hosts), recorder, events=(lambda _: None) if as_json else _tell
-    )
     try:
         with stopped_by_signals() as stopper, _far_host_as_written(host):
-            stopper.run(campaign)
+            outcomes = _carry_out(plan, stopper, (lambda _: None) if as_json else _tell)
     except Stopped as stopped:
         raise typer.Exit(stopped.exit_code) from None
-    (row,) = summary(tables_of(recorder.outcomes)).to_pyarrow().to_pylist()
+    (row,) = summary(tables_of(outcomes)).to_pyarrow().to_pylist()
     if as_json:
         typer.echo(json.dumps({name: row[name] for name in STABLE_COLUMNS}, indent=2, ensure_ascii=False))
     else:
         tell_summary(row)
     raise typer.Exit(0 if row["status"] == "ok" else EXIT_TRIALS_FAILED)
+
+
+def _carry_out(plan: Plan, stopper: Stopper, events: EventListener) -> Sequence[TrialOutcome]:
+    slot, recorder = _one_slot(plan), _Outcomes()
+    stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
+    return recorder.outcomes
 
 
 class _Outcomes:
