@@ -1,6 +1,7 @@
-"""What holds for all tests: in continuous integration nothing may be skipped."""
+"""For all tests: in continuous integration nothing may be skipped; Ctrl-C is answered as before."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -8,6 +9,14 @@ import pytest
 IN_CONTINUOUS_INTEGRATION = bool(os.environ.get("CI"))
 Reports = Generator[None, pytest.TestReport, pytest.TestReport]
 CollectReports = Generator[None, pytest.CollectReport, pytest.CollectReport]
+
+
+@pytest.fixture(autouse=True)
+def answer_to_ctrl_c() -> Generator[None, None, None]:
+    """Put back what a command line that ran in this process has left: at its end it ignores Ctrl-C."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.hookimpl(wrapper=True)
