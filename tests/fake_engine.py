@@ -30,6 +30,7 @@ from flowsweep.hosts.messages import (
     Stop,
     Strangers,
 )
+from flowsweep.hosts.session import PROTOCOL
 
 BYTES_PER_FLOW = 1_000_000
 LATE_S = 9.0
@@ -41,7 +42,7 @@ def access(name: str, *, listens: bool = True, launch: tuple[str, ...] = ()) -> 
     return HostAccess(name, launch, None, addresses, listens=listens)
 
 
-def hello(protocol: int = 1) -> Hello:
+def hello(protocol: int = PROTOCOL) -> Hello:
     return Hello(protocol=protocol, engine_version="0.1.0", pid=1)
 
 
@@ -54,6 +55,8 @@ def host_facts(name: str = "a") -> HostFacts:
         congestion_available=["cubic"],
         tcp_info_bytes=280,
         sysctls={},
+        nics=[],
+        routes={},
         engine_version="0.1.0",
     )
 
@@ -87,7 +90,7 @@ def samples(role: str, values: list[int]) -> pa.Table:
 
 def report(trial: str, role: str, read: list[int], incomplete: Failed | None = None, rows: int = 1) -> Report:
     """A report of one flow for each number of bytes."""
-    cpu = CpuTime(user_us=1, system_us=2, elapsed_us=10)
+    cpu = CpuTime(user_us=1, system_us=2, elapsed_us=10, voluntary_switches=3, involuntary_switches=4)
     flows = [
         FlowReport(flow=i, bytes=count, end_ns=5, end="drained", local_port=1, remote_port=2, cpu=cpu)
         for i, count in enumerate(read)
@@ -101,6 +104,8 @@ def report(trial: str, role: str, read: list[int], incomplete: Failed | None = N
         strangers=strangers,
         sample_rows=rows,
         sample_rows_lost=0,
+        cpu_rows=0,
+        counters={},
         incomplete=incomplete,
     )
 

@@ -14,7 +14,7 @@ from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import Progress, Refused, Stop
 from flowsweep.hosts.process import PipedProcess
-from flowsweep.hosts.session import Session
+from flowsweep.hosts.session import PROTOCOL, Session
 
 T = TypeVar("T")
 
@@ -96,7 +96,7 @@ def test_another_version_is_refused(saying) -> None:
     async def talk() -> None:
         await greeted(await saying(MAGIC + said(hello(protocol=99))))
 
-    assert "expected protocol 1" in error_of(talk)
+    assert f"expected protocol {PROTOCOL}" in error_of(talk)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ const SYSCTLS: &[&str] = &[
 ];
 
 /// Reads everything; what cannot be read stays empty.
-pub fn host_facts() -> HostFacts {
+pub fn host_facts(_peers: &[String]) -> HostFacts {
     let uname = rustix::system::uname();
     HostFacts {
         hostname: uname.nodename().to_string_lossy().into_owned(),
@@ -44,6 +44,11 @@ pub fn host_facts() -> HostFacts {
             .unwrap_or_default(),
         tcp_info_bytes: tcp_info_bytes(),
         sysctls: sysctls(),
+        clock_source: None,
+        cpu_governor: None,
+        numa_nodes: None,
+        nics: Vec::new(),
+        routes: BTreeMap::new(),
         engine_version: env!("CARGO_PKG_VERSION").into(),
     }
 }
@@ -81,7 +86,7 @@ mod tests {
 
     #[test]
     fn this_host_is_described() {
-        let facts = host_facts();
+        let facts = host_facts(&[]);
         assert!(facts.cpus >= 1);
         assert!(facts.memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
         assert!(facts.tcp_info_bytes >= 104);

@@ -7,16 +7,19 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use traffic::{Control, Outbox};
-use wire::{Event, Failed, FrameKind, HEADER_BYTES, Hello, PROTOCOL, Phase, Prepare, Request, Role};
+use wire::{ClockReading, Event, Failed, FrameKind, HEADER_BYTES, Hello, PROTOCOL, Phase, Prepare, Request, Role};
 
 use crate::{facts::host_facts, outbox::FrameWriter};
 
 /// How long trials may take to end once the session is over, and their last words to be written.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How far ahead a common start may be: a controller whose idea of this host's clock is wrong must not stall it.
+const START_AHEAD_MAX: Duration = Duration::from_secs(5);
 
 type Trials = Arc<Mutex<HashMap<(String, Role), Arc<Control>>>>;
 
@@ -67,9 +70,14 @@ fn read_request(input: &mut impl Read) -> io::Result<Option<Result<Request, Stri
 
 fn handle(request: Request, trials: &Trials, outbox: &Arc<FrameWriter>) {
     match request {
-        Request::Describe => outbox.event(Event::HostFacts(Box::new(host_facts()))),
+        Request::Describe { peers } => outbox.event(Event::HostFacts(Box::new(host_facts(&peers)))),
+        Request::Clock { number } => outbox.event(Event::Clock(ClockReading { number, unix_ns: unix_ns() })),
         Request::Prepare(prepare) => begin(*prepare, trials, outbox),
-        Request::Start { trial } => for_each_end(trials, &trial, Control::start),
+        Request::Start { trial, at_unix_ns } => {
+            let pause = at_unix_ns.map_or(0, |at_unix_ns| at_unix_ns - unix_ns());
+            let begin = Instant::now() + Duration::from_nanos(u64::try_from(pause).unwrap_or(0)).min(START_AHEAD_MAX);
+            for_each_end(trials, &trial, |control| control.start(begin));
+        }
         Request::Stop { trial } => for_each_end(trials, &trial, Control::stop),
     }
 }
@@ -104,6 +112,11 @@ fn for_each_end(trials: &Trials, trial: &str, act: impl Fn(&Control)) {
     for (_, control) in lock(trials).iter().filter(|((name, _), _)| name == trial) {
         act(control);
     }
+}
+
+fn unix_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 fn end_all(trials: &Trials) {
@@ -167,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_session_says_hello_and_describes_its_host() {
-        let (outcome, events) = answers(&frame(&Request::Describe));
+        let (outcome, events) = answers(&frame(&Request::Describe { peers: vec![] }));
         assert!(outcome.is_ok());
         assert!(matches!(&events[0], Event::Hello(hello) if hello.protocol == PROTOCOL));
         assert!(matches!(&events[1], Event::HostFacts(facts) if !facts.kernel.is_empty()));
@@ -176,7 +189,7 @@ mod tests {
     #[test]
     fn a_request_it_does_not_know_is_refused_and_the_session_goes_on() {
         let mut input = wire::encode(FrameKind::Json, br#"{"type":"dance"}"#).unwrap();
-        input.extend(frame(&Request::Describe));
+        input.extend(frame(&Request::Describe { peers: vec![] }));
         let (outcome, events) = answers(&input);
         assert!(outcome.is_ok());
         assert!(matches!(&events[1], Event::Refused { message } if message.contains("dance")));
@@ -192,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_torn_frame_ends_the_session_quietly() {
-        let whole = frame(&Request::Describe);
+        let whole = frame(&Request::Describe { peers: vec![] });
         let (outcome, events) = answers(&whole[..whole.len() - 1]);
         assert!(outcome.is_ok());
         assert_eq!(events.len(), 1);

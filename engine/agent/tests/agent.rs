@@ -98,7 +98,7 @@ fn an_engine_whose_controller_leaves_ends_its_traffic_and_exits() {
     source.ask(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
     assert!(matches!(source.next(), Event::Connected(_)));
     assert!(matches!(sink.next(), Event::Connected(_)));
-    source.ask(&Request::Start { trial: "t".into() });
+    source.ask(&Request::Start { trial: "t".into(), at_unix_ns: None });
     assert!(matches!(sink.next(), Event::Progress(progress) if progress.bytes > 0));
     assert!(source.leave());
     // The other end notices at once, and reports.

@@ -9,6 +9,10 @@ pub struct ThreadCpu {
     pub user: Duration,
     /// In the kernel.
     pub system: Duration,
+    /// How often it gave the CPU away.
+    pub voluntary_switches: u64,
+    /// How often the CPU was taken from it.
+    pub involuntary_switches: u64,
 }
 
 /// Reads the calling thread's CPU time (`getrusage(RUSAGE_THREAD)`).
@@ -24,7 +28,12 @@ pub fn thread_cpu() -> io::Result<ThreadCpu> {
         }
         usage.assume_init()
     };
-    Ok(ThreadCpu { user: duration(usage.ru_utime), system: duration(usage.ru_stime) })
+    Ok(ThreadCpu {
+        user: duration(usage.ru_utime),
+        system: duration(usage.ru_stime),
+        voluntary_switches: u64::try_from(usage.ru_nvcsw).unwrap_or(0),
+        involuntary_switches: u64::try_from(usage.ru_nivcsw).unwrap_or(0),
+    })
 }
 
 /// Binds the calling thread to one CPU.

@@ -12,14 +12,14 @@ pub struct Control {
 
 #[derive(Debug, Default)]
 struct Asked {
-    start: bool,
+    start: Option<Instant>,
     stop: bool,
 }
 
 impl Control {
-    /// Lets a source begin to send.
-    pub fn start(&self) {
-        self.lock().start = true;
+    /// Lets a source begin to send, at `begin` or at once if that is past.
+    pub fn start(&self, begin: Instant) {
+        self.lock().start = Some(begin);
         self.changed.notify_all();
     }
 
@@ -35,18 +35,19 @@ impl Control {
         self.lock().stop
     }
 
-    /// Waits for the start; `false` if it did not come in time or a stop came first.
+    /// Waits for the start and its moment; `false` if it did not come in time or a stop came first.
     #[must_use]
     pub fn wait_for_start(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         let mut asked = self.lock();
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if asked.stop || left.is_zero() {
+            let until = asked.start.unwrap_or(deadline);
+            let left = until.saturating_duration_since(Instant::now());
+            if asked.stop {
                 return false;
             }
-            if asked.start {
-                return true;
+            if left.is_zero() {
+                return asked.start.is_some();
             }
             asked = self.changed.wait_timeout(asked, left).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -70,8 +71,8 @@ mod tests {
     #[test]
     fn a_stop_wins_over_a_start() {
         let control = Control::default();
-        control.start();
-        assert!(control.wait_for_start(Duration::ZERO + Duration::from_secs(1)));
+        control.start(Instant::now());
+        assert!(control.wait_for_start(Duration::from_secs(1)));
         control.stop();
         assert!(control.stopped());
         assert!(!control.wait_for_start(Duration::from_secs(1)));

@@ -2,17 +2,22 @@
 //!
 //! Pure data: no sockets, no files, no clock. Everything here can be tested without time passing.
 
+mod emulation;
 mod frame;
 mod handshake;
 mod messages;
 mod schema;
 mod token;
 
+pub use emulation::{
+    DirectionCounters, EmulatedDevice, EmulatedDirection, Emulation, EmulationCounters, EmulationEvent, emulation_schema,
+};
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
 pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};
 pub use messages::{
-    Connected, CpuTime, Event, Failed, FlowEnd, FlowReport, Granted, Hello, HostFacts, Listening, Meeting, Mode,
-    PROTOCOL, Phase, PortRange, Prepare, Progress, Report, Request, Role, Strangers, TcpSettings,
+    ClockReading, Connected, CpuTime, Event, Failed, FlowEnd, FlowReport, Granted, Hello, HostFacts, Listening,
+    Meeting, Mode, Nic, PROTOCOL, Phase, PortRange, Prepare, Progress, Report, Request, Role, Route, Strangers,
+    TcpSettings,
 };
 pub use schema::message_schema;
 pub use token::Token;

@@ -9,20 +9,30 @@ use serde::{Deserialize, Serialize};
 use crate::Token;
 
 /// Version of the messages. An engine and a controller that differ do not talk.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What the controller asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
     /// Say what this host is. Answered by `host_facts`.
-    Describe,
+    Describe {
+        /// Addresses of the hosts it will exchange traffic with: the answer has the routes to them.
+        peers: Vec<String>,
+    },
+    /// Say what the host's clock shows. Answered by `clock`, at once.
+    Clock {
+        /// Told in the answer.
+        number: u32,
+    },
     /// Get ready for one end of a trial. Answered by `listening` (listening side), then `connected`, or by `failed`.
     Prepare(Box<Prepare>),
     /// Begin to send. The receiving end needs no start.
     Start {
         /// The trial that was prepared.
         trial: String,
+        /// When to begin, by this host's clock, in nanoseconds since 1970 UTC; at once if absent or past.
+        at_unix_ns: Option<i64>,
     },
     /// End the trial now. Answered by `report` or `failed`, whichever is due.
     Stop {
@@ -39,6 +49,8 @@ pub enum Event {
     Hello(Hello),
     /// Answer to `describe`.
     HostFacts(Box<HostFacts>),
+    /// Answer to `clock`.
+    Clock(ClockReading),
     /// The listening side takes connections now.
     Listening(Listening),
     /// All flows of the trial stand, with these settings granted.
@@ -92,8 +104,68 @@ pub struct HostFacts {
     pub tcp_info_bytes: u32,
     /// The kernel's settings that matter for TCP, by their `sysctl` name, as the kernel prints them.
     pub sysctls: BTreeMap<String, String>,
+    /// What the kernel keeps time with, such as `tsc`.
+    pub clock_source: Option<String>,
+    /// CPU frequency governor; several, separated by commas, where CPUs differ.
+    pub cpu_governor: Option<String>,
+    /// NUMA nodes.
+    pub numa_nodes: Option<u32>,
+    /// Network devices, loopback included.
+    pub nics: Vec<Nic>,
+    /// Routes to the peers that were named in the request, by the name that was used there.
+    pub routes: BTreeMap<String, Route>,
     /// Version of the engine.
     pub engine_version: String,
+}
+
+/// A network device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nic {
+    /// The kernel's name for it.
+    pub name: String,
+    /// Its driver.
+    pub driver: Option<String>,
+    /// Speed of the link, in Mbit/s.
+    pub speed_mbps: Option<u64>,
+    /// Largest packet, in bytes.
+    pub mtu_bytes: Option<u32>,
+    /// NUMA node it is attached to.
+    pub numa_node: Option<u32>,
+    /// Receive queues.
+    pub rx_queues: u32,
+    /// Transmit queues.
+    pub tx_queues: u32,
+    /// Queueing disciplines of its transmit side, the root first.
+    pub qdiscs: Vec<String>,
+    /// Offloads, by the kernel's name for them, and whether they are on.
+    pub offloads: BTreeMap<String, bool>,
+}
+
+/// How packets to a peer leave a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// Address of the peer, once its name is resolved.
+    pub address: IpAddr,
+    /// Device they leave by.
+    pub device: String,
+    /// First router; absent for a peer on the same link.
+    pub gateway: Option<IpAddr>,
+    /// Address they are sent from.
+    pub source: Option<IpAddr>,
+    /// Largest packet of the route, where one is set, in bytes.
+    pub mtu_bytes: Option<u32>,
+}
+
+/// What a host's clock shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClockReading {
+    /// As in the request.
+    pub number: u32,
+    /// Wall clock, in nanoseconds since 1970 UTC.
+    pub unix_ns: i64,
 }
 
 /// Everything one end must know of a TCP trial.
@@ -208,6 +280,11 @@ pub enum Mode {
     /// `write` and `read`, as an application does.
     #[default]
     Copy,
+    /// The source maps one constant buffer into its sockets (`vmsplice`, `splice`); the sink reads as in `copy`. The
+    /// source's memory is out of the picture.
+    Zerocopy,
+    /// The source as in `zerocopy`; the sink has the kernel drop what arrived (`MSG_TRUNC`) in place of copying it.
+    Discard,
 }
 
 /// The listening side is ready.
@@ -282,6 +359,14 @@ pub struct Report {
     pub sample_rows: u64,
     /// Samples that could not be kept, in rows.
     pub sample_rows_lost: u64,
+    /// Rows of CPU time sent ahead of this report.
+    pub cpu_rows: u64,
+    /// How much the host's counters rose while flows ran: `Tcp.RetransSegs` and others of `/proc/net/snmp` and
+    /// `netstat`, `softnet.dropped`, and each device's, such as `eth0.rx_dropped`. Those that did not rise are left out.
+    pub counters: BTreeMap<String, u64>,
+    /// How long the engine was kept from running by its CPU quota while flows ran (cgroup `cpu.stat`), in microseconds;
+    /// absent where there is no quota to read.
+    pub throttled_us: Option<u64>,
     /// Why the trial is not whole at this end; absent if it is.
     pub incomplete: Option<Failed>,
 }
@@ -335,6 +420,10 @@ pub struct CpuTime {
     pub system_us: u64,
     /// By the clock, in microseconds.
     pub elapsed_us: u64,
+    /// How often the thread gave the CPU away.
+    pub voluntary_switches: u64,
+    /// How often the CPU was taken from the thread.
+    pub involuntary_switches: u64,
 }
 
 /// Connections that reached a listening engine and were not its trial's. They are closed and counted.

@@ -7,6 +7,42 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 
+class Clock(BaseModel):
+    """
+    Answer to `clock`.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    number: Annotated[int, Field(ge=0)]
+    """
+    As in the request.
+    """
+    type: Literal["clock"] = "clock"
+    unix_ns: int
+    """
+    Wall clock, in nanoseconds since 1970 UTC.
+    """
+
+
+class ClockRequest(BaseModel):
+    """
+    Say what the host's clock shows. Answered by `clock`, at once.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    number: Annotated[int, Field(ge=0)]
+    """
+    Told in the answer.
+    """
+    type: Literal["clock"] = "clock"
+
+
 class Connect(BaseModel):
     """
     Go to the other end.
@@ -55,6 +91,11 @@ class Connected(BaseModel):
     type: Literal["connected"] = "connected"
 
 
+CountersAdditionalProperty = TypeAliasType(
+    "CountersAdditionalProperty", Annotated[int, Field(ge=0)]
+)
+
+
 class CpuTime(BaseModel):
     """
     CPU time of a thread, and how long it ran by the clock.
@@ -68,6 +109,10 @@ class CpuTime(BaseModel):
     """
     By the clock, in microseconds.
     """
+    involuntary_switches: Annotated[int, Field(ge=0)]
+    """
+    How often the CPU was taken from the thread.
+    """
     system_us: Annotated[int, Field(ge=0)]
     """
     In the kernel, in microseconds.
@@ -75,6 +120,10 @@ class CpuTime(BaseModel):
     user_us: Annotated[int, Field(ge=0)]
     """
     In user mode, in microseconds.
+    """
+    voluntary_switches: Annotated[int, Field(ge=0)]
+    """
+    How often the thread gave the CPU away.
     """
 
 
@@ -87,6 +136,10 @@ class Describe(BaseModel):
         extra="forbid",
         frozen=True,
     )
+    peers: list[str]
+    """
+    Addresses of the hosts it will exchange traffic with: the answer has the routes to them.
+    """
     type: Literal["describe"] = "describe"
 
 
@@ -271,6 +324,10 @@ class HostFacts(BaseModel):
     """
     Machine architecture, as `uname -m` prints it.
     """
+    clock_source: str | None = None
+    """
+    What the kernel keeps time with, such as `tsc`.
+    """
     congestion_available: list[str]
     """
     Congestion controls that may be asked for.
@@ -278,6 +335,10 @@ class HostFacts(BaseModel):
     congestion_default: str | None = None
     """
     Congestion control a socket has when none is asked for.
+    """
+    cpu_governor: str | None = None
+    """
+    CPU frequency governor; several, separated by commas, where CPUs differ.
     """
     cpu_model: str | None = None
     """
@@ -302,6 +363,18 @@ class HostFacts(BaseModel):
     memory_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Memory of the host, in bytes.
+    """
+    nics: list[Nic]
+    """
+    Network devices, loopback included.
+    """
+    numa_nodes: Annotated[int | None, Field(ge=0)] = None
+    """
+    NUMA nodes.
+    """
+    routes: dict[str, Route]
+    """
+    Routes to the peers that were named in the request, by the name that was used there.
     """
     sysctls: dict[str, str]
     """
@@ -381,10 +454,57 @@ class Messages(BaseModel):
     """
 
 
-Mode = TypeAliasType("Mode", Literal["copy"])
+Mode = TypeAliasType("Mode", Literal["copy", "zerocopy", "discard"])
 """
 How bytes get into and out of the kernel.
 """
+
+
+class Nic(BaseModel):
+    """
+    A network device.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    driver: str | None = None
+    """
+    Its driver.
+    """
+    mtu_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Largest packet, in bytes.
+    """
+    name: str
+    """
+    The kernel's name for it.
+    """
+    numa_node: Annotated[int | None, Field(ge=0)] = None
+    """
+    NUMA node it is attached to.
+    """
+    offloads: dict[str, bool]
+    """
+    Offloads, by the kernel's name for them, and whether they are on.
+    """
+    qdiscs: list[str]
+    """
+    Queueing disciplines of its transmit side, the root first.
+    """
+    rx_queues: Annotated[int, Field(ge=0)]
+    """
+    Receive queues.
+    """
+    speed_mbps: Annotated[int | None, Field(ge=0)] = None
+    """
+    Speed of the link, in Mbit/s.
+    """
+    tx_queues: Annotated[int, Field(ge=0)]
+    """
+    Transmit queues.
+    """
 
 
 Phase = TypeAliasType(
@@ -503,6 +623,15 @@ class Report(BaseModel):
         extra="forbid",
         frozen=True,
     )
+    counters: dict[str, CountersAdditionalProperty]
+    """
+    How much the host's counters rose while flows ran: `Tcp.RetransSegs` and others of `/proc/net/snmp` and
+    `netstat`, `softnet.dropped`, and each device's, such as `eth0.rx_dropped`. Those that did not rise are left out.
+    """
+    cpu_rows: Annotated[int, Field(ge=0)]
+    """
+    Rows of CPU time sent ahead of this report.
+    """
     flows: list[FlowReport]
     """
     One entry for each flow.
@@ -531,6 +660,11 @@ class Report(BaseModel):
     """
     Connections that were not this trial's.
     """
+    throttled_us: Annotated[int | None, Field(ge=0)] = None
+    """
+    How long the engine was kept from running by its CPU quota while flows ran (cgroup `cpu.stat`), in microseconds;
+    absent where there is no quota to read.
+    """
     trial: str
     """
     The trial.
@@ -543,6 +677,7 @@ Event = TypeAliasType(
     Annotated[
         Hello
         | HostFacts
+        | Clock
         | Listening
         | Connected
         | Progress
@@ -563,6 +698,37 @@ Which end of the traffic an engine is.
 """
 
 
+class Route(BaseModel):
+    """
+    How packets to a peer leave a host.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    address: str
+    """
+    Address of the peer, once its name is resolved.
+    """
+    device: str
+    """
+    Device they leave by.
+    """
+    gateway: str | None = None
+    """
+    First router; absent for a peer on the same link.
+    """
+    mtu_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Largest packet of the route, where one is set, in bytes.
+    """
+    source: str | None = None
+    """
+    Address they are sent from.
+    """
+
+
 class Start(BaseModel):
     """
     Begin to send. The receiving end needs no start.
@@ -572,6 +738,10 @@ class Start(BaseModel):
         extra="forbid",
         frozen=True,
     )
+    at_unix_ns: int | None = None
+    """
+    When to begin, by this host's clock, in nanoseconds since 1970 UTC; at once if absent or past.
+    """
     trial: str
     """
     The trial that was prepared.
@@ -596,7 +766,10 @@ class Stop(BaseModel):
 
 
 Request = TypeAliasType(
-    "Request", Annotated[Describe | Prepare | Start | Stop, Field(discriminator="type")]
+    "Request",
+    Annotated[
+        Describe | ClockRequest | Prepare | Start | Stop, Field(discriminator="type")
+    ],
 )
 """
 What the controller asks of an engine.

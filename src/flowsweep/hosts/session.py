@@ -1,6 +1,7 @@
 """The session with one engine: requests go out, events and samples come in, every wait has a deadline."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
@@ -22,7 +23,7 @@ from flowsweep.hosts.messages import (
 )
 from flowsweep.hosts.process import PipedProcess
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 _READ_BYTES = 256 << 10
 _SHOWN_CHARACTERS = 400
@@ -67,13 +68,19 @@ class Session:
             await self.close()
             raise
 
-    async def describe(self, deadline_s: float = SESSION_REQUEST_TIMEOUT_S) -> HostFacts:
+    async def describe(
+        self, peers: Sequence[str] = (), deadline_s: float = SESSION_REQUEST_TIMEOUT_S
+    ) -> HostFacts:
         """Ask the engine what it sees of its host.
+
+        Args:
+            peers: names or addresses of the hosts it will exchange traffic with: the routes to them are told.
+            deadline_s: how long the answer may take.
 
         Raises:
             SessionError: the session is lost, or no answer came in time.
         """
-        await self.send(Describe())
+        await self.send(Describe(peers=list(peers)))
         try:
             async with asyncio.timeout(deadline_s):
                 facts = await self._general.get()

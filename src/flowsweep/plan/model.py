@@ -87,7 +87,7 @@ class Sweep(Frozen):
     affinity: tuple[tuple[int, ...], ...]
     """Each element is a list of CPUs, empty for unbound."""
     family: tuple[Literal[4, 6] | None, ...]
-    mode: tuple[Literal["copy"], ...]
+    mode: tuple[Literal["copy", "zerocopy", "discard"], ...]
     omit_ns: int
     interval_ns: int
     sample_interval_ns: int

@@ -126,6 +126,12 @@ class SweepTable(Table):
     family: fields.Axis[Annotated[Literal[4, 6], one_of(4, 6)]] | None = key(
         "IP version; either if absent.", None, examples=[4]
     )
-    mode: fields.Axis[Annotated[Literal["copy"], one_of("copy", later=("zerocopy", "discard"))]] = key(
-        "How bytes get into and out of the kernel: copy is write and read.", ["copy"], written="copy"
+    mode: fields.Axis[
+        Annotated[Literal["copy", "zerocopy", "discard"], one_of("copy", "zerocopy", "discard")]
+    ] = key(
+        "How bytes get into and out of the kernel. copy: write and read, as applications do. zerocopy: the "
+        "source maps one constant buffer, the sink reads. discard: the sink's kernel drops what came.",
+        ["copy"],
+        written="copy",
+        examples=[["copy", "zerocopy"]],
     )

@@ -88,6 +88,8 @@ FLOWS_SCHEMA = pa.schema(
         pa.field("cpu_user_us", pa.int64(), nullable=False),
         pa.field("cpu_system_us", pa.int64(), nullable=False),
         pa.field("cpu_elapsed_us", pa.int64(), nullable=False),
+        pa.field("cpu_voluntary_switches", pa.int64(), nullable=False),
+        pa.field("cpu_involuntary_switches", pa.int64(), nullable=False),
     ]
 )
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from flowsweep import defaults
 
 Family = Literal[4, 6]
-Mode = Literal["copy"]
+Mode = Literal["copy", "zerocopy", "discard"]
 
 
 class TcpParameters(BaseModel):

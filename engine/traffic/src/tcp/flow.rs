@@ -219,6 +219,8 @@ pub fn cpu_since(before: Option<ThreadCpu>, began: Instant) -> CpuTime {
         user_us: microseconds(now.user.saturating_sub(before.user)),
         system_us: microseconds(now.system.saturating_sub(before.system)),
         elapsed_us,
+        voluntary_switches: now.voluntary_switches.saturating_sub(before.voluntary_switches),
+        involuntary_switches: now.involuntary_switches.saturating_sub(before.involuntary_switches),
     }
 }
 

@@ -11,6 +11,7 @@ mod socket;
 mod source;
 
 use std::{
+    collections::BTreeMap,
     net::TcpStream,
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
@@ -92,6 +93,9 @@ fn report(
         strangers,
         sample_rows,
         sample_rows_lost,
+        cpu_rows: 0,
+        counters: BTreeMap::new(),
+        throttled_us: None,
         incomplete: ran.incomplete.map(|error| error.to_failed(&prepare.trial)),
     })));
     Ok(())

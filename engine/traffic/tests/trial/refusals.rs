@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
+    time::Instant,
 };
 
 use wire::{Meeting, Phase, Role, TcpSettings, Token};
@@ -55,7 +56,7 @@ fn strangers_are_counted_and_disturb_nothing() {
     slow.write_all(b"F").unwrap();
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, tcp));
     source.connected();
-    source.control.start();
+    source.control.start(Instant::now());
     let report = sink.connected_report();
     let seen = report.strangers;
     assert_eq!((seen.not_an_engine, seen.wrong_token, seen.wrong_flow, seen.unfinished), (1, 1, 1, 1));
@@ -67,7 +68,7 @@ fn a_source_sends_nothing_to_a_host_that_did_not_ask() {
     let bystander = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = bystander.local_addr().unwrap().port();
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, settings(1)));
-    source.control.start();
+    source.control.start(Instant::now());
     let (mut victim, _) = bystander.accept().unwrap();
     // An echo service sends back what it got: that is not the answer.
     let mut got = [0; wire::OPENING_BYTES];
@@ -88,7 +89,7 @@ fn a_crowd_of_silent_strangers_does_not_keep_the_flows_out() {
     let crowd: Vec<_> = (0..100).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, tcp));
     source.connected();
-    source.control.start();
+    source.control.start(Instant::now());
     let report = sink.connected_report();
     assert!(report.strangers.crowded_out > 0);
     assert_eq!(report.strangers.crowded_out + report.strangers.unfinished, 100);

@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
+    time::Instant,
 };
 
 use arrow_array::{Array, Int64Array};
@@ -66,7 +67,7 @@ fn settings_reach_the_kernel() {
     assert_eq!(granted.congestion.as_deref(), Some("reno"));
     assert!(granted.mss_bytes.is_some_and(|bytes| bytes <= 1000));
     assert_eq!(sink.connected().granted.window_bytes, Some(131_072));
-    source.control.start();
+    source.control.start(Instant::now());
     let samples = source.samples.clone();
     assert_eq!(source.report().0.incomplete, None);
     let paced = samples.lock().unwrap().iter().all(|batch| {
@@ -97,7 +98,7 @@ fn a_stopped_trial_reports_what_it_has() {
     let sink = End::begin(listen(Role::Sink, tcp.clone()));
     let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), tcp));
     source.connected();
-    source.control.start();
+    source.control.start(Instant::now());
     assert!(matches!(source.next(), Event::Progress(progress) if progress.bytes > 0));
     source.control.stop();
     let (report, _) = source.report();
@@ -117,7 +118,7 @@ fn a_sink_that_does_not_read_ends_in_a_drain_timeout() {
     let opening = wire::Opening::decode(&opening).unwrap();
     sink.write_all(&opening.answer(Token([2; 16]))).unwrap();
     source.connected();
-    source.control.start();
+    source.control.start(Instant::now());
     sink.write_all(&[wire::RUNNING]).unwrap();
     let (report, _) = source.report();
     assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("drain_timeout"));
@@ -130,7 +131,7 @@ fn a_peer_that_breaks_off_is_noticed() {
     let sink = End::begin(listen(Role::Sink, tcp.clone()));
     let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), tcp));
     source.connected();
-    source.control.start();
+    source.control.start(Instant::now());
     sink.connected();
     assert!(matches!(sink.next(), Event::Progress(_)));
     sink.control.stop();
@@ -147,7 +148,7 @@ fn runs_whole(address: &str, listener: Role, tcp: &TcpSettings) -> (Report, Repo
     connecting.connected();
     listening.connected();
     let (source, sink) = if listener == Role::Sink { (connecting, listening) } else { (listening, connecting) };
-    source.control.start();
+    source.control.start(Instant::now());
     let ((sent, sent_samples), (read, read_samples)) = (source.report(), sink.report());
     for (one, other) in sent.flows.iter().zip(&read.flows) {
         assert!(one.bytes > 0);

@@ -1,0 +1,86 @@
+use fastrand::Rng;
+
+/// Independent random loss: instead of a draw a packet, one draw says how many packets pass until the next is lost
+/// (the geometric distribution, which is the same thing).
+#[derive(Debug)]
+pub struct Loss {
+    probability: f64,
+    random: Rng,
+    passing: u64,
+}
+
+impl Loss {
+    /// `probability` is 0 to 1.
+    pub fn new(probability: f64, random: Rng) -> Self {
+        let mut loss = Self { probability, random, passing: 0 };
+        loss.passing = loss.draw();
+        loss
+    }
+
+    /// Whether the next packet is lost.
+    pub fn strikes(&mut self) -> bool {
+        if self.passing > 0 {
+            self.passing -= 1;
+            return false;
+        }
+        self.passing = self.draw();
+        true
+    }
+
+    fn draw(&mut self) -> u64 {
+        // ln 0 is never asked for: the draw is below 1. Without loss the quotient is infinite, or not a number where
+        // it is 0 / 0; a probability of 1 gives 0. The conversion saturates.
+        let quotient = (1.0 - self.random.f64()).ln() / (-self.probability).ln_1p();
+        if self.probability == 0.0 {
+            return u64::MAX;
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, and is never negative")]
+        let passing = quotient.floor() as u64;
+        passing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half the width of the 99 % interval of a binomial count, by its normal approximation.
+    fn tolerance(packets: f64, probability: f64) -> f64 {
+        2.576 * (packets * probability * (1.0 - probability)).sqrt()
+    }
+
+    #[test]
+    fn as_many_are_lost_as_asked_for() {
+        for probability in [0.0001, 0.001, 0.01, 0.5] {
+            let mut loss = Loss::new(probability, Rng::with_seed(7));
+            let lost: u32 = (0..4_000_000).map(|_| u32::from(loss.strikes())).sum();
+            let expected = 4e6 * probability;
+            assert!((f64::from(lost) - expected).abs() < tolerance(4e6, probability), "{lost} of {expected}");
+        }
+    }
+
+    #[test]
+    fn losses_do_not_know_of_each_other() {
+        let mut loss = Loss::new(0.1, Rng::with_seed(7));
+        let lost: Vec<bool> = (0..1_000_000).map(|_| loss.strikes()).collect();
+        let pairs = f64::from(u32::try_from(lost.windows(2).filter(|pair| pair[0] && pair[1]).count()).unwrap());
+        assert!((pairs - 10_000.0).abs() < tolerance(1e6, 0.01) * 1.1, "{pairs}");
+    }
+
+    #[test]
+    fn nothing_and_everything() {
+        let mut none = Loss::new(0.0, Rng::with_seed(1));
+        let mut all = Loss::new(1.0, Rng::with_seed(1));
+        assert!((0..100_000).all(|_| !none.strikes() && all.strikes()));
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_losses() {
+        let pattern = |seed| {
+            let mut loss = Loss::new(0.2, Rng::with_seed(seed));
+            (0..1000).map(|_| loss.strikes()).collect::<Vec<_>>()
+        };
+        assert_eq!(pattern(3), pattern(3));
+        assert_ne!(pattern(3), pattern(4));
+    }
+}

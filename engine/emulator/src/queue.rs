@@ -1,0 +1,46 @@
+//! What waits for the transmitter, the packet that is being transmitted included.
+
+use std::collections::VecDeque;
+
+/// A drop-tail queue of known departures: since packets leave in order and at a known rate, when each one leaves is
+/// known as soon as it comes.
+#[derive(Debug)]
+pub struct Queue {
+    max_bytes: u64,
+    max_packets: u64,
+    bytes: u64,
+    /// When each packet is out, and its bytes.
+    departures: VecDeque<(u64, u32)>,
+}
+
+impl Queue {
+    pub fn new(max_bytes: u64, max_packets: u64) -> Self {
+        Self { max_bytes, max_packets, bytes: 0, departures: VecDeque::new() }
+    }
+
+    /// Lets go what is out at `now`.
+    pub fn advance(&mut self, now: u64) {
+        while let Some((_, bytes)) = self.departures.pop_front_if(|(departure, _)| *departure <= now) {
+            self.bytes -= u64::from(bytes);
+        }
+    }
+
+    /// Whether one more packet of this size may wait.
+    pub fn has_room(&self, bytes: u32) -> bool {
+        self.bytes + u64::from(bytes) <= self.max_bytes && self.packets() < self.max_packets
+    }
+
+    /// Takes a packet that will be out at `departure`.
+    pub fn push(&mut self, departure: u64, bytes: u32) {
+        self.bytes += u64::from(bytes);
+        self.departures.push_back((departure, bytes));
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn packets(&self) -> u64 {
+        self.departures.len() as u64
+    }
+}

@@ -1,0 +1,181 @@
+//! From the line that was read to settings that cannot be wrong.
+
+use std::{collections::HashSet, fmt::Display, ops::RangeInclusive, path::PathBuf, time::Duration};
+
+use wire::{EmulatedDevice, EmulatedDirection, Emulation};
+
+use crate::{
+    defaults::{DELAY_MAX, MTU_BYTES, RATE_BPS, REPORT_INTERVAL_US},
+    error::EmulationError,
+};
+
+/// A checked [`Emulation`].
+#[derive(Clone, Debug)]
+pub struct LinkRequest {
+    pub devices: [DeviceRequest; 2],
+    pub mtu_bytes: u32,
+    pub seed: u64,
+    pub report_interval: Duration,
+    pub directions: [DirectionSettings; 2],
+}
+
+#[derive(Clone, Debug)]
+pub struct DeviceRequest {
+    pub namespace: PathBuf,
+    pub name: String,
+}
+
+/// A checked [`EmulatedDirection`], times in ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DirectionSettings {
+    pub rate_bps: Option<u64>,
+    pub delay_ns: u64,
+    pub jitter_ns: u64,
+    pub reorder: bool,
+    pub loss: f64,
+    pub queue_bytes: u64,
+    pub queue_packets: u64,
+}
+
+impl LinkRequest {
+    /// Reads and checks a request.
+    ///
+    /// # Errors
+    /// When it is not one: the error names the key, what was found and what is expected.
+    pub fn parse(line: &str) -> Result<Self, EmulationError> {
+        let mut json = serde_json::Deserializer::from_str(line);
+        let emulation: Emulation = serde_path_to_error::deserialize(&mut json)
+            .map_err(|error| EmulationError::Unreadable { key: error.path().to_string(), source: error.into_inner() })?;
+        json.end().map_err(|source| EmulationError::Unreadable { key: "after the request".into(), source })?;
+        Self::check(emulation)
+    }
+
+    fn check(emulation: Emulation) -> Result<Self, EmulationError> {
+        let Emulation { devices, mtu_bytes, seed, report_interval_us, directions } = emulation;
+        within("mtu_bytes", mtu_bytes, MTU_BYTES)?;
+        within("report_interval_us", report_interval_us, REPORT_INTERVAL_US)?;
+        let [first, second] = &directions;
+        let directions = [check_direction(0, first, mtu_bytes)?, check_direction(1, second, mtu_bytes)?];
+        let distinct: HashSet<_> = devices.iter().map(|device| (&device.namespace, &device.name)).collect();
+        if distinct.len() < devices.len() {
+            return Err(refuse("devices[1]", "the same device as devices[0]", "another namespace or name"));
+        }
+        for (index, device) in devices.iter().enumerate() {
+            check_device(index, device)?;
+        }
+        let devices =
+            devices.map(|device| DeviceRequest { namespace: PathBuf::from(device.namespace), name: device.name });
+        let report_interval = Duration::from_micros(report_interval_us);
+        Ok(Self { devices, mtu_bytes, seed, report_interval, directions })
+    }
+}
+
+fn check_device(index: usize, device: &EmulatedDevice) -> Result<(), EmulationError> {
+    let wrong = |character: char| character == '/' || character == ':' || character == '%';
+    let name = &device.name;
+    let visible = name.chars().all(|character| character.is_ascii_graphic() && !wrong(character));
+    if name.is_empty() || name.len() > 15 || !visible || name == "." || name == ".." {
+        let expected = "a device name: 1 to 15 visible ASCII characters without / : %";
+        return Err(refuse(&format!("devices[{index}].name"), format!("{name:?}"), expected));
+    }
+    if device.namespace.is_empty() || device.namespace.contains('\0') {
+        let found = format!("{:?}", device.namespace);
+        return Err(refuse(&format!("devices[{index}].namespace"), found, "a file such as /run/netns/left"));
+    }
+    Ok(())
+}
+
+fn check_direction(
+    index: usize,
+    asked: &EmulatedDirection,
+    mtu_bytes: u32,
+) -> Result<DirectionSettings, EmulationError> {
+    let key = |name: &str| format!("directions[{index}].{name}");
+    if let Some(rate) = asked.rate_bps {
+        within(&key("rate_bps"), rate, RATE_BPS)?;
+    }
+    let delay_max_us = u64::try_from(DELAY_MAX.as_micros()).unwrap_or(u64::MAX);
+    within(&key("delay_us"), asked.delay_us, 0..=delay_max_us)?;
+    if asked.jitter_us > asked.delay_us {
+        let expected = format!("at most delay_us, which is {}", asked.delay_us);
+        return Err(refuse(&key("jitter_us"), asked.jitter_us, expected));
+    }
+    if !(0.0..=1.0).contains(&asked.loss) {
+        return Err(refuse(&key("loss"), asked.loss, "a probability: 0 to 1"));
+    }
+    if let Some(bytes) = asked.queue_bytes
+        && bytes < u64::from(mtu_bytes)
+    {
+        let expected = format!("at least mtu_bytes, which is {mtu_bytes}: nothing else would pass");
+        return Err(refuse(&key("queue_bytes"), bytes, expected));
+    }
+    if asked.queue_packets == Some(0) {
+        return Err(refuse(&key("queue_packets"), 0, "at least 1: nothing else would pass"));
+    }
+    Ok(DirectionSettings {
+        rate_bps: asked.rate_bps,
+        delay_ns: asked.delay_us * 1000,
+        jitter_ns: asked.jitter_us * 1000,
+        reorder: asked.reorder,
+        loss: asked.loss,
+        queue_bytes: asked.queue_bytes.unwrap_or(u64::MAX),
+        queue_packets: asked.queue_packets.unwrap_or(u64::MAX),
+    })
+}
+
+fn within<T: PartialOrd + Display>(key: &str, found: T, range: RangeInclusive<T>) -> Result<(), EmulationError> {
+    if range.contains(&found) {
+        return Ok(());
+    }
+    Err(refuse(key, found, format!("{} to {}", range.start(), range.end())))
+}
+
+fn refuse(key: &str, found: impl Display, expected: impl Display) -> EmulationError {
+    EmulationError::Request { key: key.into(), found: found.to_string(), expected: expected.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"devices":[{"namespace":"/run/netns/a","name":"p"},{"namespace":"/run/netns/b","name":"p"}],
+        "mtu_bytes":1500,"seed":42,"report_interval_us":100000,"directions":[
+        {"rate_bps":100000000,"delay_us":87500,"jitter_us":0,"reorder":false,"loss":0.0,"queue_bytes":1100000,
+         "queue_packets":null},
+        {"rate_bps":null,"delay_us":0,"jitter_us":0,"reorder":false,"loss":0,"queue_bytes":null,"queue_packets":9}]}"#;
+
+    #[test]
+    fn a_request_is_read() {
+        let request = LinkRequest::parse(GOOD).unwrap();
+        assert_eq!(request.directions[0].delay_ns, 87_500_000);
+        assert_eq!(request.directions[0].queue_packets, u64::MAX);
+        assert_eq!(request.directions[1].rate_bps, None);
+        assert_eq!(request.directions[1].queue_packets, 9);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_is_there_and_what_should_be() {
+        for (right, wrong, parts) in [
+            ("\"loss\":0.0", "\"loss\":1.5", &["directions[0].loss", "1.5", "0 to 1"][..]),
+            ("\"loss\":0.0", "\"loss\":\"no\"", &["directions[0].loss", "\"no\"", "f64"]),
+            ("\"jitter_us\":0", "\"jitter_us\":90000", &["directions[0].jitter_us", "90000", "delay_us, which is 87500"]),
+            ("1100000", "1499", &["directions[0].queue_bytes", "1499", "mtu_bytes"]),
+            ("\"queue_packets\":9", "\"queue_packets\":0", &["directions[1].queue_packets", "0", "at least 1"]),
+            ("100000000", "999", &["directions[0].rate_bps", "999", "1000 to"]),
+            ("87500", "60000001", &["directions[0].delay_us", "60000001", "0 to 60000000"]),
+            ("87500", "-1", &["directions[0].delay_us", "-1", "u64"]),
+            ("1500", "67", &["mtu_bytes", "67", "68 to 65535"]),
+            (":100000,", ":10,", &["report_interval_us", "10", "1000 to"]),
+            ("/b", "/a", &["devices[1]", "the same device"]),
+            ("\"p\"}]", "\"sixteen-letters-\"}]", &["devices[1].name", "sixteen", "1 to 15"]),
+            ("/run/netns/a", "", &["devices[0].namespace", "\"\"", "/run/netns/left"]),
+            ("\"seed\"", "\"sead\"", &["sead", "expected one of", "`seed`"]),
+            ("}]}", "}]} x", &["after the request", "trailing characters"]),
+        ] {
+            let message = LinkRequest::parse(&GOOD.replacen(right, wrong, 1)).unwrap_err().to_string();
+            for part in parts {
+                assert!(message.contains(part), "{message} has no {part}");
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What `flowsweep-engine emulate` is told, and what it tells. Exported as JSON Schema by `schema emulation`.
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::{Deserialize, Serialize};
+
+/// One emulated link between two devices: the one line that `emulate` reads from its standard input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Emulation {
+    /// The two ends.
+    pub devices: [EmulatedDevice; 2],
+    /// MTU of both devices: the largest IP packet.
+    pub mtu_bytes: u32,
+    /// Of the random generators for loss and jitter.
+    pub seed: u64,
+    /// How often counters are told.
+    pub report_interval_us: u64,
+    /// First from `devices[0]` to `devices[1]`, then the way back.
+    pub directions: [EmulatedDirection; 2],
+}
+
+/// A TUN device that the emulator makes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedDevice {
+    /// File of the network namespace it is made in, such as `/run/netns/left`.
+    pub namespace: String,
+    /// Its name there, at most 15 bytes.
+    pub name: String,
+}
+
+/// What one direction of the link does to packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedDirection {
+    /// Bits of IP packets per second, without framing; unlimited if absent.
+    pub rate_bps: Option<u64>,
+    /// From the end of a packet's transmission to its arrival, one way.
+    pub delay_us: u64,
+    /// Each packet's delay is drawn evenly from `delay_us` ± this; at most `delay_us`.
+    pub jitter_us: u64,
+    /// Whether jitter may let packets overtake each other. If not, a packet waits for the one before it.
+    pub reorder: bool,
+    /// Probability that an IP packet is lost after its transmission, 0 to 1.
+    pub loss: f64,
+    /// Most bytes of IP packets that wait or are being transmitted; unlimited if absent.
+    pub queue_bytes: Option<u64>,
+    /// Most IP packets that wait or are being transmitted; unlimited if absent.
+    pub queue_packets: Option<u64>,
+}
+
+/// One line of what `emulate` says on its standard output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum EmulationEvent {
+    /// Both devices are there, not yet up and without addresses.
+    Ready,
+    /// At each report interval, and once more at the end.
+    Counters(EmulationCounters),
+    /// The end, for a reason other than a closed standard input.
+    Failed {
+        /// What went wrong.
+        message: String,
+    },
+}
+
+/// The state of both directions at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulationCounters {
+    /// When, in nanoseconds since 1970 UTC.
+    pub at_unix_ns: i64,
+    /// In the order of [`Emulation::directions`].
+    pub directions: [DirectionCounters; 2],
+}
+
+/// Counters of one direction since the start. A packet is an IP packet: each segment of a super-packet counts, with
+/// its own headers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DirectionCounters {
+    /// Packets taken from the sending device.
+    pub packets_in: u64,
+    /// Their bytes.
+    pub bytes_in: u64,
+    /// Packets handed to the receiving device, up or not.
+    pub packets_out: u64,
+    /// Their bytes.
+    pub bytes_out: u64,
+    /// Packets that found the queue full.
+    pub dropped_queue_packets: u64,
+    /// Packets lost at random.
+    pub dropped_loss_packets: u64,
+    /// Packets that are no whole IP packets, or that the receiving kernel refused as such.
+    pub dropped_malformed_packets: u64,
+    /// Packets for which the emulator had no memory left: it did not do what was asked.
+    pub dropped_overload_packets: u64,
+    /// What the kernel dropped at the sending device, mostly because the emulator did not read in time
+    /// (the device's `tx_dropped`). A super-packet counts once here, since nobody has seen its segments.
+    pub device_dropped_packets: u64,
+    /// Bytes that wait or are being transmitted now.
+    pub queue_bytes: u64,
+    /// Packets that wait or are being transmitted now.
+    pub queue_packets: u64,
+    /// Largest `queue_bytes` since the previous line.
+    pub queue_max_bytes: u64,
+    /// Packets handed over more than 1 ms later than due.
+    pub late_packets: u64,
+    /// Latest handing over since the previous line, in µs after it was due.
+    pub late_max_us: u64,
+    /// Packets handed over after one that had arrived behind them (RFC 4737).
+    pub reordered_packets: u64,
+}
+
+/// What goes in and comes out, as one document.
+#[derive(Serialize, JsonSchema)]
+struct EmulationMessages {
+    /// From whoever builds the link.
+    emulation: Emulation,
+    /// From the emulator.
+    event: EmulationEvent,
+}
+
+/// The JSON Schema (draft 2020-12) of both, indented.
+#[must_use]
+pub fn emulation_schema() -> String {
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<EmulationMessages>();
+    format!("{:#}", schema.to_value())
+}
