@@ -3,13 +3,15 @@
 //! The only crate of the workspace in which `unsafe` is allowed.
 
 mod netns;
+mod pages;
 mod sockopt;
 mod tcp_info;
 mod thread;
 mod tun;
 
 pub use netns::in_network_namespace;
+pub use pages::{ConstantPages, Pages};
 pub use sockopt::set_max_pacing_rate;
 pub use tcp_info::{FIELDS, Field, Kind, TCP_INFO_BYTES, TcpInfo, tcp_info, tcp_info_length};
 pub use thread::{ThreadCpu, bind_to_cpu, thread_cpu};
-pub use tun::{TunDevice, VNET_HEADER_BYTES, make_tun};
+pub use tun::{VNET_HEADER_BYTES, make_tun};

@@ -161,6 +161,9 @@ pub enum TrialError {
     /// The host is out of threads or memory.
     #[error("cannot start a thread: {0}")]
     Thread(io::Error),
+    /// The host is out of memory or of open files.
+    #[error("cannot make the buffers of the flows: {0}; a smaller length or fewer flows need less")]
+    Buffers(io::Error),
 }
 
 impl TrialError {
@@ -173,7 +176,8 @@ impl TrialError {
             | Self::NoFreePort { .. }
             | Self::WindowClipped { .. }
             | Self::Congestion { .. }
-            | Self::CongestionForbidden { .. } => Phase::Prepare,
+            | Self::CongestionForbidden { .. }
+            | Self::Buffers(_) => Phase::Prepare,
             Self::AcceptTimeout { .. } => Phase::Listen,
             Self::Resolve { .. } | Self::Connect { .. } | Self::ConnectTimeout { .. } | Self::Handshake { .. } => {
                 Phase::Connect
@@ -212,6 +216,7 @@ impl TrialError {
             Self::Stopped => "stopped",
             Self::Samples(_) => "samples",
             Self::Thread(_) => "thread",
+            Self::Buffers(_) => "buffers",
         }
     }
 

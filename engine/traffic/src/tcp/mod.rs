@@ -3,7 +3,9 @@
 mod check;
 mod connect;
 mod flow;
+mod intake;
 mod listen;
+mod payload;
 mod run;
 mod sampler;
 mod sink;
@@ -12,6 +14,7 @@ mod source;
 
 use std::{
     collections::BTreeMap,
+    io,
     net::TcpStream,
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
@@ -19,7 +22,12 @@ use std::{
 use socket2::SockRef;
 use wire::{Connected, Event, Granted, Listening, Meeting, Prepare, Report, Role, Strangers};
 
-use self::{flow::Flows, run::Ran};
+use self::{
+    flow::Flows,
+    intake::Intakes,
+    payload::Payload,
+    run::{Buffers, Ran},
+};
 use crate::{Control, Outbox, TrialError, defaults::START_TIMEOUT, samples::for_each_batch};
 
 /// Carries one end of a trial out, from the sockets to the report. Whatever happens ends in exactly one `report` or
@@ -32,8 +40,7 @@ pub fn carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) {
 
 fn try_carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
     check::check(prepare)?;
-    let block =
-        if prepare.role == Role::Source { source::block(prepare.tcp.length_bytes as usize) } else { Vec::new() };
+    let mut buffers = buffers(prepare).map_err(TrialError::Buffers)?;
     let (streams, strangers, granted) = meet(prepare, control, outbox)?;
     for stream in &streams {
         socket::set_connected(&SockRef::from(stream), &prepare.tcp)
@@ -45,8 +52,16 @@ fn try_carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> R
     }
     let origin_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let flows = Flows::new(streams, Instant::now());
-    let ran = run::run(&flows, prepare, &block, control, outbox)?;
+    let ran = run::run(&flows, prepare, &mut buffers, control, outbox)?;
     report(prepare, flows, ran, strangers, i64::try_from(origin_unix_ns).unwrap_or(i64::MAX), outbox)
+}
+
+fn buffers(prepare: &Prepare) -> io::Result<Buffers> {
+    let (settings, length) = (&prepare.tcp, prepare.tcp.length_bytes as usize);
+    Ok(match prepare.role {
+        Role::Source => Buffers::Source(Payload::new(length, settings.mode)?),
+        Role::Sink => Buffers::Sink(Intakes::new(settings.flows as usize, length, settings.mode)?),
+    })
 }
 
 fn meet(

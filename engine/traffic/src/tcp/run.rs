@@ -1,15 +1,16 @@
 //! The coordinator of one end: starts the flows' threads, samples them, keeps the deadlines.
 
 use std::{
-    io,
     thread::{self, Scope},
     time::Duration,
 };
 
-use wire::{CpuTime, Event, FlowEnd, Prepare, Progress, Role};
+use wire::{CpuTime, Event, FlowEnd, Prepare, Progress, Role, TcpSettings};
 
 use super::{
     flow::{Flow, Flows},
+    intake::Intakes,
+    payload::Payload,
     sampler::Sampler,
     sink, source,
 };
@@ -27,11 +28,19 @@ pub struct Ran {
     pub incomplete: Option<TrialError>,
 }
 
-/// Runs all flows to their end, at the latest until the deadlines of the settings. A source's threads send `block`.
+/// What passes an application's buffers at one end of a trial.
+pub enum Buffers {
+    /// What all flows of a source send.
+    Source(Payload),
+    /// Where the flows of a sink read to.
+    Sink(Intakes),
+}
+
+/// Runs all flows to their end, at the latest until the deadlines of the settings.
 pub fn run(
     flows: &Flows,
     prepare: &Prepare,
-    block: &[u8],
+    buffers: &mut Buffers,
     control: &Control,
     outbox: &dyn Outbox,
 ) -> Result<Ran, TrialError> {
@@ -47,11 +56,9 @@ pub fn run(
     };
     let incomplete = thread::scope(|scope| {
         let _guard = AbortOnPanic(flows);
-        for (index, flow) in flows.all.iter().enumerate() {
-            if let Err(error) = spawn(scope, index, flow, flows, prepare, block) {
-                flows.abort(FlowEnd::Stopped);
-                return Err(TrialError::Thread(error));
-            }
+        if let Err(error) = spawn_all(scope, flows, prepare, buffers) {
+            flows.abort(FlowEnd::Stopped);
+            return Err(error);
         }
         flows.begin();
         let mut incomplete = coordinator.run_until_ended().err();
@@ -74,15 +81,38 @@ impl Drop for AbortOnPanic<'_> {
     }
 }
 
+fn spawn_all<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    flows: &'scope Flows,
+    prepare: &'scope Prepare,
+    buffers: &'scope mut Buffers,
+) -> Result<(), TrialError> {
+    let settings = &prepare.tcp;
+    match buffers {
+        Buffers::Source(payload) => {
+            for (index, flow) in flows.all.iter().enumerate() {
+                let feed = payload.feed(settings.rate_bps.is_some()).map_err(TrialError::Buffers)?;
+                spawn(scope, index, flow, flows, settings, move || source::send(flow, flows, settings, feed))?;
+            }
+        }
+        Buffers::Sink(intakes) => {
+            for ((index, flow), intake) in flows.all.iter().enumerate().zip(intakes.all()) {
+                spawn(scope, index, flow, flows, settings, move || sink::receive(flow, flows, intake))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
     index: usize,
     flow: &'scope Flow,
     flows: &'scope Flows,
-    prepare: &'scope Prepare,
-    block: &'scope [u8],
-) -> io::Result<()> {
-    let cpus = &prepare.tcp.cpus;
+    settings: &'scope TcpSettings,
+    carry: impl FnOnce() + Send + 'scope,
+) -> Result<(), TrialError> {
+    let cpus = &settings.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[index % cpus.len()]);
     let body = move || {
         let _guard = EndOnPanic(flow, flows);
@@ -94,13 +124,10 @@ fn spawn<'scope>(
             return;
         }
         flows.wait_for_begin();
-        match prepare.role {
-            Role::Source => source::send(flow, flows, &prepare.tcp, block),
-            Role::Sink => sink::receive(flow, flows, &prepare.tcp),
-        }
+        carry();
     };
-    thread::Builder::new().name(format!("flow-{index}")).stack_size(FLOW_STACK_BYTES).spawn_scoped(scope, body)?;
-    Ok(())
+    let thread = thread::Builder::new().name(format!("flow-{index}")).stack_size(FLOW_STACK_BYTES);
+    thread.spawn_scoped(scope, body).map(drop).map_err(TrialError::Thread)
 }
 
 /// A flow whose thread is gone must not be waited for.

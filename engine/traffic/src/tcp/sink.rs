@@ -1,21 +1,23 @@
 //! The receiving thread of one flow.
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, Write},
     net::Shutdown,
     time::Instant,
 };
 
-use wire::{FlowEnd, RUNNING, TcpSettings};
+use wire::{FlowEnd, RUNNING};
 
-use super::flow::{Flow, Flows, cpu_since};
+use super::{
+    flow::{Flow, Flows, cpu_since},
+    intake::Intake,
+};
 
 /// Reads to the end, then closes, which tells the source that everything arrived.
-pub fn receive(flow: &Flow, flows: &Flows, settings: &TcpSettings) {
-    let mut buffer = vec![0; settings.length_bytes as usize];
+pub fn receive(flow: &Flow, flows: &Flows, mut intake: Intake<'_>) {
     let mut running = None;
     let outcome = loop {
-        match (&flow.stream).read(&mut buffer) {
+        match intake.read(&flow.stream) {
             Ok(0) => break Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
             Ok(count) => {
                 flow.passed(count, flows.origin());

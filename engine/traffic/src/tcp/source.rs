@@ -1,7 +1,7 @@
 //! The sending thread of one flow.
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, Read},
     mem::MaybeUninit,
     net::Shutdown,
     thread,
@@ -12,13 +12,16 @@ use rustix::net::RecvFlags;
 use socket2::SockRef;
 use wire::{FlowEnd, TcpSettings};
 
-use super::flow::{Flow, Flows, cpu_since};
+use super::{
+    flow::{Flow, Flows, cpu_since},
+    payload::Feed,
+};
 use crate::defaults::{PACING_DEBT, STOP_CHECK};
 
 /// Writes until told to stop, closes its half and waits until the sink has read everything.
-pub fn send(flow: &Flow, flows: &Flows, settings: &TcpSettings, block: &[u8]) {
+pub fn send(flow: &Flow, flows: &Flows, settings: &TcpSettings, feed: Feed<'_>) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
-    let written = write_until_stopped(flow, flows, settings.rate_bps, block);
+    let written = write_until_stopped(flow, flows, settings.rate_bps, feed);
     // What the thread costs is what sending costs: waiting for the drain is not part of it.
     let cpu = cpu_since(cpu, began);
     match written.and_then(|()| drain(flow, flows)) {
@@ -34,7 +37,7 @@ pub fn heard_from_sink(flow: &Flow) -> bool {
     SockRef::from(&flow.stream).recv_with_flags(&mut word, flags).is_ok_and(|count| count == 1)
 }
 
-fn write_until_stopped(flow: &Flow, flows: &Flows, rate_bps: Option<u64>, block: &[u8]) -> io::Result<()> {
+fn write_until_stopped(flow: &Flow, flows: &Flows, rate_bps: Option<u64>, mut feed: Feed<'_>) -> io::Result<()> {
     let mut pacer = rate_bps.map(|rate_bps| Pacer::new(rate_bps, Instant::now()));
     while !flows.sending_stopped() {
         if let Some(pacer) = &mut pacer {
@@ -44,7 +47,7 @@ fn write_until_stopped(flow: &Flow, flows: &Flows, rate_bps: Option<u64>, block:
                 continue;
             }
         }
-        match (&flow.stream).write(block) {
+        match feed.write(&flow.stream) {
             Ok(count) => {
                 flow.passed(count, flows.origin());
                 if let Some(pacer) = &mut pacer {
@@ -73,19 +76,6 @@ fn drain(flow: &Flow, flows: &Flows) -> io::Result<FlowEnd> {
             Err(error) => return Err(error),
         }
     }
-}
-
-/// Bytes that do not compress, so that nothing on the path can make a flow faster than it is. One block serves all flows
-/// of a trial.
-pub fn block(length: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[0]
-    };
-    (0..length).map(|_| next()).collect()
 }
 
 fn is_timeout(error: &io::Error) -> bool {
@@ -145,13 +135,5 @@ mod tests {
             at_once += 1;
         }
         assert_eq!(at_once, 101);
-    }
-
-    #[test]
-    fn a_block_has_all_byte_values() {
-        let mut values = block(1 << 16);
-        values.sort_unstable();
-        values.dedup();
-        assert_eq!(values.len(), 256);
     }
 }

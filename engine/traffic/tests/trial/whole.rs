@@ -7,7 +7,7 @@ use std::{
 };
 
 use arrow_array::{Array, Int64Array};
-use wire::{Event, FlowEnd, Report, Role, TcpSettings, Token};
+use wire::{Event, FlowEnd, Mode, Report, Role, TcpSettings, Token};
 
 use crate::support::{End, connect, listen, settings};
 
@@ -46,6 +46,15 @@ fn an_application_rate_is_kept() {
     let due = u64::try_from(flow.end_ns).unwrap() / 1000;
     assert!(flow.bytes <= due + 1000, "{} B of {due} B", flow.bytes);
     assert!(flow.bytes >= due / 2, "{} B of {due} B", flow.bytes);
+}
+
+#[test]
+fn no_mode_loses_or_invents_a_byte() {
+    for mode in [Mode::Zerocopy, Mode::Discard] {
+        runs_whole("127.0.0.1", Role::Sink, &TcpSettings { mode, length_bytes: 100_000, ..settings(8) });
+        let paced = TcpSettings { mode, rate_bps: Some(8_000_000), length_bytes: 1000, ..settings(2) };
+        runs_whole("::1", Role::Source, &paced);
+    }
 }
 
 #[test]

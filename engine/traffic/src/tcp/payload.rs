@@ -1,0 +1,148 @@
+//! What a source sends, and how its bytes get into the kernel.
+
+use std::{
+    io::{self, PipeReader, PipeWriter, Write},
+    net::TcpStream,
+    os::fd::AsFd,
+};
+
+use rustix::pipe::{SpliceFlags, fcntl_setpipe_size, splice};
+use sys::{ConstantPages, Pages};
+use wire::Mode;
+
+/// The bytes that all flows of a source send, over and over.
+pub struct Payload {
+    pages: ConstantPages,
+    mode: Mode,
+}
+
+/// One flow's way into the kernel.
+pub enum Feed<'a> {
+    /// The kernel copies from the application's buffer.
+    Copy(&'a [u8]),
+    /// The kernel sends the buffer's own pages, which go to the socket by way of a pipe.
+    Lend(Lending<'a>),
+}
+
+/// A pipe, and what of the payload is in it.
+pub struct Lending<'a> {
+    pages: &'a ConstantPages,
+    reader: PipeReader,
+    writer: PipeWriter,
+    /// Up to where the payload has been put into the pipe.
+    lent: usize,
+    /// Bytes in the pipe.
+    waiting: usize,
+    /// Whether more always follows at once, so that the kernel may wait to fill a segment.
+    more: SpliceFlags,
+}
+
+impl Payload {
+    /// Makes `length` bytes that do not compress, so that nothing on the path can make a flow faster than it is.
+    ///
+    /// # Errors
+    /// There is not so much memory.
+    pub fn new(length: usize, mode: Mode) -> io::Result<Self> {
+        let mut pages = Pages::new(length)?;
+        fill(&mut pages);
+        Ok(Self { pages: pages.freeze()?, mode })
+    }
+
+    /// A way into the kernel for one flow; `paced` where the application pauses between writes.
+    ///
+    /// # Errors
+    /// The process has too many open files for another pipe.
+    pub fn feed(&self, paced: bool) -> io::Result<Feed<'_>> {
+        if self.mode == Mode::Copy {
+            return Ok(Feed::Copy(&self.pages));
+        }
+        let (reader, writer) = io::pipe()?;
+        // Where the kernel grants less, a write takes more calls.
+        let _ = fcntl_setpipe_size(&writer, self.pages.len().min(PIPE_BYTES));
+        let more = if paced { SpliceFlags::empty() } else { SpliceFlags::MORE };
+        Ok(Feed::Lend(Lending { pages: &self.pages, reader, writer, lent: 0, waiting: 0, more }))
+    }
+}
+
+/// The most that the kernel lets everybody have (`fs.pipe-max-size`).
+const PIPE_BYTES: usize = 1 << 20;
+
+impl Feed<'_> {
+    /// Hands the socket at most one payload; returns how many bytes it took.
+    ///
+    /// # Errors
+    /// What the socket says, a timeout included.
+    pub fn write(&mut self, mut stream: &TcpStream) -> io::Result<usize> {
+        match self {
+            Self::Copy(block) => stream.write(block),
+            Self::Lend(lending) => lending.write(stream),
+        }
+    }
+}
+
+impl Lending<'_> {
+    fn write(&mut self, stream: &TcpStream) -> io::Result<usize> {
+        if self.waiting == 0 {
+            self.waiting = self.pages.lend(self.lent, self.pages.len(), &self.writer)?;
+            self.lent = (self.lent + self.waiting) % self.pages.len();
+        }
+        let flags = SpliceFlags::MOVE | self.more;
+        let sent = splice(&self.reader, None, stream.as_fd(), None, self.waiting, flags)?;
+        self.waiting -= sent;
+        Ok(sent)
+    }
+}
+
+fn fill(block: &mut [u8]) {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for byte in block {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        *byte = state.to_le_bytes()[0];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Read, net::TcpListener};
+
+    use super::*;
+
+    #[test]
+    fn a_payload_has_all_byte_values() {
+        let payload = Payload::new(1 << 16, Mode::Copy).unwrap();
+        let mut values = payload.pages.to_vec();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values.len(), 256);
+    }
+
+    #[test]
+    fn every_mode_sends_the_payload_over_and_over() {
+        for (mode, length) in [(Mode::Copy, 5000), (Mode::Zerocopy, 5000), (Mode::Discard, 3 << 20)] {
+            let payload = Payload::new(length, mode).unwrap();
+            let arrived = sent_through_a_socket(&payload, 2 * length);
+            assert!(arrived[..length] == payload.pages[..], "{mode:?}");
+            assert!(arrived[length..] == payload.pages[..], "{mode:?}");
+        }
+    }
+
+    fn sent_through_a_socket(payload: &Payload, bytes: usize) -> Vec<u8> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let source = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut sink, _) = listener.accept().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut feed = payload.feed(true).unwrap();
+                let mut sent = 0;
+                while sent < bytes {
+                    sent += feed.write(&source).unwrap();
+                }
+            });
+            let mut arrived = vec![0; bytes];
+            sink.read_exact(&mut arrived).unwrap();
+            arrived
+        })
+    }
+}
