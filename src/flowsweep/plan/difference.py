@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from flowsweep.plan.model import Plan
+from flowsweep.plan.model import Link, Plan
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_rate, write_size
 from flowsweep.wording import direction
@@ -33,10 +33,19 @@ def _normal(plan: Plan) -> dict[str, Any]:
     """Lists of named things become tables by name, so that an inserted one does not shift the others."""
     return {
         "campaign": plan.campaign.model_dump(),
-        "lab.links": {link.name: link.model_dump(exclude={"name"}) for link in plan.links},
+        "lab.links": {link.name: _link(link) for link in plan.links},
         "hosts": {host.name: host.model_dump(exclude={"name"}) for host in plan.hosts},
+        "groups": {group.name: group.hosts for group in plan.groups},
         "sweep": {sweep.name: sweep.model_dump(exclude={"name"}) for sweep in plan.sweeps},
     }
+
+
+def _link(link: Link) -> dict[str, Any]:
+    """What both directions have in common is written once, as in a plan file."""
+    fields = link.model_dump(exclude={"name"})
+    if link.forward == link.backward:
+        return {**fields.pop("forward"), "between": fields["between"], "mtu_bytes": fields["mtu_bytes"]}
+    return fields
 
 
 def _compared(path: str, then: object, now: object) -> Iterator[tuple[str, str, str]]:

@@ -16,10 +16,10 @@ def sweep_name(sweep: "SweepTable", number: int) -> str:
 
 
 class PathTable(Table):
-    """An ordered pair of hosts: traffic goes from the first to the second."""
+    """An ordered pair of hosts, or of groups: traffic goes from the first to the second."""
 
-    src: fields.Name = Field(alias="from", description="Host that sends.", examples=["left"])
-    dst: fields.Name = Field(alias="to", description="Host that receives.", examples=["right"])
+    src: fields.Name = Field(alias="from", description="Host or group that sends.", examples=["left"])
+    dst: fields.Name = Field(alias="to", description="Host or group that receives.", examples=["right"])
 
 
 class SweepTable(Table):
@@ -39,8 +39,13 @@ class SweepTable(Table):
     directions: Annotated[Literal["one", "both", "simultaneous"], one_of("one", "both", "simultaneous")] = (
         key("one: as the path says. both: there, then back. simultaneous: both in one trial.", "one")
     )
+    pairs: fields.Axis[fields.Flows] | None = key(
+        "How many hosts of each group take part, the first ones; all of them if absent.",
+        None,
+        examples=[[1, 2, 4]],
+    )
     flows: fields.Axis[fields.Flows] = key(
-        "Parallel connections in one trial.",
+        "Parallel connections in one trial, from each source to each sink.",
         [defaults.FLOWS],
         written=defaults.FLOWS,
         examples=[[1, 2, 4, 8]],
