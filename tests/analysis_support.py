@@ -122,6 +122,7 @@ def make_flows(rows: Iterable[Row]) -> pa.Table:
     usual: Row = {
         "first_byte_ns": 0, "end_ns": 5 * SECOND_NS, "end": "drained", "error": None, "local_port": 40000,
         "remote_port": 5300, "cpu_user_us": 100_000, "cpu_system_us": 400_000, "cpu_elapsed_us": 5_000_000,
+        "cpu_voluntary_switches": 9, "cpu_involuntary_switches": 1,
     }  # fmt: skip
     return pa.Table.from_pylist([usual | row for row in rows], schema=FLOWS_SCHEMA)
 

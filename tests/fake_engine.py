@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow as pa
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
-from flowsweep.hosts.inbox import TrialEvent, TrialInbox
+from flowsweep.hosts.inbox import SAMPLES, TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
     Connected,
     CpuTime,
@@ -26,6 +26,7 @@ from flowsweep.hosts.messages import (
     Prepare,
     Progress,
     Report,
+    Route,
     Start,
     Stop,
     Strangers,
@@ -46,7 +47,7 @@ def hello(protocol: int = PROTOCOL) -> Hello:
     return Hello(protocol=protocol, engine_version="0.1.0", pid=1)
 
 
-def host_facts(name: str = "a") -> HostFacts:
+def host_facts(name: str = "a", peers: Sequence[str] = ()) -> HostFacts:
     return HostFacts(
         hostname=name,
         kernel="6.1",
@@ -56,7 +57,7 @@ def host_facts(name: str = "a") -> HostFacts:
         tcp_info_bytes=280,
         sysctls={},
         nics=[],
-        routes={},
+        routes={peer: Route(address=peer, device="lo") for peer in peers},
         engine_version="0.1.0",
     )
 
@@ -150,8 +151,8 @@ class FakeSession:
         self._network = network
         self._channels: list[FakeChannel] = []
 
-    async def describe(self) -> HostFacts:
-        return host_facts(self.host)
+    async def describe(self, peers: Sequence[str] = ()) -> HostFacts:
+        return host_facts(self.host, peers)
 
     def channel(self, trial: str) -> "FakeChannel":
         channel = FakeChannel(self, trial, self._network)
@@ -225,7 +226,7 @@ class FakeChannel:
             table = samples(self.role, [count * flows])
             if self.mishap == "other_columns":
                 table = table.append_column("later", pa.array([7]))
-            self.inbox.put_samples(table)
+            self.inbox.put_table(SAMPLES, table)
         self.inbox.put_report(report(self._trial, self.role, [count] * flows, incomplete))
 
     @property

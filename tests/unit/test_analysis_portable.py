@@ -17,6 +17,8 @@ def test_the_whole_analysis_compiles(dialect: str) -> None:
         trials=ibis.table(bound.trials.schema(), name="trials"),
         flows=ibis.table(bound.flows.schema(), name="flows"),
         samples=ibis.table(bound.samples.schema(), name="samples"),
+        cpu=ibis.table(bound.cpu.schema(), name="cpu"),
+        counters=ibis.table(bound.counters.schema(), name="counters"),
     )
     asked = points(summary(tables), tables.trials)
     checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials))

@@ -30,13 +30,13 @@ def merge(archive: Path, state: State, *, rows_per_file: int) -> CompactedEntry:
             f"{MERGED_FOLDER}/{generation}/{path.name}"
             for path in _merge_files([archive / file for file in files], beside, table, rows_per_file)
         ]
-        for table, files in (("samples", state.sample_files), ("flows", state.flow_files))
+        for table, files in state.files.items()
     }
     disk.sync(beside)
     disk.remove_folder(folder)
     disk.rename(beside, folder)
     disk.sync(archive)
-    return CompactedEntry(generation=generation, samples=tuple(names["samples"]), flows=tuple(names["flows"]))
+    return CompactedEntry(generation=generation, **{table: tuple(files) for table, files in names.items()})
 
 
 def _merge_files(sources: list[Path], folder: Path, name: str, rows_per_file: int) -> Iterator[Path]:

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 
+TABLES = ("samples", "flows", "cpu", "counters")
+"""The tables that have files; `trials` is made from the journal."""
+
 TRIALS_FOLDER = "trials"
 MERGED_FOLDER = "merged"
 
@@ -41,6 +44,17 @@ class FinishedEntry(_Entry):
     record: TrialRecord
     sample_rows: int
     flow_rows: int
+    cpu_rows: int = 0
+    counter_rows: int = 0
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of its tables that have rows, and thus a file."""
+        rows = {
+            "samples": self.sample_rows, "flows": self.flow_rows,
+            "cpu": self.cpu_rows, "counters": self.counter_rows,
+        }  # fmt: skip
+        return tuple(name for name, count in rows.items() if count)
 
     @property
     def folder(self) -> str:
@@ -56,6 +70,13 @@ class CompactedEntry(_Entry):
     samples: tuple[str, ...]
     """Files, from the archive's folder."""
     flows: tuple[str, ...]
+    cpu: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> dict[str, tuple[str, ...]]:
+        """Files by the name of their table."""
+        return {"samples": self.samples, "flows": self.flows, "cpu": self.cpu, "counters": self.counters}
 
 
 Entry = HostsEntry | StartedEntry | FinishedEntry | CompactedEntry
@@ -94,16 +115,15 @@ class State:
                 self.merged = entry
 
     @property
-    def sample_files(self) -> list[str]:
-        """Parquet files with samples, from the archive's folder."""
-        loose = [f"{entry.folder}/samples.parquet" for entry in self.loose if entry.sample_rows]
-        return [*(self.merged.samples if self.merged else ()), *loose]
-
-    @property
-    def flow_files(self) -> list[str]:
-        """Parquet files with flows, from the archive's folder."""
-        loose = [f"{entry.folder}/flows.parquet" for entry in self.loose if entry.flow_rows]
-        return [*(self.merged.flows if self.merged else ()), *loose]
+    def files(self) -> dict[str, list[str]]:
+        """Parquet files of each of TABLES, from the archive's folder."""
+        return {
+            table: [
+                *(self.merged.files[table] if self.merged else ()),
+                *(f"{entry.folder}/{table}.parquet" for entry in self.loose if table in entry.tables),
+            ]
+            for table in TABLES
+        }
 
     @property
     def folders(self) -> set[str]:

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from flowsweep.archive import disk
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, TrialOutcome, TrialRecord
 
 KEY_FIELDS = (
     pa.field("trial_id", pa.string(), nullable=False),
@@ -26,24 +26,49 @@ NEEDED_SAMPLE_FIELDS = (
 )
 """What every engine records; all other columns of its samples may be absent."""
 
-NO_SAMPLES = pa.schema([*NEEDED_SAMPLE_FIELDS, *KEY_FIELDS]).empty_table()
-NO_FLOWS = pa.schema([*FLOWS_SCHEMA, *KEY_FIELDS]).empty_table()
+NEEDED_CPU_FIELDS = (
+    pa.field("role", pa.string(), nullable=False),
+    pa.field("start_ns", pa.int64(), nullable=False),
+    pa.field("end_ns", pa.int64(), nullable=False),
+    pa.field("kind", pa.string(), nullable=False),
+    pa.field("id", pa.int32(), nullable=False),
+    pa.field("user_us", pa.int64()),
+    pa.field("system_us", pa.int64()),
+    pa.field("softirq_us", pa.int64()),
+    pa.field("irq_us", pa.int64()),
+    pa.field("steal_us", pa.int64()),
+    pa.field("idle_us", pa.int64()),
+    pa.field("busy_us", pa.int64(), nullable=False),
+    pa.field("voluntary_switches", pa.int64()),
+    pa.field("involuntary_switches", pa.int64()),
+)
+"""What an analysis may ask of CPU time, also where no engine recorded any."""
+
+EMPTY_TABLES = {
+    name: pa.schema([*fields, *KEY_FIELDS]).empty_table()
+    for name, fields in (
+        ("samples", NEEDED_SAMPLE_FIELDS),
+        ("flows", FLOWS_SCHEMA),
+        ("cpu", NEEDED_CPU_FIELDS),
+        ("counters", COUNTERS_SCHEMA),
+    )
+}
+"""Each of the archive's tables without rows."""
 
 COMPRESSION = "zstd"
 
 
 def write_attempt(folder: Path, outcome: TrialOutcome) -> None:
-    """Write samples.parquet and flows.parquet into a new folder that appears as a whole or not at all.
+    """Write a file for each table into a new folder that appears as a whole or not at all.
 
     A table without rows gets no file: an attempt that failed early has no schema to speak of.
     """
     beside = folder.with_name(folder.name + ".tmp")
     disk.make_folder(beside)
-    for name, table in (("samples", keyed_samples(outcome)), ("flows", keyed_flows(outcome))):
-        if table is not None:
-            path = beside / f"{name}.parquet"
-            pq.write_table(table, path, compression=COMPRESSION)
-            disk.sync(path)
+    for name, table in keyed_tables(outcome).items():
+        path = beside / f"{name}.parquet"
+        pq.write_table(table, path, compression=COMPRESSION)
+        disk.sync(path)
     disk.sync(beside)
     disk.rename(beside, folder)
 
@@ -68,25 +93,25 @@ def check_file(path: Path) -> None:
             ) from error
 
 
-def keyed_samples(outcome: TrialOutcome) -> pa.Table | None:
-    """Return the engine's samples with the columns that say whose rows they are; none if there are no rows.
+def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:
+    """Return the outcome's tables that have rows, by name, with the columns that say whose rows they are.
 
     Raises:
-        ArchiveError: They lack what every analysis needs.
+        ArchiveError: The engine's lack what every analysis needs.
     """
-    if not outcome.samples.num_rows:
-        return None
-    needed = {field.name for field in NEEDED_SAMPLE_FIELDS}
-    if missing := sorted(needed - set(outcome.samples.column_names)):
-        raise ArchiveError(
-            f"trial {outcome.record.trial_id}: the engine's samples lack the column {', '.join(missing)}"
-        )
-    return _with_keys(outcome.samples, outcome.record)
-
-
-def keyed_flows(outcome: TrialOutcome) -> pa.Table | None:
-    """Return the outcome's flows with the columns that say whose rows they are; none if there are no rows."""
-    return _with_keys(outcome.flows, outcome.record) if outcome.flows.num_rows else None
+    tables = {
+        "samples": outcome.samples,
+        "flows": outcome.flows,
+        "cpu": outcome.cpu,
+        "counters": outcome.counters,
+    }
+    for name, fields in (("samples", NEEDED_SAMPLE_FIELDS), ("cpu", NEEDED_CPU_FIELDS)):
+        missing = sorted({field.name for field in fields} - set(tables[name].column_names))
+        if missing and tables[name].num_rows:
+            raise ArchiveError(
+                f"trial {outcome.record.trial_id}: the engine's {name} lack the column {', '.join(missing)}"
+            )
+    return {name: _with_keys(table, outcome.record) for name, table in tables.items() if table.num_rows}
 
 
 def _with_keys(table: pa.Table, record: TrialRecord) -> pa.Table:

@@ -1,5 +1,6 @@
 """Reading an archive; needs no lock, also while a campaign is still running."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ def read_archive(folder: Path) -> "Archive":
         journal = folder / JOURNAL_FILE
         content = parse(journal.read_bytes(), str(journal))
         state = state_of(content.payloads, journal)
-        for file in (*state.sample_files, *state.flow_files):
+        for file in itertools.chain(*state.files.values()):
             if not (folder / file).is_file():
                 raise ArchiveError(
                     f"{folder}: not a whole archive: its journal names {file}, which is missing"
@@ -71,8 +72,10 @@ class Archive:
                 self._state.records.values(),
                 attempts=self._state.attempts,
                 superseded=self._state.superseded,
-                samples=[str(self.folder / file) for file in self._state.sample_files],
-                flows=[str(self.folder / file) for file in self._state.flow_files],
+                files={
+                    table: [str(self.folder / file) for file in files]
+                    for table, files in self._state.files.items()
+                },
             )
 
     @contextmanager
@@ -85,6 +88,6 @@ class Archive:
         try:
             yield
         except duckdb.Error as error:
-            for file in (*self._state.sample_files, *self._state.flow_files):
+            for file in itertools.chain(*self._state.files.values()):
                 check_file(self.folder / file)
             raise ArchiveError(f"{self.folder}: its data cannot be read: {error}") from error

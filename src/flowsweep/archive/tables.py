@@ -1,4 +1,4 @@
-"""A campaign as three Ibis tables: trials, flows, samples."""
+"""A campaign as Ibis tables: trials, flows, samples, cpu, counters."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.archive.parquet import KEY_FIELDS, NO_FLOWS, NO_SAMPLES, keyed_flows, keyed_samples
+from flowsweep.archive.entries import TABLES
+from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
 from flowsweep.archive.trials import trials_table
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 
@@ -24,21 +25,25 @@ class Tables:
     """One row per trial, flow and end: `flowsweep.run.outcome.FLOWS_SCHEMA` and trial_id, attempt, host."""
     samples: ir.Table
     """One row per trial, flow, end and sample interval: the engine's columns and trial_id, attempt, host."""
+    cpu: ir.Table
+    """One row per trial, end, interval and core or thread; columns as for samples."""
+    counters: ir.Table
+    """One row per trial, end and counter that rose: `COUNTERS_SCHEMA` and trial_id, attempt, host."""
 
 
 def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
     """Make the tables of trials that no archive keeps, in the order given, on a new DuckDB connection."""
     records = [outcome.record for outcome in outcomes]
     connection = ibis.duckdb.connect()
-    samples = [table for outcome in outcomes if (table := keyed_samples(outcome)) is not None]
-    flows = [table for outcome in outcomes if (table := keyed_flows(outcome)) is not None]
-    return Tables(
-        trials=connection.create_table("trials", trials_table(records, attempts={})),
-        flows=connection.create_table("flows", pa.concat_tables([NO_FLOWS, *flows])),
-        samples=connection.create_table(
-            "samples", pa.concat_tables(samples, promote_options="default") if samples else NO_SAMPLES
-        ),
-    )
+    keyed = [keyed_tables(outcome) for outcome in outcomes]
+
+    def whole(name: str) -> ir.Table:
+        pieces = [tables[name] for tables in keyed if name in tables]
+        table = pa.concat_tables(pieces, promote_options="default") if pieces else EMPTY_TABLES[name]
+        return connection.create_table(name, table)
+
+    trials = connection.create_table("trials", trials_table(records, attempts={}))
+    return Tables(trials=trials, **{name: whole(name) for name in TABLES})
 
 
 def tables_of_files(
@@ -46,8 +51,7 @@ def tables_of_files(
     *,
     attempts: Mapping[str, int],
     superseded: Sequence[tuple[str, int]],
-    samples: Sequence[str],
-    flows: Sequence[str],
+    files: Mapping[str, Sequence[str]],
 ) -> Tables:
     """Make the tables of an archive on a new DuckDB connection, which reads the Parquet files when it has to.
 
@@ -55,23 +59,19 @@ def tables_of_files(
         records: The attempts that count.
         attempts: How often each trial was started, by trial_id, in the order of the campaign.
         superseded: Attempts, as trial_id and attempt, whose rows are left out.
-        samples: Parquet files.
-        flows: Parquet files.
+        files: Parquet files of each of `TABLES`.
     """
     connection = ibis.duckdb.connect()
     replaced = [{"trial_id": trial_id, "attempt": attempt} for trial_id, attempt in superseded]
     left_out = connection.create_table("superseded", pa.Table.from_pylist(replaced, schema=_ATTEMPT_KEY))
 
-    def counted(name: str, files: Sequence[str], empty: pa.Table) -> ir.Table:
-        if not files:
-            return connection.create_table(name, empty)
+    def counted(name: str) -> ir.Table:
+        if not files[name]:
+            return connection.create_table(name, EMPTY_TABLES[name])
         # Engines of different versions may have recorded different columns.
-        rows = connection.read_parquet(list(files), table_name=name, union_by_name=True)
+        rows = connection.read_parquet(list(files[name]), table_name=name, union_by_name=True)
         # Not without need: a join, even with an empty table, doubles the time of reading.
         return rows.anti_join(left_out, ["trial_id", "attempt"]) if superseded else rows
 
-    return Tables(
-        trials=connection.create_table("trials", trials_table(records, attempts=attempts)),
-        flows=counted("flows", flows, NO_FLOWS),
-        samples=counted("samples", samples, NO_SAMPLES),
-    )
+    trials = connection.create_table("trials", trials_table(records, attempts=attempts))
+    return Tables(trials=trials, **{name: counted(name) for name in TABLES})

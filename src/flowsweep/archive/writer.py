@@ -132,7 +132,11 @@ class ArchiveWriter:
             ArchiveError: The disk did not take it.
         """
         entry = FinishedEntry(
-            record=outcome.record, sample_rows=outcome.samples.num_rows, flow_rows=outcome.flows.num_rows
+            record=outcome.record,
+            sample_rows=outcome.samples.num_rows,
+            flow_rows=outcome.flows.num_rows,
+            cpu_rows=outcome.cpu.num_rows,
+            counter_rows=outcome.counters.num_rows,
         )
         with disk.reported(self.folder / entry.folder, "cannot be written"):
             write_attempt(self.folder / entry.folder, outcome)

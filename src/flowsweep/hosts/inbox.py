@@ -12,12 +12,18 @@ from flowsweep.hosts.messages import Connected, FailedEvent, Listening, Progress
 
 @dataclass(frozen=True, slots=True)
 class EndReport:
-    """The end of a trial at one end: the engine's report, and the samples that came ahead of it."""
+    """The end of a trial at one end: the engine's report, and the tables that came ahead of it."""
 
     report: Report
     samples: pa.Table | None
     """Absent: there were none."""
+    cpu: pa.Table | None = None
+    """CPU time of cores and threads; absent: there was none."""
 
+
+SAMPLES = "samples"
+CPU = "cpu"
+"""Names of the tables, as an engine says them in the metadata of what it sends."""
 
 T = TypeVar("T")
 
@@ -48,21 +54,23 @@ class Inbox(Generic[T]):
 
 
 class TrialInbox(Inbox[TrialEvent]):
-    """Joins the samples of a trial to the report that follows them."""
+    """Joins the tables of a trial to the report that follows them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tables_received = 0
-        """Pieces of samples that came: tells a long transfer from a silent engine."""
-        self._samples: list[pa.Table] = []
+        """Pieces of tables that came: tells a long transfer from a silent engine."""
+        self._tables: dict[str, list[pa.Table]] = {}
 
-    def put_samples(self, table: pa.Table) -> None:
-        """Keep samples until the report comes."""
+    def put_table(self, name: str, piece: pa.Table) -> None:
+        """Keep a piece of a table until the report comes. Tables of unknown names are dropped with it."""
         self.tables_received += 1
-        self._samples.append(table)
+        self._tables.setdefault(name, []).append(piece)
 
     def put_report(self, report: Report) -> None:
         """Add the end of the trial."""
-        samples = pa.concat_tables(self._samples, promote_options="default") if self._samples else None
-        self._samples = []
-        self.put(EndReport(report, samples))
+        whole = {
+            name: pa.concat_tables(pieces, promote_options="default") for name, pieces in self._tables.items()
+        }
+        self._tables = {}
+        self.put(EndReport(report, whole.get(SAMPLES), whole.get(CPU)))

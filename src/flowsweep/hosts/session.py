@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from flowsweep.defaults import SESSION_OPEN_TIMEOUT_S, SESSION_REQUEST_TIMEOUT_S
 from flowsweep.errors import SessionError
 from flowsweep.hosts.frames import Frame, FrameError, FrameKind, FrameReader, encode
-from flowsweep.hosts.inbox import Inbox, TrialEvent, TrialInbox
+from flowsweep.hosts.inbox import SAMPLES, Inbox, TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
     Describe,
     Event,
@@ -145,7 +145,7 @@ class Session:
 
     def _take(self, frame: Frame) -> None:
         if frame.kind is FrameKind.ARROW:
-            self._take_samples(frame.payload)
+            self._take_table(frame.payload)
             return
         event = _EVENTS.validate_json(frame.payload)
         if isinstance(event, Hello | HostFacts):
@@ -158,18 +158,19 @@ class Session:
             else:
                 inbox.put(event)
 
-    def _take_samples(self, payload: bytes) -> None:
+    def _take_table(self, payload: bytes) -> None:
         try:
             with pa.ipc.open_stream(payload) as stream:
                 metadata = dict(stream.schema.metadata or {})
                 table = stream.read_all()
         except OSError as error:
             # Arrow calls it so where a stream is shorter than it says; nothing was read from the engine here.
-            raise FrameError(f"samples that are not Arrow: {error}") from error
+            raise FrameError(f"a table that is not Arrow: {error}") from error
         trial = metadata.pop(b"trial", b"").decode(errors="replace")
+        name = metadata.pop(b"table", SAMPLES.encode()).decode(errors="replace")
         metadata.pop(b"role", None)
         if (inbox := self._trials.get(trial)) is not None:
-            inbox.put_samples(table.replace_schema_metadata(metadata or None))
+            inbox.put_table(name, table.replace_schema_metadata(metadata or None))
 
     def _lose(self, error: SessionError) -> None:
         if self.lost is not None:
@@ -200,7 +201,7 @@ class TrialChannel:
 
     @property
     def tables_received(self) -> int:
-        """Pieces of samples that came so far."""
+        """Pieces of tables that came so far."""
         return self._inbox.tables_received
 
     async def send(self, request: Prepare | Start | Stop) -> None:

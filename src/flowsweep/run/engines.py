@@ -1,5 +1,6 @@
 """What run/ needs of a session with an engine: the border at which tests put a fake."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +15,7 @@ class Channel(Protocol):
 
     @property
     def tables_received(self) -> int:
-        """Pieces of samples that came so far."""
+        """Pieces of tables that came so far."""
 
     async def send(self, request: Prepare | Start | Stop) -> None:
         """Hand a request to the engine; raises SessionError."""
@@ -32,8 +33,8 @@ class EngineSession(Protocol):
     host: str
     lost: SessionError | None
 
-    async def describe(self) -> HostFacts:
-        """Ask what the engine sees of its host; raises SessionError."""
+    async def describe(self, peers: Sequence[str] = ()) -> HostFacts:
+        """Ask what the engine sees of its host, and of the routes to its peers; raises SessionError."""
 
     def channel(self, trial: str) -> Channel:
         """Follow one trial, by its name in the session."""

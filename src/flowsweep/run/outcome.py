@@ -1,6 +1,6 @@
 """What became of a trial: what run/ hands to a recorder, and what the archive keeps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -43,6 +43,8 @@ class End(BaseModel):
     strangers: int
     """Connections that reached this end and were not the trial's."""
     sample_rows_lost: int
+    throttled_us: int | None = None
+    """How long a CPU quota kept the engine from running while flows ran; absent where none can be read."""
 
 
 class TrialRecord(BaseModel):
@@ -63,6 +65,15 @@ class TrialRecord(BaseModel):
     sink: End | None
 
 
+COUNTERS_SCHEMA = pa.schema(
+    [
+        pa.field("role", pa.string(), nullable=False),  # source or sink
+        pa.field("name", pa.string(), nullable=False),  # Tcp.RetransSegs, softnet.dropped, eth0.rx_dropped, …
+        pa.field("value", pa.int64(), nullable=False),  # how much it rose while flows ran
+    ]
+)
+
+
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
     """A finished attempt with its data."""
@@ -72,6 +83,10 @@ class TrialOutcome:
     """One row per flow, end and sample interval, in the engine's schema (schema/samples.json)."""
     flows: pa.Table
     """One row per flow and end, in FLOWS_SCHEMA."""
+    cpu: pa.Table = field(default_factory=lambda: pa.table({}))
+    """One row per end, core or thread, and interval, in the engine's schema (schema/cpu.json)."""
+    counters: pa.Table = field(default_factory=COUNTERS_SCHEMA.empty_table)
+    """One row per end and counter of its host that rose, in COUNTERS_SCHEMA."""
 
 
 FLOWS_SCHEMA = pa.schema(

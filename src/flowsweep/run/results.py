@@ -10,7 +10,15 @@ from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FlowReport, Report
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import TrialEnd
-from flowsweep.run.outcome import FLOWS_SCHEMA, End, Failure, Status, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import (
+    COUNTERS_SCHEMA,
+    FLOWS_SCHEMA,
+    End,
+    Failure,
+    Status,
+    TrialOutcome,
+    TrialRecord,
+)
 
 _PHASES = ("prepare", "listen", "connect", "run", "drain", "report")
 _ECHOES = ("broken", "ended_early", "stopped")
@@ -30,13 +38,19 @@ def outcome_of(attempt: Attempt, source: TrialEnd, sink: TrialEnd, failure: Fail
     shortfall = _shortfall(source, sink) if failure is None else failure
     status: Status = "failed" if failure is not None else "ok" if shortfall is None else "incomplete"
     record = _record(attempt, status, shortfall, (_end(source), _end(sink)))
-    return TrialOutcome(record, _samples(results), _flows(results))
+    return TrialOutcome(
+        record,
+        samples=_joined([result.samples for result in results]),
+        flows=_flows(results),
+        cpu=_joined([result.cpu for result in results]),
+        counters=_counters(results),
+    )
 
 
 def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
     """The outcome of a trial whose host has no engine to talk to."""
     failure = Failure(phase="prepare", host=host, kind="host_unreachable", message=reason)
-    return TrialOutcome(_record(attempt, "failed", failure, (None, None)), _samples([]), _flows([]))
+    return TrialOutcome(_record(attempt, "failed", failure, (None, None)), _joined([]), _flows([]))
 
 
 def simultaneous(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:
@@ -79,7 +93,7 @@ def _record(
 
 def _shortfall(source: TrialEnd, sink: TrialEnd) -> Failure | None:
     """Why a trial that has both reports is not whole."""
-    return _incomplete(source, sink) or _bytes_differ(source, sink) or _samples_missing(source, sink)
+    return _incomplete(source, sink) or _bytes_differ(source, sink) or _rows_missing(source, sink)
 
 
 def _end(end: TrialEnd) -> End | None:
@@ -97,16 +111,27 @@ def _end(end: TrialEnd) -> End | None:
         origin_unix_ns=None if report is None else report.origin_unix_ns,
         strangers=0 if report is None else sum(report.strangers.model_dump().values()),
         sample_rows_lost=0 if report is None else report.sample_rows_lost,
+        throttled_us=None if report is None else report.throttled_us,
     )
 
 
-def _samples(results: list[EndReport]) -> pa.Table:
-    """The samples of both ends; a table without columns if there are none.
+def _joined(pieces: list[pa.Table | None]) -> pa.Table:
+    """A table of the engines, from all ends; one without columns if there is none.
 
     Engines of different versions may have recorded different columns: what one has not is null.
     """
-    tables = [result.samples for result in results if result.samples is not None]
+    tables = [piece for piece in pieces if piece is not None]
     return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+
+
+def _counters(results: list[EndReport]) -> pa.Table:
+    """One row for each end and counter that rose, in COUNTERS_SCHEMA."""
+    rows = [
+        {"role": result.report.role, "name": name, "value": value}
+        for result in results
+        for name, value in result.report.counters.items()
+    ]
+    return pa.Table.from_pylist(rows, schema=COUNTERS_SCHEMA)
 
 
 def _flows(results: list[EndReport]) -> pa.Table:
@@ -152,12 +177,16 @@ def _bytes_differ(source: TrialEnd, sink: TrialEnd) -> Failure | None:
     return sink.failure("drain", "bytes_differ", message)
 
 
-def _samples_missing(source: TrialEnd, sink: TrialEnd) -> Failure | None:
+def _rows_missing(source: TrialEnd, sink: TrialEnd) -> Failure | None:
     for end in (source, sink):
-        announced = _report(end).sample_rows
-        samples = None if end.result is None else end.result.samples
-        arrived = 0 if samples is None else samples.num_rows
-        if arrived != announced:
-            message = f"{announced} rows of samples were announced, {arrived} came"
-            return end.failure("report", "samples_missing", message)
+        report = _report(end)
+        samples, cpu = (None, None) if end.result is None else (end.result.samples, end.result.cpu)
+        for kind, name, announced, table in (
+            ("samples_missing", "samples", report.sample_rows, samples),
+            ("cpu_missing", "CPU time", report.cpu_rows, cpu),
+        ):
+            arrived = 0 if table is None else table.num_rows
+            if arrived != announced:
+                message = f"{announced} rows of {name} were announced, {arrived} came"
+                return end.failure("report", kind, message)
     return None

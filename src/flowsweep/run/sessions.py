@@ -82,12 +82,17 @@ class Sessions:
     async def _open(self, host: str) -> HostFacts:
         session = await self._connector(self._accesses[host])
         try:
-            facts = await session.describe()
+            facts = await session.describe(self._peers_of(host))
         except (SessionError, asyncio.CancelledError):
             await session.close()
             raise
         self._sessions[host] = session
         return facts
+
+    def _peers_of(self, host: str) -> list[str]:
+        """Where this host reaches the others: the routes to these addresses are among its facts."""
+        addresses = (access.addresses.get(host, ()) for access in self._accesses.values())
+        return list(dict.fromkeys(known.address for peer in addresses for known in peer))
 
     async def _regain(self, host: str) -> None:
         clock = asyncio.get_running_loop().time
