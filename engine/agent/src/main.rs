@@ -1,5 +1,6 @@
 //! `flowsweep-engine`: makes traffic and measures it, on behalf of a controller.
 
+mod emulate;
 mod facts;
 mod outbox;
 mod session;
@@ -21,6 +22,9 @@ struct Arguments {
 enum Command {
     /// Take requests on standard input, answer on standard output; end when standard input closes.
     Agent,
+    /// Emulate a link between two network namespaces, as one line of JSON on standard input says; tell its counters on
+    /// standard output; end when standard input closes.
+    Emulate,
     /// Print a schema of what the engine says.
     Schema {
         /// Which one.
@@ -32,6 +36,8 @@ enum Command {
 enum What {
     /// JSON Schema of the control channel's messages.
     Messages,
+    /// JSON Schema of what `emulate` is told and tells.
+    Emulation,
     /// The columns of the samples, with unit and meaning.
     Samples,
 }
@@ -39,11 +45,13 @@ enum What {
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Agent => agent(),
+        Command::Emulate => emulate::run(),
         Command::Schema { what } => {
             println!(
                 "{}",
                 match what {
                     What::Messages => wire::message_schema(),
+                    What::Emulation => wire::emulation_schema(),
                     What::Samples => traffic::sample_schema_json(),
                 }
             );

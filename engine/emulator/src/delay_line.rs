@@ -94,7 +94,8 @@ mod tests {
         }
         assert_eq!(line.next_due(), Some(10));
         assert_eq!(line.pop(9), None);
-        let out: Vec<_> = std::iter::from_fn(|| line.pop(30)).map(|arrival| (arrival.item, arrival.reordered)).collect();
+        let out: Vec<_> =
+            std::iter::from_fn(|| line.pop(30)).map(|arrival| (arrival.item, arrival.reordered)).collect();
         assert_eq!(out, [('b', false), ('d', false), ('a', true), ('c', true)]);
     }
 }

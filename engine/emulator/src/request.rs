@@ -44,8 +44,9 @@ impl LinkRequest {
     /// When it is not one: the error names the key, what was found and what is expected.
     pub fn parse(line: &str) -> Result<Self, EmulationError> {
         let mut json = serde_json::Deserializer::from_str(line);
-        let emulation: Emulation = serde_path_to_error::deserialize(&mut json)
-            .map_err(|error| EmulationError::Unreadable { key: error.path().to_string(), source: error.into_inner() })?;
+        let emulation: Emulation = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            EmulationError::Unreadable { key: error.path().to_string(), source: error.into_inner() }
+        })?;
         json.end().map_err(|source| EmulationError::Unreadable { key: "after the request".into(), source })?;
         Self::check(emulation)
     }
@@ -158,7 +159,11 @@ mod tests {
         for (right, wrong, parts) in [
             ("\"loss\":0.0", "\"loss\":1.5", &["directions[0].loss", "1.5", "0 to 1"][..]),
             ("\"loss\":0.0", "\"loss\":\"no\"", &["directions[0].loss", "\"no\"", "f64"]),
-            ("\"jitter_us\":0", "\"jitter_us\":90000", &["directions[0].jitter_us", "90000", "delay_us, which is 87500"]),
+            (
+                "\"jitter_us\":0",
+                "\"jitter_us\":90000",
+                &["directions[0].jitter_us", "90000", "delay_us, which is 87500"],
+            ),
             ("1100000", "1499", &["directions[0].queue_bytes", "1499", "mtu_bytes"]),
             ("\"queue_packets\":9", "\"queue_packets\":0", &["directions[1].queue_packets", "0", "at least 1"]),
             ("100000000", "999", &["directions[0].rate_bps", "999", "1000 to"]),

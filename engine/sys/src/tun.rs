@@ -8,26 +8,22 @@ use std::{
     },
 };
 
-/// Bytes of the header in front of each packet that a [`TunDevice`] gives and takes: `struct virtio_net_hdr` of
+/// Bytes of the header in front of each packet that a TUN device gives and takes: `struct virtio_net_hdr` of
 /// `linux/virtio_net.h`, its numbers in the byte order of the machine.
 pub const VNET_HEADER_BYTES: usize = 10;
 
-/// A TUN device made by this process; it goes when this is dropped.
-#[derive(Debug)]
-pub struct TunDevice {
-    /// Reads and writes one packet each, with its header in front; never blocks.
-    pub file: OwnedFd,
-    /// Whether the kernel hands out UDP super-packets (Linux 6.2 or later). TCP's it always does.
-    pub udp_segmentation: bool,
-}
+// As in `linux/sockios.h`: the crate's own are of another type than the call takes in some C libraries.
+const SIOCSIFMTU: libc::Ioctl = 0x8922;
+const SIOCSIFTXQLEN: libc::Ioctl = 0x8943;
 
 /// Makes a TUN device in the network namespace of the calling thread: with virtio headers, partial checksums and
-/// super-packets, not up and without addresses.
+/// super-packets (those of UDP where the kernel has them: Linux 6.2), not up and without addresses. Reads and writes of
+/// the file are one packet each and never block. The device goes when the file is closed.
 ///
 /// # Errors
 /// When `/dev/net/tun` cannot be opened, a device of that name exists (`EBUSY`), the name is not valid (`EINVAL`), or
 /// it is not permitted (`EPERM`).
-pub fn make_tun(name: &str, mtu_bytes: u32, transmit_queue_packets: u32) -> io::Result<TunDevice> {
+pub fn make_tun(name: &str, mtu_bytes: u32, transmit_queue_packets: u32) -> io::Result<OwnedFd> {
     let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
     let mut request = request_for(name)?;
     let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR | libc::IFF_TUN_EXCL;
@@ -35,16 +31,16 @@ pub fn make_tun(name: &str, mtu_bytes: u32, transmit_queue_packets: u32) -> io::
     request.ifr_ifru.ifru_flags = i16::from_ne_bytes(low_half(flags));
     device_request(&file, libc::TUNSETIFF, &mut request)?;
     set_header_bytes(&file)?;
-    let udp_segmentation = set_offloads(&file)?;
+    set_offloads(&file)?;
     // Any socket will do to name a device by.
     let socket = UdpSocket::bind(("::", 0)).or_else(|_| UdpSocket::bind(("0.0.0.0", 0)))?;
     let number = |value: u32| libc::c_int::try_from(value).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
     request.ifr_ifru.ifru_mtu = number(mtu_bytes)?;
-    device_request(&socket, libc::SIOCSIFMTU, &mut request)?;
+    device_request(&socket, SIOCSIFMTU, &mut request)?;
     // The field for the queue's length is the same int under another name.
     request.ifr_ifru.ifru_mtu = number(transmit_queue_packets)?;
-    device_request(&socket, libc::SIOCSIFTXQLEN, &mut request)?;
-    Ok(TunDevice { file: file.into(), udp_segmentation })
+    device_request(&socket, SIOCSIFTXQLEN, &mut request)?;
+    Ok(file.into())
 }
 
 fn request_for(name: &str) -> io::Result<libc::ifreq> {
@@ -77,19 +73,14 @@ fn set_header_bytes(file: &File) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// True if UDP super-packets came with it.
-fn set_offloads(file: &File) -> io::Result<bool> {
+fn set_offloads(file: &File) -> io::Result<()> {
     let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
     let attempt = |offloads: libc::c_uint| {
         // SAFETY: the operation takes its flags by value.
         let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads)) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
-    if attempt(tcp | libc::TUN_F_USO4 | libc::TUN_F_USO6).is_ok() {
-        return Ok(true);
-    }
-    attempt(tcp)?;
-    Ok(false)
+    attempt(tcp | libc::TUN_F_USO4 | libc::TUN_F_USO6).or_else(|_| attempt(tcp))
 }
 
 #[cfg(test)]

@@ -1,0 +1,27 @@
+//! One emulated link between two TUN devices, each in a network namespace: rate, one-way delay, drop-tail queue,
+//! random loss and jitter, per direction.
+//!
+//! ```text
+//! device ─▶ read ─▶ queue + serializer ─▶ loss ─▶ delay line ─▶ write ─▶ device
+//!           one thread a direction        pure: `link`, times are arguments
+//! ```
+//!
+//! Super-packets stay whole where that costs no truth; see `docs/emulator.md`.
+
+mod arena;
+pub mod defaults;
+mod delay_line;
+mod device;
+mod direction;
+mod error;
+mod link;
+mod loss;
+mod packet;
+mod queue;
+mod request;
+mod run;
+mod segment;
+mod serializer;
+
+pub use error::EmulationError;
+pub use run::emulate;

@@ -1,0 +1,195 @@
+//! The life of a link: made, reported on, taken down.
+
+use std::{
+    io::{self, Write},
+    num::NonZeroU64,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, ScopedJoinHandle},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use fastrand::Rng;
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::Errno,
+    thread::set_current_timer_slack,
+};
+use wire::{EmulationCounters, EmulationEvent};
+
+use crate::{
+    defaults::LAST_LINE_TIMEOUT,
+    device::Device,
+    direction::{Clock, Direction, SharedLink, Stop},
+    error::EmulationError,
+    link::Link,
+    request::LinkRequest,
+};
+
+/// Emulates one link, as `line` (an [`Emulation`](wire::Emulation) in JSON) asks, until `input` reaches its end. Tells
+/// [`EmulationEvent`]s on `output`, one JSON object a line.
+///
+/// # Errors
+/// When the request is not one, a device cannot be made, or one is gone. The error has been told on `output` by then.
+pub fn emulate(line: &str, input: BorrowedFd<'_>, output: impl Write + AsFd) -> Result<(), EmulationError> {
+    let mut output = Output(output);
+    let result = LinkRequest::parse(line).and_then(|request| Emulator::make(&request)?.run(input, &mut output));
+    if let Err(error) = &result {
+        // Whoever does not listen any more has the exit code.
+        let _ = output.tell(&EmulationEvent::Failed { message: error.to_string() });
+    }
+    result
+}
+
+struct Emulator {
+    devices: [Device; 2],
+    links: [Arc<SharedLink>; 2],
+    report_interval: Duration,
+    clock: Clock,
+    stop_requested: AtomicBool,
+    /// Wakes the directions.
+    stop: OwnedFd,
+    /// Wakes the reporter when a direction has ended.
+    ended: OwnedFd,
+}
+
+impl Emulator {
+    fn make(request: &LinkRequest) -> Result<Self, EmulationError> {
+        let [first, second] = &request.devices;
+        let mut random = Rng::with_seed(request.seed);
+        Ok(Self {
+            devices: [Device::make(first, request.mtu_bytes)?, Device::make(second, request.mtu_bytes)?],
+            links: request.directions.map(|settings| Arc::new(SharedLink::new(Link::new(settings, random.fork())))),
+            report_interval: request.report_interval,
+            clock: Clock::start(),
+            stop_requested: AtomicBool::new(false),
+            stop: event()?,
+            ended: event()?,
+        })
+    }
+
+    fn run(&self, input: BorrowedFd<'_>, output: &mut Output<impl Write + AsFd>) -> Result<(), EmulationError> {
+        thread::scope(|scope| {
+            let directions = [0, 1].map(|index| {
+                let work = move || self.direct(index);
+                thread::Builder::new().name(format!("direction-{index}")).spawn_scoped(scope, work)
+            });
+            let reported = output.tell(&EmulationEvent::Ready).and_then(|()| self.report(input, output));
+            self.stop_requested.store(true, Ordering::Relaxed);
+            signal(self.stop.as_fd());
+            let ended = directions.into_iter().enumerate().map(|(index, thread)| join(index, thread));
+            let ended = ended.fold(Ok(()), Result::and);
+            let told = output.tell_last(&self.counters());
+            ended.and(reported).and(told)
+        })
+    }
+
+    fn direct(&self, index: usize) -> Result<(), EmulationError> {
+        let _told = SignalOnDrop(self.ended.as_fd());
+        // Timers may otherwise be 50 µs late to save power.
+        set_current_timer_slack(NonZeroU64::new(1)).map_err(system("set the timer slack"))?;
+        let [from, to] = [&self.devices[index], &self.devices[1 - index]];
+        let stop = Stop { requested: &self.stop_requested, wake: self.stop.as_fd() };
+        Direction::new(from, to, self.links[index].clone(), self.clock, stop).run()
+    }
+
+    /// Until the input ends, a direction ends, or a namespace is gone.
+    fn report(&self, input: BorrowedFd<'_>, output: &mut Output<impl Write + AsFd>) -> Result<(), EmulationError> {
+        let mut due = Instant::now() + self.report_interval;
+        loop {
+            let mut files = [input, self.ended.as_fd()].map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN));
+            let left = due.saturating_duration_since(Instant::now());
+            match poll(&mut files, Some(&Timespec::try_from(left).unwrap_or_default())) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(system("wait for standard input")(error)),
+            }
+            let [input_is_ready, direction_ended] = [&files[0], &files[1]].map(|file| !file.revents().is_empty());
+            if direction_ended || (input_is_ready && is_at_end(input)) {
+                return Ok(());
+            }
+            if Instant::now() >= due {
+                due = (due + self.report_interval).max(Instant::now());
+                for device in &self.devices {
+                    device.check_namespace()?;
+                }
+                if output.takes(Duration::ZERO) {
+                    output.tell(&self.counters())?;
+                }
+            }
+        }
+    }
+
+    fn counters(&self) -> EmulationEvent {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at_unix_ns = i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX);
+        let mut directions = [&self.links[0], &self.links[1]].map(|link| link.lock().report(self.clock.now()));
+        for (counters, device) in directions.iter_mut().zip(&self.devices) {
+            counters.device_dropped_packets = device.dropped_packets().unwrap_or_default();
+        }
+        EmulationEvent::Counters(EmulationCounters { at_unix_ns, directions })
+    }
+}
+
+/// Where events go.
+struct Output<W>(W);
+
+impl<W: Write + AsFd> Output<W> {
+    fn tell(&mut self, event: &EmulationEvent) -> Result<(), EmulationError> {
+        let mut line = serde_json::to_vec(event).unwrap_or_default();
+        line.push(b'\n');
+        let written = self.0.write_all(&line).and_then(|()| self.0.flush());
+        written.map_err(|source| EmulationError::System { operation: "write to standard output", source })
+    }
+
+    /// Whether a line can be written without waiting longer than this.
+    fn takes(&self, timeout: Duration) -> bool {
+        let mut files = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::OUT)];
+        poll(&mut files, Some(&Timespec::try_from(timeout).unwrap_or_default())).is_ok_and(|ready| ready > 0)
+    }
+
+    fn tell_last(&mut self, event: &EmulationEvent) -> Result<(), EmulationError> {
+        if self.takes(LAST_LINE_TIMEOUT) { self.tell(event) } else { Ok(()) }
+    }
+}
+
+struct SignalOnDrop<'a>(BorrowedFd<'a>);
+
+impl Drop for SignalOnDrop<'_> {
+    fn drop(&mut self) {
+        signal(self.0);
+    }
+}
+
+type DirectionThread<'scope> = io::Result<ScopedJoinHandle<'scope, Result<(), EmulationError>>>;
+
+fn join(index: usize, thread: DirectionThread<'_>) -> Result<(), EmulationError> {
+    match thread {
+        Ok(thread) => thread.join().unwrap_or(Err(EmulationError::Panicked(index))),
+        Err(source) => Err(EmulationError::System { operation: "start a thread", source }),
+    }
+}
+
+/// What comes after the request has no meaning; that nothing can come any more ends the link.
+fn is_at_end(input: BorrowedFd<'_>) -> bool {
+    let mut ignored = [0; 4096];
+    match rustix::io::read(input, &mut ignored) {
+        Ok(read) => read == 0,
+        Err(error) => !matches!(error, Errno::INTR | Errno::AGAIN),
+    }
+}
+
+fn event() -> Result<OwnedFd, EmulationError> {
+    eventfd(0, EventfdFlags::CLOEXEC).map_err(system("make an eventfd"))
+}
+
+fn signal(event: BorrowedFd<'_>) {
+    // It cannot fail: the counter is far from its end.
+    let _ = rustix::io::write(event, &1_u64.to_ne_bytes());
+}
+
+fn system(operation: &'static str) -> impl Fn(Errno) -> EmulationError {
+    move |error| EmulationError::System { operation, source: error.into() }
+}
