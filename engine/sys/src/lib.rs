@@ -2,6 +2,8 @@
 //!
 //! The only crate of the workspace in which `unsafe` is allowed.
 
+mod cc_info;
+mod ethtool;
 mod netns;
 mod pages;
 mod sockopt;
@@ -9,6 +11,8 @@ mod tcp_info;
 mod thread;
 mod tun;
 
+pub use cc_info::{BbrInfo, bbr_info};
+pub use ethtool::Ethtool;
 pub use netns::in_network_namespace;
 pub use pages::{ConstantPages, Pages};
 pub use sockopt::set_max_pacing_rate;
