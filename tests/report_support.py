@@ -10,6 +10,7 @@ import ibis
 import pyarrow as pa
 
 from flowsweep.analysis import STABLE_COLUMNS, cells
+from flowsweep.plan.model import Link, LinkDirection
 from flowsweep.report.material import Material
 
 Row = dict[str, Any]
@@ -171,12 +172,8 @@ length = ["2KB", "4KB", "6KB", "8KB", "10KB", "12KB", "14KB", "16KB"]
 def make_material(rows: Sequence[Row], *, name: str = "itanium-february", **changes: Any) -> Material:
     """A report's material for some trials, as changed."""
     other = make_facts("sara", cpus=4, sysctls=make_facts()["sysctls"] | {"net.core.rmem_max": "67108864"})
-    link = {
-        "name": "lambda",
-        "between": ["starlight", "sara"],
-        "rate_bps": 10_000_000_000,
-        "queue_bytes": None,
-    }
+    way = LinkDirection(rate_bps=10_000_000_000)
+    link = Link(name="lambda", between=("starlight", "sara"), forward=way, backward=way).model_dump()
     settings: dict[str, Any] = {
         "name": name,
         "created_at": STARTED_AT,

@@ -35,6 +35,11 @@ MSS_MAX_BYTES = 32_767
 QUEUE_MIN_BYTES = 1_600
 """One Ethernet frame."""
 QUEUE_MAX_BYTES = 1 << 31
+QUEUE_MAX_PACKETS = 10_000_000
+LINK_DELAY_MAX_NS = 60 * SECOND_NS
+MTU_MIN_BYTES = 1280
+"""Without which there is no IPv6 (RFC 8200)."""
+MTU_MAX_BYTES = 65_535
 LINK_RATE_MIN_BPS = 1_000
 RATE_MAX_BPS = 10**12
 CPU_MAX = 8_191
@@ -47,13 +52,23 @@ TRIAL_OVERHEAD_NS = 150 * MILLISECOND_NS
 
 # An engine's part of it
 PAD_NS = 100 * MILLISECOND_NS
+PAD_OF_PAIRS_NS = 300 * MILLISECOND_NS
+"""Where several pairs of hosts take part: their flows begin at slightly different moments."""
 PAD_PER_DURATION = 2e-4
 """Clocks of two hosts may differ by this much in speed."""
 CONNECT_TIMEOUT_NS = 10 * SECOND_NS
 SILENCE_TIMEOUT_NS = 10 * SECOND_NS
 """How long a path may be silent before its flows count as broken."""
+START_AHEAD_NS = 30 * MILLISECOND_NS
+"""How far ahead of the longest round trip to an engine a common start lies."""
+PAIRS_MEETING_MAX = 32
+"""How many pairs of hosts of a trial get ready at the same time."""
+LAST_WORDS_S = 1.0
+"""How long the other ends of a trial have to end by themselves once one of them is not whole."""
 
 # A session with an engine
+CLOCK_EXCHANGES = 8
+"""How often a host's clock is asked for; the answer with the shortest round trip counts."""
 SESSION_OPEN_TIMEOUT_S = 20.0
 SESSION_REQUEST_TIMEOUT_S = 10.0
 RECONNECT_FOR_S = 30.0
@@ -75,8 +90,16 @@ LAB_QUEUE_NS = 50 * MILLISECOND_NS
 LAB_QUEUE_MINIMUM_BYTES = 128 * 1024
 LAB_BURST_NS = 4 * MILLISECOND_NS
 """How late the shaper's timer may fire without losing rate."""
-LAB_TCP_BUFFER_MAX_BYTES = 32 * 1024 * 1024
-"""How far the kernel's autotuning may go in a lab host."""
+LAB_TCP_BUFFER_MIN_BYTES = 32 * 1024 * 1024
+LAB_TCP_BUFFER_MAX_BYTES = 1 << 30
+"""Between these is how far the kernel's autotuning may go in a lab host, as its links ask for."""
+LAB_UNLIMITED_RATE_BPS = 10**10
+"""What a link of unlimited rate is taken for, where room has to be made for what is under way."""
+LAB_EMULATOR_READY_TIMEOUT_S = 10.0
+LAB_EMULATOR_END_TIMEOUT_S = 2.0
+LAB_EMULATOR_SILENCE_S = 4.0
+"""How long an emulator may say nothing, before its link counts as broken."""
+LAB_EMULATOR_REPORT_NS = 100 * MILLISECOND_NS
 LAB_COMMAND_TIMEOUT_S = 10.0
 LAB_ENGINE_END_TIMEOUT_S = 2.0
 """How long a left-over engine may take to be gone once it was killed."""

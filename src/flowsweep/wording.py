@@ -6,6 +6,7 @@ back is in `flowsweep.units`.
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
 
@@ -76,6 +77,33 @@ def both_windows(send_bytes: int | None, recv_bytes: int | None, *, none: str = 
 def window_marks(trial: Mapping[str, object]) -> str:
     """Say what became of a trial's windows: "capped" at window_max, "clipped" or "raised" by the kernel."""
     return ", ".join(word for word in ("capped", "clipped", "raised") if trial.get(f"window_{word}"))
+
+
+def link_words(link: Mapping[str, Any]) -> str:
+    """Describe an emulated link, as `Link.model_dump()` has it: "left and right, 100 Mbit/s, delay 10 ms"."""
+    ends = ", ".join(link["between"][:-1]) + f" and {link['between'][-1]}"
+    forward, backward = link["forward"], link["backward"]
+    if len(link["between"]) > 2:
+        return f"a switch of {ends}, each port {_direction_words(forward)}"
+    if forward == backward:
+        return f"{ends}, {_direction_words(forward)}"
+    return f"{ends}, there {_direction_words(forward)}; back {_direction_words(backward)}"
+
+
+def _direction_words(way: Mapping[str, Any]) -> str:
+    words = [f"{format_rate(way['rate_bps'])} of IP packets" if way["rate_bps"] else "unlimited rate"]
+    if way["delay_ns"]:
+        jitter = f" ± {format_duration(way['jitter_ns'])}" if way["jitter_ns"] else ""
+        words.append(f"delay {format_duration(way['delay_ns'])}{jitter}")
+    if way["reorder"]:
+        words.append("out of order")
+    if way["loss"]:
+        words.append(f"loss {format_share(way['loss'])}")
+    if way["queue_bytes"]:
+        words.append(f"queue {format_size(way['queue_bytes'])}")
+    if way["queue_packets"]:
+        words.append(f"queue {counted(way['queue_packets'], 'packet')}")
+    return ", ".join(words)
 
 
 _BINARY_UNITS = {unit: SIZE_UNITS[unit] for unit in ("KiB", "MiB", "GiB")}

@@ -14,7 +14,7 @@ from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
 from flowsweep.plan.model import Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
-from flowsweep.wording import counted, direction, format_duration, format_rate, format_size
+from flowsweep.wording import counted, direction, format_duration, format_rate, format_size, link_words
 
 NO_SEED = 0
 """Counts and times are the same for every seed."""
@@ -56,7 +56,11 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
         ("expected bytes", _bytes(expected)),
         ("order", _order(plan)),
         ("hosts", ", ".join(host.name for host in plan.hosts)),
-        *([("lab", ", ".join(_link(plan, index) for index in range(len(plan.links))))] if plan.links else []),
+        *(
+            [("lab", "; ".join(f"{link.name}: {link_words(link.model_dump())}" for link in plan.links))]
+            if plan.links
+            else []
+        ),
     ]
 
 
@@ -122,12 +126,6 @@ def _order(plan: Plan) -> str:
         return "listed, as written"
     seed = plan.campaign.seed
     return "randomised blocks, " + ("seed drawn when the campaign starts" if seed is None else f"seed {seed}")
-
-
-def _link(plan: Plan, index: int) -> str:
-    link = plan.links[index]
-    rate = "unlimited" if link.rate_bps is None else format_rate(link.rate_bps)
-    return f"{link.name} ({' ↔ '.join(link.between)}, {rate})"
 
 
 def _windows(points: Sequence[Point]) -> str:

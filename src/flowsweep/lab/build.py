@@ -9,10 +9,12 @@ from flowsweep.errors import LabError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import settings, wiring
 from flowsweep.lab.command import batch, path_of
+from flowsweep.lab.emulator import Emulator
 from flowsweep.lab.leftovers import existing_namespaces, remove_leftovers, remove_namespaces
+from flowsweep.lab.observer import LabObserver
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.signals import ended_in_order, signals_held
-from flowsweep.lab.topology import LinkLayout, Topology, host_access, lay_out
+from flowsweep.lab.topology import EmulatedLink, RoutedLink, Topology, host_access, lay_out
 from flowsweep.plan.model import Host, Link
 
 IPV6_SETTINGS = Path("/proc/sys/net/ipv6")
@@ -26,6 +28,13 @@ class Lab:
     """By host name."""
     topology: Topology
     ipv6: bool
+    emulators: Sequence[Emulator]
+    """One for each emulated link."""
+
+    @property
+    def observer(self) -> LabObserver:
+        """Follows the emulated links beside a trial."""
+        return LabObserver(self.emulators)
 
     def set_link(self, name: str, *, up: bool) -> None:
         """Interrupt a link in both directions, or restore it. Queued packets are lost.
@@ -33,15 +42,20 @@ class Lab:
         Raises:
             LabError: There is no such link, or the kernel refused.
         """
+        state = "up" if up else "down"
         layout = self._layout(name)
-        lines = [f"link set {leg.router_device} {'up' if up else 'down'}" for leg in layout.legs]
+        if isinstance(layout, EmulatedLink):
+            for end in layout.ends:
+                batch(["ip", "-n", end.host_namespace], [f"link set {end.host_device} {state}"])
+            return
+        lines = [f"link set {leg.router_device} {state}" for leg in layout.ends]
         if up:
             # A device keeps its addresses over an interruption (keep_addr_on_down), but not its neighbours.
-            for leg in layout.legs:
+            for leg in layout.ends:
                 lines += wiring.router_neighbours(leg, ipv6=self.ipv6)
         batch(["ip", "-n", layout.router_namespace], lines)
 
-    def _layout(self, name: str) -> LinkLayout:
+    def _layout(self, name: str) -> RoutedLink | EmulatedLink:
         for layout in self.topology.links:
             if layout.link.name == name:
                 return layout
@@ -50,7 +64,7 @@ class Lab:
 
 
 @contextmanager
-def build_lab(links: Sequence[Link], hosts: Sequence[Host]) -> Iterator[Lab]:
+def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) -> Iterator[Lab]:
     """Build hosts and links as network namespaces; take everything down at the end, however the end comes.
 
     Also removes what killed controllers left behind. While the lab stands, SIGTERM and SIGHUP end the program
@@ -59,38 +73,56 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host]) -> Iterator[Lab]:
     Args:
         links: The emulated links, each with a name of its own.
         hosts: Their hosts; those that only a link names are built as well, but get no access.
+        seed: The campaign's; from it those of random loss and jitter are derived.
 
     Raises:
         LabError: It cannot be built here; the message says which command failed and what to do.
+        LaunchError: This installation has no engine, which also emulates links.
     """
     remove_leftovers()
     ipv6 = IPV6_SETTINGS.exists()
-    topology = lay_out(links, hosts, Owner.this_process())
+    owner = Owner.this_process()
+    topology = lay_out(links, hosts, owner)
+    emulators: list[Emulator] = []
     with ended_in_order():
         try:
-            _build(topology, ipv6=ipv6)
+            _build_hosts_and_routers(topology, ipv6=ipv6)
+            emulators += (Emulator(pair, seed, owner) for pair in topology.emulated)
+            for emulator in emulators:
+                emulator.wait_ready()
+            _join(topology, ipv6=ipv6)
             ip = path_of("ip")
             access = {host.name: host_access(topology, host, ip=ip, ipv6=ipv6) for host in hosts}
-            yield Lab(access, topology, ipv6)
+            yield Lab(access, topology, ipv6, emulators)
         finally:
             with signals_held():
-                _take_down(topology)
+                _take_down(topology, emulators)
 
 
-def _build(topology: Topology, *, ipv6: bool) -> None:
+def _build_hosts_and_routers(topology: Topology, *, ipv6: bool) -> None:
     batch(["ip"], [f"netns add {namespace}" for namespace in topology.namespaces])
-    for namespace in topology.host_namespaces.values():
-        settings.apply(namespace, settings.of_host(ipv6=ipv6))
-    for layout in topology.links:
+    for host, namespace in topology.host_namespaces.items():
+        own = [layout.link for layout in topology.links if host in layout.link.between]
+        settings.apply(namespace, settings.of_host(own, ipv6=ipv6))
+    for layout in topology.routed:
         settings.apply(layout.router_namespace, settings.of_router(ipv6=ipv6))
     batch(["ip"], wiring.cables(topology))
+
+
+def _join(topology: Topology, *, ipv6: bool) -> None:
     for namespace in topology.namespaces:
         batch(["ip", "-n", namespace], wiring.addresses_and_routes(topology, namespace, ipv6=ipv6))
-    for layout in topology.links:
+    shapers: dict[str, list[str]] = {}
+    for layout in topology.routed:
+        for namespace, line in wiring.shapers(layout):
+            shapers.setdefault(namespace, []).append(line)
+    for namespace, lines in shapers.items():
         # Without `-force`, the first line that fails ends the batch.
-        batch(["tc", "-n", layout.router_namespace], wiring.shapers(layout))
+        batch(["tc", "-n", namespace], lines)
 
 
-def _take_down(topology: Topology) -> None:
+def _take_down(topology: Topology, emulators: Sequence[Emulator]) -> None:
+    for emulator in emulators:
+        emulator.end()
     standing = existing_namespaces()
     remove_namespaces([namespace for namespace in topology.namespaces if namespace in standing])

@@ -14,7 +14,10 @@ from flowsweep.lab.owner import Owner
 
 NAMESPACES = Path("/run/netns")
 """Where `ip netns` keeps them (ip-netns(8))."""
+PROCESSES = Path("/proc")
 ENGINE = "flowsweep-engine"
+OWNER_VARIABLE = "FLOWSWEEP_LINK"
+"""In an emulator's environment: it runs in no namespace of the lab, and is found by the owner in here."""
 
 
 def remove_leftovers() -> None:
@@ -23,6 +26,8 @@ def remove_leftovers() -> None:
     Raises:
         LabError: One of them could not be removed.
     """
+    for process in _emulators_left():
+        _end_engine(process)
     leftovers = []
     for namespace in sorted(existing_namespaces()):
         owner = Owner.of_namespace(namespace)
@@ -53,6 +58,22 @@ def remove_namespaces(namespaces: Sequence[str]) -> None:
         # Another controller may have removed the same leftovers at the same time: that is as good.
         if not existing_namespaces().isdisjoint(namespaces):
             raise
+
+
+def _emulators_left() -> list[int]:
+    """Emulators without a controller. They end with it: one that is still there hangs, or was stopped."""
+    found = []
+    for process in PROCESSES.glob("[0-9]*"):
+        # Most processes are none of this user's, and any may end meanwhile.
+        with contextlib.suppress(OSError):
+            if not (process / "exe").readlink().name.startswith(ENGINE):
+                continue
+            for variable in (process / "environ").read_bytes().split(b"\0"):
+                name, _, value = variable.decode(errors="replace").partition("=")
+                owner = Owner.of_namespace(value) if name == OWNER_VARIABLE else None
+                if owner is not None and not owner.is_alive():
+                    found.append(int(process.name))
+    return found
 
 
 def _processes_in(namespace: str) -> list[int]:

@@ -4,7 +4,7 @@ from flowsweep.errors import LabError
 from flowsweep.lab.build import build_lab
 from flowsweep.lab.command import first_missing
 from flowsweep.lab.rootless import may_administer_networks, user_namespace_refused
-from flowsweep.plan.model import Link
+from flowsweep.plan.model import Link, LinkDirection
 
 PROBE_RATE_BPS = 1_000_000
 
@@ -21,7 +21,8 @@ def lab_possible() -> str | None:
         return lacking
     if not may_administer_networks():
         return user_namespace_refused()
-    probe = Link(name="probe", between=("left", "right"), rate_bps=PROBE_RATE_BPS, queue_bytes=None)
+    way = LinkDirection(rate_bps=PROBE_RATE_BPS)
+    probe = Link(name="probe", between=("left", "right"), forward=way, backward=way)
     try:
         with build_lab((probe,), ()):
             return None

@@ -1,45 +1,52 @@
 """The lines for `ip` and `tc` that join namespaces. Pure."""
 
+import itertools
 from collections.abc import Iterator
 
 from flowsweep.lab.shaper import shaper
-from flowsweep.lab.topology import IPV4_PREFIX, IPV6_PREFIX, Leg, LinkLayout, Topology
+from flowsweep.lab.topology import IPV4_PREFIX, IPV6_PREFIX, End, Leg, RoutedLink, Topology
 
 
 def cables(topology: Topology) -> Iterator[str]:
     """One veth pair for each leg, each end made where it belongs."""
-    for layout in topology.links:
-        for leg in layout.legs:
-            yield (
-                f"link add {leg.host_device} address {leg.host_mac} netns {leg.host_namespace} type veth "
-                f"peer name {leg.router_device} address {leg.router_mac} netns {leg.router_namespace}"
-            )
+    for layout in topology.routed:
+        mtu = f"mtu {layout.link.mtu_bytes}"
+        for leg in layout.ends:
+            host = f"{leg.host_device} {mtu} address {leg.host_mac} netns {leg.host_namespace}"
+            router = f"{leg.router_device} {mtu} address {leg.router_mac} netns {leg.router_namespace}"
+            yield f"link add {host} type veth peer name {router}"
 
 
 def addresses_and_routes(topology: Topology, namespace: str, *, ipv6: bool) -> Iterator[str]:
-    """For one namespace: devices up, addresses on them, and on hosts a route to the other side of each link.
+    """For one namespace: devices up, addresses on them, and on hosts a route to the other ends of each link.
 
     `nodad`: nobody else is on the link, and waiting for duplicate address detection would take a second.
     """
     yield "link set lo up"
-    for layout in topology.links:
-        for leg, peer in (layout.legs, layout.legs[::-1]):
+    for layout in topology.routed:
+        for leg in layout.ends:
             if namespace == leg.router_namespace:
-                yield f"addr add {leg.router_ipv4}/{IPV4_PREFIX} dev {leg.router_device}"
-                if ipv6:
-                    yield f"addr add {leg.router_ipv6}/{IPV6_PREFIX} dev {leg.router_device} nodad"
-                yield f"link set {leg.router_device} up"
-                yield from router_neighbours(leg, ipv6=ipv6)
+                yield from _router_lines(leg, ipv6=ipv6)
             if namespace == leg.host_namespace:
-                yield from _host_lines(leg, peer, ipv6=ipv6)
+                yield from _host_lines(leg, [peer for peer in layout.ends if peer is not leg], ipv6=ipv6)
+    for pair in topology.emulated:
+        for end, peer in itertools.permutations(pair.ends):
+            if namespace == end.host_namespace:
+                yield from point_to_point(end, peer, ipv6=ipv6)
 
 
-def shapers(layout: LinkLayout) -> Iterator[str]:
-    """The token buckets of a link, on both egress devices of its router; none for a link without a rate."""
-    bucket = shaper(layout.link)
-    if bucket is not None:
-        for leg in layout.legs:
-            yield f"qdisc add dev {leg.router_device} root {bucket.arguments()}"
+def shapers(layout: RoutedLink) -> Iterator[tuple[str, str]]:
+    """The token buckets of a link, each with its namespace; none for a link without a rate.
+
+    One stands on each egress device of the router. A host of a switch has one on its own device as well.
+    """
+    bucket = shaper(layout.link.forward, layout.link.mtu_bytes)
+    if bucket is None:
+        return
+    for leg in layout.ends:
+        yield leg.router_namespace, f"qdisc add dev {leg.router_device} root {bucket.arguments()}"
+        if layout.link.is_switch:
+            yield leg.host_namespace, f"qdisc add dev {leg.host_device} root {bucket.arguments()}"
 
 
 def router_neighbours(leg: Leg, *, ipv6: bool) -> Iterator[str]:
@@ -52,7 +59,25 @@ def router_neighbours(leg: Leg, *, ipv6: bool) -> Iterator[str]:
         yield f"neigh replace {address} lladdr {leg.host_mac} dev {leg.router_device} nud permanent"
 
 
-def _host_lines(leg: Leg, peer: Leg, *, ipv6: bool) -> Iterator[str]:
+def point_to_point(end: End, peer: End, *, ipv6: bool) -> Iterator[str]:
+    """The device of an emulated link: its address, with the peer's a route, and nothing sent unasked."""
+    yield f"addr add {end.host_ipv4} peer {peer.host_ipv4} dev {end.host_device}"
+    if ipv6:
+        # Without a link-local address of its own there is no router solicitation, which would be counted too.
+        yield f"link set {end.host_device} addrgenmode none"
+        yield f"addr add {end.host_ipv6} peer {peer.host_ipv6} dev {end.host_device} nodad"
+    yield f"link set {end.host_device} multicast off up"
+
+
+def _router_lines(leg: Leg, *, ipv6: bool) -> Iterator[str]:
+    yield f"addr add {leg.router_ipv4}/{IPV4_PREFIX} dev {leg.router_device}"
+    if ipv6:
+        yield f"addr add {leg.router_ipv6}/{IPV6_PREFIX} dev {leg.router_device} nodad"
+    yield f"link set {leg.router_device} up"
+    yield from router_neighbours(leg, ipv6=ipv6)
+
+
+def _host_lines(leg: Leg, peers: list[Leg], *, ipv6: bool) -> Iterator[str]:
     yield f"addr add {leg.host_ipv4}/{IPV4_PREFIX} dev {leg.host_device}"
     if ipv6:
         yield f"addr add {leg.host_ipv6}/{IPV6_PREFIX} dev {leg.host_device} nodad"
@@ -60,7 +85,8 @@ def _host_lines(leg: Leg, peer: Leg, *, ipv6: bool) -> Iterator[str]:
     yield f"neigh replace {leg.router_ipv4} lladdr {leg.router_mac} dev {leg.host_device} nud permanent"
     if ipv6:
         yield f"neigh replace {leg.router_ipv6} lladdr {leg.router_mac} dev {leg.host_device} nud permanent"
-    # To the peer's own address only: a host may have several links.
-    yield f"route add {peer.host_ipv4} via {leg.router_ipv4} src {leg.host_ipv4}"
-    if ipv6:
-        yield f"route add {peer.host_ipv6} via {leg.router_ipv6} src {leg.host_ipv6}"
+    # To the peers' own addresses only: a host may have several links.
+    for peer in peers:
+        yield f"route add {peer.host_ipv4} via {leg.router_ipv4} src {leg.host_ipv4}"
+        if ipv6:
+            yield f"route add {peer.host_ipv6} via {leg.router_ipv6} src {leg.host_ipv6}"

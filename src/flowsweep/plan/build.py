@@ -6,8 +6,10 @@ from typing import TypeVar
 
 from flowsweep import defaults
 from flowsweep.plan.check_hosts import is_bare
-from flowsweep.plan.input import HostTable, LinkTable, PlanFile
-from flowsweep.plan.model import Campaign, Host, Link, Path, Plan, Sweep
+from flowsweep.plan.groups import members
+from flowsweep.plan.input import HostTable, PlanFile
+from flowsweep.plan.link_table import DirectionTable, LinkTable
+from flowsweep.plan.model import Campaign, Group, Host, Link, LinkDirection, Path, Plan, Sweep
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
 
 LOOPBACK = "localhost"
@@ -30,19 +32,38 @@ def build_plan(file: PlanFile, text: str, source: str, overrides: Mapping[str, s
         hosts=tuple(
             _host(name, file.hosts.get(name, HostTable()), in_lab=bool(links)) for name in _hosts(file)
         ),
+        groups=tuple(Group(name=name, hosts=tuple(hosts)) for name, hosts in file.groups.items()),
         sweeps=tuple(_sweep(sweep, number) for number, sweep in enumerate(file.sweep, start=1)),
     )
 
 
 def _hosts(file: PlanFile) -> list[str]:
-    """Name every host of a path once, in the order of the file; one that no path names needs no engine."""
-    named = (host for sweep in file.sweep for path in sweep.paths for host in (path.src, path.dst))
+    """Name every host of a path once, in the order of the file; one that takes no part needs no engine."""
+    named = (
+        host
+        for sweep in file.sweep
+        for path in sweep.paths
+        for name in (path.src, path.dst)
+        for host in members(file.groups, name, max(sweep.pairs) if sweep.pairs else None)
+    )
     return list(dict.fromkeys(named))
 
 
 def _link(name: str, link: LinkTable) -> Link:
-    first, second = link.between
-    return Link(name=name, between=(first, second), rate_bps=link.rate, queue_bytes=link.queue)
+    ways = {way: _direction(direction) for way, direction in link.ways().items()}
+    return Link(name=name, between=tuple(link.between), mtu_bytes=link.mtu, **ways)
+
+
+def _direction(direction: DirectionTable) -> LinkDirection:
+    return LinkDirection(
+        rate_bps=direction.rate,
+        queue_bytes=direction.queue,
+        queue_packets=direction.queue_packets,
+        delay_ns=direction.delay or 0,
+        jitter_ns=direction.jitter or 0,
+        reorder=bool(direction.reorder),
+        loss=direction.loss or 0.0,
+    )
 
 
 def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
@@ -66,6 +87,7 @@ def _sweep(sweep: SweepTable, number: int) -> Sweep:
         test=sweep.test,
         paths=tuple(Path(src=path.src, dst=path.dst) for path in sweep.paths),
         directions=sweep.directions,
+        pairs=_axis(sweep.pairs),
         flows=tuple(sweep.flows),
         window_bytes=_set(sweep.window),
         window_sum_bytes=_set(sweep.window_sum),

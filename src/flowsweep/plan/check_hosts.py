@@ -1,36 +1,34 @@
-"""What hosts, links and paths must agree on."""
+"""What hosts and paths must agree on, and paths with the links of a lab."""
 
-import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from flowsweep.plan.fields import NAME_EXPECTED, NAME_PATTERN
-from flowsweep.plan.input import HostTable, LinkTable, PlanFile
+from flowsweep.plan.groups import HostPair, host_pairs, members
+from flowsweep.plan.input import HostTable, PlanFile
+from flowsweep.plan.link_table import LinkTable
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweep_table import PathTable
 
-HOSTS_OF_A_LINK = 2
-
 
 def host_problems(file: PlanFile) -> Iterator[Problem]:
-    """Find hosts that nobody described or can reach, and links that join nothing."""
+    """Find hosts that nobody described or can reach, and paths that no link joins."""
     links = file.lab.links if file.lab else {}
     yield from _name_problems(file, links)
-    yield from _link_problems(file, links)
     if file.lab:
         yield from _lab_host_problems(file, links)
     addresses_missing: set[str] = set()
     for at, path in _paths(file):
-        unknown = list(_unknown_hosts(file, links, at, path))
+        unknown = list(_unknown_names(file, at, path))
         yield from unknown
-        if unknown or path.src == path.dst:
+        pairs = host_pairs(members(file.groups, path.src), members(file.groups, path.dst))
+        if unknown or not {host for pair in pairs for host in pair} <= known_hosts(file):
             continue
         if file.lab:
-            yield from _unjoined(links, at, path)
-        ways = [(path.src, path.dst), (path.dst, path.src)]
+            yield from _unjoined(links, at, pairs)
         one_way = file.sweep[int(at[1])].directions == "one"
-        for src, dst in ways[:1] if one_way else ways:
+        for src, dst in pairs if one_way else (*pairs, *((dst, src) for src, dst in pairs)):
             for problem in _unreachable(file, at, src, dst):
                 if shown_path(problem.path) not in addresses_missing:
                     addresses_missing.add(shown_path(problem.path))
@@ -40,6 +38,24 @@ def host_problems(file: PlanFile) -> Iterator[Problem]:
 def listening_host(hosts: dict[str, HostTable], src: str, dst: str) -> str | None:
     """Return which end of a path listens: the sink where it can; None if neither can."""
     return next((name for name in (dst, src) if hosts.get(name, HostTable()).listens), None)
+
+
+def known_hosts(file: PlanFile) -> set[str]:
+    """Name all hosts that paths and groups may name: those of the lab's links if there is a lab."""
+    if file.lab:
+        return {host for link in file.lab.links.values() for host in link.between}
+    return set(file.hosts)
+
+
+def unknown_host(file: PlanFile, at: KeyPath, name: str, known: Iterable[str]) -> Problem:
+    """Say that a name is none of those that are known, and how to make it one."""
+    add, section = (
+        ("join it by a link of the lab", "[lab.links.…]") if file.lab else ("describe it", f"[hosts.{name}]")
+    )
+    hint = did_you_mean(name, sorted(known)) or f": {add} in {section}"
+    about: tuple[KeyPath, ...] = (("hosts",), ("groups", name), ("lab",), ("lab", "links"))
+    about += tuple(("lab", "links", link, "between") for link in (file.lab.links if file.lab else ()))
+    return Problem(at, f"found the unknown host {shown(name)}{hint}", about=about)
 
 
 def is_bare(host: HostTable) -> bool:
@@ -55,27 +71,11 @@ def _paths(file: PlanFile) -> Iterator[tuple[KeyPath, PathTable]]:
 
 def _name_problems(file: PlanFile, links: dict[str, LinkTable]) -> Iterator[Problem]:
     paths: list[KeyPath] = [("hosts", name) for name in file.hosts]
+    paths += [("groups", name) for name in file.groups]
     paths += [("lab", "links", name) for name in links]
     for path in paths:
         if not re.fullmatch(NAME_PATTERN, str(path[-1])):
             yield Problem(path, f"found {shown(path[-1])}, expected {NAME_EXPECTED}")
-
-
-def _link_problems(file: PlanFile, links: dict[str, LinkTable]) -> Iterator[Problem]:
-    if file.lab and not links:
-        yield Problem(("lab", "links"), "missing: a lab needs a link, as in [lab.links.atlantic]")
-    for name, link in links.items():
-        if len(set(link.between)) != HOSTS_OF_A_LINK or len(link.between) != HOSTS_OF_A_LINK:
-            path = ("lab", "links", name, "between")
-            yield Problem(path, f'found {shown(link.between)}, expected two hosts, as in ["left", "right"]')
-        if link.queue is not None and link.rate is None:
-            path, about = ("lab", "links", name, "queue"), (("lab", "links", name, "rate"),)
-            message = "has no effect without `rate`: nothing waits for a link of unlimited rate; set one"
-            yield Problem(path, message, about)
-    for (first, one), (second, other) in itertools.combinations(links.items(), 2):
-        if one.between and set(one.between) == set(other.between):
-            message = f"joins the hosts that lab.links.{first} joins already: leave one out"
-            yield Problem(("lab", "links", second, "between"), message)
 
 
 def _lab_host_problems(file: PlanFile, links: dict[str, LinkTable]) -> Iterator[Problem]:
@@ -95,28 +95,19 @@ def _lab_host_problems(file: PlanFile, links: dict[str, LinkTable]) -> Iterator[
                 yield Problem(("hosts", name, key), message)
 
 
-def _unknown_hosts(
-    file: PlanFile, links: dict[str, LinkTable], at: KeyPath, path: PathTable
-) -> Iterator[Problem]:
-    if file.lab:
-        known = sorted({host for link in links.values() for host in link.between})
-        add = "join it by a link of the lab"
-    else:
-        known = sorted(file.hosts)
-        add = "describe it"
-    about: tuple[KeyPath, ...] = (("hosts",), ("lab",), ("lab", "links"))
-    about += tuple(("lab", "links", name, "between") for name in links)
-    for key, host in (("from", path.src), ("to", path.dst)):
-        if host not in known:
-            section = "[lab.links.…]" if file.lab else f"[hosts.{host}]"
-            hint = did_you_mean(host, known) or f": {add} in {section}"
-            yield Problem((*at, key), f"found the unknown host {shown(host)}{hint}", about=about)
+def _unknown_names(file: PlanFile, at: KeyPath, path: PathTable) -> Iterator[Problem]:
+    known = known_hosts(file) | file.groups.keys()
+    for key, name in (("from", path.src), ("to", path.dst)):
+        if name not in known:
+            yield unknown_host(file, (*at, key), name, known)
 
 
-def _unjoined(links: dict[str, LinkTable], at: KeyPath, path: PathTable) -> Iterator[Problem]:
-    if not any(set(link.between) == {path.src, path.dst} for link in links.values()):
-        message = f'found "{path.src}" and "{path.dst}", which no link of the lab joins: add one between them'
-        yield Problem(at, message, about=tuple(("lab", "links", name, "between") for name in links))
+def _unjoined(links: dict[str, LinkTable], at: KeyPath, pairs: Sequence[HostPair]) -> Iterator[Problem]:
+    for src, dst in pairs:
+        if not any({src, dst} <= set(link.between) for link in links.values()):
+            message = f'found "{src}" and "{dst}", which no link of the lab joins: add one between them'
+            yield Problem(at, message, about=tuple(("lab", "links", name, "between") for name in links))
+            return
 
 
 def _unreachable(file: PlanFile, at: KeyPath, src: str, dst: str) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from flowsweep import defaults, units
-from flowsweep.plan.readers import Reader, duration, matching, rate, shown, size, whole, wrong
+from flowsweep.plan.readers import Reader, duration, matching, probability, rate, shown, size, whole, wrong
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}"
 NAME_EXPECTED = 'a name of letters, digits, "-", "_" and ".", at most 63'
@@ -123,9 +123,16 @@ Window = Annotated[int, Reader(_read_window, _WINDOW.schema)]
 WindowSum = Annotated[int, size(1, units.LARGEST)]
 SegmentSize = Annotated[int, size(defaults.MSS_MIN_BYTES, defaults.MSS_MAX_BYTES)]
 Queue = Annotated[int, size(defaults.QUEUE_MIN_BYTES, defaults.QUEUE_MAX_BYTES)]
+QueuePackets = Annotated[int, whole(1, defaults.QUEUE_MAX_PACKETS)]
+LinkDelay = Annotated[int, duration(0, defaults.LINK_DELAY_MAX_NS)]
+Loss = Annotated[float, probability()]
+Mtu = Annotated[int, size(defaults.MTU_MIN_BYTES, defaults.MTU_MAX_BYTES)]
 Rate = Annotated[int, rate(1)]
 LinkRate = Annotated[int, rate(defaults.LINK_RATE_MIN_BPS)]
 Name = Annotated[str, Reader(_read_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
+Members = Annotated[
+    list[Name], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_each_once)
+]
 Title = Annotated[str, Reader(_read_title, {"type": "string", "minLength": 1, "maxLength": 100})]
 Cpus = Annotated[
     tuple[int, ...], Reader(_read_cpus, {"type": "string", "pattern": r"^\d+(-\d+)?(,\d+(-\d+)?)*$"})

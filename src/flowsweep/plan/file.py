@@ -10,7 +10,9 @@ from pydantic import ValidationError
 
 from flowsweep.errors import PlanError
 from flowsweep.plan.build import build_plan
+from flowsweep.plan.check_groups import group_problems
 from flowsweep.plan.check_hosts import host_problems
+from flowsweep.plan.check_links import link_problems
 from flowsweep.plan.check_meeting import meeting_problems
 from flowsweep.plan.check_sweeps import sweep_problems
 from flowsweep.plan.input import PlanFile
@@ -56,7 +58,13 @@ def parse_plan(
     except tomllib.TOMLDecodeError as error:
         raise PlanError(source, (f"is not TOML: {error}",)) from error
     file, problems, wrong = _read(document)
-    consequences = [*sweep_problems(file), *host_problems(file), *meeting_problems(file)]
+    consequences = [
+        *sweep_problems(file),
+        *host_problems(file),
+        *group_problems(file),
+        *link_problems(file),
+        *meeting_problems(file),
+    ]
     problems = [*problems, *worth_telling(consequences, wrong)]
     if problems:
         raise PlanError(source, _told(problems, text, overrides, options or {}))

@@ -7,7 +7,7 @@ HostPair = tuple[str, str]
 
 
 def members(groups: Mapping[str, Sequence[str]], name: str, pairs: int | None = None) -> tuple[str, ...]:
-    """List the hosts that a name stands for: a group's, the first `pairs` of them if given; else that host."""
+    """List the hosts that a name stands for: a group's, the first `pairs` of them if given; or that host."""
     return tuple(groups[name][:pairs]) if name in groups else (name,)
 
 

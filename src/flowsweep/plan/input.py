@@ -6,7 +6,8 @@ from pydantic import Field
 
 from flowsweep import defaults
 from flowsweep.plan import fields
-from flowsweep.plan.readers import nothing_yet, one_of
+from flowsweep.plan.link_table import LinkTable
+from flowsweep.plan.readers import one_of
 from flowsweep.plan.sweep_table import SweepTable
 from flowsweep.plan.table import Table, key
 
@@ -24,27 +25,6 @@ class CampaignTable(Table):
     seed: fields.Seed | None = key(
         "Seed of the shuffle; drawn and recorded when the campaign starts if absent.", None, examples=[1]
     )
-
-
-class LinkTable(Table):
-    """An emulated path between two hosts, which are made for the campaign on this machine."""
-
-    between: Annotated[list[fields.Name], Field(min_length=2, max_length=2)] = key(
-        "The two hosts.", [], examples=[["left", "right"]]
-    )
-    rate: fields.LinkRate | None = key(
-        "Rate of IP packets, without Ethernet framing; unlimited if absent.", None, examples=["200Mbit/s"]
-    )
-    queue: fields.Queue | None = key(
-        "What may wait for the link; a length that suits the rate if absent.", None, examples=["1.1MB"]
-    )
-    delay: Annotated[None, nothing_yet("the delay of a link", '"0ms"')] = key(
-        "Not in this version yet.", None
-    )
-    jitter: Annotated[None, nothing_yet("the jitter of a link", '"0ms"')] = key(
-        "Not in this version yet.", None
-    )
-    loss: Annotated[None, nothing_yet("loss on a link", "0.0")] = key("Not in this version yet.", None)
 
 
 class LabTable(Table):
@@ -89,4 +69,9 @@ class PlanFile(Table):
     campaign: CampaignTable = key("The campaign.", CampaignTable())
     lab: LabTable | None = key("Emulated links, for a plan without real hosts.", None)
     hosts: dict[str, HostTable] = key("Real hosts, by name.", {})
+    groups: dict[str, fields.Members] = key(
+        "Groups of hosts, by name: a path between groups has each source send to each sink.",
+        {},
+        examples=[{"sources": ["s1", "s2"], "sinks": ["t1", "t2"]}],
+    )
     sweep: Annotated[list[SweepTable], Field(min_length=1)] = key("The grids of trials.", [])

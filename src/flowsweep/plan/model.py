@@ -4,6 +4,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from flowsweep import defaults
+from flowsweep.plan.groups import members
+
 Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
 
@@ -24,15 +27,52 @@ class Campaign(Frozen):
     """Absent: drawn when the campaign starts, and recorded."""
 
 
+class LinkDirection(Frozen):
+    """What a link does to packets on one of its two ways."""
+
+    rate_bps: int | None = None
+    """Rate of IP packets, without Ethernet framing; unlimited if absent."""
+    queue_bytes: int | None = None
+    """What may wait for the link; a default that suits the rate if this and `queue_packets` are absent."""
+    queue_packets: int | None = None
+    """How many packets may wait; beside `queue_bytes`, what is reached first counts."""
+    delay_ns: int = 0
+    """From the end of a packet's transmission to its arrival."""
+    jitter_ns: int = 0
+    """Each packet's delay is drawn evenly from `delay_ns` ± this."""
+    reorder: bool = False
+    """Whether jitter lets packets overtake each other."""
+    loss: float = 0.0
+    """Probability that a packet is lost, from 0 to below 1."""
+
+
 class Link(Frozen):
-    """`[lab.links.NAME]`: an emulated path between two hosts."""
+    """`[lab.links.NAME]`: an emulated path between two hosts, or a switch that joins more."""
 
     name: str
-    between: tuple[str, str]
-    rate_bps: int | None
-    """Rate of IP packets, without Ethernet framing; unlimited if absent."""
-    queue_bytes: int | None
-    """What may wait for the link; a default that suits the rate if absent."""
+    between: tuple[str, ...]
+    """Two hosts, or more."""
+    mtu_bytes: int = defaults.LAB_MTU_BYTES
+    forward: LinkDirection
+    """From the first host to the second; of a switch, what each of its ports does, as in `backward`."""
+    backward: LinkDirection
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether each of more than two hosts has a port of its own."""
+        return len(self.between) > 2
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether it does more than a shaper of the kernel can: then packets go through an emulator."""
+        one, other = self.forward, self.backward
+        return one != other or bool(one.delay_ns or one.loss) or one.queue_packets is not None
+
+    def direction(self, src: str, dst: str) -> LinkDirection | None:
+        """What it does to packets from one host to another; None if it does not join them."""
+        if src == dst or not {src, dst} <= set(self.between):
+            return None
+        return self.forward if self.between.index(src) < self.between.index(dst) else self.backward
 
 
 class Host(Frozen):
@@ -53,10 +93,18 @@ class Host(Frozen):
     """False: cannot be reached from outside (NAT), so that its peer listens in either role."""
 
 
+class Group(Frozen):
+    """A line of `[groups]`: hosts that send or receive together."""
+
+    name: str
+    hosts: tuple[str, ...]
+
+
 class Path(Frozen):
-    """`{ from = "…", to = "…" }`: an ordered pair of hosts."""
+    """`{ from = "…", to = "…" }`: an ordered pair of hosts, or of groups: each source sends to each sink."""
 
     src: str
+    """A host or a group."""
     dst: str
 
 
@@ -67,7 +115,10 @@ class Sweep(Frozen):
     test: Literal["tcp"]
     paths: tuple[Path, ...]
     directions: Directions
+    pairs: tuple[int | None, ...] = (None,)
+    """How many hosts of each group take part, the first ones; all, if absent."""
     flows: tuple[int, ...]
+    """From each source to each sink."""
     window_bytes: tuple[int, ...] | None
     window_sum_bytes: tuple[int, ...] | None
     """At most one of `window_bytes` and `window_sum_bytes`."""
@@ -109,4 +160,9 @@ class Plan(Frozen):
     """Empty: real hosts."""
     hosts: tuple[Host, ...]
     """Every host that a path names, with a `[hosts]` entry or, in a lab, without."""
+    groups: tuple[Group, ...] = ()
     sweeps: tuple[Sweep, ...]
+
+    def members(self, name: str, pairs: int | None = None) -> tuple[str, ...]:
+        """List the hosts that a name of a path stands for, the first `pairs` of a group."""
+        return members({group.name: group.hosts for group in self.groups}, name, pairs)

@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from flowsweep.plan.input import CampaignTable, HostTable, LabTable, LinkTable, PlanFile
+from flowsweep.plan.input import CampaignTable, HostTable, LabTable, PlanFile
+from flowsweep.plan.link_table import DirectionTable, LinkTable
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweep_table import PathTable, SweepTable
 from flowsweep.plan.table import Table
@@ -131,6 +132,8 @@ def _model_of(table: KeyPath) -> type[Table]:
             return CampaignTable
         case ("lab",):
             return LabTable
+        case ("lab", "links", _, "forward" | "backward"):
+            return DirectionTable
         case ("lab", "links", *_):
             return LinkTable
         case ("hosts", *_):

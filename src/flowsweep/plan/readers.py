@@ -1,9 +1,11 @@
 """How values of a plan file are read: a reader takes what a person wrote or says what it expected instead."""
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -126,17 +128,23 @@ def one_of(*known: str | int, later: Sequence[str] = ()) -> Reader:
     return Reader(read, {"enum": list(known)})
 
 
-def nothing_yet(feature: str, example: str) -> Reader:
-    """Read a zero, with or without a unit; all else asks for a feature that this version does not have."""
+def probability() -> Reader:
+    """Read a probability below 1: a number, or a percentage such as "0.1%"."""
+    pattern = rf"({units.NUMBER_PATTERN}) ?%"
 
-    def read(value: object) -> None:
-        if isinstance(value, bool) or not re.fullmatch(r"0+(\.0*)? ?[A-Za-z]*", str(value)):
-            raise ValueError(
-                f"found {shown(value)}: {feature} is not in this version of Flowsweep yet; "
-                f"leave the key out, or write {example}"
-            )
+    def read(value: object) -> float:
+        if isinstance(value, str) and (percentage := re.fullmatch(pattern, value.strip(), re.ASCII)):
+            found = float(Fraction(percentage[1]) / 100)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found = float(value)
+        else:
+            found = math.nan
+        if 0 <= found < 1:
+            return found
+        raise wrong(value, 'a probability from 0 to below 1, such as 0.001 or "0.1%"')
 
-    return Reader(read, {"enum": [example.strip('"')] if example.startswith('"') else [0, 0.0]})
+    texts = {"type": "string", "pattern": f"^{pattern}$"}
+    return Reader(read, {"anyOf": [{"type": "number", "minimum": 0, "exclusiveMaximum": 1}, texts]})
 
 
 def matching(value: object, pattern: str, expected: str) -> str:

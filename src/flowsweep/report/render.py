@@ -17,7 +17,7 @@ from flowsweep.report.headline import finished, highest_goodputs, status_counts
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
 from flowsweep.report.trial_table import trial_lines
-from flowsweep.wording import format_rate, format_size
+from flowsweep.wording import link_words
 
 PAGE_SCRIPTS = ("theme.js", "draw.js", "surfaces.js", "table.js", "page.js")
 """Joined in this order into one script: a page opened from a disk cannot load modules."""
@@ -80,11 +80,4 @@ def _hash(script: Markup) -> str:
 
 def _links(material: Material) -> list[str]:
     """Emulated paths, in words."""
-    return [_link(link) for link in material.plan.get("links", ())]
-
-
-def _link(link: dict[str, Any]) -> str:
-    ends = " and ".join(link["between"])
-    rate = f"{format_rate(link['rate_bps'])} of IP packets" if link.get("rate_bps") else "unlimited rate"
-    queue = f", queue {format_size(link['queue_bytes'])}" if link.get("queue_bytes") else ""
-    return f"between {ends}, {rate}{queue}"
+    return [link_words(link) for link in material.plan.get("links", ())]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
+from flowsweep.plan.groups import HostPair
 from flowsweep.plan.model import Link
 from flowsweep.schedule.trial import Slot, Trial
 
@@ -40,15 +41,28 @@ def slot_duration_ns(slot: Slot) -> int:
 
 
 def _sending_ns(trial: Trial) -> int:
-    return trial.parameters.duration_ns + trial.parameters.pad_ns
+    return trial.parameters.duration_ns + trial.pad_ns
 
 
 def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
-    parameters = trial.parameters
-    rates = [link.rate_bps for link in links if set(link.between) == {trial.src, trial.dst}]
-    per_flow = [parameters.rate_bps, parameters.pacing_rate_bps]
-    bounds = [*rates, *(rate and rate * parameters.flows for rate in per_flow)]
+    per_flow = [trial.parameters.rate_bps, trial.parameters.pacing_rate_bps]
+    bounds = [_links_bps(trial, links), *(rate and rate * trial.total_flows for rate in per_flow)]
     known = [bound for bound in bounds if bound is not None]
     if not known:
         return None
     return min(known) * _sending_ns(trial) // (8 * defaults.SECOND_NS)
+
+
+def _links_bps(trial: Trial, links: Sequence[Link]) -> int | None:
+    """Add up what the links let through at most: a switch as much as the fewer of its ports, in or out."""
+    carried: dict[tuple[str, int], list[HostPair]] = {}
+    for pair in trial.pairs:
+        ways = ((link.name, link.direction(*pair)) for link in links)
+        name, way = next(((name, way) for name, way in ways if way is not None), ("", None))
+        if way is None or way.rate_bps is None:
+            return None
+        carried.setdefault((name, way.rate_bps), []).append(pair)
+    return sum(
+        rate_bps * min(len({src for src, _ in pairs}), len({dst for _, dst in pairs}))
+        for (_, rate_bps), pairs in carried.items()
+    )

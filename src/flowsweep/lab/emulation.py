@@ -1,0 +1,45 @@
+"""What an emulator is told of its link (schema/emulation.json). Pure."""
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from flowsweep import defaults
+from flowsweep.lab.shaper import queue_of
+from flowsweep.lab.topology import EmulatedLink
+from flowsweep.plan.model import LinkDirection
+
+SEED_BYTES = 8
+
+
+def emulation(layout: EmulatedLink, seed: int, namespaces: Path) -> dict[str, Any]:
+    """The request for one link; `namespaces` is the folder where `ip netns` keeps them."""
+    link = layout.link
+    return {
+        "devices": [
+            {"namespace": str(namespaces / end.host_namespace), "name": end.host_device}
+            for end in layout.ends
+        ],
+        "mtu_bytes": link.mtu_bytes,
+        "seed": seed,
+        "report_interval_us": defaults.LAB_EMULATOR_REPORT_NS // defaults.MICROSECOND_NS,
+        "directions": [_direction(way) for way in (link.forward, link.backward)],
+    }
+
+
+def seed_of(campaign_seed: int, link: str) -> int:
+    """The seed of a link's random loss and jitter: the first 8 bytes of SHA-256 of "SEED/LINK"."""
+    digest = sha256(f"{campaign_seed}/{link}".encode()).digest()
+    return int.from_bytes(digest[:SEED_BYTES], "big")
+
+
+def _direction(way: LinkDirection) -> dict[str, Any]:
+    return {
+        "rate_bps": way.rate_bps,
+        "delay_us": way.delay_ns // defaults.MICROSECOND_NS,
+        "jitter_us": way.jitter_ns // defaults.MICROSECOND_NS,
+        "reorder": way.reorder,
+        "loss": way.loss,
+        "queue_bytes": queue_of(way),
+        "queue_packets": way.queue_packets,
+    }

@@ -1,0 +1,93 @@
+"""What the keys of an emulated link must agree on."""
+
+import itertools
+from collections.abc import Iterator
+
+from flowsweep.plan.input import PlanFile
+from flowsweep.plan.link_table import DirectionTable, LinkTable
+from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.readers import shown
+from flowsweep.units import write_duration, write_size
+
+HOSTS_OF_A_PATH = 2
+OF_PATHS_ONLY = ("delay", "jitter", "reorder", "loss", "queue_packets")
+WAYS = ("forward", "backward")
+
+
+def link_problems(file: PlanFile) -> Iterator[Problem]:
+    """Find links that join nothing, and keys of them that rule each other out."""
+    links = file.lab.links if file.lab else {}
+    if file.lab and not links:
+        yield Problem(("lab", "links"), "missing: a lab needs a link, as in [lab.links.atlantic]")
+    for name, link in links.items():
+        at: KeyPath = ("lab", "links", name)
+        if len(set(link.between)) != len(link.between) or len(link.between) < HOSTS_OF_A_PATH:
+            message = f'found {shown(link.between)}, expected two hosts or more, as in ["left", "right"]'
+            yield Problem((*at, "between"), message)
+        if len(link.between) > HOSTS_OF_A_PATH:
+            yield from _switch_problems(link, at)
+        else:
+            for way, direction in link.ways().items():
+                yield from _direction_problems(link, direction, at, way)
+    for (first, one), (second, other) in itertools.combinations(links.items(), 2):
+        if len(set(one.between) & set(other.between)) >= HOSTS_OF_A_PATH:
+            message = f"joins hosts that lab.links.{first} joins already: leave one out"
+            yield Problem(("lab", "links", second, "between"), message)
+
+
+def _switch_problems(link: LinkTable, at: KeyPath) -> Iterator[Problem]:
+    for name in OF_PATHS_ONLY:
+        if getattr(link, name):
+            message = (
+                f"found on a switch, a link of {len(link.between)} hosts: all of its ports have "
+                "`rate`, `queue` and `mtu`; leave it out, or join two hosts by a link of their own"
+            )
+            yield Problem((*at, name), message, about=((*at, "between"),))
+    for way in WAYS:
+        if getattr(link, way) != DirectionTable():
+            message = (
+                f"found on a link of {len(link.between)} hosts: all ports of a switch are alike; leave it out"
+            )
+            yield Problem((*at, way), message, about=((*at, "between"),))
+    yield from _queue_problems(link, link, at, None)
+
+
+def _direction_problems(
+    link: LinkTable, direction: DirectionTable, at: KeyPath, way: str
+) -> Iterator[Problem]:
+    yield from _queue_problems(link, direction, at, way)
+    jitter, delay = direction.jitter or 0, direction.delay or 0
+    if jitter > delay:
+        path, about = _keys(link, at, way, "jitter", "delay")
+        message = f'found "{write_duration(jitter)}", expected at most the delay, "{write_duration(delay)}"'
+        yield Problem(path, message, about)
+    if direction.reorder and not jitter:
+        path, about = _keys(link, at, way, "reorder", "jitter")
+        yield Problem(
+            path, "has no effect without `jitter`: without it no packet overtakes another; set one", about
+        )
+
+
+def _queue_problems(
+    link: LinkTable, direction: DirectionTable, at: KeyPath, way: str | None
+) -> Iterator[Problem]:
+    for name in ("queue", "queue_packets"):
+        if getattr(direction, name) is not None and direction.rate is None:
+            path, about = _keys(link, at, way, name, "rate")
+            message = "has no effect without `rate`: nothing waits for a link of unlimited rate; set one"
+            yield Problem(path, message, about)
+    if direction.queue is not None and direction.queue < link.mtu:
+        path, about = _keys(link, at, way, "queue", "mtu")
+        found, needed = write_size(direction.queue), write_size(link.mtu)
+        message = f'found "{found}", expected room for one packet at least, "{needed}"'
+        yield Problem(path, message, about)
+
+
+def _keys(
+    link: LinkTable, at: KeyPath, way: str | None, name: str, other: str
+) -> tuple[KeyPath, tuple[KeyPath, ...]]:
+    """Where a direction's key is written: in its own table, or in what both directions have in common."""
+    own = way is not None and getattr(getattr(link, way), name) is not None
+    path = (*at, way, name) if own and way is not None else (*at, name)
+    both: tuple[KeyPath, ...] = ((*at, other),) if way is None else ((*at, other), (*at, way, other))
+    return path, both

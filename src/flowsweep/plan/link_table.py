@@ -1,0 +1,70 @@
+"""`[lab.links.NAME]` as a person writes it."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from flowsweep import defaults
+from flowsweep.plan import fields
+from flowsweep.plan.table import Table, key
+
+
+class DirectionTable(Table):
+    """What a link does to packets on one of its two ways."""
+
+    rate: fields.LinkRate | None = key(
+        "Rate of IP packets, without Ethernet framing; unlimited if absent.", None, examples=["200Mbit/s"]
+    )
+    queue: fields.Queue | None = key(
+        "What may wait for the link; a length that suits the rate if absent.", None, examples=["1.1MB"]
+    )
+    queue_packets: fields.QueuePackets | None = key(
+        "How many IP packets may wait for the link; beside `queue`, what is reached first counts.",
+        None,
+        examples=[100],
+    )
+    delay: fields.LinkDelay | None = key(
+        "From the end of a packet's transmission to its arrival, one way; none if absent.",
+        None,
+        examples=["87.5ms"],
+    )
+    jitter: fields.LinkDelay | None = key(
+        "Each packet's delay is drawn evenly from `delay` ± this, at most `delay`; none if absent.",
+        None,
+        examples=["2ms"],
+    )
+    reorder: bool | None = key(
+        "Whether jitter lets packets overtake each other; they stay in order if absent.", None
+    )
+    loss: fields.Loss | None = key(
+        "Probability that a packet is lost, from 0 to below 1; none if absent.",
+        None,
+        examples=["0.1%", 0.001],
+    )
+
+
+class LinkTable(DirectionTable):
+    """An emulated path between two hosts, or a switch between more; they are made on this machine."""
+
+    between: Annotated[list[fields.Name], Field(min_length=2)] = key(
+        "The two hosts. With more, the link is a switch: each has a port of that rate and queue.",
+        [],
+        examples=[["left", "right"]],
+    )
+    mtu: fields.Mtu = key("Largest IP packet.", defaults.LAB_MTU_BYTES, written="1500B", examples=["9000B"])
+    forward: DirectionTable = key(
+        "What is different from the first host to the second.", DirectionTable(), examples=[{"loss": "0.1%"}]
+    )
+    backward: DirectionTable = key(
+        "What is different from the second host to the first.",
+        DirectionTable(),
+        examples=[{"rate": "1Mbit/s"}],
+    )
+
+    def ways(self) -> dict[str, DirectionTable]:
+        """The two directions by name, with what both have in common."""
+        common = {name: getattr(self, name) for name in DirectionTable.model_fields}
+        return {
+            name: DirectionTable.model_construct(**{**common, **own.model_dump(exclude_none=True)})
+            for name, own in (("forward", self.forward), ("backward", self.backward))
+        }
