@@ -4,6 +4,8 @@ PYTHON ?= python3
 UV := $(or $(shell command -v uv 2>/dev/null),.tools/bin/uv)
 BIN := .venv/bin
 ENGINE := --manifest-path engine/Cargo.toml
+# Fully static, so that it can be copied to any Linux host of this architecture.
+STATIC := $(shell uname -m)-unknown-linux-musl
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test truth lint format bench schema clean python cargo
@@ -12,7 +14,13 @@ help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
 
 setup: python cargo $(UV) ## Build the engine and install everything into .venv
-	@$(UV) sync --locked
+	@if command -v rustup >/dev/null; then \
+	  rustup target list --installed | grep -qx $(STATIC) || rustup --quiet target add $(STATIC) || exit 1; \
+	  CARGO_BUILD_TARGET=$(STATIC) $(UV) sync --locked; \
+	else \
+	  echo "rustup is not installed: the engine will need this host's C library, wherever it is copied to"; \
+	  $(UV) sync --locked; \
+	fi
 
 demo: setup ## Measure an emulated link on this machine and write a report
 	@$(BIN)/flowsweep demo
