@@ -15,7 +15,7 @@ from flowsweep.lab import Lab
 from flowsweep.lab.leftovers import existing_namespaces
 from flowsweep.lab.possible import lab_possible
 from flowsweep.lab.rootless import may_administer_networks
-from flowsweep.plan.model import Host, Link
+from flowsweep.plan.model import Host, Link, LinkDirection
 
 needs_lab = [
     pytest.mark.lab,
@@ -75,7 +75,8 @@ def link(
     name: str, first: str, second: str, rate_bps: int | None = None, queue_bytes: int | None = None
 ) -> Link:
     """An emulated path."""
-    return Link(name=name, between=(first, second), rate_bps=rate_bps, queue_bytes=queue_bytes)
+    way = LinkDirection(rate_bps=rate_bps, queue_bytes=queue_bytes)
+    return Link(name=name, between=(first, second), forward=way, backward=way)
 
 
 def address_of(lab: Lab, name: str, peer: str, family: int = 4) -> str:
@@ -124,9 +125,10 @@ def controller(body: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]
     script = f"""
 import os, signal, subprocess, sys
 from flowsweep.lab import build_lab, enter_user_namespace_if_needed
-from flowsweep.plan.model import Link
+from flowsweep.plan.model import Link, LinkDirection
 enter_user_namespace_if_needed()
-with build_lab([Link(name="l", between=("a", "b"), rate_bps=1_000_000, queue_bytes=None)], []) as lab:
+way = LinkDirection(rate_bps=1_000_000)
+with build_lab([Link(name="l", between=("a", "b"), forward=way, backward=way)], []) as lab:
     names = lab.topology.host_namespaces
     {body}
 """

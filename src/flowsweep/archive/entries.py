@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 
-TABLES = ("samples", "flows", "cpu", "counters")
+TABLES = ("samples", "flows", "cpu", "counters", "links")
 """The tables that have files; `trials` is made from the journal."""
 
 TRIALS_FOLDER = "trials"
@@ -46,13 +46,14 @@ class FinishedEntry(_Entry):
     flow_rows: int
     cpu_rows: int = 0
     counter_rows: int = 0
+    link_rows: int = 0
 
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of its tables that have rows, and thus a file."""
         rows = {
             "samples": self.sample_rows, "flows": self.flow_rows,
-            "cpu": self.cpu_rows, "counters": self.counter_rows,
+            "cpu": self.cpu_rows, "counters": self.counter_rows, "links": self.link_rows,
         }  # fmt: skip
         return tuple(name for name, count in rows.items() if count)
 
@@ -72,11 +73,12 @@ class CompactedEntry(_Entry):
     flows: tuple[str, ...]
     cpu: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
     @property
     def files(self) -> dict[str, tuple[str, ...]]:
         """Files by the name of their table."""
-        return {"samples": self.samples, "flows": self.flows, "cpu": self.cpu, "counters": self.counters}
+        return {table: getattr(self, table) for table in TABLES}
 
 
 Entry = HostsEntry | StartedEntry | FinishedEntry | CompactedEntry

@@ -8,14 +8,14 @@ import pyarrow.parquet as pq
 
 from flowsweep.archive import disk
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, LINKS_SCHEMA, TrialOutcome, TrialRecord
 
 KEY_FIELDS = (
     pa.field("trial_id", pa.string(), nullable=False),
     pa.field("attempt", pa.int16(), nullable=False),
     pa.field("host", pa.string(), nullable=False),
 )
-"""What the archive adds to each row: whose it is."""
+"""What the archive adds to each row: whose it is. A link is no host's: `links` have the first two."""
 
 NEEDED_SAMPLE_FIELDS = (
     pa.field("role", pa.string(), nullable=False),
@@ -52,7 +52,7 @@ EMPTY_TABLES = {
         ("cpu", NEEDED_CPU_FIELDS),
         ("counters", COUNTERS_SCHEMA),
     )
-}
+} | {"links": pa.schema([*LINKS_SCHEMA, *KEY_FIELDS[:2]]).empty_table()}
 """Each of the archive's tables without rows."""
 
 COMPRESSION = "zstd"
@@ -104,6 +104,7 @@ def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:
         "flows": outcome.flows,
         "cpu": outcome.cpu,
         "counters": outcome.counters,
+        "links": outcome.links,
     }
     for name, fields in (("samples", NEEDED_SAMPLE_FIELDS), ("cpu", NEEDED_CPU_FIELDS)):
         missing = sorted({field.name for field in fields} - set(tables[name].column_names))
@@ -115,14 +116,14 @@ def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:
 
 
 def _with_keys(table: pa.Table, record: TrialRecord) -> pa.Table:
-    sends = pc.equal(table["role"].cast(pa.string()), "source")
-    hosts = pc.if_else(sends, record.trial.src, record.trial.dst)
     rows = table.num_rows
-    keys = (
+    keys = [
         pa.repeat(pa.scalar(record.trial_id), rows),
         pa.repeat(pa.scalar(record.attempt, pa.int16()), rows),
-        hosts,
-    )
-    for field, column in zip(KEY_FIELDS, keys, strict=True):
+    ]
+    if "role" in table.column_names:
+        sends = pc.equal(table["role"].cast(pa.string()), "source")
+        keys.append(pc.if_else(sends, record.trial.src, record.trial.dst))
+    for field, column in zip(KEY_FIELDS, keys, strict=False):
         table = table.append_column(field, column)
     return table

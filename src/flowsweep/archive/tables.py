@@ -1,4 +1,4 @@
-"""A campaign as Ibis tables: trials, flows, samples, cpu, counters."""
+"""A campaign as Ibis tables: trials, flows, samples, cpu, counters, links."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +29,8 @@ class Tables:
     """One row per trial, end, interval and core or thread; columns as for samples."""
     counters: ir.Table
     """One row per trial, end and counter that rose: `COUNTERS_SCHEMA` and trial_id, attempt, host."""
+    links: ir.Table
+    """One row per trial, emulated link, direction and moment: `LINKS_SCHEMA` and trial_id, attempt."""
 
 
 def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:

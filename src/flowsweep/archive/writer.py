@@ -137,6 +137,7 @@ class ArchiveWriter:
             flow_rows=outcome.flows.num_rows,
             cpu_rows=outcome.cpu.num_rows,
             counter_rows=outcome.counters.num_rows,
+            link_rows=outcome.links.num_rows,
         )
         with disk.reported(self.folder / entry.folder, "cannot be written"):
             write_attempt(self.folder / entry.folder, outcome)

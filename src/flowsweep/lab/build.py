@@ -1,5 +1,6 @@
 """Building a lab and taking it down again."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,13 +43,17 @@ class Lab:
         Raises:
             LabError: There is no such link, or the kernel refused.
         """
-        state = "up" if up else "down"
         layout = self._layout(name)
         if isinstance(layout, EmulatedLink):
-            for end in layout.ends:
-                batch(["ip", "-n", end.host_namespace], [f"link set {end.host_device} {state}"])
+            for end, peer in itertools.permutations(layout.ends):
+                own = (
+                    wiring.device_up(end, peer, ipv6=self.ipv6)
+                    if up
+                    else [f"link set {end.host_device} down"]
+                )
+                batch(["ip", "-n", end.host_namespace], own)
             return
-        lines = [f"link set {leg.router_device} {state}" for leg in layout.ends]
+        lines = [f"link set {leg.router_device} {'up' if up else 'down'}" for leg in layout.ends]
         if up:
             # A device keeps its addresses over an interruption (keep_addr_on_down), but not its neighbours.
             for leg in layout.ends:

@@ -32,7 +32,7 @@ def addresses_and_routes(topology: Topology, namespace: str, *, ipv6: bool) -> I
     for pair in topology.emulated:
         for end, peer in itertools.permutations(pair.ends):
             if namespace == end.host_namespace:
-                yield from point_to_point(end, peer, ipv6=ipv6)
+                yield from _point_to_point(end, peer, ipv6=ipv6)
 
 
 def shapers(layout: RoutedLink) -> Iterator[tuple[str, str]]:
@@ -59,14 +59,22 @@ def router_neighbours(leg: Leg, *, ipv6: bool) -> Iterator[str]:
         yield f"neigh replace {address} lladdr {leg.host_mac} dev {leg.router_device} nud permanent"
 
 
-def point_to_point(end: End, peer: End, *, ipv6: bool) -> Iterator[str]:
-    """The device of an emulated link: its address, with the peer's a route, and nothing sent unasked."""
+def device_up(end: End, peer: End, *, ipv6: bool) -> Iterator[str]:
+    """Put the device of an emulated link up; of its routes, that of IPv6 does not outlast being down."""
+    yield f"link set {end.host_device} up"
+    if ipv6:
+        yield f"route replace {peer.host_ipv6} dev {end.host_device} src {end.host_ipv6}"
+
+
+def _point_to_point(end: End, peer: End, *, ipv6: bool) -> Iterator[str]:
+    """The device of an emulated link: its address, with a route to the peer, and nothing sent unasked."""
     yield f"addr add {end.host_ipv4} peer {peer.host_ipv4} dev {end.host_device}"
+    yield f"link set {end.host_device} multicast off"
     if ipv6:
         # Without a link-local address of its own there is no router solicitation, which would be counted too.
         yield f"link set {end.host_device} addrgenmode none"
-        yield f"addr add {end.host_ipv6} peer {peer.host_ipv6} dev {end.host_device} nodad"
-    yield f"link set {end.host_device} multicast off up"
+        yield f"addr add {end.host_ipv6} dev {end.host_device} nodad"
+    yield from device_up(end, peer, ipv6=ipv6)
 
 
 def _router_lines(leg: Leg, *, ipv6: bool) -> Iterator[str]:
