@@ -17,9 +17,13 @@ mod error;
 mod link;
 mod loss;
 mod packet;
+#[cfg(test)]
+mod properties;
 mod queue;
 mod request;
 mod run;
+#[cfg(test)]
+mod samples;
 mod segment;
 mod serializer;
 

@@ -157,14 +157,14 @@ impl<B: Copy> Link<B> {
 
     /// One IP packet through queue, serializer and loss: when it is out, if it survives.
     fn transmit(&mut self, now: u64, bytes: u32) -> Option<u64> {
-        if self.settings.rate_bps.is_some() {
-            if !self.queue.has_room(bytes) {
-                self.counters.dropped_queue_packets += 1;
-                return None;
-            }
+        // Without a rate nothing waits, and no limit matters.
+        let waits = self.settings.rate_bps.is_some();
+        if waits && !self.queue.has_room(bytes) {
+            self.counters.dropped_queue_packets += 1;
+            return None;
         }
         let departure = self.serializer.send(now, bytes);
-        if self.settings.rate_bps.is_some() {
+        if waits {
             self.queue.push(departure, bytes);
         }
         if self.loss.strikes() {

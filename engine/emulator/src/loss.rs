@@ -52,8 +52,8 @@ mod tests {
     #[test]
     fn as_many_are_lost_as_asked_for() {
         for probability in [0.0001, 0.001, 0.01, 0.5] {
-            let mut loss = Loss::new(probability, Rng::with_seed(7));
-            let lost: u32 = (0..4_000_000).map(|_| u32::from(loss.strikes())).sum();
+            let mut random = Loss::new(probability, Rng::with_seed(7));
+            let lost: u32 = (0..4_000_000).map(|_| u32::from(random.strikes())).sum();
             let expected = 4e6 * probability;
             assert!((f64::from(lost) - expected).abs() < tolerance(4e6, probability), "{lost} of {expected}");
         }
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn losses_do_not_know_of_each_other() {
-        let mut loss = Loss::new(0.1, Rng::with_seed(7));
-        let lost: Vec<bool> = (0..1_000_000).map(|_| loss.strikes()).collect();
+        let mut random = Loss::new(0.1, Rng::with_seed(7));
+        let lost: Vec<bool> = (0..1_000_000).map(|_| random.strikes()).collect();
         let pairs = f64::from(u32::try_from(lost.windows(2).filter(|pair| pair[0] && pair[1]).count()).unwrap());
         assert!((pairs - 10_000.0).abs() < tolerance(1e6, 0.01) * 1.1, "{pairs}");
     }
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_losses() {
         let pattern = |seed| {
-            let mut loss = Loss::new(0.2, Rng::with_seed(seed));
-            (0..1000).map(|_| loss.strikes()).collect::<Vec<_>>()
+            let mut random = Loss::new(0.2, Rng::with_seed(seed));
+            (0..1000).map(|_| random.strikes()).collect::<Vec<_>>()
         };
         assert_eq!(pattern(3), pattern(3));
         assert_ne!(pattern(3), pattern(4));

@@ -31,23 +31,26 @@ pub struct VnetHeader {
 
 impl VnetHeader {
     pub fn read(bytes: [u8; VNET_HEADER_BYTES]) -> Self {
-        let [flags, gso_type, a, b, c, d, e, f, g, h] = bytes;
+        let number = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         Self {
-            flags,
-            gso_type,
-            header_bytes: u16::from_ne_bytes([a, b]),
-            gso_bytes: u16::from_ne_bytes([c, d]),
-            checksum_start: u16::from_ne_bytes([e, f]),
-            checksum_offset: u16::from_ne_bytes([g, h]),
+            flags: bytes[0],
+            gso_type: bytes[1],
+            header_bytes: number(2),
+            gso_bytes: number(4),
+            checksum_start: number(6),
+            checksum_offset: number(8),
         }
     }
 
     pub fn write(self) -> [u8; VNET_HEADER_BYTES] {
-        let [a, b] = self.header_bytes.to_ne_bytes();
-        let [c, d] = self.gso_bytes.to_ne_bytes();
-        let [e, f] = self.checksum_start.to_ne_bytes();
-        let [g, h] = self.checksum_offset.to_ne_bytes();
-        [self.flags, self.gso_type, a, b, c, d, e, f, g, h]
+        let mut bytes = [0; VNET_HEADER_BYTES];
+        bytes[0] = self.flags;
+        bytes[1] = self.gso_type;
+        let numbers = [self.header_bytes, self.gso_bytes, self.checksum_start, self.checksum_offset];
+        for (place, number) in bytes[2..].chunks_exact_mut(2).zip(numbers) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        bytes
     }
 }
 
@@ -159,4 +162,50 @@ fn divide(header: VnetHeader, ip: &[u8], transport: Transport) -> Option<Super> 
 
 pub fn be16(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Sample;
+
+    #[test]
+    fn a_super_packet_counts_as_what_it_stands_for() {
+        let read = Sample::tcp(2 * 1448 + 100, 1448).read();
+        let packet = Packet::parse(&read).unwrap();
+        assert_eq!(packet.segments(), 3);
+        assert_eq!([0, 1, 2].map(|index| packet.segment_bytes(index)), [1500, 1500, 152]);
+    }
+
+    #[test]
+    fn what_fits_into_one_segment_is_one_packet() {
+        let packet = Packet::parse(&Sample::tcp(100, 1448).read()).unwrap();
+        assert_eq!(packet, Packet { bytes: 152, division: None });
+        let udp = Sample { udp: true, ipv6: true, ..Sample::tcp(1200, 0) };
+        assert_eq!(Packet::parse(&udp.read()), Some(Packet { bytes: 1248, division: None }));
+    }
+
+    #[test]
+    fn what_is_no_whole_ip_packet_is_none() {
+        let good = Sample::tcp(3000, 1448).read();
+        for length in [0, 9, 10, 11, 29, 1000, good.len() - 1] {
+            assert_eq!(Packet::parse(&good[..length]), None, "{length}");
+        }
+        for (at, byte, what) in [
+            (10, 0x75, "version"),
+            (1, 4, "type of another IP version"),
+            (1, 3, "UDP fragmentation, which was not asked for"),
+            (0, 0, "no partial checksum"),
+            (8, 6, "checksum elsewhere"),
+            (10 + 20 + 12, 0x10, "TCP header too short"),
+        ] {
+            let mut wrong = good.clone();
+            wrong[at] = byte;
+            assert_eq!(Packet::parse(&wrong), None, "{what}");
+        }
+        let nothing_to_divide_by = Sample { gso_bytes: 0, ..Sample::tcp(3000, 0) };
+        let mut wrong = nothing_to_divide_by.read();
+        wrong[1] = GSO_TCPV4;
+        assert_eq!(Packet::parse(&wrong), None);
+    }
 }

@@ -20,8 +20,11 @@ impl Queue {
 
     /// Lets go what is out at `now`.
     pub fn advance(&mut self, now: u64) {
-        while let Some((_, bytes)) = self.departures.pop_front_if(|(departure, _)| *departure <= now) {
-            self.bytes -= u64::from(bytes);
+        while let Some((departure, bytes)) = self.departures.front()
+            && *departure <= now
+        {
+            self.bytes -= u64::from(*bytes);
+            self.departures.pop_front();
         }
     }
 

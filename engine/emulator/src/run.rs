@@ -132,7 +132,7 @@ impl Emulator {
         for (counters, device) in directions.iter_mut().zip(&self.devices) {
             counters.device_dropped_packets = device.dropped_packets().unwrap_or_default();
         }
-        EmulationEvent::Counters(EmulationCounters { at_unix_ns, directions })
+        EmulationEvent::Counters(Box::new(EmulationCounters { at_unix_ns, directions }))
     }
 }
 

@@ -127,3 +127,97 @@ fn put16(bytes: &mut [u8], at: usize, value: u16) {
 fn low16(value: usize) -> u16 {
     u16::try_from(value & 0xffff).unwrap_or(u16::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::samples::{IDENTIFICATION, SEQUENCE, Sample, pseudo_header_sum};
+
+    fn part(read: &[u8], segments: Range<u32>) -> Vec<u8> {
+        let packet = Packet::parse(read).unwrap();
+        let cut = cut(read, &packet, packet.division.unwrap(), segments);
+        [cut.head(), &read[cut.payload.clone()]].concat()
+    }
+
+    fn any_super() -> impl Strategy<Value = Sample> {
+        let shape = (any::<bool>(), any::<bool>(), 1..2000_u16, 2..30_usize, 0..2000_usize, any::<u8>(), 0..=10_usize);
+        shape.prop_map(|(ipv6, udp, gso_bytes, segments, less, tcp_flags, option_words)| {
+            let gso = usize::from(gso_bytes);
+            let payload_bytes = gso * segments - less % gso;
+            Sample { ipv6, udp, payload_bytes, gso_bytes, tcp_flags, tcp_option_bytes: option_words * 4 }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn parts_have_all_of_the_payload_in_order(sample in any_super(), at in any::<(u32, u32)>()) {
+            let read = sample.read();
+            let packet = Packet::parse(&read).unwrap();
+            prop_assume!(packet.division.is_some());
+            let all = packet.segments();
+            let [a, b] = { let mut at = [at.0 % (all + 1), at.1 % (all + 1)]; at.sort_unstable(); at };
+            let header = VNET_HEADER_BYTES + usize::from(packet.division.unwrap().header_bytes);
+            let mut payload: Vec<u8> = Vec::new();
+            for segments in [0..a, a..b, b..all].into_iter().filter(|segments| !segments.is_empty()) {
+                let bytes = part(&read, segments.clone());
+                let shape = Packet::parse(&bytes).unwrap();
+                prop_assert_eq!(shape.segments(), segments.end - segments.start);
+                for (index, of_whole) in segments.enumerate() {
+                    let index = u32::try_from(index).unwrap();
+                    prop_assert_eq!(shape.segment_bytes(index), packet.segment_bytes(of_whole));
+                    if shape.segments() > 1 {
+                        // Cut from a part or from the whole, a segment is the same.
+                        prop_assert_eq!(part(&bytes, index..index + 1), part(&read, of_whole..of_whole + 1));
+                    }
+                }
+                payload.extend(&bytes[header..]);
+            }
+            prop_assert_eq!(&payload[..], &read[header..]);
+        }
+
+        #[test]
+        fn every_segment_has_the_headers_it_would_have_had_alone(sample in any_super()) {
+            let read = sample.read();
+            let packet = Packet::parse(&read).unwrap();
+            prop_assume!(packet.division.is_some());
+            let start = usize::from(packet.division.unwrap().transport_start);
+            for index in 0..packet.segments() {
+                let bytes = part(&read, index..index + 1);
+                let (virtio, ip) = bytes.split_at(VNET_HEADER_BYTES);
+                let virtio = VnetHeader::read(virtio.try_into().unwrap());
+                prop_assert_eq!((virtio.flags, virtio.gso_type, virtio.gso_bytes), (1, GSO_NONE, 0));
+                let checksum = start + usize::from(virtio.checksum_offset);
+                let length = ip.len() - start;
+                // Two representations of zero: 0xffff is what a sum that is not empty gives.
+                let kept = be16(ip, checksum) % 0xffff;
+                prop_assert_eq!(kept, pseudo_header_sum(ip, start, length) % 0xffff);
+                if sample.ipv6 {
+                    prop_assert_eq!(usize::from(be16(ip, 4)), ip.len() - 40);
+                } else {
+                    prop_assert_eq!(usize::from(be16(ip, 2)), ip.len());
+                    prop_assert_eq!(be16(ip, 4), IDENTIFICATION.wrapping_add(low16(index as usize)));
+                    prop_assert_eq!(crate::samples::sum(&ip[..20]), 0xffff);
+                }
+                if sample.udp {
+                    prop_assert_eq!(usize::from(be16(ip, start + 4)), length);
+                } else {
+                    let sequence = u32::from_be_bytes(ip[start + 4..start + 8].try_into().unwrap());
+                    prop_assert_eq!(sequence, SEQUENCE.wrapping_add(index * u32::from(sample.gso_bytes)));
+                    let is_last = index + 1 == packet.segments();
+                    let dropped = if is_last { 0 } else { 0x09 } | if index > 0 { 0x80 } else { 0 };
+                    prop_assert_eq!(ip[start + 13], sample.tcp_flags & !dropped);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_part_with_the_first_segment_says_that_it_carries_cwr() {
+        let read = Sample { tcp_flags: 0x90, ..Sample::tcp(4000, 1000) }.read();
+        let kind = |segments| part(&read, segments)[1];
+        assert_eq!(kind(0..2), 0x81);
+        assert_eq!(kind(2..4), 0x01);
+    }
+}

@@ -56,7 +56,7 @@ pub enum EmulationEvent {
     /// Both devices are there, not yet up and without addresses.
     Ready,
     /// At each report interval, and once more at the end.
-    Counters(EmulationCounters),
+    Counters(Box<EmulationCounters>),
     /// The end, for a reason other than a closed standard input.
     Failed {
         /// What went wrong.
