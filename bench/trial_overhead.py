@@ -40,7 +40,7 @@ window = "128KiB"
 duration = "0.5s"
 interval = "0.1s"
 """
-LIMIT_MS = 300
+LIMIT_MS = 150
 
 
 def main() -> int:

@@ -60,6 +60,13 @@ def tcp(
         str | None, typer.Option(help="Congestion control, as in cubic; the host's default if absent.")
     ] = None,
     duration: Annotated[str, typer.Option(help="How long to send.")] = "5s",
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            help="copy (the default): as applications do. zerocopy: the source's memory is out of it. "
+            "discard: the sink's, too."
+        ),
+    ] = None,
     address: Annotated[
         str | None,
         typer.Option(help="Where HOST is reached for the traffic; `local` and `ssh:` know by themselves."),
@@ -79,6 +86,7 @@ def tcp(
         "length": length,
         "congestion": congestion,
         "duration": duration,
+        "mode": mode,
     }
     settings = {f"sweep.{key}": value for key, value in asked.items() if value is not None}
     options = {
