@@ -98,7 +98,7 @@ def _direction_words(way: Mapping[str, Any]) -> str:
     if way["reorder"]:
         words.append("out of order")
     if way["loss"]:
-        words.append(f"loss {format_share(way['loss'])}")
+        words.append(f"loss {way['loss'] * 100:g} %")
     if way["queue_bytes"]:
         words.append(f"queue {format_size(way['queue_bytes'])}")
     if way["queue_packets"]:

@@ -4,6 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.balance import balance
+from flowsweep.analysis.emulation import path_emulation
 from flowsweep.analysis.ranks import ranked, tenfold_decile
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.sender import sender_facts
@@ -23,7 +24,7 @@ FURTHER_COLUMNS = (
     "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
     "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers",
     "failure_phase", "failure_host", "failure_kind", "congestion_asked", "rate_bps", "pacing_rate_bps",
-    "mss_bytes", "dscp", "no_delay", "affinity", "family", "omit_s", "interval_s",
+    "mss_bytes", "dscp", "no_delay", "affinity", "family", "omit_s", "interval_s", "path_emulation",
 )  # fmt: skip
 
 
@@ -40,6 +41,7 @@ def summary(tables: Tables) -> ir.Table:
         _volume(balance(tables.flows, tables.samples, resampled)),
         _cpu(tables.flows),
         sender_facts(tables.samples, tables.trials),
+        path_emulation(tables.links),
     )
     joined = tables.trials
     for part in parts:

@@ -14,20 +14,27 @@ from flowsweep.cli.app import tell_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.progress import progress_view
 from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
+from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
 from flowsweep.report.headline import highest_goodputs
-from flowsweep.run.conductor import Earlier, run_campaign
+from flowsweep.run.conductor import Conditions, Earlier, run_campaign
+from flowsweep.run.observer import PathObserver
 from flowsweep.schedule import schedule
-from flowsweep.wording import counted
+from flowsweep.wording import counted, format_share
 
 SEED_BITS = 31
 """Of a seed that is drawn: a number that is still easy to write down."""
 
 _REASONS_SHOWN = 5
+_MARKS = {
+    "overloaded": "packets were lost that it should have carried",
+    "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
+}
+"""What it means that a trial's `path_emulation` is not "kept up"."""
 
 Row = Mapping[str, Any]
 
@@ -71,8 +78,11 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
     earlier = Earlier(done=_whole_trials(writer), attempts=writer.attempts)
     slots = schedule(plan, writer.seed)
     if any(trial.trial_id not in earlier.done for slot in slots for trial in slot.trials):
-        with _hosts(plan) as accesses, progress_view() as events:
-            stopper.run(run_campaign(slots, accesses, writer, earlier=earlier, events=events))
+        with _hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
+            conditions = Conditions(paths=paths)
+            stopper.run(
+                run_campaign(slots, accesses, writer, earlier=earlier, events=events, conditions=conditions)
+            )
     writer.compact()
 
 
@@ -90,6 +100,12 @@ def tell_the_end(folder: Path) -> int:
         typer.echo(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
         typer.echo(f"  {count} of them: {error}")
+    marks = Counter(row["path_emulation"] for row in rows)
+    for mark in ("overloaded", "late"):
+        if marks[mark]:
+            typer.echo(
+                f"  {marks[mark]} of them: this machine could not keep up with the path: {_MARKS[mark]}"
+            )
     return 0 if set(statuses) <= {"ok"} else EXIT_TRIALS_FAILED
 
 
@@ -108,10 +124,10 @@ def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
 
 
 @contextmanager
-def _hosts(plan: Plan) -> Iterator[Mapping[str, HostAccess]]:
-    """The hosts of a plan while the block runs: a lab's, or real ones."""
+def _hosts(plan: Plan, seed: int) -> Iterator[tuple[Mapping[str, HostAccess], PathObserver | None]]:
+    """The hosts of a plan while the block runs, and who knows the paths between them: a lab, or nobody."""
     if not plan.links:
-        yield accesses_of(plan.hosts)
+        yield accesses_of(plan.hosts), None
         return
-    with build_lab(plan.links, plan.hosts) as lab:
-        yield lab.access
+    with build_lab(plan.links, plan.hosts, seed=seed) as lab:
+        yield lab.access, lab.observer

@@ -21,7 +21,7 @@ class LabObserver:
 
 
 class LinkWatch:
-    """One trial's links, from its beginning until `take`."""
+    """One trial's links, from its beginning until `end`."""
 
     def __init__(self, emulators: Sequence[Emulator]) -> None:
         self._emulators = emulators
@@ -41,16 +41,16 @@ class LinkWatch:
             self._broken.clear()
 
     async def take(self) -> list[dict[str, object]]:
-        """What was counted meanwhile: a row for each moment, link and direction; ends the watch.
+        """What was counted up to now: a row for each moment, link and direction.
 
         The first rows are from before the beginning, so that differences are the trial's own.
         """
-        end_unix_ns = time.time_ns()
-        try:
-            return await asyncio.to_thread(self._rows, end_unix_ns)
-        finally:
-            for emulator in self._emulators:
-                emulator.log.unfollow(self._tell)
+        return await asyncio.to_thread(self._rows, time.time_ns())
+
+    def end(self) -> None:
+        """Nothing is kept for this watch any more."""
+        for emulator in self._emulators:
+            emulator.log.unfollow(self._tell)
 
     def _rows(self, end_unix_ns: int) -> list[dict[str, object]]:
         return [

@@ -155,6 +155,11 @@ COLUMNS = (
     _quantity("RTT min", "rtt_min_ms", _milliseconds),
     _quantity("CPU send", "cpu_send", format_share, "busiest thread of the sending engine"),
     _quantity("CPU recv", "cpu_recv", format_share, "busiest thread of the receiving engine"),
+    _label(
+        "Emulation",
+        "path_emulation",
+        "of the path: late or overloaded where this machine could not keep up with it",
+    ),
     _label("Verdict", "verdict"),
     _label("Sweep", "sweep"),
     _quantity("Repeat", "repeat", str),

@@ -15,13 +15,16 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class PathWatch(Protocol):
-    """The paths of one trial, from its beginning until `take`."""
+    """The paths of one trial, from its beginning until `end`."""
 
     async def broken(self) -> tuple[str, str]:
         """Wait until one of them breaks, for ever if none does; returns its name and the reason."""
 
     async def take(self) -> Sequence[Mapping[str, object]]:
-        """Rows of LINKS_SCHEMA, but for `at_ns`; ends the watch."""
+        """Rows of LINKS_SCHEMA up to now, but for `at_ns`."""
+
+    def end(self) -> None:
+        """Nothing is kept for this watch any more."""
 
 
 class PathObserver(Protocol):
@@ -31,29 +34,15 @@ class PathObserver(Protocol):
         """Follow the paths between these pairs of hosts, from now on."""
 
 
-class RealPaths:
-    """Paths that nobody knows from inside."""
-
-    def watch(self, _pairs: Collection[tuple[str, str]]) -> PathWatch:
-        """Follow nothing."""
-        return _NoWatch()
-
-
-class _NoWatch:
-    async def broken(self) -> tuple[str, str]:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    async def take(self) -> Sequence[Mapping[str, object]]:
-        return ()
-
-
-async def unless_broken(watch: PathWatch, work: Coroutine[Any, Any, None]) -> None:
+async def unless_broken(watch: PathWatch | None, work: Coroutine[Any, Any, None]) -> None:
     """Do a trial's work for as long as its paths stand; not at all if one is broken already.
 
     Raises:
         TrialError: A path broke, or the work raised it.
     """
+    if watch is None:
+        await work
+        return
     breaking = asyncio.create_task(watch.broken())
     tasks: list[asyncio.Task[Any]] = [breaking]
     try:
