@@ -17,6 +17,7 @@ from flowsweep.hosts.engine import engine_path
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schema" / "messages.json"
 SAMPLES = ROOT / "schema" / "samples.json"
+EMULATION = ROOT / "schema" / "emulation.json"
 MODELS = ROOT / "src" / "flowsweep" / "hosts" / "messages.py"
 HEADER = "# Generated from schema/messages.json by tests/contract/regenerate_engine.py: do not edit."
 
@@ -25,6 +26,7 @@ def main() -> None:
     schema = engine_schema("messages")
     SCHEMA.write_text(schema)
     SAMPLES.write_text(engine_schema("samples"))
+    EMULATION.write_text(engine_schema("emulation"))
     MODELS.write_text(models_of(schema))
 
 

@@ -1,6 +1,10 @@
 """Messages and samples are defined once, in the engine: what is committed here is what it says."""
 
-from regenerate_engine import MODELS, SAMPLES, SCHEMA, engine_schema, models_of
+import json
+
+from regenerate_engine import EMULATION, MODELS, SAMPLES, SCHEMA, engine_schema, models_of
+
+from flowsweep.run.outcome import LINKS_SCHEMA
 
 REMEDY = "run `python tests/contract/regenerate_engine.py` and commit what it writes"
 
@@ -8,7 +12,13 @@ REMEDY = "run `python tests/contract/regenerate_engine.py` and commit what it wr
 def test_the_committed_schemas_are_the_engines() -> None:
     assert SCHEMA.read_text() == engine_schema("messages"), REMEDY
     assert SAMPLES.read_text() == engine_schema("samples"), REMEDY
+    assert EMULATION.read_text() == engine_schema("emulation"), REMEDY
 
 
 def test_the_committed_models_are_of_the_committed_schema() -> None:
     assert MODELS.read_text() == models_of(SCHEMA.read_text()), REMEDY
+
+
+def test_the_archive_has_a_column_for_everything_that_an_emulator_counts() -> None:
+    counted = json.loads(EMULATION.read_text())["$defs"]["DirectionCounters"]["properties"]
+    assert {*LINKS_SCHEMA.names} == {"link", "src", "dst", "at_ns", "at_unix_ns", *counted}

@@ -2,14 +2,15 @@
 
 import pytest
 
-from flowsweep.lab.shaper import FRAME_BYTES, shaper
-from flowsweep.plan.model import Link
+from flowsweep.lab.shaper import queue_of, shaper
+from flowsweep.plan.model import LinkDirection
 
 GSO_PIECE_BYTES = 65_536
+FRAME_BYTES = 1_514
 
 
 def bucket(rate_bps: int, queue_bytes: int | None = None):
-    made = shaper(Link(name="l", between=("a", "b"), rate_bps=rate_bps, queue_bytes=queue_bytes))
+    made = shaper(LinkDirection(rate_bps=rate_bps, queue_bytes=queue_bytes), 1500)
     assert made is not None
     return made
 
@@ -44,3 +45,16 @@ def test_no_unsplit_piece_is_too_long_for_a_short_queue(queue_bytes: int) -> Non
 
 def test_tc_is_told_whole_numbers() -> None:
     assert bucket(200_000_000).arguments() == "tbf rate 201866667bit burst 102447 limit 1261667"
+
+
+def test_of_larger_packets_less_is_framing() -> None:
+    made = shaper(LinkDirection(rate_bps=9_000_000, queue_bytes=90_000), 9000)
+    assert made is not None
+    assert (made.rate_bps, made.limit_bytes) == (9_014_000, 90_140)
+
+
+def test_nothing_waits_where_there_is_no_rate_and_packets_are_counted_where_the_plan_says_so() -> None:
+    assert shaper(LinkDirection(), 1500) is None
+    assert queue_of(LinkDirection(delay_ns=1_000_000)) is None
+    assert queue_of(LinkDirection(rate_bps=1_000_000, queue_packets=10)) is None
+    assert queue_of(LinkDirection(rate_bps=1_000_000_000)) == 6_250_000
