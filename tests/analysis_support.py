@@ -30,6 +30,8 @@ SAMPLES_SCHEMA = pa.schema(
         pa.field("start_ns", pa.int64(), nullable=False, metadata={"unit": "ns"}),
         pa.field("end_ns", pa.int64(), nullable=False, metadata={"unit": "ns"}),
         pa.field("bytes", pa.int64(), nullable=False, metadata={"unit": "bytes"}),
+        pa.field("host", pa.string(), nullable=False),
+        pa.field("peer", pa.string(), nullable=False),
         *(pa.field(name, pa.int64()) for name in TCP_INFO_COLUMNS),
     ]
 )
@@ -43,6 +45,8 @@ def make_trial(  # the axes of a plan, each with a default
     repeat: int = 1,
     src: str = "a",
     dst: str = "b",
+    sources: tuple[str, ...] = (),
+    sinks: tuple[str, ...] = (),
     simultaneous: bool = False,
     window_sums_asked_bytes: tuple[int, ...] | None = None,
     window_capped: bool = False,
@@ -50,13 +54,14 @@ def make_trial(  # the axes of a plan, each with a default
 ) -> Trial:
     """Make a trial; keywords not its own go to its parameters, `window_bytes` to both ends."""
     checked = make_parameters(**parameters)
-    asked = () if checked.window_sum_bytes is None else (checked.window_sum_bytes,)
-    return Trial(
-        sweep=sweep, repeat=repeat, src=src, dst=dst, test="tcp", simultaneous=simultaneous,
-        parameters=checked,
-        window_sums_asked_bytes=asked if window_sums_asked_bytes is None else window_sums_asked_bytes,
-        window_capped=window_capped,
+    trial = Trial(
+        sweep=sweep, repeat=repeat, src=src, dst=dst, sources=sources or (src,), sinks=sinks or (dst,),
+        test="tcp", simultaneous=simultaneous, parameters=checked,
+        window_sums_asked_bytes=window_sums_asked_bytes or (), window_capped=window_capped,
     )  # fmt: skip
+    if window_sums_asked_bytes is None and trial.window_sum_bytes is not None:
+        return trial.model_copy(update={"window_sums_asked_bytes": (trial.window_sum_bytes,)})
+    return trial
 
 
 def make_parameters(*, window_bytes: int | None = None, **changes: Any) -> TcpParameters:
@@ -72,12 +77,13 @@ def make_parameters(*, window_bytes: int | None = None, **changes: Any) -> TcpPa
     return TcpParameters(**(settings | changes))
 
 
-def make_end(host: str, *, window_bytes: int | None, strangers: int = 0, **changes: Any) -> End:
+def make_end(host: str, *, window_bytes: int | None, **changes: Any) -> End:
     """Make what an end had granted: on Linux twice the window asked for."""
     settings: dict[str, Any] = {
-        "host": host, "window_granted_bytes": None if window_bytes is None else 2 * window_bytes,
+        "host": host, "peer": "", "clock_offset_ns": 0, "clock_bound_ns": 0,
+        "window_granted_bytes": None if window_bytes is None else 2 * window_bytes,
         "window_clipped": False, "window_raised": False, "congestion": "cubic", "mss_bytes": 1448,
-        "origin_unix_ns": int(STARTED_AT.timestamp()) * SECOND_NS, "strangers": strangers,
+        "origin_unix_ns": int(STARTED_AT.timestamp()) * SECOND_NS, "strangers": 0,
         "sample_rows_lost": 0,
     }  # fmt: skip
     return End(**(settings | changes))
@@ -90,11 +96,10 @@ def make_record(  # one finished attempt
     status: Status = "ok",
     failure: Failure | None = None,
     started_at: datetime = STARTED_AT,
-    strangers: int = 0,
 ) -> TrialRecord:
     """Make the journal's record of an attempt; a failed one has no ends."""
     parameters = trial.parameters
-    failed = status == "failed"
+    pairs = () if status == "failed" else trial.pairs
     return TrialRecord(
         trial_id=trial.trial_id,
         attempt=attempt,
@@ -103,28 +108,31 @@ def make_record(  # one finished attempt
         started_at=started_at,
         elapsed_ns=parameters.duration_ns + SECOND_NS // 10,
         failure=failure,
-        source=None if failed else make_end(trial.src, window_bytes=parameters.window_send_bytes),
-        sink=(
-            None
-            if failed
-            else make_end(trial.dst, window_bytes=parameters.window_recv_bytes, strangers=strangers)
+        sources=tuple(
+            make_end(src, peer=dst, window_bytes=parameters.window_send_bytes) for src, dst in pairs
         ),
+        sinks=tuple(make_end(dst, peer=src, window_bytes=parameters.window_recv_bytes) for src, dst in pairs),
     )
 
 
 def make_samples(rows: Iterable[Row]) -> pa.Table:
-    """Make a table of samples; columns that a row leaves out are null."""
-    return pa.Table.from_pylist(list(rows), schema=SAMPLES_SCHEMA)
+    """Make a table of samples from "a" to "b"; other columns that a row leaves out are null."""
+    return pa.Table.from_pylist([_hosts(row) | row for row in rows], schema=SAMPLES_SCHEMA)
 
 
 def make_flows(rows: Iterable[Row]) -> pa.Table:
-    """Make a table of flows: role, flow and bytes are needed, the rest has plausible values."""
+    """Make a table of flows from "a" to "b": role, flow and bytes are needed, the rest is plausible."""
     usual: Row = {
-        "first_byte_ns": 0, "end_ns": 5 * SECOND_NS, "end": "drained", "error": None, "local_port": 40000,
-        "remote_port": 5300, "cpu_user_us": 100_000, "cpu_system_us": 400_000, "cpu_elapsed_us": 5_000_000,
-        "cpu_voluntary_switches": 9, "cpu_involuntary_switches": 1,
+        "origin_ns": 0, "first_byte_ns": 0, "end_ns": 5 * SECOND_NS, "end": "drained", "error": None,
+        "local_port": 40000, "remote_port": 5300, "cpu_user_us": 100_000, "cpu_system_us": 400_000,
+        "cpu_elapsed_us": 5_000_000, "cpu_voluntary_switches": 9, "cpu_involuntary_switches": 1,
     }  # fmt: skip
-    return pa.Table.from_pylist([usual | row for row in rows], schema=FLOWS_SCHEMA)
+    return pa.Table.from_pylist([usual | _hosts(row) | row for row in rows], schema=FLOWS_SCHEMA)
+
+
+def _hosts(row: Row) -> Row:
+    host, peer = ("a", "b") if row["role"] == "source" else ("b", "a")
+    return {"host": host, "peer": peer}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import DataAddress, HostAccess
+from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.inbox import SAMPLES, TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
@@ -34,12 +35,13 @@ from flowsweep.hosts.messages import (
 from flowsweep.hosts.session import PROTOCOL
 
 BYTES_PER_FLOW = 1_000_000
+PEERS = ("a", "b", "c", *(f"{side}{number}" for side in "st" for number in range(1, 13)))
 LATE_S = 9.0
 """As long as an engine may wait for the first bytes of all flows, all but a second."""
 
 
 def access(name: str, *, listens: bool = True, launch: tuple[str, ...] = ()) -> HostAccess:
-    addresses = {peer: (DataAddress("127.0.0.1", 4), DataAddress("::1", 6)) for peer in "abc"}
+    addresses = {peer: (DataAddress("127.0.0.1", 4), DataAddress("::1", 6)) for peer in PEERS}
     return HostAccess(name, launch, None, addresses, listens=listens)
 
 
@@ -127,6 +129,10 @@ class FakeNetwork:
     """How many more attempts to reach a host fail."""
     log: list[str] = field(default_factory=list)
     """What was asked of the engines, in order."""
+    clocks: dict[str, int] = field(default_factory=dict)
+    """How far a host's clock is ahead of the controller's, in nanoseconds."""
+    starts: dict[str, int | None] = field(default_factory=dict)
+    """The moment that each source was told to begin, by trial."""
     ends: dict[tuple[str, str], "FakeChannel"] = field(default_factory=dict)
     prepared: Counter[str] = field(default_factory=Counter)
     sessions: list["FakeSession"] = field(default_factory=list)
@@ -150,6 +156,9 @@ class FakeSession:
         self.closed = False
         self._network = network
         self._channels: list[FakeChannel] = []
+
+    async def clock(self) -> ClockExchange:
+        return ClockExchange(0, 500 + self._network.clocks.get(self.host, 0), 1000)
 
     async def describe(self, peers: Sequence[str] = ()) -> HostFacts:
         return host_facts(self.host, peers)
@@ -191,6 +200,7 @@ class FakeChannel:
         if isinstance(request, Prepare):
             self._prepare(request)
         elif isinstance(request, Start):
+            self._network.starts[self._trial] = request.at_unix_ns
             for role in ("source", "sink"):
                 self._network.ends[self._trial, role].run()
         elif self.mishap != "stuck":

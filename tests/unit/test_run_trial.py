@@ -4,18 +4,21 @@ import pytest
 
 from analysis_support import make_trial
 from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
+from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome
 from flowsweep.run.trial import run_trial
 from virtual_time import VirtualTimeLoop
 
+CLOCK = ClockOffset(offset_ns=0, bound_ns=0, measured_ns=0)
+
 
 async def one_trial(network: FakeNetwork, *, listens: bool = True, **parameters) -> TrialOutcome:
     hosts = {"a": access("a"), "b": access("b", listens=listens)}
-    places = {name: Place(host, await network.connect(host)) for name, host in hosts.items()}
+    places = {name: Place(host, await network.connect(host), CLOCK) for name, host in hosts.items()}
     attempt = Attempt.now(make_trial(**parameters), 1)
-    return await run_trial(attempt, places["a"], places["b"])
+    return await run_trial(attempt, places)
 
 
 def run(network: FakeNetwork, **options) -> TrialOutcome:
@@ -29,10 +32,10 @@ def test_a_trial_is_prepare_connect_run_report() -> None:
     assert network.log == ["open a", "open b", "prepare b", "prepare a", "start a"]
     assert outcome.record.status == "ok"
     assert outcome.record.failure is None
-    assert outcome.record.source is not None
-    assert outcome.record.source.window_granted_bytes == 131072
-    assert outcome.record.sink is not None
-    assert outcome.record.sink.strangers == 3
+    (source,), (sink,) = outcome.record.sources, outcome.record.sinks
+    assert (source.host, source.peer, source.window_granted_bytes) == ("a", "b", 131072)
+    assert (sink.host, sink.peer, sink.strangers) == ("b", "a", 3)
+    assert network.starts == {f"{outcome.record.trial_id}-1": None}
     assert outcome.flows.schema == FLOWS_SCHEMA
     assert outcome.flows["bytes"].to_pylist() == [BYTES_PER_FLOW] * 6
     assert outcome.flows["cpu_system_us"].to_pylist() == [2] * 6
@@ -140,8 +143,8 @@ def test_two_hosts_behind_nat_cannot_meet() -> None:
     async def trial() -> TrialOutcome:
         network = FakeNetwork()
         hosts = [access(name, listens=False) for name in "ab"]
-        places = [Place(host, await network.connect(host)) for host in hosts]
-        return await run_trial(Attempt.now(make_trial(), 1), *places)
+        places = {host.name: Place(host, await network.connect(host), CLOCK) for host in hosts}
+        return await run_trial(Attempt.now(make_trial(), 1), places)
 
     failure = asyncio.run(trial()).record.failure
     assert failure is not None

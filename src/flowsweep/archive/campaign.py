@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from flowsweep.archive import disk
 from flowsweep.errors import ArchiveError
 
-FORMAT = 1
+FORMAT = 2
 """Version of the archive's files. A Flowsweep that does not know it leaves the archive alone."""
 
 CAMPAIGN_FILE = "campaign.json"

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from flowsweep.archive import disk
@@ -13,11 +12,17 @@ from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, LINKS_SCHEMA, T
 KEY_FIELDS = (
     pa.field("trial_id", pa.string(), nullable=False),
     pa.field("attempt", pa.int16(), nullable=False),
-    pa.field("host", pa.string(), nullable=False),
 )
-"""What the archive adds to each row: whose it is. A link is no host's: `links` have the first two."""
+"""What the archive adds to each row: of which attempt it is."""
+
+HOST_FIELDS = (
+    pa.field("host", pa.string(), nullable=False),
+    pa.field("peer", pa.string(), nullable=False),
+)
+"""Whose samples or CPU time it is, and which host is at the other end."""
 
 NEEDED_SAMPLE_FIELDS = (
+    *HOST_FIELDS,
     pa.field("role", pa.string(), nullable=False),
     pa.field("flow", pa.int32(), nullable=False),
     pa.field("start_ns", pa.int64(), nullable=False),
@@ -27,6 +32,7 @@ NEEDED_SAMPLE_FIELDS = (
 """What every engine records; all other columns of its samples may be absent."""
 
 NEEDED_CPU_FIELDS = (
+    *HOST_FIELDS,
     pa.field("role", pa.string(), nullable=False),
     pa.field("start_ns", pa.int64(), nullable=False),
     pa.field("end_ns", pa.int64(), nullable=False),
@@ -51,8 +57,9 @@ EMPTY_TABLES = {
         ("flows", FLOWS_SCHEMA),
         ("cpu", NEEDED_CPU_FIELDS),
         ("counters", COUNTERS_SCHEMA),
+        ("links", LINKS_SCHEMA),
     )
-} | {"links": pa.schema([*LINKS_SCHEMA, *KEY_FIELDS[:2]]).empty_table()}
+}
 """Each of the archive's tables without rows."""
 
 COMPRESSION = "zstd"
@@ -116,14 +123,6 @@ def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:
 
 
 def _with_keys(table: pa.Table, record: TrialRecord) -> pa.Table:
-    rows = table.num_rows
-    keys = [
-        pa.repeat(pa.scalar(record.trial_id), rows),
-        pa.repeat(pa.scalar(record.attempt, pa.int16()), rows),
-    ]
-    if "role" in table.column_names:
-        sends = pc.equal(table["role"].cast(pa.string()), "source")
-        keys.append(pc.if_else(sends, record.trial.src, record.trial.dst))
-    for field, column in zip(KEY_FIELDS, keys, strict=False):
-        table = table.append_column(field, column)
+    for field, key in zip(KEY_FIELDS, (record.trial_id, record.attempt), strict=True):
+        table = table.append_column(field, pa.repeat(pa.scalar(key, field.type), table.num_rows))
     return table

@@ -12,7 +12,7 @@ from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
 from flowsweep.archive.trials import trials_table
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 
-_ATTEMPT_KEY = pa.schema(KEY_FIELDS[:2])
+_ATTEMPT_KEY = pa.schema(KEY_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Tables:
     trials: ir.Table
     """One row per trial, columns as in `flowsweep.archive.trials.TRIALS_SCHEMA`."""
     flows: ir.Table
-    """One row per trial, flow and end: `flowsweep.run.outcome.FLOWS_SCHEMA` and trial_id, attempt, host."""
+    """One row per trial, flow and end: `flowsweep.run.outcome.FLOWS_SCHEMA` and trial_id, attempt."""
     samples: ir.Table
-    """One row per trial, flow, end and sample interval: the engine's columns and trial_id, attempt, host."""
+    """One row per trial, flow, end and sample interval: engine's columns, host, peer, trial_id, attempt."""
     cpu: ir.Table
     """One row per trial, end, interval and core or thread; columns as for samples."""
     counters: ir.Table
-    """One row per trial, end and counter that rose: `COUNTERS_SCHEMA` and trial_id, attempt, host."""
+    """One row per trial, end and counter that rose: `COUNTERS_SCHEMA` and trial_id, attempt."""
     links: ir.Table
     """One row per trial, emulated link, direction and moment: `LINKS_SCHEMA` and trial_id, attempt."""
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from flowsweep.run.outcome import End, TrialRecord
-from flowsweep.schedule.trial import TcpParameters
+from flowsweep.run.outcome import TrialRecord
+from flowsweep.schedule.trial import Trial
 
 TRIALS_SCHEMA = pa.schema(
     [
@@ -24,7 +24,10 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("test", pa.string(), nullable=False),
         pa.field("simultaneous", pa.bool_(), nullable=False),
         # What was asked for
-        pa.field("flows", pa.int64(), nullable=False),
+        pa.field("flows", pa.int64(), nullable=False),  # of all pairs of hosts together
+        pa.field("flows_per_pair", pa.int64(), nullable=False),
+        pa.field("sources", pa.int64(), nullable=False),  # hosts that send
+        pa.field("sinks", pa.int64(), nullable=False),
         pa.field("window_bytes", pa.int64()),  # null where the two ends differ, or none was asked for
         pa.field("window_sum_bytes", pa.int64()),
         pa.field("window_send_bytes", pa.int64()),
@@ -48,12 +51,12 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("mode", pa.string(), nullable=False),
         pa.field("clip_allowed", pa.bool_(), nullable=False),
         pa.field("drain_timeout_ns", pa.int64(), nullable=False),
-        # What was granted; null where an end got not that far
-        pa.field("congestion", pa.string()),  # the sender's; what was asked for if it did not get that far
-        pa.field("mss_granted_bytes", pa.int64()),  # the sender's
+        # What was granted, the least of all pairs of hosts; null where no end got that far
+        pa.field("congestion", pa.string()),  # the senders'; what was asked for if it did not get that far
+        pa.field("mss_granted_bytes", pa.int64()),  # the senders'
         pa.field("window_granted_send_bytes", pa.int64()),
         pa.field("window_granted_recv_bytes", pa.int64()),
-        pa.field("window_clipped", pa.bool_()),  # at either end
+        pa.field("window_clipped", pa.bool_()),  # at any end
         pa.field("window_raised", pa.bool_()),
         # What became of it
         pa.field("status", pa.string(), nullable=False),
@@ -61,7 +64,8 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("failure_phase", pa.string()),
         pa.field("failure_host", pa.string()),
         pa.field("failure_kind", pa.string()),
-        pa.field("strangers", pa.int64()),  # both ends
+        pa.field("clock_bound_ns", pa.int64()),  # largest of all hosts; null where there is a single sink
+        pa.field("strangers", pa.int64()),  # all ends
         pa.field("sample_rows_lost", pa.int64()),
     ]
 )
@@ -99,8 +103,8 @@ def _row(record: TrialRecord) -> dict[str, Any]:
         "simultaneous": trial.simultaneous,
         "window_sums_asked_bytes": trial.window_sums_asked_bytes,
         "window_capped": trial.window_capped,
-        **_asked(trial.parameters),
-        **_granted(record.source, record.sink, trial.parameters.congestion),
+        **_asked(trial),
+        **_granted(record),
         "status": record.status,
         "error": None if failure is None else str(failure),
         "failure_phase": None if failure is None else failure.phase,
@@ -109,28 +113,39 @@ def _row(record: TrialRecord) -> dict[str, Any]:
     }
 
 
-def _asked(parameters: TcpParameters) -> dict[str, Any]:
-    asked = parameters.model_dump()
+def _asked(trial: Trial) -> dict[str, Any]:
+    asked = trial.parameters.model_dump()
     return asked | {
+        "flows": trial.total_flows,
+        "flows_per_pair": trial.parameters.flows,
+        "sources": len(trial.sources),
+        "sinks": len(trial.sinks),
         "congestion_asked": asked["congestion"],
-        "window_bytes": parameters.window_bytes,
-        "window_sum_bytes": parameters.window_sum_bytes,
-        "expected_bins": parameters.expected_bins,
+        "window_bytes": trial.parameters.window_bytes,
+        "window_sum_bytes": trial.window_sum_bytes,
+        "expected_bins": trial.parameters.expected_bins,
     }
 
 
-def _granted(source: End | None, sink: End | None, congestion_asked: str | None) -> dict[str, Any]:
-    ends = [end for end in (source, sink) if end is not None]
+def _granted(record: TrialRecord) -> dict[str, Any]:
+    ends = [*record.sources, *record.sinks]
+    in_use = dict.fromkeys(end.congestion for end in record.sources if end.congestion is not None)
+    several_sinks = len(record.trial.sinks) > 1
     return {
-        "congestion": (source and source.congestion) or congestion_asked,
-        "mss_granted_bytes": source and source.mss_bytes,
-        "window_granted_send_bytes": source and source.window_granted_bytes,
-        "window_granted_recv_bytes": sink and sink.window_granted_bytes,
+        "congestion": ", ".join(in_use) or record.trial.parameters.congestion,
+        "mss_granted_bytes": _least(end.mss_bytes for end in record.sources),
+        "window_granted_send_bytes": _least(end.window_granted_bytes for end in record.sources),
+        "window_granted_recv_bytes": _least(end.window_granted_bytes for end in record.sinks),
+        "clock_bound_ns": max((end.clock_bound_ns for end in ends), default=None) if several_sinks else None,
         "window_clipped": any(end.window_clipped for end in ends) if ends else None,
         "window_raised": any(end.window_raised for end in ends) if ends else None,
         "strangers": sum(end.strangers for end in ends) if ends else None,
         "sample_rows_lost": sum(end.sample_rows_lost for end in ends) if ends else None,
     }
+
+
+def _least(sizes: Iterable[int | None]) -> int | None:
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def rfc_3339(at: datetime) -> str:

@@ -1,6 +1,8 @@
 """The session with one engine: requests go out, events and samples come in, every wait has a deadline."""
 
 import asyncio
+import itertools
+import time
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -8,9 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from flowsweep.defaults import SESSION_OPEN_TIMEOUT_S, SESSION_REQUEST_TIMEOUT_S
 from flowsweep.errors import SessionError
+from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.frames import Frame, FrameError, FrameKind, FrameReader, encode
 from flowsweep.hosts.inbox import SAMPLES, Inbox, TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
+    Clock,
+    ClockRequest,
     Describe,
     Event,
     Hello,
@@ -40,6 +45,9 @@ class Session:
         self._process = process
         self._frames = FrameReader()
         self._general: Inbox[Hello | HostFacts] = Inbox()
+        self._clock_numbers = itertools.count(1)
+        self._clock_answers: dict[int, Inbox[tuple[int, int]]] = {}
+        """By number of the question: what the host's clock showed, and when that came here."""
         self._trials: dict[str, TrialInbox] = {}
         self._reader = asyncio.create_task(self._read())
 
@@ -90,6 +98,25 @@ class Session:
             raise self._error(f"host facts were asked for, the engine said {facts}")
         return facts
 
+    async def clock(self, deadline_s: float = SESSION_REQUEST_TIMEOUT_S) -> ClockExchange:
+        """Ask once what the host's clock shows.
+
+        Raises:
+            SessionError: the session is lost, or no answer came in time.
+        """
+        number = next(self._clock_numbers)
+        answer = self._clock_answers[number] = Inbox()
+        asked_unix_ns, asked_ns = time.time_ns(), time.monotonic_ns()
+        try:
+            async with asyncio.timeout(deadline_s):
+                await self.send(ClockRequest(number=number))
+                answered_unix_ns, came_ns = await answer.get()
+        except TimeoutError:
+            raise self._error(f"its clock was not told within {deadline_s:g} s") from None
+        finally:
+            del self._clock_answers[number]
+        return ClockExchange(asked_unix_ns, answered_unix_ns, came_ns - asked_ns)
+
     def channel(self, trial: str) -> "TrialChannel":
         """Follow one trial; to be called before its `prepare` is sent."""
         inbox = self._trials.setdefault(trial, TrialInbox())
@@ -102,7 +129,9 @@ class Session:
         self._trials.pop(trial, None)
 
     async def send(
-        self, request: Describe | Prepare | Start | Stop, deadline_s: float = SESSION_REQUEST_TIMEOUT_S
+        self,
+        request: Describe | ClockRequest | Prepare | Start | Stop,
+        deadline_s: float = SESSION_REQUEST_TIMEOUT_S,
     ) -> None:
         """Hand a request to the engine.
 
@@ -150,6 +179,10 @@ class Session:
         event = _EVENTS.validate_json(frame.payload)
         if isinstance(event, Hello | HostFacts):
             self._general.put(event)
+        elif isinstance(event, Clock):
+            # Nobody waits for an answer that came too late.
+            if (answer := self._clock_answers.get(event.number)) is not None:
+                answer.put((event.unix_ns, time.monotonic_ns()))
         elif isinstance(event, Refused):
             raise SessionError(self.host, f"the engine refused a request: {event.message}")
         elif (inbox := self._trials.get(event.trial)) is not None:
@@ -177,6 +210,8 @@ class Session:
             return
         self.lost = error
         self._general.put(error)
+        for answer in self._clock_answers.values():
+            answer.put(error)
         for inbox in self._trials.values():
             inbox.put(error)
 

@@ -1,14 +1,17 @@
 """Whether the two ends of a path can meet: what their IP versions and ports must agree on."""
 
 import ipaddress
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
+from flowsweep.plan.check_groups import pairs_of_path
 from flowsweep.plan.check_hosts import listening_host
+from flowsweep.plan.groups import HostPair
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
-from flowsweep.plan.sweep_table import PathTable, SweepTable
+from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.wording import counted
 
 LOOPBACK_VERSION = 4
 """Where the loopback is reached if neither an address nor a `family` says otherwise."""
@@ -19,12 +22,13 @@ def meeting_problems(file: PlanFile) -> Iterator[Problem]:
     for number, sweep in enumerate(file.sweep):
         at: KeyPath = ("sweep", number)
         for index, path in enumerate(sweep.paths):
-            if path.src == path.dst:
-                continue
-            if sweep.directions == "simultaneous":
-                yield from _port_problems(file, path, (*at, "paths", index))
+            pairs = pairs_of_path(file, path, max(sweep.pairs) if sweep.pairs else None)
+            both_ways = [*pairs, *((dst, src) for src, dst in pairs)]
+            at_once = both_ways if sweep.directions == "simultaneous" else pairs
+            yield from _port_problems(file, at_once, (*at, "paths", index))
             if not file.lab:
-                yield from _version_problems(file.hosts, sweep, path, at)
+                for src, dst in pairs if sweep.directions == "one" else both_ways:
+                    yield from _version_problems(file.hosts, sweep, (src, dst), at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +41,14 @@ class _Address:
 
 
 def _version_problems(
-    hosts: dict[str, HostTable], sweep: SweepTable, path: PathTable, at: KeyPath
+    hosts: dict[str, HostTable], sweep: SweepTable, pair: HostPair, at: KeyPath
 ) -> Iterator[Problem]:
-    ways = [(path.src, path.dst), (path.dst, path.src)]
+    src, dst = pair
+    listener = listening_host(hosts, src, dst)
+    if listener is None or not {src, dst} <= hosts.keys():
+        return
     families: Sequence[int | None] = sweep.family or (None,)
-    for (src, dst), (index, family) in product(
-        ways[:1] if sweep.directions == "one" else ways, enumerate(families)
-    ):
-        listener = listening_host(hosts, src, dst)
-        if listener is None or not {src, dst} <= hosts.keys():
-            continue
+    for index, family in enumerate(families):
         said = list(_addresses(hosts, listener, src if listener == dst else dst, family))
         if family is None:
             yield from _disagreeing(said, f"{src} and {dst}")
@@ -98,28 +100,30 @@ def _version(address: str | None) -> int | None:
         return None
 
 
-def _port_problems(file: PlanFile, path: PathTable, at: KeyPath) -> Iterator[Problem]:
-    """Both directions at once need two ports where one machine listens for both."""
-    there = listening_host(file.hosts, path.src, path.dst)
-    back = listening_host(file.hosts, path.dst, path.src)
-    if there is None or back is None:
-        return
-    one, other = (file.hosts.get(name, HostTable()) for name in (there, back))
-    if one.ports is None or one.ports != other.ports or one.ports[0] != one.ports[1]:
-        return
-    if there == back:
-        who = f"{there} listens"
-    elif (
-        not file.lab
-        and one.launch == other.launch
-        and (one.bind == other.bind or not (one.bind and other.bind))
-    ):
-        who = f"{there} and {back}, on one machine, listen"
-    else:
-        return
-    message = (
-        f"found a single port, expected at least two: {who} for both directions of {shown_path(at)} at once"
-    )
-    yield Problem(
-        ("hosts", there, "ports"), message, about=(("hosts", back, "ports"), ("hosts", back, "bind"))
-    )
+def _port_problems(file: PlanFile, pairs: Sequence[HostPair], at: KeyPath) -> Iterator[Problem]:
+    """Each pair of hosts whose flows run at once needs a port of its own at the end that listens."""
+    listens = Counter(listening_host(file.hosts, src, dst) for src, dst in pairs)
+    told: set[str] = set()
+    for name in listens:
+        if name is None or name in told or (ports := file.hosts.get(name, HostTable()).ports) is None:
+            continue
+        rivals = [other for other in listens if other is not None and _share_ports(file, name, other)]
+        told.update(rivals)
+        needed, there = sum(listens[rival] for rival in rivals), ports[1] - ports[0] + 1
+        if needed > there:
+            who = f"{name} listens" if rivals == [name] else f"{' and '.join(rivals)}, on one machine, listen"
+            message = (
+                f"found {counted(there, 'port')}, expected at least {needed}: {who} for {needed} pairs of "
+                f"hosts of {shown_path(at)} at once"
+            )
+            about = tuple(("hosts", rival, key) for rival in rivals for key in ("ports", "bind"))
+            yield Problem(("hosts", name, "ports"), message, about)
+
+
+def _share_ports(file: PlanFile, name: str, other: str) -> bool:
+    """Whether two hosts, which may be one and the same, take their ports from one range of one machine."""
+    one, two = (file.hosts.get(host, HostTable()) for host in (name, other))
+    if name == other:
+        return True
+    one_machine = not file.lab and one.launch == two.launch
+    return one.ports == two.ports and one_machine and (one.bind == two.bind or not (one.bind and two.bind))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 from flowsweep import defaults
+from flowsweep.plan.check_groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
@@ -19,9 +20,9 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
     for index, sweep in enumerate(file.sweep):
         at: KeyPath = ("sweep", index)
         yield from _window_problems(sweep, at)
-        yield from _window_sum_problems(sweep, at)
+        yield from _window_sum_problems(sweep, total_flows(file, sweep), at)
         yield from _time_problems(sweep, at)
-        yield from _path_problems(sweep, at)
+        yield from _path_problems(file, sweep, at)
         name = sweep_name(sweep, index + 1)
         first = names.setdefault(name, at)
         if first != at:
@@ -60,17 +61,17 @@ def _window_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
         yield Problem((*at, "window_max"), message, about=(window, window_sum))
 
 
-def _window_sum_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+def _window_sum_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator[Problem]:
     if sweep.window_sum is None:
         return
-    about = ((*at, "flows"), (*at, "window_max"))
-    smallest, most_flows = min(sweep.window_sum), max(sweep.flows)
+    about = ((*at, "flows"), (*at, "window_max"), (*at, "paths"), (*at, "pairs"), ("groups",))
+    smallest, most_flows = min(sweep.window_sum), max(flows)
     if smallest < most_flows:
         message = (
             f"found {write_size(smallest)} for {counted(most_flows, 'flow')}, expected at least 1B per flow"
         )
         yield Problem((*at, "window_sum"), message, about)
-    largest, least_flows = max(sweep.window_sum), min(sweep.flows)
+    largest, least_flows = max(sweep.window_sum), min(flows)
     window = min(largest // least_flows, sweep.window_max or largest)
     if window > defaults.WINDOW_MAX_BYTES:
         message = (
@@ -102,7 +103,7 @@ def _time_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
         yield Problem(path, message, about=((*at, "omit"), (*at, "interval")))
 
 
-def _path_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     if not sweep.paths:
         yield Problem(
             (*at, "paths"), 'missing: write where to measure, as in [{ from = "left", to = "right" }]'
@@ -110,7 +111,7 @@ def _path_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     seen: dict[tuple[str, str], KeyPath] = {}
     for index, path in enumerate(sweep.paths):
         here = (*at, "paths", index)
-        if path.src == path.dst:
+        if path.src == path.dst and path.src not in file.groups:
             yield Problem(here, f'found "{path.src}" at both ends, expected two hosts')
             continue
         there, back = (path.src, path.dst), (path.dst, path.src)

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from flowsweep.defaults import MICROSECOND_NS
@@ -21,10 +21,11 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
 )
+from flowsweep.run.observer import PathObserver, links_table
 from flowsweep.run.outcome import Recorder, Status, TrialOutcome
 from flowsweep.run.results import simultaneous, unreachable
 from flowsweep.run.sessions import Connector, Patience, Sessions
-from flowsweep.run.trial import run_trial
+from flowsweep.run.trial import ProgressListener, run_trial
 from flowsweep.schedule import Slot, Trial, slot_duration_ns
 
 _BITS_PER_BYTE = 8
@@ -48,6 +49,8 @@ class Conditions:
     connector: Connector = open_session
     patience: Patience = field(default_factory=Patience)
     deadlines: Deadlines = field(default_factory=Deadlines)
+    paths: PathObserver | None = None
+    """Whoever emulates the paths; none for real ones."""
 
 
 async def run_campaign(
@@ -86,7 +89,7 @@ async def run_campaign(
         await _to_the_end(lambda: recorder.hosts({name: fact.model_dump() for name, fact in facts.items()}))
 
     sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
-    conductor = _Conductor(sessions, recorder, earlier or Earlier(), events, conditions.deadlines)
+    conductor = _Conductor(sessions, recorder, earlier or Earlier(), events, conditions)
     try:
         await sessions.open_all()
         return await conductor.run(slots)
@@ -101,14 +104,15 @@ class _Conductor:
         recorder: Recorder,
         earlier: Earlier,
         events: EventListener,
-        deadlines: Deadlines,
+        conditions: Conditions,
     ) -> None:
         self._sessions = sessions
         self._recorder = recorder
         self._done = earlier.done
         self._attempts = Counter(earlier.attempts)
         self._events = events
-        self._deadlines = deadlines
+        self._deadlines = conditions.deadlines
+        self._paths = conditions.paths
         self._tally: Counter[Status] = Counter()
 
     async def run(self, slots: Sequence[Slot]) -> Counter[Status]:
@@ -140,12 +144,18 @@ class _Conductor:
             await self._record(outcome)
 
     async def _places(self, slot: Slot) -> dict[str, Place] | LaunchError | SessionError:
-        """All hosts of a slot, or why one of them is not to be had."""
-        hosts = dict.fromkeys(host for trial in slot.trials for host in (trial.src, trial.dst))
-        try:
-            return {host: await self._sessions.place(host) for host in hosts}
-        except (LaunchError, SessionError) as error:
-            return error
+        """All hosts of a slot, or why one is not to be had. Clocks are asked where sources start together."""
+        hosts = list(dict.fromkeys(host for trial in slot.trials for host in (*trial.sources, *trial.sinks)))
+        together = any(len(trial.pairs) > 1 for trial in slot.trials)
+        places = await asyncio.gather(
+            *(self._sessions.place(host, ask_clock=together) for host in hosts), return_exceptions=True
+        )
+        for place in places:
+            if isinstance(place, LaunchError | SessionError):
+                return place
+            if isinstance(place, BaseException):
+                raise place
+        return {host: place for host, place in zip(hosts, places, strict=True) if isinstance(place, Place)}
 
     async def _begin(self, trial: Trial, number: int, left_ns: int) -> Attempt:
         self._attempts[trial.trial_id] += 1
@@ -158,14 +168,21 @@ class _Conductor:
         self, attempt: Attempt, places: Mapping[str, Place], start_line: asyncio.Barrier
     ) -> TrialOutcome:
         trial = attempt.trial
-        return await run_trial(
-            attempt,
-            places[trial.src],
-            places[trial.dst],
-            start_line=start_line,
-            progress=_rate_reporter(trial, self._events),
-            deadlines=self._deadlines,
-        )
+        watch = None if self._paths is None else self._paths.watch(trial.pairs)
+        try:
+            outcome = await run_trial(
+                attempt,
+                places,
+                watch=watch,
+                start_line=start_line,
+                progress=_rate_reporter(trial, self._events),
+                deadlines=self._deadlines,
+            )
+            counted = () if watch is None else await watch.take()
+        finally:
+            if watch is not None:
+                watch.end()
+        return replace(outcome, links=links_table(counted, attempt.started_at))
 
     async def _record(self, outcome: TrialOutcome) -> None:
         await _to_the_end(lambda: self._recorder.finished(outcome))
@@ -173,15 +190,20 @@ class _Conductor:
         self._events(TrialFinished(outcome.record))
 
 
-def _rate_reporter(trial: Trial, events: EventListener) -> Callable[[Progress], None]:
-    """Turn the sink's running totals into rates."""
+def _rate_reporter(trial: Trial, events: EventListener) -> ProgressListener:
+    """Turn the sinks' running totals into rates, each time that the first of them says how far it is."""
     before_us, before_bytes = 0, 0
+    totals: dict[int, int] = {}
 
-    def report(progress: Progress) -> None:
+    def report(pair: int, progress: Progress) -> None:
         nonlocal before_us, before_bytes
+        totals[pair] = progress.bytes
+        if pair != 0:
+            return
         elapsed_us = max(1, progress.elapsed_us - before_us)
-        rate_bps = (progress.bytes - before_bytes) * _BITS_PER_BYTE * _SECOND_US / elapsed_us
-        before_us, before_bytes = progress.elapsed_us, progress.bytes
+        total = sum(totals.values())
+        rate_bps = (total - before_bytes) * _BITS_PER_BYTE * _SECOND_US / elapsed_us
+        before_us, before_bytes = progress.elapsed_us, total
         events(TrialRunning(trial, progress.elapsed_us * MICROSECOND_NS, rate_bps))
 
     return report

@@ -1,4 +1,4 @@
-"""One end of one trial: what is asked of its engine, and what the engine makes of it."""
+"""One end of one pair of hosts: what is asked of its engine, and what the engine makes of it."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -53,13 +53,17 @@ _MISSED: Mapping[type[TrialEvent], str] = {
 
 
 class TrialEnd:
-    """One end of one trial. Every method that waits raises `TrialError`."""
+    """One end of the flows between two hosts. Every method that waits raises `TrialError`."""
 
-    def __init__(self, name: str, role: EndRole, place: Place, deadlines: Deadlines) -> None:
+    def __init__(self, name: str, role: EndRole, place: Place, peer: str, deadlines: Deadlines) -> None:
         self.role = role
         self.access = place.access
+        self.clock = place.clock
+        self.peer = peer
         self.granted: Granted | None = None
         self.result: EndReport | None = None
+        self.trouble: Failure | None = None
+        """The first that went wrong here, also while the trial was stopped."""
         self._name = name
         self._session = place.session
         self._channel = place.session.channel(name)
@@ -82,9 +86,10 @@ class TrialEnd:
         timeout_s = engine_timeout_s + self._deadlines.slack_s
         self.granted = (await self._next(Connected, "connect", timeout_s)).granted
 
-    async def start(self) -> None:
-        """Have the source begin to send."""
-        await self._send(Start(trial=self._name), "run")
+    async def start(self, moment_unix_ns: int | None) -> None:
+        """Have the source begin to send, at a moment of the controller's clock, or at once."""
+        at_unix_ns = None if moment_unix_ns is None else moment_unix_ns + self.clock.offset_ns
+        await self._send(Start(trial=self._name, at_unix_ns=at_unix_ns), "run")
 
     async def finished(self, engine_timeout_s: float, progress: Callable[[Progress], None]) -> None:
         """Wait for the report, and hand on each progress message until then."""
@@ -102,19 +107,35 @@ class TrialEnd:
             if not self._over:
                 await self._session.close()
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing more goes on here: the engine has said its last word, or is gone."""
+        return self._over
+
+    @property
+    def incomplete(self) -> Failure | None:
+        """Why the trial is not whole at this end, if its report says so."""
+        said = None if self.result is None else self.result.report.incomplete
+        return None if said is None else self._failure(said.phase, said.kind, said.message)
+
     def close(self) -> None:
         """Whatever still comes is dropped."""
         self._channel.close()
 
-    def failure(self, phase: Phase, kind: str, message: str) -> Failure:
-        """A failure at this end."""
+    def error(self, phase: Phase, kind: str, message: str) -> TrialError:
+        """What is to be raised of a failure at this end."""
+        failure = self._failure(phase, kind, message)
+        self.trouble = self.trouble or failure
+        return TrialError(failure)
+
+    def _failure(self, phase: Phase, kind: str, message: str) -> Failure:
         return Failure(phase=phase, host=self.access.name, kind=kind, message=message)
 
     async def _send(self, request: Prepare | Start | Stop, phase: Phase) -> None:
         try:
             await self._channel.send(request)
         except SessionError as error:
-            raise TrialError(self.failure(phase, "session_lost", error.reason)) from error
+            raise self.error(phase, "session_lost", error.reason) from error
 
     async def _next(self, expected: type[Expected], phase: Phase, timeout_s: float) -> Expected:
         """The next event of the expected kind; whatever else ends the trial fails it."""
@@ -125,17 +146,17 @@ class TrialEnd:
                 if isinstance(event, expected):
                     return event
                 if isinstance(event, FailedEvent):
-                    raise TrialError(self.failure(event.phase, event.kind, event.message))
+                    raise self.error(event.phase, event.kind, event.message)
                 if isinstance(event, EndReport):
-                    raise TrialError(self._early_end(phase, event))
+                    raise self._early_end(phase, event)
                 if isinstance(event, Progress) and self._progress is not None:
                     self._progress(event)
         except TimeoutError:
             message = f"{_MISSED[expected]} within {timeout_s:g} s"
-            raise TrialError(self.failure(phase, "engine_silent", message)) from None
+            raise self.error(phase, "engine_silent", message) from None
         except SessionError as error:
             self._over = True
-            raise TrialError(self.failure(phase, "session_lost", error.reason)) from error
+            raise self.error(phase, "session_lost", error.reason) from error
 
     async def _receive(self, deadline: float) -> TrialEvent:
         """The next event, before the deadline or for as long as samples keep coming."""
@@ -154,8 +175,8 @@ class TrialEnd:
             self.result = event
         return event
 
-    def _early_end(self, phase: Phase, event: EndReport) -> Failure:
+    def _early_end(self, phase: Phase, event: EndReport) -> TrialError:
         if event.report.incomplete is not None:
             incomplete = event.report.incomplete
-            return self.failure(incomplete.phase, incomplete.kind, incomplete.message)
-        return self.failure(phase, "early_end", "the engine reported before the trial ran")
+            return self.error(incomplete.phase, incomplete.kind, incomplete.message)
+        return self.error(phase, "early_end", "the engine reported before the trial ran")

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from flowsweep.errors import SessionError
 from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.clock import ClockExchange, ClockOffset
 from flowsweep.hosts.inbox import TrialEvent
 from flowsweep.hosts.messages import HostFacts, Prepare, Start, Stop
 
@@ -33,6 +34,9 @@ class EngineSession(Protocol):
     host: str
     lost: SessionError | None
 
+    async def clock(self) -> ClockExchange:
+        """Ask once what the host's clock shows; raises SessionError."""
+
     async def describe(self, peers: Sequence[str] = ()) -> HostFacts:
         """Ask what the engine sees of its host, and of the routes to its peers; raises SessionError."""
 
@@ -45,7 +49,8 @@ class EngineSession(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A host, and the session with its engine."""
+    """A host, the session with its engine, and what is known of its clock."""
 
     access: HostAccess
     session: EngineSession
+    clock: ClockOffset

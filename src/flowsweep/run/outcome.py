@@ -29,17 +29,24 @@ class Failure(BaseModel):
 
 
 class End(BaseModel):
-    """What one end of a trial had granted and how it went; all flows of an end are alike in these."""
+    """What one end of a pair of hosts had granted and how it went; all flows of an end are alike in these."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str
+    peer: str
+    """The host at the other end."""
     window_granted_bytes: int | None
     window_clipped: bool
     window_raised: bool
     congestion: str | None
     mss_bytes: int | None
     origin_unix_ns: int | None
+    """This end's time origin, by its host's clock; absent if it did not report."""
+    clock_offset_ns: int
+    """The host's clock minus the controller's, as it was estimated before the trial."""
+    clock_bound_ns: int
+    """How far that estimate may be wrong."""
     strangers: int
     """Connections that reached this end and were not the trial's."""
     sample_rows_lost: int
@@ -61,15 +68,44 @@ class TrialRecord(BaseModel):
     elapsed_ns: int
     """From the first request to the last answer."""
     failure: Failure | None
-    source: End | None
-    sink: End | None
+    sources: tuple[End, ...]
+    """One for each pair of hosts, in their order; those whose flows never stood are left out."""
+    sinks: tuple[End, ...]
 
 
 COUNTERS_SCHEMA = pa.schema(
     [
+        pa.field("host", pa.string(), nullable=False),
         pa.field("role", pa.string(), nullable=False),  # source or sink
         pa.field("name", pa.string(), nullable=False),  # Tcp.RetransSegs, softnet.dropped, eth0.rx_dropped, …
         pa.field("value", pa.int64(), nullable=False),  # how much it rose while flows ran
+    ]
+)
+
+
+LINKS_SCHEMA = pa.schema(
+    [
+        pa.field("link", pa.string(), nullable=False),
+        pa.field("src", pa.string(), nullable=False),  # the direction: packets from this host
+        pa.field("dst", pa.string(), nullable=False),
+        pa.field("at_ns", pa.int64(), nullable=False),  # since the trial began; the first row is from before
+        pa.field("at_unix_ns", pa.int64(), nullable=False),
+        # Since the link was built; all packets are IP packets, as schema/emulation.json defines them
+        pa.field("packets_in", pa.int64(), nullable=False),
+        pa.field("bytes_in", pa.int64(), nullable=False),
+        pa.field("packets_out", pa.int64(), nullable=False),
+        pa.field("bytes_out", pa.int64(), nullable=False),
+        pa.field("dropped_queue_packets", pa.int64(), nullable=False),
+        pa.field("dropped_loss_packets", pa.int64(), nullable=False),
+        pa.field("dropped_malformed_packets", pa.int64(), nullable=False),
+        pa.field("dropped_overload_packets", pa.int64(), nullable=False),
+        pa.field("device_dropped_packets", pa.int64(), nullable=False),
+        pa.field("queue_bytes", pa.int64(), nullable=False),  # now
+        pa.field("queue_packets", pa.int64(), nullable=False),  # now
+        pa.field("queue_max_bytes", pa.int64(), nullable=False),  # since the row before
+        pa.field("late_packets", pa.int64(), nullable=False),
+        pa.field("late_max_us", pa.int64(), nullable=False),  # since the row before
+        pa.field("reordered_packets", pa.int64(), nullable=False),
     ]
 )
 
@@ -80,17 +116,29 @@ class TrialOutcome:
 
     record: TrialRecord
     samples: pa.Table
-    """One row per flow, end and sample interval, in the engine's schema (schema/samples.json)."""
+    """One row per flow, end and sample interval: the engine's columns (schema/samples.json), host and peer.
+
+    Flows are numbered through all pairs of hosts, in their order.
+    """
     flows: pa.Table
     """One row per flow and end, in FLOWS_SCHEMA."""
     cpu: pa.Table = field(default_factory=lambda: pa.table({}))
-    """One row per end, core or thread, and interval, in the engine's schema (schema/cpu.json)."""
+    """One row per core or thread and interval: the engine's columns (schema/cpu.json), host and peer.
+
+    Cores are told by one end of each host and role only.
+    """
     counters: pa.Table = field(default_factory=COUNTERS_SCHEMA.empty_table)
-    """One row per end and counter of its host that rose, in COUNTERS_SCHEMA."""
+    """One row per host, role and counter that rose, in COUNTERS_SCHEMA."""
+    links: pa.Table = field(default_factory=LINKS_SCHEMA.empty_table)
+    """One row per emulated link, direction and moment, in LINKS_SCHEMA."""
 
 
 FLOWS_SCHEMA = pa.schema(
     [
+        pa.field("host", pa.string(), nullable=False),
+        pa.field("peer", pa.string(), nullable=False),  # the host at the flow's other end
+        # This end's time origin on the trial's axis, which begins with the origin of the earliest sink
+        pa.field("origin_ns", pa.int64(), nullable=False),
         pa.field("role", pa.string(), nullable=False),  # source or sink
         pa.field("flow", pa.int32(), nullable=False),
         pa.field("bytes", pa.int64(), nullable=False),

@@ -5,13 +5,14 @@ from typing import Literal
 from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS, SILENCE_TIMEOUT_NS
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import Connect, Listen, PortRange, TcpSettings
-from flowsweep.schedule.trial import TcpParameters
+from flowsweep.schedule.trial import Trial
 
 EndRole = Literal["source", "sink"]
 
 
-def tcp_settings(parameters: TcpParameters, role: EndRole) -> TcpSettings:
-    """The settings of one end's flows."""
+def tcp_settings(trial: Trial, role: EndRole) -> TcpSettings:
+    """The settings of one end's flows to one peer."""
+    parameters = trial.parameters
     window = parameters.window_send_bytes if role == "source" else parameters.window_recv_bytes
     return TcpSettings(
         flows=parameters.flows,
@@ -20,7 +21,7 @@ def tcp_settings(parameters: TcpParameters, role: EndRole) -> TcpSettings:
         clip_allowed=parameters.clip_allowed,
         congestion=parameters.congestion,
         duration_us=parameters.duration_ns // MICROSECOND_NS,
-        pad_us=parameters.pad_ns // MICROSECOND_NS,
+        pad_us=trial.pad_ns // MICROSECOND_NS,
         sample_interval_us=parameters.sample_interval_ns // MICROSECOND_NS,
         connect_timeout_us=CONNECT_TIMEOUT_NS // MICROSECOND_NS,
         drain_timeout_us=parameters.drain_timeout_ns // MICROSECOND_NS,

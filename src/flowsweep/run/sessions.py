@@ -1,12 +1,14 @@
 """The sessions of a campaign: opened all at once, kept over all trials, regained when lost."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from flowsweep.defaults import RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.clock import ClockOffset, measure_offset
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.run.engines import EngineSession, Place
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
@@ -40,6 +42,7 @@ class Sessions:
         self._patience = patience
         self._keep_facts = keep_facts
         self._sessions: dict[str, EngineSession] = {}
+        self._clocks: dict[str, ClockOffset] = {}
         self._given_up: set[str] = set()
 
     async def open_all(self) -> None:
@@ -57,8 +60,13 @@ class Sessions:
         facts = (answer for answer in answers if not isinstance(answer, BaseException))
         await self._keep_facts(dict(zip(names, facts, strict=True)))
 
-    async def place(self, host: str) -> Place:
+    async def place(self, host: str, *, ask_clock: bool = False) -> Place:
         """A host with a session that works, as far as one can know without asking.
+
+        Args:
+            host: its name.
+            ask_clock: whether its clock is asked for again; else what was known when the session opened has
+                aged.
 
         Raises:
             LaunchError, SessionError: it is lost, and could not be regained. Once a host was waited for in
@@ -71,7 +79,10 @@ class Sessions:
                 await session.close()
                 del self._sessions[host]
             await self._regain(host)
-        return Place(self._accesses[host], self._sessions[host])
+        elif ask_clock:
+            self._clocks[host] = await measure_offset(session)
+        clock = self._clocks[host].aged(time.monotonic_ns())
+        return Place(self._accesses[host], self._sessions[host], clock)
 
     async def close_all(self) -> None:
         """End every engine."""
@@ -83,6 +94,7 @@ class Sessions:
         session = await self._connector(self._accesses[host])
         try:
             facts = await session.describe(self._peers_of(host))
+            self._clocks[host] = await measure_offset(session)
         except (SessionError, asyncio.CancelledError):
             await session.close()
             raise

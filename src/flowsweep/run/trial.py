@@ -1,88 +1,88 @@
-"""One trial: prepare, connect, run and drain, report."""
+"""One trial: all pairs of hosts meet, start together, run and drain, report."""
 
 import asyncio
-import secrets
-from collections.abc import Callable, Coroutine
-from typing import Any
+import time
+from collections.abc import Callable, Mapping, Sequence
 
-from flowsweep.defaults import CONNECT_TIMEOUT_NS, SECOND_NS
-from flowsweep.hosts.messages import Connect, Listen, Prepare, Progress
+from flowsweep.defaults import (
+    CONNECT_TIMEOUT_NS,
+    LAST_WORDS_S,
+    PAIRS_MEETING_MAX,
+    SECOND_NS,
+    START_AHEAD_NS,
+)
+from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import Deadlines, TrialEnd, TrialError
 from flowsweep.run.engines import Place
+from flowsweep.run.observer import PathWatch, unless_broken
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.run.requests import address_for, connect, listen, tcp_settings
+from flowsweep.run.pair import Pair
 from flowsweep.run.results import outcome_of
-from flowsweep.schedule.trial import TcpParameters, Trial
+from flowsweep.run.together import all_of, until_over
+from flowsweep.schedule.trial import Trial
 
-_TOKEN_BYTES = 16
 _STANDARD_DEADLINES = Deadlines()
 
-ProgressListener = Callable[[Progress], None]
+ProgressListener = Callable[[int, Progress], None]
+"""Told the index of the pair of hosts, and what its sink says."""
 
 
 async def run_trial(
     attempt: Attempt,
-    source: Place,
-    sink: Place,
+    places: Mapping[str, Place],
     *,
+    watch: PathWatch | None = None,
     start_line: asyncio.Barrier | None = None,
-    progress: ProgressListener = lambda _: None,
+    progress: ProgressListener = lambda _index, _said: None,
     deadlines: Deadlines = _STANDARD_DEADLINES,
 ) -> TrialOutcome:
     """Carry one trial out; whatever goes wrong with it is in the outcome.
 
     Args:
         attempt: the trial, and which attempt at it.
-        source: the host that sends.
-        sink: the host that receives.
+        places: the hosts that take part, by name.
+        watch: the paths of the trial, which fails at once if one breaks.
         start_line: where trials that run at the same time wait for each other.
-        progress: called with what the sink says about once a second.
+        progress: called with what each sink says about once a second.
         deadlines: what the engines may take.
     """
-    sender = TrialEnd(attempt.name, "source", source, deadlines)
-    receiver = TrialEnd(attempt.name, "sink", sink, deadlines)
+    pairs = [
+        Pair(attempt, index, places[source], places[sink], deadlines)
+        for index, (source, sink) in enumerate(attempt.trial.pairs)
+    ]
+    ends = [end for pair in pairs for end in pair.ends]
+    error: TrialError | None = None
     try:
-        await _prepare_and_connect(attempt, sender, receiver)
-        await _line_up(start_line, sender)
-        await sender.start()
-        await _run_and_drain(attempt.trial, sender, receiver, progress)
-    except TrialError as error:
-        await _stop(start_line, sender, receiver)
-        return outcome_of(attempt, sender, receiver, error.failure)
-    except asyncio.CancelledError:
-        await _stop(start_line, sender, receiver)
-        raise
+        await unless_broken(watch, _carry_out(attempt.trial, pairs, start_line, progress))
+    except TrialError as trial_error:
+        error = trial_error
     finally:
-        sender.close()
-        receiver.close()
-    return outcome_of(attempt, sender, receiver, None)
+        if error is not None or not all(end.over for end in ends):
+            await _stop(start_line, ends)
+        for end in ends:
+            end.close()
+    return outcome_of(attempt, pairs, None if error is None else error.failure)
 
 
-async def _prepare_and_connect(attempt: Attempt, sender: TrialEnd, receiver: TrialEnd) -> None:
-    listener, connector = (receiver, sender) if receiver.access.listens else (sender, receiver)
-    if not listener.access.listens:
-        message = f"neither {sender.access.name} nor {receiver.access.name} can be reached from outside"
-        raise TrialError(listener.failure("prepare", "nobody_listens", message))
-    family = attempt.trial.parameters.family
-    address = address_for(listener.access, connector.access.name, family)
-    if address is None:
-        wanted = "" if family is None else f"IPv{family} "
-        message = f"no {wanted}address is known where {connector.access.name} reaches it"
-        raise TrialError(listener.failure("prepare", "no_address", message))
-    token, answer = secrets.token_hex(_TOKEN_BYTES), secrets.token_hex(_TOKEN_BYTES)
+async def _carry_out(
+    trial: Trial, pairs: Sequence[Pair], start_line: asyncio.Barrier | None, progress: ProgressListener
+) -> None:
+    await _meet(pairs)
+    await _line_up(start_line, pairs[0].sender)
+    await _start([pair.sender for pair in pairs])
+    await _run_and_drain(trial, pairs, progress)
 
-    def request(end: TrialEnd, meeting: Listen | Connect) -> Prepare:
-        settings = tcp_settings(attempt.trial.parameters, end.role)
-        return Prepare(
-            trial=attempt.name, role=end.role, token=token, answer=answer, meeting=meeting, tcp=settings
-        )
 
-    await listener.prepare(request(listener, listen(listener.access)))
-    port = await listener.listening()
-    await connector.prepare(request(connector, connect(connector.access, address, port)))
-    timeout_s = CONNECT_TIMEOUT_NS / SECOND_NS
-    await _both(sender.connected(timeout_s), receiver.connected(timeout_s))
+async def _meet(pairs: Sequence[Pair]) -> None:
+    """Have all pairs of hosts meet, some of them at a time."""
+    places = asyncio.Semaphore(PAIRS_MEETING_MAX)
+
+    async def meet(pair: Pair) -> None:
+        async with places:
+            await pair.meet()
+
+    await all_of([meet(pair) for pair in pairs])
 
 
 async def _line_up(start_line: asyncio.Barrier | None, sender: TrialEnd) -> None:
@@ -92,34 +92,43 @@ async def _line_up(start_line: asyncio.Barrier | None, sender: TrialEnd) -> None
         await start_line.wait()
     except asyncio.BrokenBarrierError:
         message = "the trial that should have run at the same time did not get ready"
-        raise TrialError(sender.failure("connect", "not_simultaneous", message)) from None
+        raise sender.error("connect", "not_simultaneous", message) from None
 
 
-async def _run_and_drain(
-    trial: Trial, sender: TrialEnd, receiver: TrialEnd, progress: ProgressListener
-) -> None:
-    timeout_s = _longest_run_ns(trial.parameters) / SECOND_NS
-    await _both(sender.finished(timeout_s, lambda _: None), receiver.finished(timeout_s, progress))
+async def _start(senders: Sequence[TrialEnd]) -> None:
+    """Have all sources begin to send at one moment, each by its host's clock; a single one at once."""
+    moment: int | None = None
+    if len(senders) > 1:
+        # Half a round trip bounds the error of a clock; so it is known how far away an engine is.
+        furthest_ns = max(sender.clock.bound_ns for sender in senders) * 2
+        moment = time.time_ns() + START_AHEAD_NS + furthest_ns
+    await all_of([sender.start(moment) for sender in senders])
 
 
-def _longest_run_ns(parameters: TcpParameters) -> int:
+async def _run_and_drain(trial: Trial, pairs: Sequence[Pair], progress: ProgressListener) -> None:
+    """Wait for all reports; of several pairs none goes on for long once an end is not whole."""
+    timeout_s = _longest_run_ns(trial) / SECOND_NS
+    ends = [end for pair in pairs for end in pair.ends]
+
+    def patience_s() -> float | None:
+        return LAST_WORDS_S if len(pairs) > 1 and any(end.incomplete for end in ends) else None
+
+    def reporter(index: int) -> Callable[[Progress], None]:
+        return lambda said: progress(index, said)
+
+    senders = [pair.sender.finished(timeout_s, lambda _: None) for pair in pairs]
+    receivers = [pair.receiver.finished(timeout_s, reporter(index)) for index, pair in enumerate(pairs)]
+    await until_over([*senders, *receivers], patience_s)
+
+
+def _longest_run_ns(trial: Trial) -> int:
     """What an engine allows itself: the duration counts from when bytes of all flows have arrived."""
-    return CONNECT_TIMEOUT_NS + parameters.duration_ns + parameters.pad_ns + parameters.drain_timeout_ns
+    parameters = trial.parameters
+    return CONNECT_TIMEOUT_NS + parameters.duration_ns + trial.pad_ns + parameters.drain_timeout_ns
 
 
-async def _stop(start_line: asyncio.Barrier | None, sender: TrialEnd, receiver: TrialEnd) -> None:
+async def _stop(start_line: asyncio.Barrier | None, ends: Sequence[TrialEnd]) -> None:
     """Nothing of a trial that failed may go on beside the next one."""
     if start_line is not None:
         await start_line.abort()
-    await asyncio.gather(sender.stop(), receiver.stop())
-
-
-async def _both(first: Coroutine[Any, Any, None], second: Coroutine[Any, Any, None]) -> None:
-    """Wait for both ends; the first failure ends the waiting."""
-    tasks = [asyncio.create_task(first), asyncio.create_task(second)]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(*(end.stop() for end in ends))

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.plan.groups import HostPair
 from flowsweep.plan.model import Link
 from flowsweep.schedule.trial import Slot, Trial
 
@@ -55,7 +54,7 @@ def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
 
 def _links_bps(trial: Trial, links: Sequence[Link]) -> int | None:
     """Add up what the links let through at most: a switch as much as the fewer of its ports, in or out."""
-    carried: dict[tuple[str, int], list[HostPair]] = {}
+    carried: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for pair in trial.pairs:
         ways = ((link.name, link.direction(*pair)) for link in links)
         name, way = next(((name, way) for name, way in ways if way is not None), ("", None))

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
 from flowsweep.schedule.trial import TcpParameters, Trial
 
@@ -15,6 +16,8 @@ class Point:
     sweep: str
     src: str
     dst: str
+    sources: tuple[str, ...]
+    sinks: tuple[str, ...]
     directions: Directions
     parameters: TcpParameters
     window_sums_asked_bytes: tuple[int, ...]
@@ -23,35 +26,40 @@ class Point:
 
     def trials(self, repeat: int) -> tuple[Trial, ...]:
         """Return the trials that measure this point once: one for each direction, as the path says first."""
-        ways = [(self.src, self.dst), (self.dst, self.src)]
+        ways = [self] if self.directions == "one" else [self, self._turned()]
         return tuple(
             Trial(
                 sweep=self.sweep,
                 repeat=repeat,
-                src=src,
-                dst=dst,
+                src=way.src,
+                dst=way.dst,
+                sources=way.sources,
+                sinks=way.sinks,
                 test="tcp",
                 simultaneous=self.directions == "simultaneous",
                 parameters=self.parameters,
                 window_sums_asked_bytes=self.window_sums_asked_bytes,
                 window_capped=self.window_capped,
             )
-            for src, dst in (ways[:1] if self.directions == "one" else ways)
+            for way in ways
         )
+
+    def _turned(self) -> "Point":
+        return replace(self, src=self.dst, dst=self.src, sources=self.sinks, sinks=self.sources)
 
 
 def expand(plan: Plan) -> tuple[Point, ...]:
-    """List all points of a plan as written: sweeps, then paths, then axes, the last axis fastest.
+    """List all points of a plan as written: sweeps, paths, pairs, flows, other axes, the last one fastest.
 
     Points that `window_max` makes equal are one point, which keeps all the sums that were asked.
     """
-    return tuple(point for sweep in plan.sweeps for point in _merged(_points(sweep)))
+    return tuple(point for sweep in plan.sweeps for point in _merged(_points(plan, sweep)))
 
 
 def _merged(points: Iterator[Point]) -> Iterator[Point]:
-    merged: dict[tuple[str, str, TcpParameters], Point] = {}
+    merged: dict[tuple[object, ...], Point] = {}
     for point in points:
-        key = (point.src, point.dst, point.parameters)
+        key = (point.src, point.dst, point.sources, point.sinks, point.parameters)
         equal = merged.get(key)
         merged[key] = point if equal is None else _joined(equal, point)
     return iter(merged.values())
@@ -72,13 +80,16 @@ class _Window:
     capped: bool
 
 
-def _points(sweep: Sweep) -> Iterator[Point]:
-    for path, flows in itertools.product(sweep.paths, sweep.flows):
-        for window, parameters in _parameters(sweep, flows):
+def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
+    for path, pairs, flows in itertools.product(sweep.paths, sweep.pairs, sweep.flows):
+        sources, sinks = plan.members(path.src, pairs), plan.members(path.dst, pairs)
+        for window, parameters in _parameters(sweep, flows, len(host_pairs(sources, sinks))):
             yield Point(
                 sweep=sweep.name,
                 src=path.src,
                 dst=path.dst,
+                sources=sources,
+                sinks=sinks,
                 directions=sweep.directions,
                 parameters=parameters,
                 window_sums_asked_bytes=window.sums_asked_bytes,
@@ -105,12 +116,12 @@ FIXED = ("omit_ns", "interval_ns", "sample_interval_ns", "clip_allowed", "drain_
 """What all trials of a sweep have in common, under the same name."""
 
 
-def _parameters(sweep: Sweep, flows: int) -> Iterator[tuple[_Window, TcpParameters]]:
+def _parameters(sweep: Sweep, flows: int, pairs: int) -> Iterator[tuple[_Window, TcpParameters]]:
     fixed = {name: getattr(sweep, name) for name in FIXED}
     ends = itertools.product(sweep.window_send_bytes or (None,), sweep.window_recv_bytes or (None,))
     axes = [getattr(sweep, name) for name in AXES]
     for window, (send, recv), values in itertools.product(
-        _windows(sweep, flows), ends, itertools.product(*axes)
+        _windows(sweep, flows * pairs), ends, itertools.product(*axes)
     ):
         sizes = {
             "window_send_bytes": window.size_bytes if send is None else send,
@@ -121,7 +132,7 @@ def _parameters(sweep: Sweep, flows: int) -> Iterator[tuple[_Window, TcpParamete
 
 
 def _windows(sweep: Sweep, flows: int) -> list[_Window]:
-    """Work out the window of one flow for every window or window sum of the sweep."""
+    """Work out the window of one of some flows for every window or window sum of the sweep."""
     if sweep.window_sum_bytes is not None:
         return [_capped(asked // flows, asked, sweep.window_max_bytes) for asked in sweep.window_sum_bytes]
     if sweep.window_bytes is not None:

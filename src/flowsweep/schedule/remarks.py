@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from flowsweep.defaults import SECOND_NS, WRITES_PER_INTERVAL
+from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.grid import Point
 from flowsweep.schedule.trial import TcpParameters
@@ -30,7 +31,7 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
         asked = sum(len(point.window_sums_asked_bytes) for point in joined)
         groups = counted(len(joined), "group")
         yield f"window_max makes {asked} points equal in {groups}; each group runs once"
-    if any(asked % flows for asked in sweep.window_sum_bytes or () for flows in sweep.flows):
+    if sweep.window_sum_bytes and any(asked % flows for asked, flows in _shared_sums(points)):
         yield "not every window_sum divides by the number of flows; windows are rounded down to whole bytes"
     slow = [point.parameters for point in points if _writes_too_seldom(point.parameters)]
     if slow:
@@ -42,6 +43,13 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
         )
     if None in sweep.congestion:
         yield "no congestion control is named; each host uses its default, which is recorded"
+
+
+def _shared_sums(points: Sequence[Point]) -> Iterator[tuple[int, int]]:
+    """Each window sum that is asked for, and the flows that share it."""
+    for point in points:
+        flows = len(host_pairs(point.sources, point.sinks)) * point.parameters.flows
+        yield from ((asked, flows) for asked in point.window_sums_asked_bytes)
 
 
 def _writes_too_seldom(parameters: TcpParameters) -> bool:

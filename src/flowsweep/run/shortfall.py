@@ -1,0 +1,85 @@
+"""Why a trial is not whole: the cause among all that its ends say, not what follows from it."""
+
+from collections.abc import Sequence
+
+from flowsweep.hosts.messages import Report
+from flowsweep.run.end import TrialEnd
+from flowsweep.run.outcome import Failure
+from flowsweep.run.pair import Pair
+
+_PHASES = ("prepare", "listen", "connect", "run", "drain", "report")
+_ECHOES = (
+    ("connect", "handshake", "connect_timeout", "accept_timeout", "not_running"),
+    ("broken", "ended_early"),
+    ("not_simultaneous",),
+    ("stopped",),
+)
+"""What an end sees when another one gave up, the least telling last."""
+
+
+def cause_of(first: Failure | None, pairs: Sequence[Pair]) -> Failure:
+    """Choose the cause of a trial that did not get to its reports.
+
+    What only echoes a failure at another end may be told first: the peers of an engine that was killed can
+    know before its session ends.
+
+    Args:
+        first: what ended the trial; absent if the trial was stopped for what an end had said.
+        pairs: of the trial, all stopped.
+    """
+    troubles = [end.trouble for end in _ends(pairs) if end.trouble is not None]
+    said = [end.incomplete for end in _ends(pairs) if end.incomplete is not None]
+    return min([*([] if first is None else [first]), *said, *troubles], key=_echo)
+
+
+def shortfall(pairs: Sequence[Pair]) -> Failure | None:
+    """Why a trial that has all its reports is not whole; absent if it is."""
+    said = [end.incomplete for end in _ends(pairs) if end.incomplete is not None]
+    if said:
+        return min(said, key=lambda failure: (_echo(failure), _PHASES.index(failure.phase)))
+    found = (_bytes_differ(pair) or _rows_missing(pair) for pair in pairs)
+    return next((failure for failure in found if failure is not None), None)
+
+
+def _echo(failure: Failure) -> int:
+    """How far from a cause; 0: it is none of those that follow from others."""
+    return next((rank for rank, kinds in enumerate(_ECHOES, start=1) if failure.kind in kinds), 0)
+
+
+def _ends(pairs: Sequence[Pair]) -> list[TrialEnd]:
+    return [end for pair in pairs for end in pair.ends]
+
+
+def _report(end: TrialEnd) -> Report:
+    if end.result is None:
+        raise ValueError(f"{end.access.name} has not reported")
+    return end.result.report
+
+
+def _bytes_differ(pair: Pair) -> Failure | None:
+    sent = {flow.flow: flow.bytes for flow in _report(pair.sender).flows}
+    read = {flow.flow: flow.bytes for flow in _report(pair.receiver).flows}
+    different = [flow for flow in sorted(sent | read) if sent.get(flow) != read.get(flow)]
+    if not different:
+        return None
+    first = different[0]
+    message = (
+        f"{len(different)} of {len(sent | read)} flows: bytes written and bytes read differ; "
+        f"flow {pair.first_flow + first}: {sent.get(first)} written, {read.get(first)} read"
+    )
+    return pair.receiver.error("drain", "bytes_differ", message).failure
+
+
+def _rows_missing(pair: Pair) -> Failure | None:
+    for end in pair.ends:
+        report = _report(end)
+        samples, cpu = (None, None) if end.result is None else (end.result.samples, end.result.cpu)
+        for kind, name, announced, table in (
+            ("samples_missing", "samples", report.sample_rows, samples),
+            ("cpu_missing", "CPU time", report.cpu_rows, cpu),
+        ):
+            arrived = 0 if table is None else table.num_rows
+            if arrived != announced:
+                message = f"{announced} rows of {name} were announced, {arrived} came"
+                return end.error("report", kind, message).failure
+    return None
