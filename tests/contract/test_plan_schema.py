@@ -17,6 +17,7 @@ WRONG_IN_SHAPE = [
     "axis_empty",
     "impossible_numbers",
     "lab_link_shape",
+    "link_values",
     "later_test",
     "path_half",
     "sweep_not_a_list",
