@@ -40,6 +40,8 @@ enum What {
     Emulation,
     /// The columns of the samples, with unit and meaning.
     Samples,
+    /// The columns of CPU time, with unit and meaning.
+    Cpu,
 }
 
 fn main() -> ExitCode {
@@ -52,7 +54,8 @@ fn main() -> ExitCode {
                 match what {
                     What::Messages => wire::message_schema(),
                     What::Emulation => wire::emulation_schema(),
-                    What::Samples => traffic::sample_schema_json(),
+                    What::Samples => traffic::schema_json::<traffic::Sample>(),
+                    What::Cpu => traffic::schema_json::<traffic::CpuRow>(),
                 }
             );
             ExitCode::SUCCESS

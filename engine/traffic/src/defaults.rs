@@ -24,10 +24,21 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 pub const SINK_SLACK: Duration = Duration::from_secs(1);
 /// Stack of a flow's thread, in bytes; its buffer is on the heap.
 pub const FLOW_STACK_BYTES: usize = 128 << 10;
-/// Samples kept in memory before they go to a temporary file, in bytes.
-pub const SAMPLES_IN_MEMORY_BYTES: usize = 64 << 20;
+/// Rows of a table kept in memory before they go to a temporary file, in bytes.
+pub const LOG_IN_MEMORY_BYTES: usize = 64 << 20;
 /// Samples kept at all, in bytes; what comes after is counted as lost.
 pub const SAMPLES_MAX_BYTES: u64 = 4 << 30;
+/// Rows of CPU time kept at all, in bytes; what comes after is lost.
+pub const CPU_ROWS_MAX_BYTES: u64 = 1 << 30;
+/// How often CPU time is looked at, at most: it must not disturb samples that are taken more often.
+pub const MONITOR_INTERVAL_MIN: Duration = Duration::from_millis(100);
+/// Looking at CPU time takes at most one part in so many of the coordinator's time: a host of many cores is looked at
+/// less often.
+pub const MONITOR_SHARE: i64 = 100;
+/// Counters of its own that are read of a network driver, at most: some have thousands, one for each queue.
+pub const DRIVER_COUNTERS_MAX: usize = 512;
+/// How long the kernel may take to tell of devices and routes.
+pub const NETLINK_TIMEOUT: Duration = Duration::from_secs(1);
 /// Rows of one Arrow stream.
 pub const SAMPLE_BATCH_ROWS: usize = 16_384;
 /// Keepalive: idle time and distance of the probes. The silence timeout of the trial decides when a peer is gone.

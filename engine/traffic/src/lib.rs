@@ -3,12 +3,14 @@
 mod control;
 pub mod defaults;
 mod error;
+mod host;
 mod samples;
 pub mod tcp;
 
 pub use control::Control;
 pub use error::TrialError;
-pub use samples::{SampleBatch, sample_schema, sample_schema_json};
+pub use host::{CpuRow, rtnetlink};
+pub use samples::{Sample, SampleBatch, Tabular, schema_json};
 
 use wire::Event;
 

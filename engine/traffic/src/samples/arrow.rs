@@ -1,17 +1,13 @@
-use std::{collections::HashMap, io, sync::Arc};
+use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, builder::Int64Builder};
-use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
-use serde_json::{Value, json};
-use sys::{FIELDS, Kind};
-use wire::Role;
+use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use sys::{BbrInfo, FIELDS, Kind};
 
-use super::{Sample, SampleLog};
-use crate::defaults::SAMPLE_BATCH_ROWS;
-
-/// One complete Arrow IPC stream of samples, ready to be sent.
-pub struct SampleBatch(pub Vec<u8>);
+use super::{
+    Sample,
+    stream::{Tabular, meaning},
+};
 
 const OWN_COLUMNS: [(&str, DataType, &str, &str); 5] = [
     ("role", DataType::Utf8, "", "Which end saw this: source or sink."),
@@ -26,118 +22,101 @@ const OWN_COLUMNS: [(&str, DataType, &str, &str); 5] = [
     ("bytes", DataType::Int64, "bytes", "Application bytes in the interval: written by a source, read by a sink."),
 ];
 
-/// The columns of every sample table, each with unit and meaning in its metadata.
-#[must_use]
-pub fn sample_schema() -> Schema {
-    let own = OWN_COLUMNS.into_iter().map(|(name, kind, unit, description)| {
-        Field::new(name, kind, false).with_metadata(metadata(unit, "", description))
-    });
-    let kernel = FIELDS.iter().map(|field| {
-        let kind = if field.kind == Kind::Counter { "counter" } else { "gauge" };
-        let mut metadata = metadata(field.unit, kind, field.description);
-        if let Some(bits) = field.counter_bits() {
-            metadata.insert("counter_bits".to_owned(), bits.to_string());
-        }
-        Field::new(field.name, DataType::Int64, true).with_metadata(metadata)
-    });
-    Schema::new(own.chain(kernel).collect::<Vec<_>>())
-}
+type BbrColumn = (&'static str, &'static str, &'static str, fn(&BbrInfo) -> u64);
 
-/// [`sample_schema`] as a document for people and programs, as committed in `schema/samples.json`.
-#[must_use]
-pub fn sample_schema_json() -> String {
-    let fields: Vec<Value> = sample_schema()
-        .fields()
-        .iter()
-        .map(|field| {
-            let mut entry = json!({
-                "name": field.name(),
-                "type": field.data_type().to_string().to_lowercase(),
-                "nullable": field.is_nullable(),
-            });
-            for (key, value) in field.metadata() {
-                entry[key] = json!(value);
+/// Of `struct tcp_bbr_info`; absent at a sink and where another congestion control sends.
+const BBR_COLUMNS: [BbrColumn; 4] = [
+    (
+        "bbr_bw_bytes_per_s",
+        "bytes/s",
+        "Bottleneck bandwidth as bbr believes it: the highest delivery rate of the last ten round trips. Absent at a \
+         sink and with another congestion control.",
+        |bbr| bbr.bandwidth_bytes_per_s,
+    ),
+    (
+        "bbr_min_rtt_us",
+        "us",
+        "Smallest round-trip time of the last ten seconds, as bbr believes it; 4294967295 means none yet.",
+        |bbr| u64::from(bbr.min_rtt_us),
+    ),
+    ("bbr_pacing_gain", "1/256", "Factor that bbr paces with, times 256, as the kernel keeps it.", |bbr| {
+        u64::from(bbr.pacing_gain)
+    }),
+    ("bbr_cwnd_gain", "1/256", "Factor of bbr's congestion window, times 256, as the kernel keeps it.", |bbr| {
+        u64::from(bbr.cwnd_gain)
+    }),
+];
+
+impl Tabular for Sample {
+    const TABLE: &'static str = "samples";
+    const TITLE: &'static str = "Samples: one row is one flow, one end, one sample interval";
+
+    fn schema() -> Schema {
+        let own = OWN_COLUMNS.into_iter().map(|(name, kind, unit, description)| {
+            Field::new(name, kind, false).with_metadata(meaning(unit, "", description))
+        });
+        let kernel = FIELDS.iter().map(|field| {
+            let kind = if field.kind == Kind::Counter { "counter" } else { "gauge" };
+            let mut metadata = meaning(field.unit, kind, field.description);
+            if let Some(bits) = field.counter_bits() {
+                metadata.insert("counter_bits".to_owned(), bits.to_string());
             }
-            entry
-        })
-        .collect();
-    format!("{:#}", json!({ "title": "Samples: one row is one flow, one end, one sample interval", "fields": fields }))
-}
-
-/// Turns a log into Arrow streams of bounded size and hands each over; returns the number of rows.
-///
-/// # Errors
-/// When the log's temporary file cannot be read or a batch cannot be encoded.
-pub fn for_each_batch(
-    log: SampleLog,
-    trial: &str,
-    role: Role,
-    mut deliver: impl FnMut(SampleBatch),
-) -> Result<u64, ArrowError> {
-    let name = match role {
-        Role::Source => "source",
-        Role::Sink => "sink",
-    };
-    let tags = HashMap::from([("trial".to_owned(), trial.to_owned()), ("role".to_owned(), name.to_owned())]);
-    let schema = Arc::new(sample_schema().with_metadata(tags));
-    let (rows, mut samples) = log.into_rows()?;
-    loop {
-        let chunk: Vec<Sample> = samples.by_ref().take(SAMPLE_BATCH_ROWS).collect::<io::Result<_>>()?;
-        if chunk.is_empty() {
-            return Ok(rows);
-        }
-        let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
-        writer.write(&record_batch(&schema, name, &chunk)?)?;
-        deliver(SampleBatch(writer.into_inner()?));
+            Field::new(field.name, DataType::Int64, true).with_metadata(metadata)
+        });
+        let bbr = BBR_COLUMNS.into_iter().map(|(name, unit, description, _)| {
+            Field::new(name, DataType::Int64, true).with_metadata(meaning(unit, "gauge", description))
+        });
+        Schema::new(own.chain(kernel).chain(bbr).collect::<Vec<_>>())
     }
-}
 
-fn record_batch(schema: &Arc<Schema>, role: &str, samples: &[Sample]) -> Result<RecordBatch, ArrowError> {
-    let mut columns: Vec<ArrayRef> = vec![
-        Arc::new(StringArray::from_iter_values(samples.iter().map(|_| role))),
-        Arc::new(Int32Array::from_iter_values(samples.iter().map(|sample| sample.flow.cast_signed()))),
-        Arc::new(Int64Array::from_iter_values(samples.iter().map(|sample| sample.start_ns))),
-        Arc::new(Int64Array::from_iter_values(samples.iter().map(|sample| sample.end_ns))),
-        Arc::new(Int64Array::from_iter_values(samples.iter().map(|sample| sample.bytes.cast_signed()))),
-    ];
-    for field in FIELDS {
-        let mut builder = Int64Builder::with_capacity(samples.len());
-        for sample in samples {
-            builder.append_option(field.value(&sample.tcp_info).map(u64::cast_signed));
+    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef> {
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|_| role))),
+            Arc::new(Int32Array::from_iter_values(rows.iter().map(|sample| sample.flow.cast_signed()))),
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|sample| sample.start_ns))),
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|sample| sample.end_ns))),
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|sample| sample.bytes.cast_signed()))),
+        ];
+        for field in FIELDS {
+            let values = rows.iter().map(|sample| field.value(&sample.tcp_info).map(u64::cast_signed));
+            columns.push(Arc::new(values.collect::<Int64Array>()));
         }
-        columns.push(Arc::new(builder.finish()));
+        for (_, _, _, value) in BBR_COLUMNS {
+            let values = rows.iter().map(|sample| sample.bbr.as_ref().map(|bbr| value(bbr).cast_signed()));
+            columns.push(Arc::new(values.collect::<Int64Array>()));
+        }
+        columns
     }
-    RecordBatch::try_new(schema.clone(), columns)
-}
-
-fn metadata(unit: &str, kind: &str, description: &str) -> HashMap<String, String> {
-    [("unit", unit), ("kind", kind), ("description", description)]
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use arrow_array::Array;
     use arrow_ipc::reader::StreamReader;
     use sys::TcpInfo;
+    use wire::Role;
+
+    use super::*;
+    use crate::samples::{SampleLog, for_each_batch};
 
     #[test]
     fn a_log_becomes_streams_that_say_whose_they_are() {
         let mut log = SampleLog::new();
+        let bbr = Some(BbrInfo { bandwidth_bytes_per_s: 5, ..BbrInfo::default() });
         for flow in 0..20_000 {
             let tcp_info = TcpInfo::from_bytes(&[1; 104]);
-            log.push(&Sample { flow, start_ns: 1, end_ns: 2, bytes: 3, tcp_info });
+            log.push(&Sample { flow, start_ns: 1, end_ns: 2, bytes: 3, tcp_info, bbr });
         }
         let mut seen = 0;
         let rows = for_each_batch(log, "t1", Role::Sink, |batch| {
             for records in StreamReader::try_new(&batch.0[..], None).unwrap() {
                 let records = records.unwrap();
                 assert_eq!(records.schema().metadata()["trial"], "t1");
+                assert_eq!(records.schema().metadata()["table"], "samples");
                 let late = records.column_by_name("received_ce_bytes").unwrap();
                 assert_eq!(late.null_count(), records.num_rows());
+                let bandwidth = records.column_by_name("bbr_bw_bytes_per_s").unwrap();
+                assert_eq!(bandwidth.as_any().downcast_ref::<Int64Array>().unwrap().value(0), 5);
                 seen += records.num_rows();
             }
         });
@@ -147,7 +126,7 @@ mod tests {
 
     #[test]
     fn every_column_says_what_it_means() {
-        for field in sample_schema().fields() {
+        for field in Sample::schema().fields() {
             assert!(field.metadata().contains_key("description"), "{} is not described", field.name());
         }
     }

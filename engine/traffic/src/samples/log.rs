@@ -1,33 +1,52 @@
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::{
+    io::{self, BufReader, Read, Seek, Write},
+    marker::PhantomData,
+};
 
-use sys::{TCP_INFO_BYTES, TcpInfo};
+use sys::{BbrInfo, TCP_INFO_BYTES, TcpInfo};
 use tempfile::SpooledTempFile;
 
 use super::Sample;
-use crate::defaults::{SAMPLES_IN_MEMORY_BYTES, SAMPLES_MAX_BYTES};
+use crate::defaults::{LOG_IN_MEMORY_BYTES, SAMPLES_MAX_BYTES};
 
-const RECORD_BYTES: usize = 4 + 8 + 8 + 8 + 4 + TCP_INFO_BYTES;
+/// Something that is kept in records of one size while a trial runs.
+pub trait Record: Sized {
+    /// Size of a record.
+    const BYTES: usize;
+    /// What a log of them may hold at all, in bytes; what comes after is counted as lost.
+    const LOG_MAX_BYTES: u64;
+    /// Appends exactly [`Record::BYTES`].
+    fn encode(&self, record: &mut Vec<u8>);
+    /// The other way; `record` has [`Record::BYTES`].
+    fn decode(record: &[u8]) -> Self;
+}
 
-/// Samples in fixed-size records: in memory at first, in an unnamed temporary file when they grow, bounded in any case.
-pub struct SampleLog {
+/// Records of fixed size: in memory at first, in an unnamed temporary file when they grow, bounded in any case.
+pub struct Log<R> {
     spool: SpooledTempFile,
     rows: u64,
     rows_lost: u64,
     /// The disk took no more: what it has of the last record is not whole, so nothing may follow.
     broken: bool,
+    record: Vec<u8>,
+    kind: PhantomData<R>,
 }
 
-impl SampleLog {
+impl<R: Record> Log<R> {
     /// An empty log.
     #[must_use]
     pub fn new() -> Self {
-        Self { spool: SpooledTempFile::new(SAMPLES_IN_MEMORY_BYTES), rows: 0, rows_lost: 0, broken: false }
+        let spool = SpooledTempFile::new(LOG_IN_MEMORY_BYTES);
+        let record = Vec::with_capacity(R::BYTES);
+        Self { spool, rows: 0, rows_lost: 0, broken: false, record, kind: PhantomData }
     }
 
-    /// Keeps a sample; counts it as lost if there is no room.
-    pub fn push(&mut self, sample: &Sample) {
-        let full = (self.rows + 1) * RECORD_BYTES as u64 > SAMPLES_MAX_BYTES;
-        self.broken = self.broken || full || self.spool.write_all(&encode(sample)).is_err();
+    /// Keeps a row; counts it as lost if there is no room.
+    pub fn push(&mut self, row: &R) {
+        self.record.clear();
+        row.encode(&mut self.record);
+        let full = (self.rows + 1) * R::BYTES as u64 > R::LOG_MAX_BYTES;
+        self.broken = self.broken || full || self.spool.write_all(&self.record).is_err();
         if self.broken {
             self.rows_lost += 1;
         } else {
@@ -45,46 +64,64 @@ impl SampleLog {
     ///
     /// # Errors
     /// What the temporary file's device says.
-    pub fn into_rows(self) -> io::Result<(u64, impl Iterator<Item = io::Result<Sample>>)> {
-        let rows = self.rows;
-        let mut spool = self.spool;
+    pub fn into_rows(self) -> io::Result<(u64, impl Iterator<Item = io::Result<R>>)> {
+        let Self { rows, mut spool, mut record, .. } = self;
         spool.rewind()?;
+        record.resize(R::BYTES, 0);
         let mut reader = BufReader::with_capacity(64 << 10, spool);
-        let read_one = move |_| {
-            let mut record = [0; RECORD_BYTES];
-            reader.read_exact(&mut record).map(|()| decode(&record))
-        };
+        let read_one = move |_| reader.read_exact(&mut record).map(|()| R::decode(&record));
         Ok((rows, (0..rows).map(read_one)))
     }
 }
 
-fn encode(sample: &Sample) -> [u8; RECORD_BYTES] {
-    let mut record = [0; RECORD_BYTES];
-    let info = sample.tcp_info.as_bytes();
-    record[..4].copy_from_slice(&sample.flow.to_le_bytes());
-    record[4..12].copy_from_slice(&sample.start_ns.to_le_bytes());
-    record[12..20].copy_from_slice(&sample.end_ns.to_le_bytes());
-    record[20..28].copy_from_slice(&sample.bytes.to_le_bytes());
-    record[28..32].copy_from_slice(&u32::try_from(info.len()).unwrap_or(0).to_le_bytes());
-    record[32..32 + info.len()].copy_from_slice(info);
-    record
+/// Takes the next `N` bytes off a record.
+pub fn take<const N: usize>(record: &mut &[u8]) -> [u8; N] {
+    let (taken, rest) = record.split_first_chunk().map_or(([0; N], &[][..]), |(taken, rest)| (*taken, rest));
+    *record = rest;
+    taken
 }
 
-fn decode(record: &[u8; RECORD_BYTES]) -> Sample {
-    let info_length = u32::from_le_bytes(array(&record[28..32])) as usize;
-    Sample {
-        flow: u32::from_le_bytes(array(&record[..4])),
-        start_ns: i64::from_le_bytes(array(&record[4..12])),
-        end_ns: i64::from_le_bytes(array(&record[12..20])),
-        bytes: u64::from_le_bytes(array(&record[20..28])),
-        tcp_info: TcpInfo::from_bytes(&record[32..32 + info_length.min(TCP_INFO_BYTES)]),
+/// Stands in a record for what bbr would say.
+const NO_BBR: u64 = u64::MAX;
+
+impl Record for Sample {
+    const BYTES: usize = 4 + 8 + 8 + 8 + (8 + 4 + 4 + 4) + 4 + TCP_INFO_BYTES;
+    const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
+
+    fn encode(&self, record: &mut Vec<u8>) {
+        let begin = record.len();
+        let info = self.tcp_info.as_bytes();
+        let bbr = self.bbr.unwrap_or(BbrInfo { bandwidth_bytes_per_s: NO_BBR, ..BbrInfo::default() });
+        record.extend(self.flow.to_le_bytes());
+        record.extend(self.start_ns.to_le_bytes());
+        record.extend(self.end_ns.to_le_bytes());
+        record.extend(self.bytes.to_le_bytes());
+        record.extend(bbr.bandwidth_bytes_per_s.to_le_bytes());
+        record.extend(bbr.min_rtt_us.to_le_bytes());
+        record.extend(bbr.pacing_gain.to_le_bytes());
+        record.extend(bbr.cwnd_gain.to_le_bytes());
+        record.extend(u32::try_from(info.len()).unwrap_or(0).to_le_bytes());
+        record.extend(info);
+        record.resize(begin + Self::BYTES, 0);
     }
-}
 
-fn array<const N: usize>(slice: &[u8]) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(slice);
-    bytes
+    fn decode(mut record: &[u8]) -> Self {
+        let rest = &mut record;
+        let flow = u32::from_le_bytes(take(rest));
+        let start_ns = i64::from_le_bytes(take(rest));
+        let end_ns = i64::from_le_bytes(take(rest));
+        let bytes = u64::from_le_bytes(take(rest));
+        let bbr = BbrInfo {
+            bandwidth_bytes_per_s: u64::from_le_bytes(take(rest)),
+            min_rtt_us: u32::from_le_bytes(take(rest)),
+            pacing_gain: u32::from_le_bytes(take(rest)),
+            cwnd_gain: u32::from_le_bytes(take(rest)),
+        };
+        let bbr = (bbr.bandwidth_bytes_per_s != NO_BBR).then_some(bbr);
+        let info_length = u32::from_le_bytes(take(rest)) as usize;
+        let tcp_info = TcpInfo::from_bytes(&rest[..info_length.min(rest.len())]);
+        Self { flow, start_ns, end_ns, bytes, tcp_info, bbr }
+    }
 }
 
 #[cfg(test)]
@@ -93,18 +130,46 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out() {
-        let mut log = SampleLog::new();
+        let mut log = Log::new();
+        let bbr = BbrInfo { bandwidth_bytes_per_s: 1 << 40, min_rtt_us: 2, pacing_gain: 739, cwnd_gain: 4 };
         for flow in 0..1000 {
             let tcp_info = TcpInfo::from_bytes(&[u8::try_from(flow % 251).unwrap(); 104]);
-            log.push(&Sample { flow, start_ns: -5, end_ns: i64::MAX, bytes: u64::MAX, tcp_info });
+            let bbr = (flow % 2 == 0).then_some(bbr);
+            log.push(&Sample { flow, start_ns: -5, end_ns: i64::MAX, bytes: u64::MAX, tcp_info, bbr });
         }
         assert_eq!(log.rows_lost(), 0);
         let (rows, samples) = log.into_rows().unwrap();
         assert_eq!(rows, 1000);
         for (flow, sample) in (0..1000).zip(samples) {
-            let sample = sample.unwrap();
+            let sample: Sample = sample.unwrap();
             assert_eq!((sample.flow, sample.start_ns, sample.end_ns, sample.bytes), (flow, -5, i64::MAX, u64::MAX));
             assert_eq!(sample.tcp_info.as_bytes(), [u8::try_from(flow % 251).unwrap(); 104]);
+            assert_eq!(sample.bbr, (flow % 2 == 0).then_some(bbr));
         }
+    }
+
+    struct Large;
+
+    impl Record for Large {
+        const BYTES: usize = 1000;
+        const LOG_MAX_BYTES: u64 = 2500;
+
+        fn encode(&self, record: &mut Vec<u8>) {
+            record.resize(record.len() + Self::BYTES, 7);
+        }
+
+        fn decode(_: &[u8]) -> Self {
+            Self
+        }
+    }
+
+    #[test]
+    fn a_log_that_is_full_counts_what_it_loses() {
+        let mut log = Log::new();
+        for _ in 0..5 {
+            log.push(&Large);
+        }
+        assert_eq!(log.rows_lost(), 3);
+        assert_eq!(log.into_rows().unwrap().0, 2);
     }
 }

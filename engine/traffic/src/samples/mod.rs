@@ -3,11 +3,15 @@
 
 mod arrow;
 mod log;
+mod stream;
 
-pub use arrow::{SampleBatch, for_each_batch, sample_schema, sample_schema_json};
-pub use log::SampleLog;
+pub use log::{Log, Record, take};
+pub use stream::{SampleBatch, Tabular, for_each_batch, meaning, schema_json};
 
-use sys::TcpInfo;
+use sys::{BbrInfo, TcpInfo};
+
+/// The samples of one end of a trial.
+pub type SampleLog = Log<Sample>;
 
 /// One flow, one sample interval.
 #[derive(Clone, Copy, Debug)]
@@ -22,4 +26,6 @@ pub struct Sample {
     pub bytes: u64,
     /// The kernel's view at the end of the interval.
     pub tcp_info: TcpInfo,
+    /// What bbr says at the end of the interval, where it is the congestion control of a source.
+    pub bbr: Option<BbrInfo>,
 }

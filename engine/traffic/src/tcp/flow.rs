@@ -14,6 +14,8 @@ use socket2::SockRef;
 use sys::ThreadCpu;
 use wire::{CpuTime, FlowEnd, FlowReport};
 
+use crate::host::ThreadMeter;
+
 const NOT_YET: i64 = -1;
 
 /// One flow. Only its own thread writes; padded so that two flows never share a cache line.
@@ -24,6 +26,8 @@ pub struct Flow {
     ports: Ports,
     bytes: AtomicU64,
     first_byte_ns: AtomicI64,
+    /// What its thread uses.
+    pub meter: ThreadMeter,
     ending: OnceLock<Ending>,
 }
 
@@ -82,6 +86,7 @@ impl Flow {
             self.first_byte_ns.store(nanoseconds(origin.elapsed()), Ordering::Release);
         }
         self.bytes.store(total + count as u64, Ordering::Release);
+        self.meter.answer_if_asked(|| nanoseconds(origin.elapsed()));
     }
 
     /// The flow's part of the report.
@@ -116,6 +121,7 @@ impl Flows {
             stream,
             bytes: AtomicU64::new(0),
             first_byte_ns: AtomicI64::new(NOT_YET),
+            meter: ThreadMeter::default(),
             ending: OnceLock::new(),
         });
         Self {
@@ -143,6 +149,11 @@ impl Flows {
     /// Sum of all flows' bytes.
     pub fn bytes(&self) -> u64 {
         self.all.iter().map(Flow::bytes).sum()
+    }
+
+    /// Where each flow's thread tells what it uses.
+    pub fn meters(&self) -> impl Iterator<Item = &ThreadMeter> {
+        self.all.iter().map(|flow| &flow.meter)
     }
 
     /// Lets all threads begin, once all of them are there: none has to be started beside others that run already.
@@ -192,6 +203,7 @@ impl Flows {
 
     /// A flow's thread says how it ended.
     pub fn end(&self, flow: &Flow, end: FlowEnd, error: Option<String>, cpu: CpuTime) {
+        flow.meter.answer(self.now_ns());
         let end = self.aborted().filter(|_| end != FlowEnd::Drained).unwrap_or(end);
         if flow.ending.set(Ending { at_ns: self.now_ns(), end, error, cpu }).is_err() {
             return;

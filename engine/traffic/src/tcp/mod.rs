@@ -13,7 +13,6 @@ mod socket;
 mod source;
 
 use std::{
-    collections::BTreeMap,
     io,
     net::TcpStream,
     time::{Instant, SystemTime, UNIX_EPOCH},
@@ -100,6 +99,8 @@ fn report(
     drop(flows);
     let sample_rows = for_each_batch(ran.samples, &prepare.trial, prepare.role, |batch| outbox.samples(batch))
         .map_err(|error| TrialError::Samples(error.to_string()))?;
+    let cpu_rows = for_each_batch(ran.observed.cpu, &prepare.trial, prepare.role, |batch| outbox.samples(batch))
+        .map_err(|error| TrialError::Samples(error.to_string()))?;
     outbox.event(Event::Report(Box::new(Report {
         trial: prepare.trial.clone(),
         role: prepare.role,
@@ -108,9 +109,9 @@ fn report(
         strangers,
         sample_rows,
         sample_rows_lost,
-        cpu_rows: 0,
-        counters: BTreeMap::new(),
-        throttled_us: None,
+        cpu_rows,
+        counters: ran.observed.counters,
+        throttled_us: ran.observed.throttled_us,
         incomplete: ran.incomplete.map(|error| error.to_failed(&prepare.trial)),
     })));
     Ok(())

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     Control, Outbox, TrialError,
     defaults::{FLOW_STACK_BYTES, PROGRESS_INTERVAL, RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
+    host::{Monitor, Observed},
     samples::SampleLog,
 };
 
@@ -24,6 +25,8 @@ use crate::{
 pub struct Ran {
     /// The samples of all flows.
     pub samples: SampleLog,
+    /// What the host did meanwhile.
+    pub observed: Observed,
     /// Why the trial is not whole at this end.
     pub incomplete: Option<TrialError>,
 }
@@ -50,7 +53,8 @@ pub fn run(
         prepare,
         control,
         outbox,
-        sampler: Sampler::new(prepare.role, flows.all.len(), interval),
+        sampler: Sampler::new(prepare.role, &flows.all, interval),
+        monitor: Monitor::begin(interval, flows.all.len(), flows.now_ns()),
         progress_due_ns: nanoseconds(PROGRESS_INTERVAL),
         running: vec![false; flows.all.len()],
     };
@@ -67,7 +71,8 @@ pub fn run(
     })?;
     // All threads have ended: what is counted now is all there will ever be.
     coordinator.sampler.sample(flows);
-    Ok(Ran { samples: coordinator.sampler.log, incomplete })
+    let observed = coordinator.monitor.end(flows.now_ns(), flows.meters());
+    Ok(Ran { samples: coordinator.sampler.log, observed, incomplete })
 }
 
 /// Without a coordinator nobody would stop the flows' threads, and the scope would wait for them forever.
@@ -124,6 +129,7 @@ fn spawn<'scope>(
             return;
         }
         flows.wait_for_begin();
+        flow.meter.answer(flows.now_ns());
         carry();
     };
     let thread = thread::Builder::new().name(format!("flow-{index}")).stack_size(FLOW_STACK_BYTES);
@@ -147,6 +153,7 @@ struct Coordinator<'a> {
     control: &'a Control,
     outbox: &'a dyn Outbox,
     sampler: Sampler,
+    monitor: Monitor,
     progress_due_ns: i64,
     /// Which flows are known to have delivered bytes to the sink's application.
     running: Vec<bool>,
@@ -233,9 +240,11 @@ impl Coordinator<'_> {
 
     /// Waits a little, at most `longest`, and does what is due; says whether all flows have ended.
     fn step(&mut self, longest: Duration) -> Result<bool, TrialError> {
-        let pause = longest.min(STOP_CHECK).min(self.sampler.due_in(self.flows.now_ns()));
+        let now_ns = self.flows.now_ns();
+        let pause = longest.min(STOP_CHECK).min(self.sampler.due_in(now_ns)).min(self.monitor.due_in(now_ns));
         let ended = self.flows.wait_all_ended(pause);
         self.sampler.sample_if_due(self.flows);
+        self.monitor.look_if_due(self.flows.now_ns(), self.flows.meters());
         self.tell_progress();
         if self.control.stopped() {
             self.flows.abort(FlowEnd::Stopped);

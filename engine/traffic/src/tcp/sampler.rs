@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use sys::{TcpInfo, tcp_info};
+use rustix::net::sockopt::tcp_congestion;
+use sys::{TcpInfo, bbr_info, tcp_info};
 use wire::Role;
 
 use super::flow::{Flow, Flows};
@@ -14,6 +15,8 @@ pub struct Sampler {
     interval_ns: i64,
     next_ns: i64,
     marks: Vec<Mark>,
+    /// Flows of this end send, and bbr says how fast.
+    bbr: bool,
     /// The samples so far.
     pub log: SampleLog,
 }
@@ -26,12 +29,14 @@ struct Mark {
 }
 
 impl Sampler {
-    /// A sampler for `flows` flows. A source's first sample begins at the origin, a sink's with the flow's first byte.
-    pub fn new(role: Role, flows: usize, interval: Duration) -> Self {
+    /// A sampler for these flows. A source's first sample begins at the origin, a sink's with the flow's first byte.
+    pub fn new(role: Role, flows: &[Flow], interval: Duration) -> Self {
         let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX).max(1);
         let at_ns = (role == Role::Source).then_some(0);
-        let marks = vec![Mark { at_ns, ..Mark::default() }; flows];
-        Self { role, interval_ns, next_ns: interval_ns, marks, log: SampleLog::new() }
+        let marks = vec![Mark { at_ns, ..Mark::default() }; flows.len()];
+        let is_bbr = |flow: &Flow| tcp_congestion(&flow.stream).is_ok_and(|name| name == "bbr");
+        let bbr = role == Role::Source && flows.first().is_some_and(is_bbr);
+        Self { role, interval_ns, next_ns: interval_ns, marks, bbr, log: SampleLog::new() }
     }
 
     /// How long until the next samples are due.
@@ -78,6 +83,7 @@ impl Sampler {
             end_ns,
             bytes: bytes - mark.bytes,
             tcp_info: tcp_info(&flow.stream).unwrap_or_else(|_| TcpInfo::from_bytes(&[])),
+            bbr: if self.bbr { bbr_info(&flow.stream).ok().flatten() } else { None },
         };
         mark.at_ns = Some(end_ns);
         mark.bytes = bytes;

@@ -21,6 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct End {
     pub control: Arc<Control>,
     pub samples: Arc<Mutex<Vec<RecordBatch>>>,
+    pub cpu: Arc<Mutex<Vec<RecordBatch>>>,
     events: Receiver<Event>,
     thread: JoinHandle<()>,
 }
@@ -28,6 +29,7 @@ pub struct End {
 struct Collector {
     events: Mutex<Sender<Event>>,
     samples: Arc<Mutex<Vec<RecordBatch>>>,
+    cpu: Arc<Mutex<Vec<RecordBatch>>>,
 }
 
 impl Outbox for Collector {
@@ -36,20 +38,23 @@ impl Outbox for Collector {
     }
 
     fn samples(&self, stream: SampleBatch) {
-        let batches = StreamReader::try_new(&stream.0[..], None).unwrap().map(Result::unwrap);
-        self.samples.lock().unwrap().extend(batches);
+        for batch in StreamReader::try_new(&stream.0[..], None).unwrap().map(Result::unwrap) {
+            let is_cpu = batch.schema().metadata()["table"] == "cpu";
+            let table = if is_cpu { &self.cpu } else { &self.samples };
+            table.lock().unwrap().push(batch);
+        }
     }
 }
 
 impl End {
     pub fn begin(prepare: Prepare) -> Self {
         let (sender, events) = channel();
-        let samples = Arc::new(Mutex::new(Vec::new()));
-        let collector = Collector { events: Mutex::new(sender), samples: samples.clone() };
+        let (samples, cpu) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+        let collector = Collector { events: Mutex::new(sender), samples: samples.clone(), cpu: cpu.clone() };
         let control = Arc::new(Control::default());
         let held = control.clone();
         let thread = thread::spawn(move || tcp::carry_out(&prepare, &held, &collector));
-        Self { control, samples, events, thread }
+        Self { control, samples, cpu, events, thread }
     }
 
     pub fn next(&self) -> Event {

@@ -1,0 +1,154 @@
+//! The table `cpu`: one row is one core or thread, one interval.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+
+use crate::{
+    defaults::CPU_ROWS_MAX_BYTES,
+    samples::{Record, Tabular, meaning, take},
+};
+
+/// What CPU time is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// A core of the host, by its number.
+    Core(i32),
+    /// A thread of the trial, by the index of its flow; -1 is the coordinator.
+    Thread(i32),
+}
+
+/// CPU time in an interval. Times in microseconds; what is not known of a core or of a thread is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuRow {
+    /// Beginning of the interval, in nanoseconds since this end's origin.
+    pub start_ns: i64,
+    /// End of the interval, exclusive, in nanoseconds since this end's origin.
+    pub end_ns: i64,
+    /// Whose it is.
+    pub of: Of,
+    /// The values, in the order of [`VALUE_COLUMNS`].
+    pub values: [Option<u64>; VALUE_COLUMNS.len()],
+}
+
+const KEY_COLUMNS: [(&str, DataType, &str, &str); 5] = [
+    ("role", DataType::Utf8, "", "Which end saw this: source or sink."),
+    (
+        "start_ns",
+        DataType::Int64,
+        "ns",
+        "Beginning of the interval, since this end's origin. A thread's begins when it last looked, a core's when the \
+         coordinator did.",
+    ),
+    ("end_ns", DataType::Int64, "ns", "End of the interval, exclusive, since this end's origin."),
+    ("kind", DataType::Utf8, "", "core: of the host, whoever used it. thread: of the engine, for this trial alone."),
+    ("id", DataType::Int32, "", "Number of the core, or index of the thread's flow; -1 is the coordinator of the end."),
+];
+
+/// Name, unit, whether it may be absent, and meaning of each value.
+#[rustfmt::skip]
+pub const VALUE_COLUMNS: [(&str, &str, bool, &str); 9] = [
+    ("user_us", "us", false, "Time in user mode. The kernel counts cores in ticks of 10 ms; a thread's sum of user and system is exact, its split an estimate from ticks."),
+    ("system_us", "us", false, "Time in the kernel on behalf of a thread. Softirqs that run on its back are a core's softirq_us, and are in the thread's time too where the kernel does not account interrupts separately."),
+    ("softirq_us", "us", true, "Time of a core in software interrupts: most of what receiving costs. Absent for a thread."),
+    ("irq_us", "us", true, "Time of a core in hardware interrupts. Absent for a thread."),
+    ("steal_us", "us", true, "Time the hypervisor took from a core that had work. Not in busy_us. Absent for a thread."),
+    ("idle_us", "us", true, "Time a core had nothing to do, waiting for a disk included. Absent for a thread."),
+    ("busy_us", "us", false, "Sum of user, system, softirq and irq."),
+    ("voluntary_switches", "switches", true, "How often the thread gave the CPU away, most often to wait. Absent for a core."),
+    ("involuntary_switches", "switches", true, "How often the CPU was taken from the thread. Absent for a core."),
+];
+
+const ABSENT: u64 = u64::MAX;
+
+impl Record for CpuRow {
+    const BYTES: usize = 8 + 8 + 1 + 4 + VALUE_COLUMNS.len() * 8;
+    const LOG_MAX_BYTES: u64 = CPU_ROWS_MAX_BYTES;
+
+    fn encode(&self, record: &mut Vec<u8>) {
+        let (kind, id) = match self.of {
+            Of::Core(id) => (0, id),
+            Of::Thread(id) => (1, id),
+        };
+        record.extend(self.start_ns.to_le_bytes());
+        record.extend(self.end_ns.to_le_bytes());
+        record.push(kind);
+        record.extend(id.to_le_bytes());
+        for value in self.values {
+            record.extend(value.unwrap_or(ABSENT).to_le_bytes());
+        }
+    }
+
+    fn decode(mut record: &[u8]) -> Self {
+        let rest = &mut record;
+        let (start_ns, end_ns) = (i64::from_le_bytes(take(rest)), i64::from_le_bytes(take(rest)));
+        let [kind] = take(rest);
+        let id = i32::from_le_bytes(take(rest));
+        let of = if kind == 0 { Of::Core(id) } else { Of::Thread(id) };
+        let values = [(); VALUE_COLUMNS.len()].map(|()| Some(u64::from_le_bytes(take(rest))).filter(|&v| v != ABSENT));
+        Self { start_ns, end_ns, of, values }
+    }
+}
+
+impl Tabular for CpuRow {
+    const TABLE: &'static str = "cpu";
+    const TITLE: &'static str = "CPU time: one row is one core or thread, one end, one interval";
+
+    fn schema() -> Schema {
+        let keys = KEY_COLUMNS.into_iter().map(|(name, kind, unit, description)| {
+            Field::new(name, kind, false).with_metadata(meaning(unit, "", description))
+        });
+        let values = VALUE_COLUMNS.into_iter().map(|(name, unit, nullable, description)| {
+            Field::new(name, DataType::Int64, nullable).with_metadata(meaning(unit, "", description))
+        });
+        Schema::new(keys.chain(values).collect::<Vec<_>>())
+    }
+
+    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef> {
+        let (kinds, ids): (Vec<&str>, Vec<i32>) = rows
+            .iter()
+            .map(|row| match row.of {
+                Of::Core(id) => ("core", id),
+                Of::Thread(id) => ("thread", id),
+            })
+            .unzip();
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|_| role))),
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.start_ns))),
+            Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.end_ns))),
+            Arc::new(StringArray::from_iter_values(kinds)),
+            Arc::new(Int32Array::from(ids)),
+        ];
+        for column in 0..VALUE_COLUMNS.len() {
+            let values = rows.iter().map(|row| row.values[column].map(u64::cast_signed));
+            columns.push(Arc::new(values.collect::<Int64Array>()));
+        }
+        columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_survives_its_record() {
+        for of in [Of::Core(255), Of::Thread(-1)] {
+            let mut values = [Some(7); VALUE_COLUMNS.len()];
+            values[8] = None;
+            let row = CpuRow { start_ns: -1, end_ns: i64::MAX, of, values };
+            let mut record = Vec::new();
+            row.encode(&mut record);
+            assert_eq!(record.len(), CpuRow::BYTES);
+            assert_eq!(CpuRow::decode(&record), row);
+        }
+    }
+
+    #[test]
+    fn every_column_says_what_it_means() {
+        for field in CpuRow::schema().fields() {
+            assert!(field.metadata().contains_key("description"), "{} is not described", field.name());
+        }
+    }
+}

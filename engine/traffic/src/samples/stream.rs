@@ -1,0 +1,86 @@
+//! Tables on their way to the controller: Arrow streams of bounded size that say whose they are.
+
+use std::{collections::HashMap, io, sync::Arc};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, Schema};
+use serde_json::{Value, json};
+use wire::Role;
+
+use super::{Log, Record};
+use crate::defaults::SAMPLE_BATCH_ROWS;
+
+/// One complete Arrow IPC stream of a table's rows, ready to be sent.
+pub struct SampleBatch(pub Vec<u8>);
+
+/// Records that become the rows of a table.
+pub trait Tabular: Record {
+    /// Name of the table.
+    const TABLE: &'static str;
+    /// What a row is, in words.
+    const TITLE: &'static str;
+    /// The columns, each with unit and meaning in its metadata.
+    fn schema() -> Schema;
+    /// The values of some rows, column by column; `role` is `source` or `sink`.
+    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef>;
+}
+
+/// Turns a log into Arrow streams of bounded size and hands each over; returns the number of rows.
+///
+/// # Errors
+/// When the log's temporary file cannot be read or a batch cannot be encoded.
+pub fn for_each_batch<R: Tabular>(
+    log: Log<R>,
+    trial: &str,
+    role: Role,
+    mut deliver: impl FnMut(SampleBatch),
+) -> Result<u64, ArrowError> {
+    let name = match role {
+        Role::Source => "source",
+        Role::Sink => "sink",
+    };
+    let tags = [("trial", trial), ("role", name), ("table", R::TABLE)];
+    let schema = Arc::new(R::schema().with_metadata(texts(&tags)));
+    let (rows, mut records) = log.into_rows()?;
+    loop {
+        let chunk: Vec<R> = records.by_ref().take(SAMPLE_BATCH_ROWS).collect::<io::Result<_>>()?;
+        if chunk.is_empty() {
+            return Ok(rows);
+        }
+        let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
+        writer.write(&RecordBatch::try_new(schema.clone(), R::columns(name, &chunk))?)?;
+        deliver(SampleBatch(writer.into_inner()?));
+    }
+}
+
+/// The columns as a document for people and programs, as committed in `schema/`.
+#[must_use]
+pub fn schema_json<R: Tabular>() -> String {
+    let fields: Vec<Value> = R::schema()
+        .fields()
+        .iter()
+        .map(|field| {
+            let mut entry = json!({
+                "name": field.name(),
+                "type": field.data_type().to_string().to_lowercase(),
+                "nullable": field.is_nullable(),
+            });
+            for (key, value) in field.metadata() {
+                entry[key] = json!(value);
+            }
+            entry
+        })
+        .collect();
+    format!("{:#}", json!({ "title": R::TITLE, "fields": fields }))
+}
+
+/// A column's metadata: its unit and kind, where it has them, and its meaning.
+pub fn meaning(unit: &str, kind: &str, description: &str) -> HashMap<String, String> {
+    texts(&[("unit", unit), ("kind", kind), ("description", description)])
+}
+
+fn texts(entries: &[(&str, &str)]) -> HashMap<String, String> {
+    let told = entries.iter().filter(|(_, value)| !value.is_empty());
+    told.map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+}

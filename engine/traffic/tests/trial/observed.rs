@@ -1,0 +1,103 @@
+//! What a trial tells of its host.
+
+use std::{mem::take, time::Instant};
+
+use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
+use wire::{Report, Role, TcpSettings};
+
+use crate::support::{End, connect, listen, settings};
+
+#[test]
+fn rows_of_threads_add_up_to_what_the_flows_report() {
+    let tcp = TcpSettings { duration_us: 1_000_000, ..settings(3) };
+    for Seen { report, cpu, .. } in run(&tcp) {
+        assert_eq!(report.cpu_rows, cpu.iter().map(|batch| batch.num_rows() as u64).sum::<u64>());
+        for flow in &report.flows {
+            let reported = flow.cpu.user_us + flow.cpu.system_us;
+            let rows = rows_of(&cpu, "thread", flow.flow.cast_signed());
+            let measured: i64 = rows.iter().map(|row| row.busy_us).sum();
+            // The report leaves out what a thread does before the first byte and after the last.
+            let measured = u64::try_from(measured).unwrap();
+            assert!(measured >= reported, "{measured} of {reported} us");
+            assert!(measured <= reported + reported / 10 + 20_000, "{measured} of {reported} us");
+            assert!(rows.windows(2).all(|pair| pair[0].end_ns == pair[1].start_ns));
+            assert!(rows.len() >= 3, "{} rows in a second", rows.len());
+        }
+        assert!(!rows_of(&cpu, "thread", -1).is_empty());
+        assert!(rows_of(&cpu, "core", 0).iter().map(|row| row.busy_us).sum::<i64>() > 0);
+    }
+}
+
+#[test]
+fn counters_of_the_host_rise() {
+    for Seen { report, .. } in run(&settings(1)) {
+        for name in ["Tcp.OutSegs", "IpExt.OutOctets", "lo.rx_bytes", "softnet.processed"] {
+            assert!(report.counters.get(name).is_some_and(|rise| *rise > 0), "{name} in {:?}", report.counters);
+        }
+        assert!(!report.counters.contains_key("Tcp.CurrEstab"));
+    }
+}
+
+#[test]
+fn bbr_tells_its_bandwidth_at_the_source_alone() {
+    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    for name in ["bbr", "reno"] {
+        if !available.split_whitespace().any(|available| available == name) {
+            continue;
+        }
+        let ends = run(&TcpSettings { congestion: Some(name.into()), ..settings(1) });
+        let [source, sink] = ends.each_ref().map(bandwidths);
+        assert_eq!(source.iter().flatten().any(|bandwidth| *bandwidth > 0), name == "bbr");
+        assert!(sink.iter().all(Option::is_none));
+    }
+}
+
+fn bandwidths(seen: &Seen) -> Vec<Option<i64>> {
+    seen.samples.iter().flat_map(|batch| int64(batch, "bbr_bw_bytes_per_s").iter().collect::<Vec<_>>()).collect()
+}
+
+/// What one end told.
+struct Seen {
+    report: Report,
+    samples: Vec<RecordBatch>,
+    cpu: Vec<RecordBatch>,
+}
+
+struct Row {
+    start_ns: i64,
+    end_ns: i64,
+    busy_us: i64,
+}
+
+fn rows_of(cpu: &[RecordBatch], kind: &str, id: i32) -> Vec<Row> {
+    let rows = cpu.iter().flat_map(|batch| {
+        let kinds = batch.column_by_name("kind").unwrap().as_any().downcast_ref::<StringArray>().unwrap().clone();
+        let ids = batch.column_by_name("id").unwrap().as_any().downcast_ref::<Int32Array>().unwrap().clone();
+        let (start, end, busy) = (int64(batch, "start_ns"), int64(batch, "end_ns"), int64(batch, "busy_us"));
+        (0..batch.num_rows()).filter_map(move |row| {
+            let wanted = kinds.value(row) == kind && ids.value(row) == id;
+            let (start_ns, end_ns, busy_us) = (start.value(row), end.value(row), busy.value(row));
+            wanted.then_some(Row { start_ns, end_ns, busy_us })
+        })
+    });
+    rows.collect()
+}
+
+fn int64(batch: &RecordBatch, name: &str) -> Int64Array {
+    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone()
+}
+
+/// What source and sink of a trial over loopback told.
+fn run(tcp: &TcpSettings) -> [Seen; 2] {
+    let sink = End::begin(listen(Role::Sink, tcp.clone()));
+    let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), tcp.clone()));
+    source.connected();
+    sink.connected();
+    source.control.start(Instant::now());
+    [source, sink].map(|end| {
+        let (samples, cpu) = (end.samples.clone(), end.cpu.clone());
+        let report = end.report().0;
+        let (samples, cpu) = (take(&mut *samples.lock().unwrap()), take(&mut *cpu.lock().unwrap()));
+        Seen { report, samples, cpu }
+    })
+}
