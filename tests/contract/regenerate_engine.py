@@ -1,7 +1,7 @@
 """Write schema/ and the models of the messages again, as the engine of this checkout says them.
 
 Run it as `python tests/contract/regenerate_engine.py` after a change of the messages in `engine/wire` or
-of the samples in `engine/traffic`.
+of the samples or CPU rows in `engine/traffic`. It writes the page of all columns, too.
 """
 
 import copy
@@ -16,24 +16,52 @@ from flowsweep.hosts.engine import engine_path
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schema" / "messages.json"
-SAMPLES = ROOT / "schema" / "samples.json"
+TABLES = {name: ROOT / "schema" / f"{name}.json" for name in ("samples", "cpu")}
+"""The tables that engines send."""
+COLUMNS = ROOT / "docs" / "samples.md"
 EMULATION = ROOT / "schema" / "emulation.json"
 MODELS = ROOT / "src" / "flowsweep" / "hosts" / "messages.py"
+COLUMNS_HEADER = """# The columns of samples and CPU time
+
+<!-- Generated from schema/samples.json and schema/cpu.json by tests/contract/regenerate_engine.py: do not edit. -->
+
+What the engines record while a trial runs, as it lies in the archive ([archive.md](archive.md)), where `trial_id`,
+`attempt` and `host` stand behind these columns. A *counter* runs since the connection began: what an interval added is
+the difference of two rows. A *gauge* is what was true at the end of the interval. Without either it belongs to the
+interval. A value that a kernel does not have is null. The same is in the metadata of the Parquet files' columns.
+"""
 HEADER = "# Generated from schema/messages.json by tests/contract/regenerate_engine.py: do not edit."
 
 
 def main() -> None:
     schema = engine_schema("messages")
     SCHEMA.write_text(schema)
-    SAMPLES.write_text(engine_schema("samples"))
+    for name, path in TABLES.items():
+        path.write_text(engine_schema(name))
+    COLUMNS.write_text(columns_page([path.read_text() for path in TABLES.values()]))
     EMULATION.write_text(engine_schema("emulation"))
     MODELS.write_text(models_of(schema))
 
 
 def engine_schema(what: str) -> str:
-    """The schema of the messages or samples, as the engine of this installation prints it."""
+    """The schema of the messages or of a table, as the engine of this installation prints it."""
     command = [str(engine_path()), "schema", what]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
+
+
+def columns_page(schemas: list[str]) -> str:
+    """The page that lists every column of every table, with unit and meaning."""
+    return "\n".join([COLUMNS_HEADER, *map(_columns_section, schemas)])
+
+
+def _columns_section(schema: str) -> str:
+    table = json.loads(schema)
+    rows = [
+        f"| `{field['name']}` | {field.get('unit', '')} | {field.get('kind', '')} | {field['description']} |"
+        for field in table["fields"]
+    ]
+    head = ["| column | unit | kind | meaning |", "|---|---|---|---|"]
+    return "\n".join([f"## {table['title']}", "", *head, *rows, ""])
 
 
 def models_of(schema: str) -> str:

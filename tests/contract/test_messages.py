@@ -2,7 +2,16 @@
 
 import json
 
-from regenerate_engine import EMULATION, MODELS, SAMPLES, SCHEMA, engine_schema, models_of
+from regenerate_engine import (
+    COLUMNS,
+    EMULATION,
+    MODELS,
+    SCHEMA,
+    TABLES,
+    columns_page,
+    engine_schema,
+    models_of,
+)
 
 from flowsweep.run.outcome import LINKS_SCHEMA
 
@@ -11,8 +20,13 @@ REMEDY = "run `python tests/contract/regenerate_engine.py` and commit what it wr
 
 def test_the_committed_schemas_are_the_engines() -> None:
     assert SCHEMA.read_text() == engine_schema("messages"), REMEDY
-    assert SAMPLES.read_text() == engine_schema("samples"), REMEDY
+    for name, path in TABLES.items():
+        assert path.read_text() == engine_schema(name), REMEDY
     assert EMULATION.read_text() == engine_schema("emulation"), REMEDY
+
+
+def test_the_page_of_all_columns_is_of_the_committed_schemas() -> None:
+    assert COLUMNS.read_text() == columns_page([path.read_text() for path in TABLES.values()]), REMEDY
 
 
 def test_the_committed_models_are_of_the_committed_schema() -> None:
