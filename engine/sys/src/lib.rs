@@ -11,6 +11,7 @@ mod sockopt;
 mod tcp_info;
 mod thread;
 mod tun;
+mod udp;
 
 pub use cc_info::{BbrInfo, bbr_info};
 pub use ethtool::Ethtool;
@@ -21,3 +22,4 @@ pub use sockopt::set_max_pacing_rate;
 pub use tcp_info::{FIELDS, Field, Kind, TCP_INFO_BYTES, TcpInfo, tcp_info, tcp_info_length};
 pub use thread::{ThreadCpu, bind_to_cpu, thread_cpu};
 pub use tun::{VNET_HEADER_BYTES, make_tun};
+pub use udp::set_udp_segment;

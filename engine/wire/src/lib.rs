@@ -10,7 +10,8 @@ mod schema;
 mod token;
 
 pub use emulation::{
-    DirectionCounters, EmulatedDevice, EmulatedDirection, Emulation, EmulationCounters, EmulationEvent, emulation_schema,
+    DirectionCounters, EmulatedDevice, EmulatedDirection, Emulation, EmulationCounters, EmulationEvent,
+    emulation_schema,
 };
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
 pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};
