@@ -36,10 +36,10 @@ class Iperf3:
         document = json.loads(client_said)
         if "error" in document:
             raise ValueError(document["error"])
-        try:
-            return float(document["end"]["sum_received"]["bits_per_second"])
-        except KeyError as error:
-            raise ValueError(f"its JSON has no {error}") from None
+        end = document["end"]
+        if end["sender_tcp_congestion"] != CONGESTION:
+            raise ValueError(f"it ran with {end['sender_tcp_congestion']} in place of {CONGESTION}")
+        return float(end["sum_received"]["bits_per_second"])
 
 
 def iperf3_peers(program: str, name: str | None = None) -> list[Peer]:
