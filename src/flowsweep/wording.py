@@ -68,6 +68,16 @@ def direction(src: str, dst: str, *, simultaneous: bool = False) -> str:
     return f"{src} {'⇄' if simultaneous else '→'} {dst}"
 
 
+def hosts_of_groups(sources: int | None, sinks: int | None) -> str:
+    """Show how many hosts send and receive, where that are not one and one: "4 × 4"."""
+    return "" if (sources or 1, sinks or 1) == (1, 1) else f"{sources} × {sinks}"
+
+
+def format_mode(mode: str) -> str:
+    """Show how bytes got into and out of the kernel, and what that leaves out of the picture."""
+    return _MODES.get(mode, mode)
+
+
 def both_windows(send_bytes: int | None, recv_bytes: int | None, *, none: str = "auto") -> str:
     """Show the windows of both ends, once if they are alike: "64 KiB", "64 KiB / auto"."""
     send, receive = (none if size is None else format_size(size) for size in (send_bytes, recv_bytes))
@@ -105,6 +115,11 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         words.append(f"queue {counted(way['queue_packets'], 'packet')}")
     return ", ".join(words)
 
+
+_MODES = {
+    "zerocopy": "zerocopy: the source's memory is out of the picture",
+    "discard": "discard: the memory of both ends is out of the picture",
+}
 
 _BINARY_UNITS = {unit: SIZE_UNITS[unit] for unit in ("KiB", "MiB", "GiB")}
 _DECIMAL_UNITS = {unit: SIZE_UNITS[unit] for unit in ("B", "KB", "MB", "GB")} | {"TB": 10**12}

@@ -35,7 +35,9 @@ def test_bytes_sent_are_bytes_read_sampled_and_binned(tmp_path: Path, link: str)
     assert {row["status"] for row in summary(tmp_path / "archive")} == {"ok"}
     tables = read_archive(tmp_path / "archive").tables()
     flows = (
-        balance(tables.flows, tables.samples, bins(tables.samples, tables.trials)).to_pyarrow().to_pylist()
+        balance(tables.flows, tables.samples, bins(tables.samples, tables.trials, tables.flows))
+        .to_pyarrow()
+        .to_pylist()
     )
     assert len(flows) == 16 // 2 * (1 + 7)
     assert all(flow["bytes_sent"] > 0 for flow in flows)

@@ -118,7 +118,7 @@ def by_trial(table: Any) -> dict[str, list[Row]]:
 def test_every_byte_lands_in_its_bin_and_a_bin_counts_only_if_all_flows_cover_it(drawn: list[Drawn]) -> None:
     outcomes = [one.outcome(repeat) for repeat, one in enumerate(drawn, start=1)]
     tables = tables_of(outcomes)
-    resampled = bins(tables.samples, tables.trials)
+    resampled = bins(tables.samples, tables.trials, tables.flows)
     found, summed = by_trial(resampled), by_trial(intervals(resampled, tables.trials))
     checked = by_trial(balance(tables.flows, tables.samples, resampled))
     for one, outcome in zip(drawn, outcomes, strict=True):
@@ -183,5 +183,5 @@ def test_products_beyond_64_bits_are_exact(length_ns: int, count: int) -> None:
     rows = [{"role": "sink", "flow": 0, "start_ns": 17, "end_ns": 17 + length_ns, "bytes": count}]
     one = Drawn(rows, interval_ns=length_ns // 7 + 3, omit_ns=5, flows=1)
     tables = tables_of([one.outcome(1)])
-    found = bins(tables.samples, tables.trials).to_pyarrow().to_pylist()
+    found = bins(tables.samples, tables.trials, tables.flows).to_pyarrow().to_pylist()
     assert as_bins(found) == oracle(rows, one.interval_ns, one.omit_ns)

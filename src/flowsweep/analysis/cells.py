@@ -7,7 +7,8 @@ from flowsweep.analysis.exact import quotient
 from flowsweep.analysis.ranks import ranked
 
 POINT_COLUMNS = (
-    "sweep", "src", "dst", "test", "simultaneous", "flows", "window_bytes", "window_sum_bytes",
+    "sweep", "src", "dst", "test", "simultaneous", "flows", "flows_per_pair", "sources", "sinks",
+    "window_bytes", "window_sum_bytes",
     "window_send_bytes", "window_recv_bytes", "window_sum_asked_bytes", "length_bytes", "congestion_asked",
     "duration_s", "rate_bps", "pacing_rate_bps", "mss_bytes", "dscp", "no_delay", "affinity", "family",
     "mode",

@@ -3,26 +3,28 @@
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.alignment import flow_starts
 from flowsweep.analysis.exact import quotient, share
 
 
-def bins(samples: ir.Table, trials: ir.Table) -> ir.Table:
+def bins(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     """Resample what the sinks read onto exact intervals, keeping every byte.
 
     Bin k of a trial is [origin + k · interval, origin + (k + 1) · interval), where the origin is when the
-    last of its flows began, plus what is omitted. A sample that spans bins gives each the difference of its
-    rounded-down cumulative count at the bin's edges, so that Σ bins = Σ samples for each flow, in whole
-    bytes.
+    last of its flows began, plus what is omitted. Flows of several sinks are brought to one axis of time by
+    their `origin_ns`. A sample that spans bins gives each the difference of its rounded-down cumulative count
+    at the bin's edges, so that Σ bins = Σ samples for each flow, in whole bytes.
 
     Args:
         samples: As in an archive.
         trials: As in an archive.
+        flows: As in an archive.
 
     Returns:
         One row per trial, flow and bin that any sample touches: trial_id, flow, bin (int64; below 0: before
         the origin), bytes (int64), covered_ns (int64: how much of the bin the flow's samples cover).
     """
-    rows = _placed(samples.filter(samples.role == "sink"), trials)
+    rows = _placed(samples.filter(samples.role == "sink"), _frame(samples, trials, flows))
     within = rows.filter(rows.first_index == rows.last_index)
     whole = within.select(
         "trial_id", "flow", "bytes", bin=within.first_index - within.lead_bins, covered_ns=within.length_ns
@@ -33,10 +35,9 @@ def bins(samples: ir.Table, trials: ir.Table) -> ir.Table:
     )
 
 
-def _placed(rows: ir.Table, trials: ir.Table) -> ir.Table:
+def _placed(rows: ir.Table, frame: ir.Table) -> ir.Table:
     """Samples in time since the start of a bin that lies before all of them, so that no index is negative."""
-    frame = _frame(rows, trials)
-    placed = rows.inner_join(frame, "trial_id").select(
+    placed = rows.inner_join(frame, ["trial_id", "flow"]).select(
         "trial_id",
         "flow",
         "bytes",
@@ -52,19 +53,20 @@ def _placed(rows: ir.Table, trials: ir.Table) -> ir.Table:
     )
 
 
-def _frame(rows: ir.Table, trials: ir.Table) -> ir.Table:
-    """Per trial: the interval, and the base, a whole number of intervals (`lead_bins`) before the origin."""
-    flows = rows.group_by("trial_id", "flow").aggregate(start_ns=rows.start_ns.min())
-    starts = flows.group_by("trial_id").aggregate(last_ns=flows.start_ns.max(), first_ns=flows.start_ns.min())
-    joined = starts.inner_join(trials.select("trial_id", "interval_ns", "omit_ns"), "trial_id")
+def _frame(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """Per trial and flow: the interval, and the base on the flow's own axis.
+
+    The base lies a whole number of intervals (`lead_bins`) before the origin of the trial.
+    """
+    starts = flow_starts(samples, flows, role="sink")
+    trial = ibis.window(group_by="trial_id")
+    joined = starts.inner_join(trials.select("trial_id", "interval_ns", "omit_ns"), "trial_id").mutate(
+        last_ns=starts.at_ns.max().over(trial), first_ns=starts.at_ns.min().over(trial)
+    )
     lead_ns = joined.last_ns + joined.omit_ns - joined.first_ns
     counted = joined.mutate(lead_bins=quotient(lead_ns + joined.interval_ns - 1, joined.interval_ns))
-    return counted.select(
-        "trial_id",
-        "interval_ns",
-        "lead_bins",
-        base_ns=counted.last_ns + counted.omit_ns - counted.lead_bins * counted.interval_ns,
-    )
+    base_ns = counted.last_ns + counted.omit_ns - counted.lead_bins * counted.interval_ns
+    return counted.select("trial_id", "flow", "interval_ns", "lead_bins", base_ns=base_ns - counted.origin_ns)
 
 
 def _cut(rows: ir.Table) -> ir.Table:

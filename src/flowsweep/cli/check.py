@@ -12,9 +12,17 @@ from rich.table import Table
 
 from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
-from flowsweep.plan.model import Sweep
+from flowsweep.plan.model import Group, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
-from flowsweep.wording import counted, direction, format_duration, format_rate, format_size, link_words
+from flowsweep.wording import (
+    counted,
+    direction,
+    format_duration,
+    format_rate,
+    format_size,
+    hosts_of_groups,
+    link_words,
+)
 
 NO_SEED = 0
 """Counts and times are the same for every seed."""
@@ -56,6 +64,7 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
         ("expected bytes", _bytes(expected)),
         ("order", _order(plan)),
         ("hosts", ", ".join(host.name for host in plan.hosts)),
+        *([("groups", ", ".join(map(_group, plan.groups)))] if plan.groups else []),
         *(
             [("lab", "; ".join(f"{link.name}: {link_words(link.model_dump())}" for link in plan.links))]
             if plan.links
@@ -85,7 +94,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("trials", str(expected.trials)),
         ("expected time", format_duration(expected.duration_ns)),
         ("expected bytes", _bytes(expected)),
-        ("flows", ", ".join(map(str, sweep.flows))),
+        *_flow_rows(sweep, own_points),
         ("window per flow", _windows(own_points)),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
         ("congestion", ", ".join(name or "default of the host" for name in sweep.congestion)),
@@ -93,6 +102,24 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("interval", format_duration(sweep.interval_ns)),
         *_set_rows(sweep),
     ]
+
+
+def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
+    """Flows; where groups of hosts take part, between how many hosts, and how many that makes."""
+    trials = [trial for point in points for trial in point.trials(repeat=1)]
+    hosts = dict.fromkeys(hosts_of_groups(len(trial.sources), len(trial.sinks)) for trial in trials)
+    flows = ("flows", ", ".join(map(str, sweep.flows)))
+    if not any(hosts):
+        return [flows]
+    return [
+        ("hosts", ", ".join(name or "1 × 1" for name in hosts)),
+        ("flows per pair", flows[1]),
+        ("flows", ", ".join(map(str, sorted({trial.total_flows for trial in trials})))),
+    ]
+
+
+def _group(group: Group) -> str:
+    return f"{group.name} ({counted(len(group.hosts), 'host')})"
 
 
 def _set_rows(sweep: Sweep) -> list[Row]:
@@ -105,6 +132,7 @@ def _set_rows(sweep: Sweep) -> list[Row]:
         ("no delay", sweep.no_delay, lambda on: "on" if on else "off"),
         ("CPUs", sweep.affinity, lambda cpus: "+".join(map(str, cpus)) or "any"),
         ("IP version", sweep.family, str),
+        ("mode", sweep.mode, str),
     ]
     return [
         (title, ", ".join("not set" if value is None else write(value) for value in values))

@@ -19,7 +19,7 @@ from flowsweep.run.events import (
 )
 from flowsweep.schedule import Trial
 from flowsweep.units import DURATION_UNITS
-from flowsweep.wording import both_windows, counted, direction, format_duration, format_rate
+from flowsweep.wording import both_windows, counted, direction, format_duration, format_rate, hosts_of_groups
 
 
 class ProgressView(Protocol):
@@ -54,7 +54,10 @@ def what_runs(trial: Trial) -> str:
     parameters = trial.parameters
     ends = (parameters.window_send_bytes, parameters.window_recv_bytes)
     window = "" if ends == (None, None) else f", {both_windows(*ends)} window"
-    return f"{direction(trial.src, trial.dst)}, {counted(parameters.flows, 'flow')}{window}"
+    hosts = hosts_of_groups(len(trial.sources), len(trial.sinks))
+    who = f"{direction(trial.src, trial.dst)}, {hosts} hosts" if hosts else direction(trial.src, trial.dst)
+    mode = "" if parameters.mode == "copy" else f", {parameters.mode}"
+    return f"{who}, {counted(trial.total_flows, 'flow')}{window}{mode}"
 
 
 def trouble(event: CampaignEvent) -> str | None:

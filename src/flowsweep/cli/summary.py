@@ -26,6 +26,7 @@ from flowsweep.wording import (
     format_rate,
     format_share,
     format_size,
+    hosts_of_groups,
     window_marks,
 )
 
@@ -140,23 +141,26 @@ def _seconds(value: float) -> str:
     return format_duration(value * SECOND_NS)
 
 
-_TEXTS = ("path", "window was", "congestion", "CPUs", "status")
+_TEXTS = ("path", "window was", "congestion", "mode", "CPUs", "status")
 
 _ORDER = (
-    "length_bytes", "src", "dst", "flows", "window_sum_bytes", "window_send_bytes", "window_recv_bytes",
-    "congestion", "duration_s", "rate_bps", "pacing_rate_bps", "mss_bytes", "dscp", "no_delay", "affinity",
+    "mode", "length_bytes", "src", "dst", "sources", "sinks", "flows", "window_sum_bytes",
+    "window_send_bytes", "window_recv_bytes", "congestion", "duration_s", "rate_bps",
+    "pacing_rate_bps", "mss_bytes", "dscp", "no_delay", "affinity",
     "family", "repeat", "order_index",
 )  # fmt: skip
 """What trials are sorted by."""
 
 _PARAMETERS: tuple[Column, ...] = (
     ("path", lambda row: direction(row["src"], row["dst"], simultaneous=row["simultaneous"])),
+    ("hosts", lambda row: hosts_of_groups(row["sources"], row["sinks"])),
     ("flows", _cell("flows", str)),
     ("window sum", _cell("window_sum_bytes", format_size)),
     ("window", lambda row: both_windows(row["window_send_bytes"], row["window_recv_bytes"])),
     ("window was", window_marks),
     ("length", _cell("length_bytes", format_size)),
     ("congestion", _cell("congestion", str)),
+    ("mode", _cell("mode", str)),
     ("duration", _cell("duration_s", _seconds)),
     ("omitted", lambda row: _seconds(row["omit_s"]) if row["omit_s"] else ""),
     ("interval", _cell("interval_s", _seconds)),

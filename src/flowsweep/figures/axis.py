@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from flowsweep.wording import format_duration, format_rate, format_size
+from flowsweep.wording import format_duration, format_mode, format_rate, format_size
 
 Row = Mapping[str, Any]
 """One row of a table: a trial, or a point of a grid."""
@@ -61,6 +61,11 @@ WINDOW_SEND = Axis("window_send_bytes", "send window per flow", format_size)
 WINDOW_RECV = Axis("window_recv_bytes", "receive window per flow", format_size)
 LENGTH = Axis("length_bytes", "length", format_size)
 
+SOURCES = Axis("sources", "sources", str)
+SINKS = Axis("sinks", "sinks", str)
+MODE = Axis("mode", "mode", format_mode, scaled=False)
+"""Never mixed in a figure: panels of different modes are apart, and say so."""
+
 WINDOWS_PER_FLOW = (WINDOW, WINDOW_SEND, WINDOW_RECV)
 WINDOWS = (WINDOW_SUM, *WINDOWS_PER_FLOW)
 
@@ -75,7 +80,6 @@ OTHERS = (
     Axis("no_delay", "no delay", lambda value: "on" if value else "off", scaled=False),
     Axis("affinity", "CPUs", lambda cpus: ", ".join(map(str, cpus)) or "any", scaled=False),
     Axis("family", "IPv", str, scaled=False),
-    Axis("mode", "mode", str, scaled=False),
 )
 """What may vary besides windows and flows, in the order in which figures prefer them as an axis."""
 

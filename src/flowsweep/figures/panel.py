@@ -1,12 +1,26 @@
-"""What is drawn together: the points of one sweep that differ only in what the figure's axes show."""
+"""What is drawn together: points of one sweep and mode that differ only in what the figure's axes show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep import wording
-from flowsweep.figures.axis import FLOWS, OTHERS, WINDOW_RECV, WINDOW_SEND, WINDOWS, Axis, Row, Value
+from flowsweep.figures.axis import (
+    FLOWS,
+    MODE,
+    OTHERS,
+    SINKS,
+    SOURCES,
+    WINDOW_RECV,
+    WINDOW_SEND,
+    WINDOWS,
+    Axis,
+    Row,
+    Value,
+)
 
 MOST_SERIES = 8
+PLAIN_MODE = "copy"
+"""What applications do: a panel of it needs no word about its mode."""
 
 DIRECTION = Axis("direction", "direction", str, scaled=False, as_found=True)
 
@@ -19,7 +33,7 @@ class Panel:
     direction: str | None
     """"source → sink"; absent if the directions are the figure's series."""
     fixed: tuple[tuple[Axis, Value], ...]
-    """Axes that vary in the sweep, but not in this panel, with their value here."""
+    """Axes that vary in the sweep, but not in this panel, with their value here; and a mode but `copy`."""
     x: Axis
     y: Axis | None
     """Present: the panel is a plane, drawn as surface and heatmap. Absent: a line over `x`."""
@@ -27,9 +41,9 @@ class Panel:
     """What tells the traces of a line figure apart."""
     rows: tuple[Row, ...]
     top_bps: float
-    """Highest goodput in the sweep: colours and heights of all its panels end there."""
+    """Highest goodput of the sweep in this mode: colours and heights of all its panels end there."""
     top_of_flow_bps: float
-    """Highest goodput of one flow in the sweep."""
+    """Highest goodput of one flow, likewise."""
 
     @property
     def title(self) -> str:
@@ -39,17 +53,23 @@ class Panel:
 
 
 def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
-    """Split points, as `flowsweep.analysis.cells` has them, into panels, sweep by sweep.
+    """Split points, as `flowsweep.analysis.cells` has them, into panels, sweep by sweep, mode by mode.
 
-    Sweeps and directions keep the order of the rows.
+    Sweeps, modes and directions keep the order of the rows.
 
     A panel is a plane over window and flows where both vary, else a line over what varies. All that varies
     besides makes further panels, and so does the direction.
     """
-    sweeps: dict[str, list[Row]] = {}
+    sweeps: dict[str, dict[Value, list[Row]]] = {}
     for row in rows:
-        sweeps.setdefault(row["sweep"], []).append({**row, DIRECTION.column: direction(row)})
-    return tuple(panel for sweep, group in sweeps.items() for panel in _panels_of_sweep(sweep, group))
+        modes = sweeps.setdefault(row["sweep"], {})
+        modes.setdefault(MODE.value(row), []).append({**row, DIRECTION.column: direction(row)})
+    return tuple(
+        panel
+        for sweep, modes in sweeps.items()
+        for mode, group in modes.items()
+        for panel in _panels_of_mode(sweep, mode, group)
+    )
 
 
 def direction(row: Row) -> str:
@@ -57,9 +77,9 @@ def direction(row: Row) -> str:
     return wording.direction(row["src"], row["dst"], simultaneous=bool(row.get("simultaneous")))
 
 
-def _panels_of_sweep(sweep: str, rows: list[Row]) -> list[Panel]:
+def _panels_of_mode(sweep: str, mode: Value, rows: list[Row]) -> list[Panel]:
     window = _window_axis(rows)
-    candidates = (window, FLOWS, *_other_windows(window, rows), *OTHERS)
+    candidates = (window, FLOWS, *_other_windows(window, rows), *_numbers_of_hosts(rows), *OTHERS)
     varying = [axis for axis in candidates if axis and len(axis.values(rows)) > 1]
     x: Axis
     if window in varying and FLOWS in varying:
@@ -71,8 +91,9 @@ def _panels_of_sweep(sweep: str, rows: list[Row]) -> list[Panel]:
     good = [row for row in rows if row["goodput_highest_bps"] is not None]
     top = max((row["goodput_highest_bps"] for row in good), default=0.0)
     top_of_flow = max((row["goodput_highest_bps"] / row["flows"] for row in good), default=0.0)
+    marked = () if mode in (None, PLAIN_MODE) else ((MODE, mode),)
     return [
-        Panel(sweep, where, fixed, x, y, series, group, top, top_of_flow)
+        Panel(sweep, where, (*marked, *fixed), x, y, series, group, top, top_of_flow)
         for where, fixed, group in _split(rows, split)
     ]
 
@@ -86,14 +107,23 @@ def _window_axis(rows: Sequence[Row]) -> Axis | None:
 def _other_windows(window: Axis | None, rows: Sequence[Row]) -> list[Axis]:
     """Windows of one end that the chosen one and the flows do not settle, as where both ends have lists."""
     settled = [axis for axis in (window, FLOWS) if axis is not None]
+    return [axis for axis in (WINDOW_SEND, WINDOW_RECV) if axis is not window and _open(axis, settled, rows)]
+
+
+def _numbers_of_hosts(rows: Sequence[Row]) -> list[Axis]:
+    """The hosts at one side, if direction and flows do not settle them, as where flows of a pair vary too.
+
+    How many pairs of a sweep take part settles both sides, so that one is enough.
+    """
+    return [axis for axis in (SOURCES, SINKS) if _open(axis, (DIRECTION, FLOWS), rows)][:1]
+
+
+def _open(axis: Axis, settled: Sequence[Axis], rows: Sequence[Row]) -> bool:
+    """Whether rows that are alike on some axes may differ on another one."""
     groups: dict[tuple[Value, ...], list[Row]] = {}
     for row in rows:
-        groups.setdefault(tuple(axis.value(row) for axis in settled), []).append(row)
-    return [
-        axis
-        for axis in (WINDOW_SEND, WINDOW_RECV)
-        if axis is not window and any(len(axis.values(group)) > 1 for group in groups.values())
-    ]
+        groups.setdefault(tuple(one.value(row) for one in settled), []).append(row)
+    return any(len(axis.values(group)) > 1 for group in groups.values())
 
 
 def _filled(axis: Axis, rows: Sequence[Row]) -> float:

@@ -7,9 +7,9 @@ import ibis
 import pyarrow as pa
 
 from flowsweep.analysis import cells
-from flowsweep.figures.axis import OTHERS, Row
+from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.cells import format_range
-from flowsweep.figures.panel import direction
+from flowsweep.figures.panel import PLAIN_MODE, direction
 from flowsweep.wording import both_windows, counted, format_rate, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
@@ -49,13 +49,13 @@ def finished(trials: int, planned: int | None) -> str:
 
 
 def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
-    """Find the highest median over repeats in each direction; none for one without an `ok` trial.
+    """Find the highest median over repeats in each direction and mode; none where no trial is `ok`.
 
     The rows are those of a summary.
     """
-    by_direction: dict[str, list[Row]] = {direction(row): [] for row in trials}
+    by_direction: dict[str, list[Row]] = {_name(row): [] for row in trials}
     for row in _cells(trials):
-        by_direction[direction(row)].append(row)
+        by_direction[_name(row)].append(row)
     found = []
     for name, rows in by_direction.items():
         if rows:
@@ -63,6 +63,12 @@ def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
             number, unit = format_rate(best["goodput_median_bps"]).split(" ")
             found.append(Highest(name, number, unit, _spread(best), _place(best, trials)))
     return tuple(found)
+
+
+def _name(row: Row) -> str:
+    """The direction of a trial; a mode but the usual one is another way to measure, and stands apart."""
+    mode = MODE.value(row)
+    return direction(row) if mode in (None, PLAIN_MODE) else f"{direction(row)}, {mode}"
 
 
 def _cells(trials: Sequence[Row]) -> list[Row]:

@@ -13,6 +13,7 @@ from flowsweep.wording import (
     format_rate,
     format_share,
     format_size,
+    hosts_of_groups,
     window_marks,
 )
 
@@ -90,6 +91,10 @@ def _granted(row: Row) -> str:
     return "" if sizes == (None, None) else both_windows(*sizes, none="?")
 
 
+def _hosts(row: Row) -> str:
+    return hosts_of_groups(row.get("sources"), row.get("sinks"))
+
+
 def _spread(row: Row) -> str:
     low, high = row.get("goodput_p10_bps"), row.get("goodput_p90_bps")
     return "" if low is None or high is None else format_range(low, high)
@@ -117,7 +122,8 @@ COLUMNS = (
     _quantity("Goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
     Column("Direction", direction),
-    _quantity("Flows", "flows", str),
+    Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive"),
+    _quantity("Flows", "flows", str, "of all pairs of hosts together"),
     _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows"),
     Column(
         "Window asked",
@@ -139,6 +145,7 @@ COLUMNS = (
     _quantity("Usable", "window_usable_bytes", format_size, "plateau of data in flight, per flow, measured"),
     _quantity("Length", "length_bytes", format_size, "bytes handed to one write or read"),
     _label("Congestion", "congestion"),
+    _label("Mode", "mode", "how bytes get into and out of the kernel"),
     _quantity("Duration", "duration_s", _seconds),
     Column("Omitted", _omitted, lambda row: row.get("omit_s"), "at the beginning of the duration"),
     _quantity("Interval", "interval_s", _seconds),
