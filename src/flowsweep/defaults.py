@@ -95,6 +95,8 @@ LAB_TCP_BUFFER_MAX_BYTES = 1 << 30
 """Between these is how far the kernel's autotuning may go in a lab host, as its links ask for."""
 LAB_UNLIMITED_RATE_BPS = 10**10
 """What a link of unlimited rate is taken for, where room has to be made for what is under way."""
+LAB_DEVICE_QUEUE_PACKETS = 8192
+"""What the kernel keeps for an emulator to read, a super-packet being one; else it drops them."""
 LAB_EMULATOR_READY_TIMEOUT_S = 10.0
 LAB_EMULATOR_END_TIMEOUT_S = 2.0
 LAB_EMULATOR_SILENCE_S = 4.0

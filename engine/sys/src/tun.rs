@@ -18,7 +18,8 @@ const SIOCSIFTXQLEN: libc::Ioctl = 0x8943;
 
 /// Makes a TUN device in the network namespace of the calling thread: with virtio headers, partial checksums and
 /// super-packets (those of UDP where the kernel has them: Linux 6.2), not up and without addresses. Reads and writes of
-/// the file are one packet each and never block. The device goes when the file is closed.
+/// the file are one packet each and never block. The device goes when the file is closed. In a user namespace the
+/// transmit queue cannot be set from here.
 ///
 /// # Errors
 /// When `/dev/net/tun` cannot be opened, a device of that name exists (`EBUSY`), the name is not valid (`EINVAL`), or
@@ -39,8 +40,11 @@ pub fn make_tun(name: &str, mtu_bytes: u32, transmit_queue_packets: u32) -> io::
     device_request(&socket, SIOCSIFMTU, &mut request)?;
     // The field for the queue's length is the same int under another name.
     request.ifr_ifru.ifru_mtu = number(transmit_queue_packets)?;
-    device_request(&socket, SIOCSIFTXQLEN, &mut request)?;
-    Ok(file.into())
+    // The root of a user namespace may do this by rtnetlink, but not so: then the queue stays as the kernel made it.
+    match device_request(&socket, SIOCSIFTXQLEN, &mut request) {
+        Err(error) if error.kind() != io::ErrorKind::PermissionDenied => Err(error),
+        _ => Ok(file.into()),
+    }
 }
 
 fn request_for(name: &str) -> io::Result<libc::ifreq> {

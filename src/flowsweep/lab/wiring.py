@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
+from flowsweep import defaults
 from flowsweep.lab.shaper import shaper
 from flowsweep.lab.topology import IPV4_PREFIX, IPV6_PREFIX, End, Leg, RoutedLink, Topology
 
@@ -69,7 +70,7 @@ def device_up(end: End, peer: End, *, ipv6: bool) -> Iterator[str]:
 def _point_to_point(end: End, peer: End, *, ipv6: bool) -> Iterator[str]:
     """The device of an emulated link: its address, with a route to the peer, and nothing sent unasked."""
     yield f"addr add {end.host_ipv4} peer {peer.host_ipv4} dev {end.host_device}"
-    yield f"link set {end.host_device} multicast off"
+    yield f"link set {end.host_device} multicast off txqueuelen {defaults.LAB_DEVICE_QUEUE_PACKETS}"
     if ipv6:
         # Without a link-local address of its own there is no router solicitation, which would be counted too.
         yield f"link set {end.host_device} addrgenmode none"
