@@ -120,14 +120,19 @@ def interfaces() -> set[str]:
     return {entry.name for entry in Path("/sys/class/net").iterdir()}
 
 
-def controller(body: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    """Start a controller of its own, which runs `body` while its lab of `a` and `b` stands."""
+def controller(
+    body: str, prefix: tuple[str, ...] = (), *, way: str = "rate_bps=1_000_000"
+) -> subprocess.Popen[str]:
+    """Start a controller of its own, which runs `body` while its lab of `a` and `b` stands.
+
+    `way`: what the link does in both directions.
+    """
     script = f"""
 import os, signal, subprocess, sys
 from flowsweep.lab import build_lab, enter_user_namespace_if_needed
 from flowsweep.plan.model import Link, LinkDirection
 enter_user_namespace_if_needed()
-way = LinkDirection(rate_bps=1_000_000)
+way = LinkDirection({way})
 with build_lab([Link(name="l", between=("a", "b"), forward=way, backward=way)], []) as lab:
     names = lab.topology.host_namespaces
     {body}
