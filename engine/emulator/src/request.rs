@@ -175,6 +175,7 @@ mod tests {
             ("\"p\"}]", "\"sixteen-letters-\"}]", &["devices[1].name", "sixteen", "1 to 15"]),
             ("/run/netns/a", "", &["devices[0].namespace", "\"\"", "/run/netns/left"]),
             ("\"seed\"", "\"sead\"", &["sead", "expected one of", "`seed`"]),
+            (GOOD, "", &["the request", "EOF"]),
             ("}]}", "}]} x", &["after the request", "trailing characters"]),
         ] {
             let message = LinkRequest::parse(&GOOD.replacen(right, wrong, 1)).unwrap_err().to_string();

@@ -4,6 +4,7 @@
 
 mod cc_info;
 mod ethtool;
+mod link;
 mod netns;
 mod pages;
 mod priority;

@@ -1,25 +1,21 @@
 use std::{
     fs::{File, OpenOptions},
     io,
-    net::UdpSocket,
     os::{
         fd::{AsRawFd, OwnedFd},
         unix::fs::OpenOptionsExt,
     },
 };
 
+use crate::link::set_link;
+
 /// Bytes of the header in front of each packet that a TUN device gives and takes: `struct virtio_net_hdr` of
 /// `linux/virtio_net.h`, its numbers in the byte order of the machine.
 pub const VNET_HEADER_BYTES: usize = 10;
 
-// As in `linux/sockios.h`: the crate's own are of another type than the call takes in some C libraries.
-const SIOCSIFMTU: libc::Ioctl = 0x8922;
-const SIOCSIFTXQLEN: libc::Ioctl = 0x8943;
-
 /// Makes a TUN device in the network namespace of the calling thread: with virtio headers, partial checksums and
 /// super-packets (those of UDP where the kernel has them: Linux 6.2), not up and without addresses. Reads and writes of
-/// the file are one packet each and never block. The device goes when the file is closed. In a user namespace the
-/// transmit queue cannot be set from here.
+/// the file are one packet each and never block. The device goes when the file is closed.
 ///
 /// # Errors
 /// When `/dev/net/tun` cannot be opened, a device of that name exists (`EBUSY`), the name is not valid (`EINVAL`), or
@@ -33,18 +29,8 @@ pub fn make_tun(name: &str, mtu_bytes: u32, transmit_queue_packets: u32) -> io::
     device_request(&file, libc::TUNSETIFF, &mut request)?;
     set_header_bytes(&file)?;
     set_offloads(&file)?;
-    // Any socket will do to name a device by.
-    let socket = UdpSocket::bind(("::", 0)).or_else(|_| UdpSocket::bind(("0.0.0.0", 0)))?;
-    let number = |value: u32| libc::c_int::try_from(value).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
-    request.ifr_ifru.ifru_mtu = number(mtu_bytes)?;
-    device_request(&socket, SIOCSIFMTU, &mut request)?;
-    // The field for the queue's length is the same int under another name.
-    request.ifr_ifru.ifru_mtu = number(transmit_queue_packets)?;
-    // The root of a user namespace may do this by rtnetlink, but not so: then the queue stays as the kernel made it.
-    match device_request(&socket, SIOCSIFTXQLEN, &mut request) {
-        Err(error) if error.kind() != io::ErrorKind::PermissionDenied => Err(error),
-        _ => Ok(file.into()),
-    }
+    set_link(name, mtu_bytes, transmit_queue_packets)?;
+    Ok(file.into())
 }
 
 fn request_for(name: &str) -> io::Result<libc::ifreq> {
