@@ -60,7 +60,8 @@ CONNECT_TIMEOUT_NS = 10 * SECOND_NS
 SILENCE_TIMEOUT_NS = 10 * SECOND_NS
 """How long a path may be silent before its flows count as broken."""
 START_AHEAD_NS = 30 * MILLISECOND_NS
-"""How far ahead of the longest round trip to an engine a common start lies."""
+START_AHEAD_PER_PAIR_NS = 2 * MILLISECOND_NS
+"""How far ahead a common start lies, beyond the longest round trip: all must be told before any begins."""
 PAIRS_MEETING_MAX = 32
 """How many pairs of hosts of a trial get ready at the same time."""
 LAST_WORDS_S = 1.0
@@ -69,6 +70,8 @@ LAST_WORDS_S = 1.0
 # A session with an engine
 CLOCK_EXCHANGES = 8
 """How often a host's clock is asked for; the answer with the shortest round trip counts."""
+CLOCK_TURN_S = 0.001
+"""How long the question for one host's clock keeps those for others back."""
 SESSION_OPEN_TIMEOUT_S = 20.0
 SESSION_REQUEST_TIMEOUT_S = 10.0
 RECONNECT_FOR_S = 30.0

@@ -6,12 +6,13 @@ half of it bounds the error, however unlike the two ways are. NTP (RFC 5905) doe
 grow with time, as is done here.
 """
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from flowsweep.defaults import CLOCK_EXCHANGES, PAD_PER_DURATION
+from flowsweep.defaults import CLOCK_EXCHANGES, CLOCK_TURN_S, PAD_PER_DURATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,32 @@ def offset_of(exchanges: Sequence[ClockExchange], measured_ns: int) -> ClockOffs
     return ClockOffset(shortest.answered_unix_ns - shortest.asked_unix_ns - half_ns, half_ns, measured_ns)
 
 
-async def measure_offset(host: HostClock) -> ClockOffset:
-    """Ask a host for its clock a few times, one question after the other.
+class Clocks:
+    """Asks the clocks of several hosts, so that near ones do not wait for each other's answers to be read.
 
-    Raises:
-        SessionError: The session is lost, or an answer did not come in time.
+    A question is asked when the one before is answered, or has been on its way for `CLOCK_TURN_S`.
     """
-    exchanges = [await host.clock() for _ in range(CLOCK_EXCHANGES)]
-    return offset_of(exchanges, time.monotonic_ns())
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+
+    async def measure_offset(self, host: HostClock) -> ClockOffset:
+        """Ask a host for its clock a few times, one question after the other.
+
+        Raises:
+            SessionError: The session is lost, or an answer did not come in time.
+        """
+        exchanges = [await self._ask(host) for _ in range(CLOCK_EXCHANGES)]
+        return offset_of(exchanges, time.monotonic_ns())
+
+    async def _ask(self, host: HostClock) -> ClockExchange:
+        await self._turn.acquire()
+        asking = asyncio.ensure_future(host.clock())
+        try:
+            await asyncio.wait({asking}, timeout=CLOCK_TURN_S)
+        except asyncio.CancelledError:
+            asking.cancel()
+            raise
+        finally:
+            self._turn.release()
+        return await asking

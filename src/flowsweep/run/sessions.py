@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flowsweep.defaults import RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.clock import ClockOffset, measure_offset
+from flowsweep.hosts.clock import ClockOffset, Clocks
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.run.engines import EngineSession, Place
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
@@ -42,7 +42,8 @@ class Sessions:
         self._patience = patience
         self._keep_facts = keep_facts
         self._sessions: dict[str, EngineSession] = {}
-        self._clocks: dict[str, ClockOffset] = {}
+        self._clocks = Clocks()
+        self._offsets: dict[str, ClockOffset] = {}
         self._given_up: set[str] = set()
 
     async def open_all(self) -> None:
@@ -80,8 +81,8 @@ class Sessions:
                 del self._sessions[host]
             await self._regain(host)
         elif ask_clock:
-            self._clocks[host] = await measure_offset(session)
-        clock = self._clocks[host].aged(time.monotonic_ns())
+            self._offsets[host] = await self._clocks.measure_offset(session)
+        clock = self._offsets[host].aged(time.monotonic_ns())
         return Place(self._accesses[host], self._sessions[host], clock)
 
     async def close_all(self) -> None:
@@ -94,7 +95,7 @@ class Sessions:
         session = await self._connector(self._accesses[host])
         try:
             facts = await session.describe(self._peers_of(host))
-            self._clocks[host] = await measure_offset(session)
+            self._offsets[host] = await self._clocks.measure_offset(session)
         except (SessionError, asyncio.CancelledError):
             await session.close()
             raise

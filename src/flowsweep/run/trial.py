@@ -10,6 +10,7 @@ from flowsweep.defaults import (
     PAIRS_MEETING_MAX,
     SECOND_NS,
     START_AHEAD_NS,
+    START_AHEAD_PER_PAIR_NS,
 )
 from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
@@ -101,7 +102,8 @@ async def _start(senders: Sequence[TrialEnd]) -> None:
     if len(senders) > 1:
         # Half a round trip bounds the error of a clock; so it is known how far away an engine is.
         furthest_ns = max(sender.clock.bound_ns for sender in senders) * 2
-        moment = time.time_ns() + START_AHEAD_NS + furthest_ns
+        ahead_ns = START_AHEAD_NS + len(senders) * START_AHEAD_PER_PAIR_NS + furthest_ns
+        moment = time.time_ns() + ahead_ns
     await all_of([sender.start(moment) for sender in senders])
 
 
