@@ -21,7 +21,7 @@ from flowsweep.schedule import estimate, schedule
 from flowsweep.wording import counted, format_duration
 
 _PLAN_FILE = "demo.toml"
-_EMULATED = '\n[lab.links.demo]\nbetween = ["left", "right"]\nrate = "10Gbit/s"\n'
+_EMULATED = '\n[lab.links.demo]\nbetween = ["left", "right"]\nrate = "20Mbit/s"\ndelay = "20ms"\n'
 _LOOPBACK = "\n[hosts.left]\n[hosts.right]\n"
 _CONGESTIONS = ("cubic", "reno")
 """What most hosts use, and what every Linux lets everybody use (`tcp_allowed_congestion_control`)."""
@@ -34,13 +34,13 @@ def demo(
         typer.Option("--archive", metavar="DIR", help="Folder for the results; numbered if it is there."),
     ] = Path("flowsweep-demo"),
 ) -> None:
-    """Measure an emulated link on this machine for about a minute, and write a report."""
+    """Measure an emulated path on this machine for about two minutes, and write a report."""
     reason = lab_possible()
     if reason is None:
         enter_user_namespace_if_needed()
-        where = "an emulated link of 10 Gbit/s between two network namespaces"
+        where = "an emulated path of 20 Mbit/s and a round trip of 40 ms between two network namespaces"
     else:
-        where = f"this machine's loopback, because no link can be emulated here: {reason}"
+        where = f"this machine's loopback, because no path can be emulated here: {reason}"
     text = plan_text(emulated=reason is None, congestion=usable_congestion())
     plan = parse_plan(text, _PLAN_FILE)
     seed = secrets.randbits(SEED_BITS)
