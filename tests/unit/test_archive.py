@@ -20,7 +20,10 @@ from analysis_support import (
 )
 from flowsweep.analysis import points, summary
 from flowsweep.archive import create_archive, open_archive_for_writing, read_archive, tables_of
+from flowsweep.archive.campaign import FORMAT
+from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.errors import ArchiveError
+from flowsweep.run.outcome import COUNTERS_SCHEMA, TrialOutcome
 
 PLAN = '{"name":"Übersee","sweeps":[1,2.5,null]}'
 CAMPAIGN = make_campaign(flows=(1, 2), window_sums=(1 << 18,))
@@ -35,6 +38,41 @@ def test_the_tables_of_an_archive_are_those_of_the_outcomes(tmp_path: Path) -> N
         assert getattr(read, name).order_by(keys).to_pyarrow().to_pylist() == expected.to_pylist()
     assert archive.records == {outcome.record.trial_id: outcome.record for outcome in CAMPAIGN}
     assert summary(read).to_pyarrow() == summary(made).to_pyarrow()
+
+
+def watched(outcome: TrialOutcome) -> TrialOutcome:
+    """The same, with CPU time and counters of its hosts."""
+    ends = [("source", outcome.record.trial.src), ("sink", outcome.record.trial.dst)]
+    cpu = [
+        {"host": host, "peer": "other", "role": role, "start_ns": 0, "end_ns": 5, "kind": kind, "id": -1}
+        | {"user_us": 1, "system_us": 2, "busy_us": 3, "idle_us": None if kind == "thread" else 4}
+        for role, host in ends
+        for kind in ("core", "thread")
+    ]
+    counters = [{"host": host, "role": role, "name": "Tcp.OutSegs", "value": 7} for role, host in ends]
+    return replace(
+        outcome,
+        cpu=pa.Table.from_pylist(cpu, schema=pa.schema(NEEDED_CPU_FIELDS)),
+        counters=pa.Table.from_pylist(counters, schema=COUNTERS_SCHEMA),
+    )
+
+
+def test_what_was_seen_of_the_hosts_is_kept_beside_trials_that_were_not_watched(tmp_path: Path) -> None:
+    [first, second, *_] = CAMPAIGN
+    with create_archive(tmp_path / "archive", plan_json=PLAN, seed=1) as writer:
+        writer.finished(first)
+        empty = read_archive(writer.folder).tables()
+        assert (empty.cpu.to_pyarrow().num_rows, empty.counters.to_pyarrow().num_rows) == (0, 0)
+        writer.finished(watched(second))
+        for _ in range(2):
+            tables, made = read_archive(writer.folder).tables(), tables_of([first, watched(second)])
+            for name, keys in (("cpu", ["role", "kind"]), ("counters", ["role"])):
+                found = getattr(tables, name).order_by(keys).to_pyarrow().to_pylist()
+                assert found == getattr(made, name).order_by(keys).to_pyarrow().to_pylist()
+                assert {row["trial_id"] for row in found} == {second.record.trial_id}
+            assert made.counters.columns == empty.counters.columns
+            writer.compact()
+    assert len(list((tmp_path / "archive" / "merged").rglob("*.parquet"))) == 4
 
 
 def test_merging_changes_no_row(tmp_path: Path) -> None:
@@ -58,7 +96,7 @@ def test_the_engines_columns_and_their_meanings_are_kept(tmp_path: Path) -> None
         writer.finished(first)
         writer.compact()
     kept = pq.read_schema(tmp_path / "archive" / "merged" / "1" / "samples-0000.parquet")
-    assert kept.names == [*SAMPLES_SCHEMA.names, "trial_id", "attempt", "host"]
+    assert kept.names == [*SAMPLES_SCHEMA.names, "trial_id", "attempt"]
     for field in SAMPLES_SCHEMA:
         assert kept.field(field.name).equals(field, check_metadata=field.metadata is not None)
 
@@ -171,8 +209,8 @@ def test_what_is_no_archive_is_said_to_be_none(tmp_path: Path) -> None:
                 read(tmp_path / name)
     folder = write_archive(tmp_path / "archive", [])
     campaign = folder / "campaign.json"
-    campaign.write_text(campaign.read_text().replace('"format": 1', '"format": 2'))
-    with pytest.raises(ArchiveError, match="an archive of format 2; this Flowsweep knows format 1"):
+    campaign.write_text(campaign.read_text().replace(f'"format": {FORMAT}', f'"format": {FORMAT + 1}'))
+    with pytest.raises(ArchiveError, match=f"an archive of format {FORMAT + 1}; this Flowsweep knows format"):
         read_archive(folder)
 
 
