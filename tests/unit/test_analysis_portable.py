@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from analysis_support import make_campaign
-from flowsweep.analysis import balance, bins, cells, points, summary
+from flowsweep.analysis import balance, bins, cells, flow_states, points, summary
 from flowsweep.analysis.exact import quotient, share
 from flowsweep.archive import Tables, tables_of
 
@@ -19,10 +19,12 @@ def test_the_whole_analysis_compiles(dialect: str) -> None:
         samples=ibis.table(bound.samples.schema(), name="samples"),
         cpu=ibis.table(bound.cpu.schema(), name="cpu"),
         counters=ibis.table(bound.counters.schema(), name="counters"),
+        links=ibis.table(bound.links.schema(), name="links"),
     )
     asked = points(summary(tables), tables.trials)
-    checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials))
-    for expression in (asked, cells(asked), checked):
+    checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials, tables.flows))
+    states = flow_states(tables.samples, tables.trials, tables.flows)
+    for expression in (asked, cells(asked), checked, states):
         sql = ibis.to_sql(expression, dialect=dialect)
         assert "SELECT" in sql
         assert "FLOOR" not in sql.upper(), "a floored quotient of floats is not exact"

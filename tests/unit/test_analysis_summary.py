@@ -99,7 +99,10 @@ def test_time_begins_when_the_last_flow_does() -> None:
     ]
     tables = tables_of([replace(early, samples=make_samples(rows))])
     found = (
-        intervals(bins(tables.samples, tables.trials), tables.trials).order_by("bin").to_pyarrow().to_pylist()
+        intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)
+        .order_by("bin")
+        .to_pyarrow()
+        .to_pylist()
     )
     assert [(row["bin"], row["bytes"], row["complete"]) for row in found] == [
         (-1, 7, False), (0, 14, True), (1, 14, True), (2, 14, True), (3, 14, True), (4, 7, False),
@@ -150,7 +153,9 @@ def test_a_byte_too_many_at_either_end_makes_a_trial_incomplete(role: str) -> No
     [row] = summed(wrong)
     assert (row["status"], row["error"]) == ("incomplete", "bytes sent, read and sampled differ in 1 flow")
     tables = tables_of([wrong])
-    checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials)).order_by("flow")
+    checked = balance(
+        tables.flows, tables.samples, bins(tables.samples, tables.trials, tables.flows)
+    ).order_by("flow")
     assert checked.to_pyarrow()["balanced"].to_pylist() == [True, False, True]
 
 
@@ -191,7 +196,7 @@ def test_less_than_a_segment_in_flight_is_no_usable_window(
 
 def test_what_the_kernel_did_not_say_is_empty() -> None:
     whole = make_outcome(make_trial())
-    kept = ["role", "flow", "start_ns", "end_ns", "bytes"]
+    kept = ["host", "peer", "role", "flow", "start_ns", "end_ns", "bytes"]
     [row] = summed(replace(whole, samples=whole.samples.select(kept)))
     assert (row["status"], row["goodput_bps"]) == ("ok", 100e6)
     assert (row["retransmits"], row["rtt_min_ms"], row["window_usable_bytes"]) == (None, None, None)

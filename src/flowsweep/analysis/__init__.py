@@ -5,8 +5,22 @@ Definitions with formulas: docs/statistics.md.
 
 from flowsweep.analysis.balance import balance
 from flowsweep.analysis.cells import cells
+from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.grid import points
+from flowsweep.analysis.limit import LIMITS, trial_limits
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.summarising import FURTHER_COLUMNS, STABLE_COLUMNS, summary
 
-__all__ = ["FURTHER_COLUMNS", "STABLE_COLUMNS", "balance", "bins", "cells", "intervals", "points", "summary"]
+__all__ = [
+    "FURTHER_COLUMNS",
+    "LIMITS",
+    "STABLE_COLUMNS",
+    "balance",
+    "bins",
+    "cells",
+    "flow_states",
+    "intervals",
+    "points",
+    "summary",
+    "trial_limits",
+]

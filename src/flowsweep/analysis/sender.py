@@ -4,14 +4,20 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.exact import quotient
+from flowsweep.analysis.flight import column_or_null
 from flowsweep.analysis.ranks import ranked, tenfold_decile
 
 _RTT_UNKNOWN_US = 0xFFFF_FFFF
 """What the kernel says before it has measured any."""
 
 
-def sender_facts(samples: ir.Table, trials: ir.Table) -> ir.Table:
+def sender_facts(samples: ir.Table, trials: ir.Table, states: ir.Table) -> ir.Table:
     """Sum up the source's samples.
+
+    Args:
+        samples: As in an archive.
+        trials: As in an archive.
+        states: From `flowsweep.analysis.flow_states`.
 
     Returns:
         One row per trial: trial_id, retransmits (segments, Σ over flows), rtt_min_ms (float64),
@@ -32,10 +38,10 @@ def sender_facts(samples: ir.Table, trials: ir.Table) -> ir.Table:
         retransmits=flows.retransmits.sum().cast("int64"),
         rtt_min_ms=flows.rtt_us.min().cast("float64") / 1000,
     )
-    return facts.left_join(usable_windows(source, trials), "trial_id").drop("trial_id_right")
+    return facts.left_join(usable_windows(states, trials), "trial_id").drop("trial_id_right")
 
 
-def usable_windows(source: ir.Table, trials: ir.Table) -> ir.Table:
+def usable_windows(states: ir.Table, trials: ir.Table) -> ir.Table:
     """Find the plateau of data in flight: per flow the 90th percentile, then the median over the flows.
 
     A high percentile, because a flow that is limited by its window is at the limit but for moments (a sample
@@ -44,52 +50,24 @@ def usable_windows(source: ir.Table, trials: ir.Table) -> ir.Table:
     that occurred.
 
     Args:
-        source: The source's samples.
+        states: From `flowsweep.analysis.flow_states`.
         trials: As in an archive.
 
     Returns:
         trial_id, window_usable_bytes (int64); no row for a trial whose kernel did not say, whose rate the
         plan held down, or whose plateau is less than a segment: nothing was at the limit of a window there.
     """
-    flying = _in_flight(source, trials)
-    ordered = ranked(flying, "in_flight", groups=["trial_id", "flow"], ties="start_ns")
+    flying = states.filter(states.counted & states.bytes_in_flight.notnull())
+    ordered = ranked(flying, "bytes_in_flight", groups=["trial_id", "flow"], ties="start_ns")
     plateau_rank = quotient(ordered["count"] * 9 + 9, ibis.literal(10, "int64")) - 1
-    plateaus = ordered.filter(ordered["rank"] == plateau_rank).select("trial_id", "flow", "in_flight")
-    by_flow = ranked(plateaus, "in_flight", groups=["trial_id"], ties="flow")
-    medians = by_flow.group_by("trial_id").aggregate(tenfold=tenfold_decile(by_flow, "in_flight", decile=5))
+    plateaus = ordered.filter(ordered["rank"] == plateau_rank).select("trial_id", "flow", "bytes_in_flight")
+    by_flow = ranked(plateaus, "bytes_in_flight", groups=["trial_id"], ties="flow")
+    medians = by_flow.group_by("trial_id").aggregate(
+        tenfold=tenfold_decile(by_flow, "bytes_in_flight", decile=5)
+    )
     found = medians.inner_join(
         trials.select("trial_id", "rate_bps", "pacing_rate_bps", "mss_granted_bytes"), "trial_id"
     ).mutate(window_usable_bytes=quotient(medians.tenfold, ibis.literal(10, "int64")))
     free = found.rate_bps.isnull() & found.pacing_rate_bps.isnull()
     full = found.window_usable_bytes >= found.mss_granted_bytes.coalesce(1)
     return found.filter(free & full).select("trial_id", "window_usable_bytes")
-
-
-def _in_flight(source: ir.Table, trials: ir.Table) -> ir.Table:
-    """Data in flight in each sample between what is omitted and the end of the duration."""
-    sent, retransmitted, acknowledged = (
-        column_or_null(source, name) for name in ("bytes_sent", "bytes_retrans", "bytes_acked")
-    )
-    segments = column_or_null(source, "unacked") * column_or_null(source, "snd_mss_bytes")
-    # bytes_acked also counts the SYN, so that an idle flow would be at -1.
-    in_flight = ibis.greatest(sent - retransmitted - acknowledged, 0)
-    rows = source.select(
-        "trial_id",
-        "flow",
-        "start_ns",
-        in_flight=ibis.coalesce(
-            ibis.cases(((sent - retransmitted - acknowledged).notnull(), in_flight)), segments
-        ),
-    )
-    first = rows.group_by("trial_id", "flow").aggregate(start_ns=rows.start_ns.min())
-    origins = first.group_by("trial_id").aggregate(origin_ns=first.start_ns.max())
-    times = origins.inner_join(trials.select("trial_id", "omit_ns", "duration_ns"), "trial_id")
-    timed = rows.inner_join(times, "trial_id")
-    since_ns = timed.start_ns - timed.origin_ns
-    counted = timed.in_flight.notnull() & (since_ns >= timed.omit_ns) & (since_ns < timed.duration_ns)
-    return timed.filter(counted).select("trial_id", "flow", "start_ns", "in_flight")
-
-
-def column_or_null(table: ir.Table, name: str) -> ir.IntegerValue:
-    """Return a column of the kernel's, or null where the engine did not record it."""
-    return table[name] if name in table.columns else ibis.null("int64")

@@ -4,7 +4,9 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.balance import balance
+from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.emulation import path_emulation
+from flowsweep.analysis.limit import trial_limits
 from flowsweep.analysis.ranks import ranked, tenfold_decile
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.sender import sender_facts
@@ -25,6 +27,9 @@ FURTHER_COLUMNS = (
     "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers",
     "failure_phase", "failure_host", "failure_kind", "congestion_asked", "rate_bps", "pacing_rate_bps",
     "mss_bytes", "dscp", "no_delay", "affinity", "family", "omit_s", "interval_s", "path_emulation",
+    "flows_per_pair", "sources", "sinks", "clock_bound_ms",
+    "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",
+    "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms",
 )  # fmt: skip
 
 
@@ -35,12 +40,14 @@ def summary(tables: Tables) -> ir.Table:
         One row per trial, in the order of the campaign: STABLE_COLUMNS, then FURTHER_COLUMNS. What is not
         known is null. Definitions: docs/statistics.md.
     """
-    resampled = bins(tables.samples, tables.trials)
+    resampled = bins(tables.samples, tables.trials, tables.flows)
+    states = flow_states(tables.samples, tables.trials, tables.flows)
     parts = (
         _goodput(intervals(resampled, tables.trials), tables.trials),
         _volume(balance(tables.flows, tables.samples, resampled)),
         _cpu(tables.flows),
-        sender_facts(tables.samples, tables.trials),
+        sender_facts(tables.samples, tables.trials, states),
+        trial_limits(states),
         path_emulation(tables.links),
     )
     joined = tables.trials
@@ -114,6 +121,7 @@ def _judged(rows: ir.Table) -> ir.Table:
         duration_s=rows.duration_ns.cast("float64") / 1e9,
         omit_s=rows.omit_ns.cast("float64") / 1e9,
         interval_s=rows.interval_ns.cast("float64") / 1e9,
+        clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
         goodput_method=ibis.literal("receiver_median"),
         verdict=ibis.null("string"),
         **{name: known.ifelse(rows[name], ibis.null("float64")) for name in goodputs},

@@ -1,0 +1,117 @@
+"""What each sample of a source says of its flow: what is in flight, what that fills, what happened since.
+
+The variables of Web100 (Mathis, Heffner and Reddy, "Web100: extended TCP instrumentation", 2003; RFC 4898),
+from TCP_INFO. Definitions: docs/statistics.md.
+"""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.analysis.flight import column_or_null, flying
+from flowsweep.analysis.limit import decided
+from flowsweep.analysis.timing import within_duration
+
+NO_THRESHOLD = 2_147_483_647
+"""Linux's slow-start threshold before it has one (`TCP_INFINITE_SSTHRESH`)."""
+_RECOVERY, _LOSS = 3, 4
+"""`tcpi_ca_state`: fast recovery, and recovery after a timeout."""
+_US_NS = 1_000
+_COUNTERS = {
+    "retransmitted_bytes": "bytes_retrans",
+    "retransmitted_segments": "total_retrans",
+    "timeout_recoveries": "total_rto_recoveries",
+    "busy_us": "busy_time_us",
+    "peer_window_limited_us": "rwnd_limited_us",
+    "send_buffer_limited_us": "sndbuf_limited_us",
+}
+"""Counts of an interval, and the kernel's running counts whose differences they are."""
+
+
+def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """Derive the state of each flow at each sample of its source.
+
+    Args:
+        samples: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial, flow and sample of the source. Null where the kernel did not say.
+
+        trial_id, flow, start_ns, end_ns; counted (boolean: what is omitted is over, the duration is not).
+
+        At the end of the sample, all int64: bytes_in_flight, unsent_bytes (written, and waiting to be sent),
+        cwnd_bytes, cwnd_minus_ssthresh_bytes (below 0: slow start; null without a threshold),
+        peer_window_bytes, send_buffer_bytes (as granted; null if the plan asked for none),
+        send_buffer_room_bytes (not below 0), rtt_us, min_rtt_us, delivery_rate_bps.
+
+        How far the flight fills each of them, float64: cwnd_fill, peer_window_fill, send_buffer_fill; what
+        limits: limited_by ("cwnd", "peer_window", "send_buffer" or "none") and idle (boolean: nothing limits,
+        and less than a segment waits to be sent).
+
+        Since the sample before, int64: retransmitted_bytes, retransmitted_segments, recoveries; as a share
+        of the time, float64, as the kernel counts it: busy_share, peer_window_limited_share,
+        send_buffer_limited_share.
+    """
+    source = samples.filter(samples.role == "source")
+    granted = trials.select("trial_id", send_buffer_bytes=trials.window_granted_send_bytes)
+    rows = within_duration(_recorded(source), trials, flows).inner_join(granted, "trial_id")
+    return _since_before(decided(_gauges(rows))).select(
+        "trial_id", "flow", "start_ns", "end_ns", "counted",
+        "bytes_in_flight", "unsent_bytes", "cwnd_bytes", "cwnd_minus_ssthresh_bytes", "peer_window_bytes",
+        "send_buffer_bytes", "send_buffer_room_bytes", "rtt_us", "min_rtt_us", "delivery_rate_bps",
+        "cwnd_fill", "peer_window_fill", "send_buffer_fill", "limited_by", "idle",
+        "retransmitted_bytes", "retransmitted_segments", "recoveries",
+        "busy_share", "peer_window_limited_share", "send_buffer_limited_share",
+    )  # fmt: skip
+
+
+def _recorded(source: ir.Table) -> ir.Table:
+    """Select what is needed of the kernel's columns, null where the engine did not record one."""
+    names = (
+        "ca_state", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "snd_wnd_bytes", "notsent_bytes", "unacked",
+        "sacked", "lost", "retrans", "rtt_us", "min_rtt_us", "delivery_rate_bytes_per_s", *_COUNTERS.values(),
+    )  # fmt: skip
+    kept = {name: column_or_null(source, name) for name in names}
+    return flying(source).select("role", "trial_id", "flow", "start_ns", "end_ns", "bytes_in_flight", **kept)
+
+
+def _gauges(rows: ir.Table) -> ir.Table:
+    """Bring momentary values into bytes, microseconds and bit/s."""
+    has_threshold = rows.snd_ssthresh < NO_THRESHOLD
+    above = (rows.snd_cwnd - rows.snd_ssthresh) * rows.snd_mss_bytes
+    return rows.mutate(
+        unsent_bytes=rows.notsent_bytes,
+        cwnd_bytes=rows.snd_cwnd * rows.snd_mss_bytes,
+        cwnd_minus_ssthresh_bytes=ibis.cases((has_threshold, above)),
+        # What counts against the congestion window (`tcp_packets_in_flight`): neither what the peer has
+        # selectively acknowledged, nor what is believed lost.
+        path_segments=ibis.greatest(rows.unacked - rows.sacked - rows.lost + rows.retrans, 0),
+        peer_window_bytes=rows.snd_wnd_bytes,
+        send_buffer_room_bytes=ibis.greatest(
+            rows.send_buffer_bytes - rows.bytes_in_flight - rows.notsent_bytes, 0
+        ),
+        min_rtt_us=rows.min_rtt_us.nullif(0xFFFF_FFFF),
+        delivery_rate_bps=rows.delivery_rate_bytes_per_s * 8,
+    )
+
+
+def _since_before(rows: ir.Table) -> ir.Table:
+    """Take differences of the running counts; of the first sample, since the connection began."""
+    order = ibis.window(group_by=["trial_id", "flow"], order_by="start_ns")
+    before = {name: rows[counter].lag().over(order).coalesce(0) for name, counter in _COUNTERS.items()}
+    risen = rows.mutate(
+        state_before=rows.ca_state.lag().over(order).coalesce(0),
+        **{name: rows[counter] - before[name] for name, counter in _COUNTERS.items()},
+    )
+    length_us = (risen.end_ns - risen.start_ns).nullif(0).cast("float64") / _US_NS
+    states = (_RECOVERY, _LOSS)
+    # Between two samples a recovery may come and go; it leaves retransmissions.
+    seen = risen.ca_state.isin(states).coalesce(False) | (risen.retransmitted_segments > 0).coalesce(False)
+    began = (seen & ~risen.state_before.isin(states)).cast("int64")
+    return risen.mutate(
+        recoveries=ibis.greatest(began, risen.timeout_recoveries.coalesce(0)),
+        busy_share=risen.busy_us / length_us,
+        peer_window_limited_share=risen.peer_window_limited_us / length_us,
+        send_buffer_limited_share=risen.send_buffer_limited_us / length_us,
+    )
