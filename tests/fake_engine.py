@@ -11,7 +11,7 @@ from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
-from flowsweep.hosts.inbox import SAMPLES, TrialEvent, TrialInbox
+from flowsweep.hosts.inbox import CPU, SAMPLES, TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
     Connected,
     CpuTime,
@@ -36,6 +36,7 @@ from flowsweep.hosts.session import PROTOCOL
 
 BYTES_PER_FLOW = 1_000_000
 PEERS = ("a", "b", "c", *(f"{side}{number}" for side in "st" for number in range(1, 13)))
+KILLED = "the session ended, it was ended by SIGKILL"
 LATE_S = 9.0
 """As long as an engine may wait for the first bytes of all flows, all but a second."""
 
@@ -80,11 +81,17 @@ def samples_frame(trial: str, role: str, values: list[int]) -> bytes:
 
 
 def table_frame(table: pa.Table, trial: str, role: str) -> bytes:
-    table = table.replace_schema_metadata({"trial": trial, "role": role})
+    metadata = {**(table.schema.metadata or {}), "trial": trial, "role": role}
+    table = table.replace_schema_metadata(metadata)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return encode(Frame(FrameKind.ARROW, sink.getvalue().to_pybytes()))
+
+
+def cpu_rows(role: str) -> pa.Table:
+    """What a core and a thread took."""
+    return pa.table({"role": [role] * 2, "kind": ["core", "thread"], "id": pa.array([0, 0], pa.int32())})
 
 
 def samples(role: str, values: list[int]) -> pa.Table:
@@ -118,9 +125,9 @@ class FakeNetwork:
     """Hosts whose engines run every trial at once, but for the mishaps.
 
     A mishap is one of `prepare` (the engine refuses), `dies` (its session is lost when bytes should flow),
-    `silent` (it never reports, and stops when told to), `stuck` (it does not even stop), `drain_timeout`,
-    `reads_less`, `no_samples`, `other_columns` (its samples have one more), `late` (the
-    first bytes flow only after `LATE_S`).
+    `dies_late` (a moment later), `broken` (a flow breaks), `silent` (it never reports, and stops when told
+    to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`, `no_samples`, `other_columns` (its
+    samples have one more), `late` (the first bytes flow only after `LATE_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -129,6 +136,8 @@ class FakeNetwork:
     """How many more attempts to reach a host fail."""
     log: list[str] = field(default_factory=list)
     """What was asked of the engines, in order."""
+    origins: dict[str, int] = field(default_factory=dict)
+    """When a host's trials begin, by its own clock."""
     clocks: dict[str, int] = field(default_factory=dict)
     """How far a host's clock is ahead of the controller's, in nanoseconds."""
     starts: dict[str, int | None] = field(default_factory=dict)
@@ -214,7 +223,9 @@ class FakeChannel:
 
     def run(self) -> None:
         if self.mishap == "dies":
-            self._session.lose("the session ended, it was ended by SIGKILL")
+            self._session.lose(KILLED)
+        elif self.mishap == "dies_late":
+            asyncio.get_running_loop().call_later(0.1, self._session.lose, KILLED)
         elif self.mishap in ("silent", "stuck"):
             self._network.on_silence()
         elif self.mishap == "late":
@@ -231,13 +242,22 @@ class FakeChannel:
             incomplete = Failed(
                 trial=self._trial, phase="drain", kind="drain_timeout", message="3 flows had bytes under way"
             )
+        elif self.mishap == "broken":
+            incomplete = Failed(trial=self._trial, phase="run", kind="broken", message="connection reset")
         flows = 1 if self.request is None else self.request.tcp.flows
         if self.mishap != "no_samples":
             table = samples(self.role, [count * flows])
             if self.mishap == "other_columns":
                 table = table.append_column("later", pa.array([7]))
             self.inbox.put_table(SAMPLES, table)
-        self.inbox.put_report(report(self._trial, self.role, [count] * flows, incomplete))
+        self.inbox.put_table(CPU, cpu_rows(self.role))
+        said = report(self._trial, self.role, [count] * flows, incomplete)
+        facts = {
+            "origin_unix_ns": self._network.origins.get(self._session.host, 0),
+            "cpu_rows": 2,
+            "counters": {"Tcp.OutSegs": 9},
+        }
+        self.inbox.put_report(said.model_copy(update=facts))
 
     @property
     def role(self) -> str:

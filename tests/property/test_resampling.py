@@ -1,7 +1,8 @@
 """Resampling against a slow oracle in exact fractions: conservation, coverage, completeness."""
 
+import random
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -16,6 +17,10 @@ from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
 
 EXPECTED_BINS = 4
+MS = 1_000_000
+SAMPLE_NS = 100 * MS
+MOST_BYTES = 1_000_000
+"""Of a sample."""
 
 Row = dict[str, Any]
 Bins = dict[tuple[int, int], tuple[int, int]]
@@ -25,8 +30,12 @@ few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthChec
 """Of whole campaigns: a query costs far more than a trial in it."""
 
 
-def oracle(rows: list[Row], interval_ns: int, omit_ns: int) -> Bins:
-    """Resample one trial, one nanosecond edge after the other, in exact fractions."""
+def oracle(rows: list[Row], interval_ns: int, omit_ns: int, origins: list[int]) -> Bins:
+    """Resample one trial, one nanosecond edge after the other, in exact fractions.
+
+    `origins`: where each flow's own times begin.
+    """
+    rows = [row | {name: row[name] + origins[row["flow"]] for name in ("start_ns", "end_ns")} for row in rows]
     firsts: dict[int, int] = {}
     for row in rows:
         firsts[row["flow"]] = min(row["start_ns"], firsts.get(row["flow"], row["start_ns"]))
@@ -73,6 +82,8 @@ class Drawn:
     omit_ns: int
     flows: int
     """How many it should have had."""
+    origins: list[int] = field(default_factory=lambda: [0])
+    """Where the times of each flow's sink begin."""
 
     def outcome(self, repeat: int) -> TrialOutcome:
         duration_ns = self.omit_ns + EXPECTED_BINS * self.interval_ns
@@ -87,9 +98,10 @@ class Drawn:
         for row in self.rows:
             totals[row["flow"]] += row["bytes"]
         flows = [
-            {"role": role, "flow": flow, "bytes": total}
+            {"role": role, "flow": flow, "bytes": total, "origin_ns": origin_ns}
             for flow, total in totals.items()
-            for role in ("source", "sink")
+            # Of a source's axis the bins know nothing.
+            for role, origin_ns in (("source", -12_345), ("sink", self.origins[flow]))
         ]
         return TrialOutcome(make_record(trial), make_samples(self.rows), make_flows(flows))
 
@@ -103,7 +115,8 @@ def trials(draw: st.DrawFn) -> Drawn:
     longest_ns = draw(st.sampled_from([interval_ns // 4 + 1, interval_ns, 7 * interval_ns]))
     most_bytes = draw(st.sampled_from([10, 10**6, 10**13]))
     rows = [row for flow in range(present) for row in draw(flow_rows(flow, longest_ns, most_bytes))]
-    return Drawn(rows, interval_ns, omit_ns, present + draw(st.sampled_from([0, 0, 1])))
+    origins = draw(st.lists(st.integers(0, 5 * interval_ns), min_size=present, max_size=present))
+    return Drawn(rows, interval_ns, omit_ns, present + draw(st.sampled_from([0, 0, 1])), origins)
 
 
 def by_trial(table: Any) -> dict[str, list[Row]]:
@@ -123,7 +136,7 @@ def test_every_byte_lands_in_its_bin_and_a_bin_counts_only_if_all_flows_cover_it
     checked = by_trial(balance(tables.flows, tables.samples, resampled))
     for one, outcome in zip(drawn, outcomes, strict=True):
         trial_id = outcome.record.trial_id
-        exact = oracle(one.rows, one.interval_ns, one.omit_ns)
+        exact = oracle(one.rows, one.interval_ns, one.omit_ns, one.origins)
         assert as_bins(found[trial_id]) == exact
         assert {row["flow"] for row in checked[trial_id]} == {row["flow"] for row in one.rows}
         for row in checked[trial_id]:
@@ -184,4 +197,39 @@ def test_products_beyond_64_bits_are_exact(length_ns: int, count: int) -> None:
     one = Drawn(rows, interval_ns=length_ns // 7 + 3, omit_ns=5, flows=1)
     tables = tables_of([one.outcome(1)])
     found = bins(tables.samples, tables.trials, tables.flows).to_pyarrow().to_pylist()
-    assert as_bins(found) == oracle(rows, one.interval_ns, one.omit_ns)
+    assert as_bins(found) == oracle(rows, one.interval_ns, one.omit_ns, [0])
+
+
+@st.composite
+def mistaken(draw: st.DrawFn) -> tuple[Drawn, Drawn]:
+    """A trial of several sinks whose clocks are known, and the same trial had they been estimated wrong."""
+    flows, numbers = draw(st.integers(2, 3)), random.Random(draw(st.integers(0, 1000)))
+    rows = [
+        {"role": "sink", "flow": flow, "bytes": numbers.randint(0, MOST_BYTES)}
+        | {"start_ns": flow * 3 * MS + index * SAMPLE_NS, "end_ns": flow * 3 * MS + (index + 1) * SAMPLE_NS}
+        for flow in range(flows)
+        for index in range(45)
+    ]
+    known = draw(st.lists(st.integers(0, 500 * MS), min_size=flows, max_size=flows))
+    errors = draw(st.lists(st.integers(-20 * MS, 20 * MS), min_size=flows, max_size=flows))
+    wrong = [origin + error for origin, error in zip(known, errors, strict=True)]
+    right = Drawn(rows, interval_ns=1000 * MS, omit_ns=0, flows=flows, origins=known)
+    return right, replace(right, origins=wrong)
+
+
+@few
+@given(mistaken())
+def test_a_wrong_estimate_of_clocks_moves_bytes_by_no_more_than_it_is_wrong(
+    drawn: tuple[Drawn, Drawn],
+) -> None:
+    """What a bin of a flow gains or loses is at most what the flow carries in that time."""
+    outcomes = [one.outcome(repeat) for repeat, one in enumerate(drawn, start=1)]
+    tables = tables_of(outcomes)
+    found = by_trial(bins(tables.samples, tables.trials, tables.flows))
+    right, wrong = (as_bins(found[outcome.record.trial_id]) for outcome in outcomes)
+    errors = [other - origin for origin, other in zip(drawn[0].origins, drawn[1].origins, strict=True)]
+    # The trial's axis begins with its last flow, and is wrong by as much as that one at most.
+    most = MOST_BYTES * (max(errors) - min(errors)) // SAMPLE_NS + 2
+    for key in right.keys() | wrong.keys():
+        assert abs(right.get(key, (0, 0))[0] - wrong.get(key, (0, 0))[0]) <= most
+    assert sum(count for count, _ in wrong.values()) == sum(count for count, _ in right.values())
