@@ -45,7 +45,9 @@ impl LinkRequest {
     pub fn parse(line: &str) -> Result<Self, EmulationError> {
         let mut json = serde_json::Deserializer::from_str(line);
         let emulation: Emulation = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-            EmulationError::Unreadable { key: error.path().to_string(), source: error.into_inner() }
+            let path = error.path().to_string();
+            let key = if path == "." { "the request".into() } else { path };
+            EmulationError::Unreadable { key, source: error.into_inner() }
         })?;
         json.end().map_err(|source| EmulationError::Unreadable { key: "after the request".into(), source })?;
         Self::check(emulation)

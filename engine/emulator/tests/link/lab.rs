@@ -105,7 +105,7 @@ impl Lab {
         in_network_namespace(&PathBuf::from(self.namespaces.path(end)), make).unwrap()
     }
 
-    /// A connected pair: client at end 0, server at end 1, with cubic.
+    /// A connected pair: client at end 0, server at end 1; Reno, the one that does nothing but RFC 5681.
     pub fn tcp(&self, ipv6: bool, receive_buffer_bytes: Option<usize>) -> (TcpStream, TcpStream) {
         let listener = self.socket(1, Type::STREAM, ipv6);
         if let Some(bytes) = receive_buffer_bytes {
@@ -113,7 +113,7 @@ impl Lab {
         }
         listener.listen(1).unwrap();
         let client = self.socket(0, Type::STREAM, ipv6);
-        client.set_tcp_congestion(b"cubic").unwrap();
+        client.set_tcp_congestion(b"reno").unwrap();
         client.connect(&listener.local_addr().unwrap()).unwrap();
         let server = listener.accept().unwrap().0;
         server.set_read_timeout(Some(Duration::from_secs(10))).unwrap();

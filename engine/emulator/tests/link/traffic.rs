@@ -11,23 +11,26 @@ use std::{
 pub type Seen = Vec<(Instant, u64)>;
 
 /// Sends for as long as asked; returns what the receiver's application had when.
-pub fn tcp_for((mut client, mut server): (TcpStream, TcpStream), duration: Duration) -> Seen {
-    thread::scope(|scope| {
+pub fn tcp_for((mut client, server): (TcpStream, TcpStream), duration: Duration) -> Seen {
+    thread::scope(move |scope| {
         scope.spawn(move || {
             let block = vec![7; 256 << 10];
-            let begun = Instant::now();
-            // The receiver closes while much is still on its way.
-            while begun.elapsed() < duration * 2 && client.write(&block).is_ok() {}
+            // Until the receiver closes, with much still on its way.
+            while client.write(&block).is_ok() {}
         });
-        let mut block = vec![0; 1 << 20];
-        let (mut total, mut seen) = (0, Vec::new());
-        let begun = Instant::now();
-        while begun.elapsed() < duration {
-            total += server.read(&mut block).unwrap() as u64;
-            seen.push((Instant::now(), total));
-        }
-        seen
+        read_for(server, duration)
     })
+}
+
+fn read_for(mut server: TcpStream, duration: Duration) -> Seen {
+    let mut block = vec![0; 1 << 20];
+    let (mut total, mut seen) = (0, Vec::new());
+    let begun = Instant::now();
+    while begun.elapsed() < duration {
+        total += server.read(&mut block).unwrap() as u64;
+        seen.push((Instant::now(), total));
+    }
+    seen
 }
 
 /// Bits per second over the last part of the time.
