@@ -23,12 +23,13 @@ EMULATION = ROOT / "schema" / "emulation.json"
 MODELS = ROOT / "src" / "flowsweep" / "hosts" / "messages.py"
 COLUMNS_HEADER = """# The columns of samples and CPU time
 
-<!-- Generated from schema/samples.json and schema/cpu.json by tests/contract/regenerate_engine.py: do not edit. -->
+<!-- Generated from schema/samples.json and schema/cpu.json by tests/contract/regenerate_engine.py. -->
 
-What the engines record while a trial runs, as it lies in the archive ([archive.md](archive.md)), where `trial_id`,
-`attempt` and `host` stand behind these columns. A *counter* runs since the connection began: what an interval added is
-the difference of two rows. A *gauge* is what was true at the end of the interval. Without either it belongs to the
-interval. A value that a kernel does not have is null. The same is in the metadata of the Parquet files' columns.
+What the engines record while a trial runs, as it lies in the archive ([archive.md](archive.md)), where
+`host`, `peer`, `trial_id` and `attempt` stand behind these columns. A *counter* runs since the connection
+began: what an interval added is the difference of two rows. A *gauge* is what was true at the end of the
+interval. Without either it belongs to the interval. A value that a kernel does not have is null. The same is
+in the metadata of the Parquet files' columns.
 """
 HEADER = "# Generated from schema/messages.json by tests/contract/regenerate_engine.py: do not edit."
 

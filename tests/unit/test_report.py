@@ -142,6 +142,20 @@ def test_hosts_are_marked_where_they_differ_but_not_in_their_names():
     assert lines["net.ipv4.tcp_rmem"].values[0] == "4096 131072 6291456"
 
 
+def test_devices_and_routes_are_those_that_lead_to_other_hosts():
+    nic = {"driver": "mlx5_core", "speed_mbps": 25_000, "mtu_bytes": 9000, "tx_queues": 16}
+    nic |= {
+        "qdiscs": ["mq", "fq"],
+        "offloads": {"tx-tcp-segmentation": True, "rx-gro": True, "rx-lro": False},
+    }
+    routes = {"192.0.2.9": {"device": "eth1", "gateway": "192.0.2.1"}}
+    facts = make_facts(nics=[{"name": "lo", "tx_queues": 1}, {"name": "eth1"} | nic], routes=routes)
+    lines = {line.name: line.values for line in host_lines({"a": facts, "b": make_facts()})}
+    assert lines["Devices"] == ("mlx5_core, 25.0 Gbit/s, MTU 9000, 16 queues, mq fq", "")
+    assert lines["Offloads"] == ("TSO, GRO", "")
+    assert lines["Routes"] == ("192.0.2.9 by eth1 via 192.0.2.1", "")
+
+
 def test_trials_stand_in_the_order_they_ran_with_units_and_marks():
     rows = [
         make_row(repeat=2, started_at="2026-03-01T12:02:00Z", window_recv_bytes=2 * MIB, window_raised=True),

@@ -117,6 +117,23 @@ def test_nonsense_ends_the_session(saying, nonsense: bytes, expected: str) -> No
     assert expected in error_of(talk)
 
 
+def test_tables_are_told_apart_by_their_names(saying) -> None:
+    cpu = samples("sink", [3, 4, 5]).replace_schema_metadata({"table": "cpu"})
+    later = samples("sink", [6]).replace_schema_metadata({"table": "later"})
+    frames = (table_frame(table, "t", "sink") for table in (samples("sink", [1]), cpu, later))
+
+    async def talk() -> None:
+        session = await saying(greeting() + b"".join(frames) + said(report("t", "sink", [1])))
+        end = await session.channel("t").receive()
+        assert isinstance(end, EndReport)
+        assert end.samples is not None
+        assert end.cpu is not None
+        assert (end.samples["bytes"].to_pylist(), end.cpu["bytes"].to_pylist()) == ([1], [3, 4, 5])
+        assert not end.cpu.schema.metadata
+
+    asyncio.run(talk())
+
+
 @pytest.mark.parametrize("end", [60, -20], ids=["in the schema", "in the rows"])
 def test_samples_that_are_cut_short_end_the_session(saying, end: int) -> None:
     """Arrow has an error of its own for each place where a stream may end."""

@@ -114,7 +114,7 @@ fn an_engine_whose_controller_leaves_ends_its_traffic_and_exits() {
 
 #[test]
 fn schemas_are_printed() {
-    for (what, word) in [("messages", "\"prepare\""), ("samples", "\"snd_cwnd\"")] {
+    for (what, word) in [("messages", "\"prepare\""), ("samples", "\"snd_cwnd\""), ("cpu", "\"softirq_us\"")] {
         let output = Command::new(env!("CARGO_BIN_EXE_flowsweep-engine")).args(["schema", what]).output().unwrap();
         assert!(String::from_utf8(output.stdout).unwrap().contains(word), "{what}");
     }
