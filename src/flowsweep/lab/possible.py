@@ -18,8 +18,8 @@ def lab_possible() -> str | None:
     """Why a lab cannot be made here, or None if it can.
 
     With the right to administer networks, a lab with a shaped and an emulated link is built and taken down
-    (about 0.2 s). Without it, a user namespace is tried out; whether the kernel has all devices shows once the
-    controller is inside and asks again.
+    (about 0.2 s). Without it, a user namespace is tried out; whether the kernel has all devices shows once
+    the controller is inside and asks again.
     """
     lacking = first_missing(("ip", "tc"))
     if lacking is not None:
