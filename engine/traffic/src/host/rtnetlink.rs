@@ -263,8 +263,15 @@ mod tests {
     }
 
     #[test]
-    fn an_address_without_a_route_is_an_error() {
-        assert!(route_to("0.0.0.1".parse().unwrap()).is_err() || route_to("255.255.255.254".parse().unwrap()).is_ok());
+    fn what_the_kernel_refuses_is_its_error() {
+        // A header of type NLMSG_ERROR, ENETUNREACH, and the header of the question.
+        let mut refused = vec![0; 36];
+        refused[..4].copy_from_slice(&36_u32.to_ne_bytes());
+        refused[4..6].copy_from_slice(&2_u16.to_ne_bytes());
+        refused[16..20].copy_from_slice(&(-101_i32).to_ne_bytes());
+        refused[20..24].copy_from_slice(&16_u32.to_ne_bytes());
+        let error = take_answers(&refused, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(101));
     }
 
     #[test]
