@@ -1,4 +1,4 @@
-"""The engine that `make setup` builds runs on any Linux host of its architecture: it needs no library there."""
+"""The engine that `make setup` builds runs on any Linux host of its architecture: it needs no libraries."""
 
 import struct
 

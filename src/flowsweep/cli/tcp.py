@@ -89,11 +89,8 @@ def tcp(
         "mode": mode,
     }
     settings = {f"sweep.{key}": value for key, value in asked.items() if value is not None}
-    options = {
-        f"hosts.{THERE}.address": "HOST" if address is None else "--address",
-        f"hosts.{THERE}.launch": "HOST",
-    }
-    plan = _plan(_plan_text(far_host(host, address), reverse=reverse), settings, overrides or [], options)
+    text = _plan_text(far_host(host, address), reverse=reverse)
+    plan = _plan(text, settings, overrides or [], address_given=address is not None)
     try:
         with stopped_by_signals() as stopper, _far_host_as_written(host):
             outcomes = _carry_out(plan, stopper, (lambda _: None) if as_json else _tell)
@@ -140,14 +137,16 @@ def _far_host_as_written(host: str) -> Iterator[None]:
         raise type(error)(host, error.reason) from error
 
 
-def _plan(
-    text: str, settings: Mapping[str, str], overrides: Sequence[str], options_of_host: Mapping[str, str]
-) -> Plan:
+def _plan(text: str, settings: Mapping[str, str], overrides: Sequence[str], *, address_given: bool) -> Plan:
     """Check what was asked; a problem names the option that a person wrote."""
     written = parse_overrides(overrides)
     interval = {"sweep.interval": _interval(settings["sweep.duration"])}
     options = {name: f"--{name.removeprefix('sweep.')}" for name in settings}
-    options |= {"sweep.interval": "--duration", **options_of_host}
+    options |= {
+        "sweep.interval": "--duration",
+        f"hosts.{THERE}.address": "--address" if address_given else "HOST",
+        f"hosts.{THERE}.launch": "HOST",
+    }
     options = {name: option for name, option in options.items() if name not in written}
     return parse_plan(text, COMMAND_LINE, {**settings, **interval, **written}, options=options)
 

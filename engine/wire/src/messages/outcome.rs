@@ -1,0 +1,155 @@
+//! What an engine says of a trial that runs, and of what became of it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Role;
+
+/// How far a running trial is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// The trial.
+    pub trial: String,
+    /// Which end says so.
+    pub role: Role,
+    /// Time since this end's origin, in microseconds.
+    pub elapsed_us: u64,
+    /// Application bytes of all flows so far.
+    pub bytes: u64,
+}
+
+/// What became of one end of a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// The trial.
+    pub trial: String,
+    /// Which end reports.
+    pub role: Role,
+    /// Wall clock at this end's time origin, in nanoseconds since 1970 UTC. Samples count from there.
+    pub origin_unix_ns: i64,
+    /// One entry for each flow.
+    pub flows: Vec<FlowReport>,
+    /// Connections that were not this trial's.
+    pub strangers: Strangers,
+    /// Samples sent ahead of this report, in rows.
+    pub sample_rows: u64,
+    /// Samples that could not be kept, in rows.
+    pub sample_rows_lost: u64,
+    /// Rows of CPU time sent ahead of this report.
+    pub cpu_rows: u64,
+    /// How much the host's counters rose while flows ran: `Tcp.RetransSegs` and others of `/proc/net/snmp` and
+    /// `netstat`, `softnet.dropped`, and each device's, such as `eth0.rx_dropped`. Those that did not rise are left out.
+    pub counters: BTreeMap<String, u64>,
+    /// How long the engine was kept from running by its CPU quota while flows ran (cgroup `cpu.stat`), in microseconds;
+    /// absent where there is no quota to read.
+    pub throttled_us: Option<u64>,
+    /// Why the trial is not whole at this end; absent if it is.
+    pub incomplete: Option<Failed>,
+}
+
+/// What became of one flow at one end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowReport {
+    /// Index of the flow, from 0.
+    pub flow: u32,
+    /// Application bytes after the handshake: written by a source, read by a sink.
+    pub bytes: u64,
+    /// When the first of them passed, in nanoseconds since the origin.
+    pub first_byte_ns: Option<i64>,
+    /// When the flow was over, in nanoseconds since the origin: at a sink when it had read to the end, at a source when
+    /// the sink had closed.
+    pub end_ns: i64,
+    /// How the flow ended.
+    pub end: FlowEnd,
+    /// The kernel's word for it, if it ended badly.
+    pub error: Option<String>,
+    /// Local port.
+    pub local_port: u16,
+    /// Remote port.
+    pub remote_port: u16,
+    /// CPU time of the flow's thread while the trial ran.
+    pub cpu: CpuTime,
+}
+
+/// How a flow ended at one end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowEnd {
+    /// All bytes were delivered and both ends closed.
+    Drained,
+    /// The deadline for draining passed.
+    DrainTimeout,
+    /// The connection broke.
+    Broken,
+    /// The trial was stopped.
+    Stopped,
+}
+
+/// CPU time of a thread, and how long it ran by the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CpuTime {
+    /// In user mode, in microseconds.
+    pub user_us: u64,
+    /// In the kernel, in microseconds.
+    pub system_us: u64,
+    /// By the clock, in microseconds.
+    pub elapsed_us: u64,
+    /// How often the thread gave the CPU away.
+    pub voluntary_switches: u64,
+    /// How often the CPU was taken from the thread.
+    pub involuntary_switches: u64,
+}
+
+/// Connections that reached a listening engine and were not its trial's. They are closed and counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Strangers {
+    /// Spoke something else.
+    pub not_an_engine: u32,
+    /// Showed another token.
+    pub wrong_token: u32,
+    /// Showed a flow index that does not exist or was there already.
+    pub wrong_flow: u32,
+    /// Did not finish the handshake in time, or hung up.
+    pub unfinished: u32,
+    /// Came while too many handshakes were pending.
+    pub crowded_out: u32,
+}
+
+/// Where in its life a trial is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Sockets are made, windows set and verified.
+    Prepare,
+    /// The listening side waits for connections.
+    Listen,
+    /// The connecting side connects and shakes hands.
+    Connect,
+    /// Bytes flow.
+    Run,
+    /// The source has stopped, the sink reads the rest.
+    Drain,
+    /// Results are on their way.
+    Report,
+}
+
+/// Why a trial, or one end of it, did not go as asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Failed {
+    /// The trial.
+    pub trial: String,
+    /// Where it was.
+    pub phase: Phase,
+    /// A word that programs can compare: `window_clipped`, `connect_timeout`, ….
+    pub kind: String,
+    /// What happened, with addresses and numbers, and what to do.
+    pub message: String,
+}

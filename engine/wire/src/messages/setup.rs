@@ -1,0 +1,167 @@
+//! What an engine must know of a trial, and what it says until the trial starts.
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Token;
+
+/// Everything one end must know of a TCP trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prepare {
+    /// Name of the trial, unique in this session.
+    pub trial: String,
+    /// Which end this engine is.
+    pub role: Role,
+    /// The connecting side shows this.
+    pub token: Token,
+    /// The listening side answers with this.
+    pub answer: Token,
+    /// How the two ends meet.
+    pub meeting: Meeting,
+    /// Flows, windows, times.
+    pub tcp: TcpSettings,
+}
+
+/// Which end of the traffic an engine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Sends.
+    Source,
+    /// Receives.
+    Sink,
+}
+
+/// How an engine meets the other end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Meeting {
+    /// Wait for the other end.
+    Listen {
+        /// Local address to listen on; all addresses if absent.
+        bind: Option<IpAddr>,
+        /// Ports to choose from; any free one if absent.
+        ports: Option<PortRange>,
+    },
+    /// Go to the other end.
+    Connect {
+        /// Name or address of the other end.
+        address: String,
+        /// Port the other end listens on.
+        port: u16,
+        /// Local address to send from; the kernel's choice if absent.
+        bind: Option<IpAddr>,
+    },
+}
+
+/// An inclusive range of ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PortRange {
+    /// Lowest port.
+    pub first: u16,
+    /// Highest port.
+    pub last: u16,
+}
+
+/// The settings of one end's flows. Times in whole microseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TcpSettings {
+    /// Parallel connections.
+    pub flows: u32,
+    /// Bytes handed to one write or read.
+    pub length_bytes: u32,
+    /// Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
+    /// absent.
+    pub window_bytes: Option<u64>,
+    /// Run even if the kernel grants less than was asked for.
+    pub clip_allowed: bool,
+    /// Congestion control; the host's default if absent.
+    pub congestion: Option<String>,
+    /// How long the source sends once every flow runs.
+    pub duration_us: u64,
+    /// How much longer it sends, so that the sink's last bin is whole.
+    pub pad_us: u64,
+    /// How often both ends record.
+    pub sample_interval_us: u64,
+    /// How long connecting and the handshakes of all flows may take.
+    pub connect_timeout_us: u64,
+    /// How long the sink may need to read what is still under way once the source has stopped.
+    pub drain_timeout_us: u64,
+    /// How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
+    pub silence_timeout_us: u64,
+    /// Rate the application writes at, per flow, in bit/s; as fast as it can if absent.
+    pub rate_bps: Option<u64>,
+    /// Rate the kernel paces at, per flow, in bit/s (`SO_MAX_PACING_RATE`).
+    pub pacing_rate_bps: Option<u64>,
+    /// `TCP_MAXSEG`, in bytes.
+    pub mss_bytes: Option<u32>,
+    /// Differentiated services code point, 0 to 63.
+    pub dscp: Option<u8>,
+    /// `TCP_NODELAY`.
+    pub no_delay: bool,
+    /// CPUs the flows' threads are bound to, in turn; unbound if empty.
+    pub cpus: Vec<u32>,
+    /// 4 or 6: the IP version to use; either if absent.
+    pub family: Option<u8>,
+    /// How bytes get into and out of the kernel.
+    pub mode: Mode,
+}
+
+/// How bytes get into and out of the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// `write` and `read`, as an application does.
+    #[default]
+    Copy,
+    /// The source maps one constant buffer into its sockets (`vmsplice`, `splice`); the sink reads as in `copy`. The
+    /// source's memory is out of the picture.
+    Zerocopy,
+    /// The source as in `zerocopy`; the sink has the kernel drop what arrived (`MSG_TRUNC`) in place of copying it.
+    Discard,
+}
+
+/// The listening side is ready.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Listening {
+    /// The trial.
+    pub trial: String,
+    /// Port that takes the trial's connections.
+    pub port: u16,
+}
+
+/// All flows stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Connected {
+    /// The trial.
+    pub trial: String,
+    /// Which end says so.
+    pub role: Role,
+    /// What the kernel granted.
+    pub granted: Granted,
+}
+
+/// What the kernel made of the settings, at this end. The same for all flows of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Granted {
+    /// What `getsockopt` says of the socket buffer that was asked for, in bytes: on Linux twice the request. Absent if
+    /// none was asked for.
+    pub window_bytes: Option<u64>,
+    /// The kernel granted less than asked for: its maximum is lower.
+    pub window_clipped: bool,
+    /// The kernel granted more than asked for: the request is below its floor.
+    pub window_raised: bool,
+    /// Congestion control in use.
+    pub congestion: Option<String>,
+    /// Segment size of what this end sends when the flow was set up, in bytes of payload without TCP options. It may
+    /// grow later: the samples have `snd_mss_bytes`.
+    pub mss_bytes: Option<u32>,
+}
