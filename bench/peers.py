@@ -74,7 +74,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--engine", type=Path, help="measure this engine in place of the installed one")
     parser.add_argument("--rounds", type=int, default=5, help="at least 2")
-    parser.add_argument("--seconds", type=float, default=3.0, help="of one run, after the warm-up")
+    parser.add_argument("--seconds", type=float, default=2.2, help="of one run, after the warm-up")
     parser.add_argument("--flows", type=int, nargs="+", default=[1, 2, 4, 8, 16])
     parser.add_argument("--paths", nargs="+", choices=PATH_NAMES, default=list(PATH_NAMES))
     parser.add_argument("--seed", type=int, default=20010829, help="of the order within rounds")

@@ -33,8 +33,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pairs", type=int, default=16, help="at least 2")
-    parser.add_argument("--seconds", type=float, default=3.0, help="of one run, after the warm-up")
+    parser.add_argument("--pairs", type=int, default=20, help="at least 2")
+    parser.add_argument("--seconds", type=float, default=2.2, help="of one run, after the warm-up")
     parser.add_argument("--quick", action="store_true", help="4 pairs of 1 s; writes nothing")
     arguments = parser.parse_args()
     machine = Machine.now()

@@ -32,7 +32,7 @@ def with_part(page: str, name: str, text: str) -> str:
     _, found_end, after = rest.partition(end)
     if not (found_begin and found_end):
         raise ValueError(f"the page has no part {begin} … {end}")
-    return f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}"
+    return before + "\n\n".join(part for part in (begin, text.strip(), end) if part) + after
 
 
 def peers_part(result: PeersResult) -> str:

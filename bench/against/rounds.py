@@ -15,7 +15,7 @@ from against.progress import Progress
 from flowsweep.defaults import LENGTH_BYTES
 
 SCAN_WINDOW = Window(warm_up_s=0.15, length_s=0.55)
-WARM_UP_S = 0.7
+WARM_UP_S = 0.5
 MANY_FLOWS = 128
 TRIES = 2
 
