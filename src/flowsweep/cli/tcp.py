@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -14,7 +14,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.progress import what_runs
-from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
+from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.tcp_summary import tell_summary
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.errors import LaunchError, PlanError, SessionError
@@ -91,12 +91,7 @@ def tcp(
     settings = {f"sweep.{key}": value for key, value in asked.items() if value is not None}
     text = _plan_text(far_host(host, address), reverse=reverse)
     plan = _plan(text, settings, overrides or [], address_given=address is not None)
-    try:
-        with stopped_by_signals() as stopper, _far_host_as_written(host):
-            outcomes = _carry_out(plan, stopper, (lambda _: None) if as_json else _tell)
-    except Stopped as stopped:
-        raise typer.Exit(stopped.exit_code) from None
-    (row,) = summary(tables_of(outcomes)).to_pyarrow().to_pylist()
+    row = _measured(plan, host, (lambda _: None) if as_json else _tell)
     if as_json:
         typer.echo(json.dumps({name: row[name] for name in STABLE_COLUMNS}, indent=2, ensure_ascii=False))
     else:
@@ -104,10 +99,16 @@ def tcp(
     raise typer.Exit(0 if row["status"] == "ok" else EXIT_TRIALS_FAILED)
 
 
-def _carry_out(plan: Plan, stopper: Stopper, events: EventListener) -> Sequence[TrialOutcome]:
+def _measured(plan: Plan, host: str, events: EventListener) -> Mapping[str, Any]:
+    """The summary's row of the one trial. `host`: as a person wrote it."""
     slot, recorder = _one_slot(plan), _Outcomes()
-    stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
-    return recorder.outcomes
+    try:
+        with stopped_by_signals() as stopper, _far_host_as_written(host):
+            stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
+    except Stopped as stopped:
+        raise typer.Exit(stopped.exit_code) from None
+    (row,) = summary(tables_of(recorder.outcomes)).to_pyarrow().to_pylist()
+    return cast("Mapping[str, Any]", row)
 
 
 class _Outcomes:
