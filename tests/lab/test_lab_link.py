@@ -6,6 +6,7 @@ from lab_support import address_of, goodput_bps, host, link, needs_lab, run, sta
 from flowsweep.errors import LabError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import build_lab
+from flowsweep.plan.model import Link, LinkDirection
 
 pytestmark = needs_lab
 MTU_BYTES = 1500
@@ -65,9 +66,12 @@ def test_links_of_one_host_do_not_share_their_rates() -> None:
     assert slow == pytest.approx(payload_rate(10_000_000, 4), rel=0.02)
 
 
+@pytest.mark.parametrize("delay_ns", [0, 1_000_000])
 @pytest.mark.parametrize("family", [4, 6])
-def test_an_interrupted_link_carries_nothing_and_comes_back(family: int) -> None:
-    with build_lab([link("l", "a", "b", 100_000_000)], [host("a"), host("b")]) as lab:
+def test_an_interrupted_link_carries_nothing_and_comes_back(family: int, delay_ns: int) -> None:
+    way = LinkDirection(rate_bps=100_000_000, delay_ns=delay_ns)
+    wire = Link(name="l", between=("a", "b"), forward=way, backward=way)
+    with build_lab([wire], [host("a"), host("b")]) as lab:
         address = address_of(lab, "b", peer="a", family=family)
         listener = start(lab.access["b"], LISTEN, address)
         assert listener.stdout is not None
@@ -78,8 +82,10 @@ def test_an_interrupted_link_carries_nothing_and_comes_back(family: int) -> None
             assert not connected(lab.access["a"], address, timeout_s=0.3)
             lab.set_link("l", up=True)
             assert connected(lab.access["a"], address, timeout_s=10)
-            shaped = run(lab.access["a"], "tc", "-n", lab.topology.links[0].router_namespace, "qdisc")
-            assert shaped.count("qdisc tbf") == 2
+            for routed in lab.topology.routed:
+                assert (
+                    run(lab.access["a"], "tc", "-n", routed.router_namespace, "qdisc").count("qdisc tbf") == 2
+                )
         finally:
             listener.kill()
             listener.communicate()

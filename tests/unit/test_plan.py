@@ -2,6 +2,7 @@ import pytest
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, load_plan, parse_plan
+from flowsweep.plan.model import LinkDirection
 from plan_support import EXAMPLE_PLANS, plan_of
 
 LAB = """
@@ -38,7 +39,23 @@ def test_hosts_of_a_lab_need_no_entry():
     plan = parse_plan(LAB + SWEEP, "lab.toml")
     assert [host.name for host in plan.hosts] == ["left", "right"]
     assert plan.hosts[0].address is None
-    assert (plan.links[0].rate_bps, plan.links[0].queue_bytes) == (200_000_000, 1_100_000)
+    (link,) = plan.links
+    assert link.forward == link.backward == LinkDirection(rate_bps=200_000_000, queue_bytes=1_100_000)
+
+
+def test_a_direction_of_a_link_overrides_what_both_have_in_common():
+    keys = 'delay = "87.5ms"\nloss = "0.1%"\nforward = { rate = "1Mbit/s", loss = 0 }\nbackward = { jitter = "1us" }\n'
+    (link,) = parse_plan(LAB + keys + SWEEP, "lab.toml").links
+    common = {"queue_bytes": 1_100_000, "delay_ns": 87_500_000}
+    assert link.forward == LinkDirection(rate_bps=1_000_000, **common)
+    assert link.backward == LinkDirection(rate_bps=200_000_000, jitter_ns=1_000, loss=0.001, **common)
+
+
+def test_three_hosts_of_one_link_reach_each_other():
+    between = '[lab.links.switch]\nbetween = ["left", "middle", "right"]\n'
+    (link,) = parse_plan(between + SWEEP, "lab.toml").links
+    assert link.is_switch
+    assert link.direction("right", "left") == LinkDirection()
 
 
 def test_hosts_that_are_this_machine_meet_on_its_loopback():
