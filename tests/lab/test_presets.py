@@ -38,7 +38,8 @@ def test_back_to_back_has_a_slope_and_a_plateau(tmp_path: Path) -> None:
     )  # fmt: skip
     small, larger, largest = sorted(rows, key=lambda row: int(row["window_send_bytes"]))
     assert goodput(small) < goodput(larger) < 0.8 * goodput(largest)
-    assert goodput(largest) == pytest.approx(1e9 * PAYLOAD, rel=0.05)
+    # So short a round trip is stretched where other work delays the hosts; the exact rate is test_lab_link's.
+    assert 0.85 * 1e9 * PAYLOAD < goodput(largest) < 1.01 * 1e9 * PAYLOAD
 
 
 def test_ucl_bristol_is_held_by_small_windows_and_by_loss_but_never_by_its_rate(tmp_path: Path) -> None:
