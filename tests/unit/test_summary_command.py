@@ -65,7 +65,7 @@ def test_json_is_a_list_of_the_same(archive: Path) -> None:
 def test_the_table_shows_what_differs_and_says_what_is_the_same(archive: Path) -> None:
     text = output(str(archive))
     assert "52.4 Mbit/s" in text
-    assert "congestion cubic · duration 5 s" in text
+    assert "congestion cubic · mode copy · duration 5 s" in text
     assert "window_clipped" not in text
     assert "failed: prepare on a: send window of 67108864 bytes asked" in text
     assert "…" not in text
