@@ -12,7 +12,7 @@ from fake_engine import greeting, hello, host_facts, report, said, samples, samp
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.inbox import EndReport
-from flowsweep.hosts.messages import Progress, Refused, Stop
+from flowsweep.hosts.messages import Clock, Progress, Refused, Stop
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.session import PROTOCOL, Session
 
@@ -55,6 +55,43 @@ def test_a_banner_is_skipped(saying) -> None:
         return facts.hostname
 
     assert run(talk) == "moon"
+
+
+def test_a_clock_is_told_whatever_else_comes(saying, tmp_path: Path) -> None:
+    """The answer to an earlier question, which nobody waits for any more, is not taken for this one's."""
+    answers = [Clock(number=7, unix_ns=1), host_facts("moon"), Clock(number=1, unix_ns=5_000)]
+    (tmp_path / "answers").write_bytes(said(*answers))
+
+    async def talk() -> tuple[int, int, str]:
+        script = f"head -c1 >/dev/null; cat {tmp_path / 'answers'}; {STAYS}"
+        session = await greeted(await saying(greeting(), script))
+        exchange = await session.clock()
+        facts = await session.describe()
+        await session.close()
+        return exchange.answered_unix_ns, exchange.round_trip_ns, facts.hostname
+
+    answered_unix_ns, round_trip_ns, hostname = run(talk)
+    assert (answered_unix_ns, hostname) == (5_000, "moon")
+    assert round_trip_ns > 0
+
+
+def test_a_clock_that_is_not_told_is_no_clock(saying) -> None:
+    async def talk() -> None:
+        session = await greeted(await saying(greeting()))
+        try:
+            await session.clock(deadline_s=0.05)
+        finally:
+            await session.close()
+
+    assert "its clock was not told within 0.05 s" in error_of(talk)
+
+
+def test_whoever_waits_for_a_clock_is_told_of_the_end(saying) -> None:
+    async def talk() -> None:
+        session = await greeted(await saying(greeting(), "head -c1 >/dev/null; exit 3"))
+        await session.clock()
+
+    assert "exit status 3" in error_of(talk)
 
 
 def error_of(talk: Callable[[], Awaitable[object]]) -> str:
