@@ -125,9 +125,10 @@ class FakeNetwork:
     """Hosts whose engines run every trial at once, but for the mishaps.
 
     A mishap is one of `prepare` (the engine refuses), `dies` (its session is lost when bytes should flow),
-    `dies_late` (a moment later), `broken` (a flow breaks), `silent` (it never reports, and stops when told
-    to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`, `no_samples`, `other_columns` (its
-    samples have one more), `late` (the first bytes flow only after `LATE_S`).
+    `dies_late` (a moment later), `broken` (a flow breaks), `not_running` (no byte came), `silent` (it never
+    reports, and stops when told to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`,
+    `no_samples`, `other_columns` (its samples have one more), `late` (the first bytes flow only after
+    `LATE_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -212,7 +213,7 @@ class FakeChannel:
             self._network.starts[self._trial] = request.at_unix_ns
             for role in ("source", "sink"):
                 self._network.ends[self._trial, role].run()
-        elif self.mishap != "stuck":
+        elif self.mishap not in ("stuck", "dies_late"):
             self.finish()
 
     async def receive(self) -> TrialEvent:
@@ -226,6 +227,10 @@ class FakeChannel:
             self._session.lose(KILLED)
         elif self.mishap == "dies_late":
             asyncio.get_running_loop().call_later(0.1, self._session.lose, KILLED)
+        elif self.mishap == "not_running":
+            self.inbox.put(
+                FailedEvent(trial=self._trial, phase="run", kind="not_running", message="no bytes came")
+            )
         elif self.mishap in ("silent", "stuck"):
             self._network.on_silence()
         elif self.mishap == "late":

@@ -120,9 +120,10 @@ def test_a_host_that_dies_ends_the_trial_for_all_and_is_named(host: str) -> None
     assert stopped == {f"stop {name}": 4 for name in (*SOURCES, *SINKS) if name != host}
 
 
-def test_what_a_dead_host_leaves_at_its_peers_is_no_cause() -> None:
-    """A peer's flow may break before the session of the host that died is known to be lost."""
-    network = FakeNetwork(mishaps={("s1", 1): "broken", ("t3", 1): "dies_late"})
+@pytest.mark.parametrize("echo", ["broken", "not_running"])
+def test_what_a_dead_host_leaves_at_its_peers_is_no_cause(echo: str) -> None:
+    """A peer may complain before the session of the host that died is known to be lost."""
+    network = FakeNetwork(mishaps={("s1", 1): echo, ("t3", 1): "dies_late"})
     outcome = run(network)
     failure = outcome.record.failure
     assert (outcome.record.status, failure.host, failure.kind) == ("failed", "t3", "session_lost")
