@@ -115,6 +115,16 @@ def test_a_send_buffer_limits_when_the_flight_fills_it_and_little_waits(
     assert row["limited_by"] == "none", "what was not granted cannot be filled"
 
 
+def test_what_the_kernel_does_not_say_is_null_and_not_0() -> None:
+    [row] = states(dict.fromkeys(FULL))
+    known = {"trial_id", "flow", "start_ns", "end_ns", "counted", "send_buffer_bytes"}
+    assert {name for name, value in row.items() if value is not None} == known
+    [row] = states({}, window_bytes=None)
+    assert {name for name, value in row.items() if value is None} == {
+        "send_buffer_bytes", "send_buffer_room_bytes", "send_buffer_fill",
+    }  # fmt: skip
+
+
 def test_counts_are_differences_and_time_is_a_share() -> None:
     rows = states(
         {"bytes_retrans": 3_000, "total_retrans": 3, "busy_time_us": 100_000},

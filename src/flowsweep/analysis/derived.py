@@ -7,7 +7,7 @@ from TCP_INFO. Definitions: docs/statistics.md.
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.flight import column_or_null, flying
+from flowsweep.analysis.flight import column_or_null, flying, not_below_0
 from flowsweep.analysis.limit import decided
 from flowsweep.analysis.timing import within_duration
 
@@ -80,17 +80,16 @@ def _gauges(rows: ir.Table) -> ir.Table:
     """Bring momentary values into bytes, microseconds and bit/s."""
     has_threshold = rows.snd_ssthresh < NO_THRESHOLD
     above = (rows.snd_cwnd - rows.snd_ssthresh) * rows.snd_mss_bytes
+    room = rows.send_buffer_bytes - rows.bytes_in_flight - rows.notsent_bytes
     return rows.mutate(
         unsent_bytes=rows.notsent_bytes,
         cwnd_bytes=rows.snd_cwnd * rows.snd_mss_bytes,
         cwnd_minus_ssthresh_bytes=ibis.cases((has_threshold, above)),
         # What counts against the congestion window (`tcp_packets_in_flight`): neither what the peer has
         # selectively acknowledged, nor what is believed lost.
-        path_segments=ibis.greatest(rows.unacked - rows.sacked - rows.lost + rows.retrans, 0),
+        path_segments=not_below_0(rows.unacked - rows.sacked - rows.lost + rows.retrans),
         peer_window_bytes=rows.snd_wnd_bytes,
-        send_buffer_room_bytes=ibis.greatest(
-            rows.send_buffer_bytes - rows.bytes_in_flight - rows.notsent_bytes, 0
-        ),
+        send_buffer_room_bytes=not_below_0(room),
         min_rtt_us=rows.min_rtt_us.nullif(0xFFFF_FFFF),
         delivery_rate_bps=rows.delivery_rate_bytes_per_s * 8,
     )
@@ -107,10 +106,11 @@ def _since_before(rows: ir.Table) -> ir.Table:
     length_us = (risen.end_ns - risen.start_ns).nullif(0).cast("float64") / _US_NS
     states = (_RECOVERY, _LOSS)
     # Between two samples a recovery may come and go; it leaves retransmissions.
-    seen = risen.ca_state.isin(states).coalesce(False) | (risen.retransmitted_segments > 0).coalesce(False)
+    seen = risen.ca_state.isin(states) | (risen.retransmitted_segments > 0).coalesce(False)
     began = (seen & ~risen.state_before.isin(states)).cast("int64")
+    recoveries = ibis.greatest(began, risen.timeout_recoveries.coalesce(0))
     return risen.mutate(
-        recoveries=ibis.greatest(began, risen.timeout_recoveries.coalesce(0)),
+        recoveries=ibis.cases((risen.ca_state.notnull(), recoveries)),
         busy_share=risen.busy_us / length_us,
         peer_window_limited_share=risen.peer_window_limited_us / length_us,
         send_buffer_limited_share=risen.send_buffer_limited_us / length_us,

@@ -15,11 +15,14 @@ def flying(source: ir.Table) -> ir.Table:
     )
     counted = sent - retransmitted - acknowledged
     segments = column_or_null(source, "unacked") * column_or_null(source, "snd_mss_bytes")
-    # Of null and 0 some backends take 0 as the greatest.
-    known = ibis.cases((counted.notnull(), ibis.greatest(counted, 0)))
-    return source.mutate(bytes_in_flight=ibis.coalesce(known, segments))
+    return source.mutate(bytes_in_flight=ibis.coalesce(not_below_0(counted), segments))
 
 
 def column_or_null(table: ir.Table, name: str) -> ir.IntegerValue:
     """Return a column of the kernel's, or null where the engine did not record it."""
     return table[name] if name in table.columns else ibis.null("int64")
+
+
+def not_below_0(value: ir.IntegerValue) -> ir.IntegerValue:
+    """Return the value or 0, whichever is greater; null stays null: some backends prefer 0 to it."""
+    return ibis.cases((value.notnull(), ibis.greatest(value, 0)))
