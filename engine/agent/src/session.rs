@@ -74,7 +74,7 @@ fn handle(request: Request, trials: &Trials, outbox: &Arc<FrameWriter>) {
         Request::Clock { number } => outbox.event(Event::Clock(ClockReading { number, unix_ns: unix_ns() })),
         Request::Prepare(prepare) => begin(*prepare, trials, outbox),
         Request::Start { trial, at_unix_ns } => {
-            let pause = at_unix_ns.map_or(0, |at_unix_ns| at_unix_ns - unix_ns());
+            let pause = at_unix_ns.map_or(0, |at_unix_ns| at_unix_ns.saturating_sub(unix_ns()));
             let begin = Instant::now() + Duration::from_nanos(u64::try_from(pause).unwrap_or(0)).min(START_AHEAD_MAX);
             for_each_end(trials, &trial, |control| control.start(begin));
         }
@@ -194,6 +194,16 @@ mod tests {
         assert!(outcome.is_ok());
         assert!(matches!(&events[1], Event::Refused { message } if message.contains("dance")));
         assert!(matches!(&events[2], Event::HostFacts(_)));
+    }
+
+    #[test]
+    fn no_moment_to_begin_at_ends_the_session() {
+        let moments = [i64::MIN, i64::MAX].map(|moment| Request::Start { trial: "t".into(), at_unix_ns: Some(moment) });
+        let mut input: Vec<u8> = moments.iter().flat_map(frame).collect();
+        input.extend(frame(&Request::Clock { number: 7 }));
+        let (outcome, events) = answers(&input);
+        assert!(outcome.is_ok());
+        assert!(matches!(&events[1], Event::Clock(reading) if reading.number == 7));
     }
 
     #[test]

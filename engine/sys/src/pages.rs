@@ -33,8 +33,8 @@ impl Pages {
     /// What `mmap` says: there is not so much memory.
     pub fn new(length: usize) -> io::Result<Self> {
         let whole = length.checked_next_multiple_of(HUGE_PAGE_BYTES).filter(|_| length > 0);
-        let whole = whole.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let mapping_bytes = whole + HUGE_PAGE_BYTES;
+        let whole = whole.ok_or(io::ErrorKind::InvalidInput)?;
+        let mapping_bytes = whole.checked_add(HUGE_PAGE_BYTES).ok_or(io::ErrorKind::OutOfMemory)?;
         // SAFETY: a new private mapping at a place of the kernel's choice; it touches no memory that is in use.
         let mapping = unsafe {
             mmap_anonymous(ptr::null_mut(), mapping_bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)?
@@ -127,8 +127,9 @@ mod tests {
 
     #[test]
     fn no_memory_at_all_is_refused() {
-        assert!(Pages::new(0).is_err());
-        assert!(Pages::new(usize::MAX).is_err());
+        for length in [0, usize::MAX - HUGE_PAGE_BYTES, usize::MAX] {
+            assert!(Pages::new(length).is_err(), "{length}");
+        }
     }
 
     #[test]

@@ -69,6 +69,15 @@ mod tests {
     }
 
     #[test]
+    fn a_start_is_not_before_its_moment() {
+        let control = Control::default();
+        let begin = Instant::now() + Duration::from_millis(20);
+        control.start(begin);
+        assert!(control.wait_for_start(Duration::from_millis(1)), "it was told in time, though it lies later");
+        assert!(Instant::now() >= begin);
+    }
+
+    #[test]
     fn a_stop_wins_over_a_start() {
         let control = Control::default();
         control.start(Instant::now());
