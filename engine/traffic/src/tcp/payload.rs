@@ -6,7 +6,10 @@ use std::{
     os::fd::AsFd,
 };
 
-use rustix::pipe::{SpliceFlags, fcntl_setpipe_size, splice};
+use rustix::{
+    io::Errno,
+    pipe::{SpliceFlags, fcntl_setpipe_size, splice},
+};
 use sys::{ConstantPages, Pages};
 use wire::Mode;
 
@@ -48,18 +51,18 @@ impl Payload {
         Ok(Self { pages: pages.freeze()?, mode })
     }
 
-    /// A way into the kernel for one flow; `paced` where the application pauses between writes.
+    /// A way into the kernel for one flow; `at_once` where no segment may wait for the next write to fill it.
     ///
     /// # Errors
-    /// The process has too many open files for another pipe.
-    pub fn feed(&self, paced: bool) -> io::Result<Feed<'_>> {
+    /// The process has too many open files for another pipe, or may not have one as large as the other flows'.
+    pub fn feed(&self, at_once: bool) -> io::Result<Feed<'_>> {
         if self.mode == Mode::Copy {
             return Ok(Feed::Copy(&self.pages));
         }
         let (reader, writer) = io::pipe()?;
-        // Where the kernel grants less, a write takes more calls.
-        let _ = fcntl_setpipe_size(&writer, self.pages.len().min(PIPE_BYTES));
-        let more = if paced { SpliceFlags::empty() } else { SpliceFlags::MORE };
+        let bytes = self.pages.len().min(PIPE_BYTES);
+        fcntl_setpipe_size(&writer, bytes).map_err(|error| pipe_refused(bytes, error))?;
+        let more = if at_once { SpliceFlags::empty() } else { SpliceFlags::MORE };
         Ok(Feed::Lend(Lending { pages: &self.pages, reader, writer, lent: 0, waiting: 0, more }))
     }
 }
@@ -91,6 +94,13 @@ impl Lending<'_> {
         self.waiting -= sent;
         Ok(sent)
     }
+}
+
+/// A user has so much for all pipes together; with smaller ones some flows would write less at once than others.
+fn pipe_refused(bytes: usize, error: Errno) -> io::Error {
+    let error = io::Error::from(error);
+    let limits = "see fs.pipe-max-size and fs.pipe-user-pages-soft";
+    io::Error::new(error.kind(), format!("a pipe of {bytes} B, as this mode needs for each flow: {error}, {limits}"))
 }
 
 fn fill(block: &mut [u8]) {

@@ -95,8 +95,10 @@ fn spawn_all<'scope>(
     let settings = &prepare.tcp;
     match buffers {
         Buffers::Source(payload) => {
+            // A paced application pauses between writes; one that asks for no delay has each of them sent.
+            let at_once = settings.no_delay || settings.rate_bps.is_some();
             for (index, flow) in flows.all.iter().enumerate() {
-                let feed = payload.feed(settings.rate_bps.is_some()).map_err(TrialError::Buffers)?;
+                let feed = payload.feed(at_once).map_err(TrialError::Buffers)?;
                 spawn(scope, index, flow, flows, settings, move || source::send(flow, flows, settings, feed))?;
             }
         }
