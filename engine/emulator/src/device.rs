@@ -7,7 +7,7 @@ use std::{
         fd::{AsFd, BorrowedFd, OwnedFd},
         unix::fs::MetadataExt,
     },
-    sync::Mutex,
+    sync::{Mutex, PoisonError},
 };
 
 use rustix::io::Errno;
@@ -20,10 +20,18 @@ use crate::{defaults::DEVICE_QUEUE_PACKETS, error::EmulationError, request::Devi
 pub struct Device {
     request: DeviceRequest,
     tun: OwnedFd,
-    /// `/proc/net/dev` of its namespace, wherever it is read.
-    statistics: Mutex<File>,
+    statistics: Mutex<Statistics>,
     /// Device and inode of the namespace's file: whether it is still the same namespace.
     identity: (u64, u64),
+}
+
+/// What the kernel counts of a device.
+#[derive(Debug)]
+struct Statistics {
+    /// `/proc/net/dev` of the device's namespace, wherever it is read.
+    table: File,
+    /// Packets that were dropped, as far as known.
+    dropped_packets: u64,
 }
 
 impl Device {
@@ -37,9 +45,10 @@ impl Device {
                 let tun = make_tun(&request.name, mtu_bytes, DEVICE_QUEUE_PACKETS)?;
                 Ok((tun, File::open("/proc/thread-self/net/dev")?))
             };
-            let (tun, statistics) = in_network_namespace(&request.namespace, inside)??;
+            let (tun, table) = in_network_namespace(&request.namespace, inside)??;
             let identity = identity(&request.namespace)?;
-            Ok(Self { request: request.clone(), tun, statistics: Mutex::new(statistics), identity })
+            let statistics = Mutex::new(Statistics { table, dropped_packets: 0 });
+            Ok(Self { request: request.clone(), tun, statistics, identity })
         };
         make().map_err(|source| EmulationError::Make {
             name: request.name.clone(),
@@ -52,14 +61,14 @@ impl Device {
         self.tun.as_fd()
     }
 
-    /// Packets that the kernel dropped because nobody read them in time, since the device was made. `None` when the
-    /// kernel does not list the device any more.
-    pub fn dropped_packets(&self) -> Option<u64> {
-        let mut text = String::new();
-        let mut file = self.statistics.lock().ok()?;
-        file.rewind().ok()?;
-        file.read_to_string(&mut text).ok()?;
-        transmit_drops(&text, &self.request.name)
+    /// Packets that the kernel dropped because nobody read them in time, since the device was made. Of a device that is
+    /// gone, as many as were seen last: what was dropped stays dropped.
+    pub fn dropped_packets(&self) -> u64 {
+        let mut statistics = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dropped_packets) = statistics.read(&self.request.name) {
+            statistics.dropped_packets = dropped_packets;
+        }
+        statistics.dropped_packets
     }
 
     /// # Errors
@@ -81,6 +90,16 @@ impl Device {
             other => other.into(),
         };
         EmulationError::Device { name, namespace, operation, source }
+    }
+}
+
+impl Statistics {
+    /// `None` when the kernel does not list the device any more.
+    fn read(&mut self, device: &str) -> Option<u64> {
+        let mut text = String::new();
+        self.table.rewind().ok()?;
+        self.table.read_to_string(&mut text).ok()?;
+        transmit_drops(&text, device)
     }
 }
 

@@ -40,7 +40,7 @@ pub fn emulate(line: &str, input: BorrowedFd<'_>, output: impl Write + AsFd) -> 
     let result = LinkRequest::parse(line).and_then(|request| Emulator::make(&request)?.run(input, &mut output));
     if let Err(error) = &result {
         // Whoever does not listen any more has the exit code.
-        let _ = output.tell(&EmulationEvent::Failed { message: error.to_string() });
+        let _ = output.tell_last(&EmulationEvent::Failed { message: error.to_string() });
     }
     result
 }
@@ -78,7 +78,9 @@ impl Emulator {
                 let work = move || self.direct(index);
                 thread::Builder::new().name(format!("direction-{index}")).spawn_scoped(scope, work)
             });
-            let reported = output.tell(&EmulationEvent::Ready).and_then(|()| self.report(input, output));
+            // A link with one direction would be no link: why there is no thread is what `join` says.
+            let both = directions.iter().all(Result::is_ok);
+            let reported = if both { self.tell_until_over(input, output) } else { Ok(()) };
             self.stop_requested.store(true, Ordering::Relaxed);
             signal(self.stop.as_fd());
             let ended = directions.into_iter().enumerate().map(|(index, thread)| join(index, thread));
@@ -100,7 +102,12 @@ impl Emulator {
     }
 
     /// Until the input ends, a direction ends, or a namespace is gone.
-    fn report(&self, input: BorrowedFd<'_>, output: &mut Output<impl Write + AsFd>) -> Result<(), EmulationError> {
+    fn tell_until_over(
+        &self,
+        input: BorrowedFd<'_>,
+        output: &mut Output<impl Write + AsFd>,
+    ) -> Result<(), EmulationError> {
+        output.tell(&EmulationEvent::Ready)?;
         let mut due = Instant::now() + self.report_interval;
         loop {
             let mut files = [input, self.ended.as_fd()].map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN));
@@ -130,7 +137,7 @@ impl Emulator {
         let at_unix_ns = i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX);
         let mut directions = [&self.links[0], &self.links[1]].map(|link| link.lock().report(self.clock.now()));
         for (counters, device) in directions.iter_mut().zip(&self.devices) {
-            counters.device_dropped_packets = device.dropped_packets().unwrap_or_default();
+            counters.device_dropped_packets = device.dropped_packets();
         }
         EmulationEvent::Counters(Box::new(EmulationCounters { at_unix_ns, directions }))
     }

@@ -1,6 +1,10 @@
 //! How a link begins and ends.
 
-use std::time::Duration;
+use std::{
+    io::{Write, pipe},
+    os::fd::AsFd,
+    time::Duration,
+};
 
 use wire::{EmulatedDirection, EmulationEvent};
 
@@ -38,6 +42,15 @@ fn a_namespace_that_is_deleted_ends_it() {
     assert!(message.starts_with("namespace /run/netns/") && message.ends_with("is gone"), "{message}");
     lab.finish();
     assert!(!lab.has_device(0));
+}
+
+#[test]
+fn a_failure_that_nobody_reads_holds_nothing_up() {
+    let (input, _) = pipe().unwrap();
+    let (_unread, mut output) = pipe().unwrap();
+    rustix::pipe::fcntl_setpipe_size(&output, 4096).unwrap();
+    output.write_all(&[b'\n'; 4096]).unwrap();
+    assert!(emulator::emulate("no request", input.as_fd(), output).is_err());
 }
 
 #[test]
