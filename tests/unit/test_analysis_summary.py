@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from analysis_support import (
@@ -141,6 +143,21 @@ def test_a_trial_that_never_ran() -> None:
     unknown = ("goodput_bps", "bytes", "retransmits", "rtt_min_ms", "window_granted_send_bytes", "cpu_send")
     assert all(row[name] is None for name in unknown)
     assert (row["coverage"], row["congestion"]) == (0.0, "cubic")
+
+
+@pytest.mark.parametrize("silent", ["source", "sink"])
+def test_a_sum_over_flows_is_of_all_of_them_or_empty(silent: str) -> None:
+    whole = make_outcome(make_trial(flows=2))
+
+    def told(table: pa.Table) -> pa.Table:
+        missing = pc.and_(pc.equal(table["role"], silent), pc.equal(table["flow"], 1))
+        return table.filter(pc.invert(missing))
+
+    [row] = summed(replace(whole, flows=told(whole.flows), samples=told(whole.samples)))
+    sent, read = (row["bytes_sent"], row["retransmits"]), (row["bytes"],)
+    unknown, known = (sent, read) if silent == "source" else (read, sent)
+    assert set(unknown) == {None}
+    assert None not in known
 
 
 @pytest.mark.parametrize("role", ["source", "sink"])

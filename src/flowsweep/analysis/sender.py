@@ -20,8 +20,9 @@ def sender_facts(samples: ir.Table, trials: ir.Table, states: ir.Table) -> ir.Ta
         states: From `flowsweep.analysis.flow_states`.
 
     Returns:
-        One row per trial: trial_id, retransmits (segments, Σ over flows), rtt_min_ms (float64),
-        window_usable_bytes (int64, see `usable_windows`). Null where the kernel did not say.
+        One row per trial: trial_id, retransmits (segments, Σ over flows), flows_counted (of how many flows),
+        rtt_min_ms (float64), window_usable_bytes (int64, see `usable_windows`). Null where the kernel did not
+        say.
     """
     source = samples.filter(samples.role == "source")
     rows = source.select(
@@ -36,6 +37,7 @@ def sender_facts(samples: ir.Table, trials: ir.Table, states: ir.Table) -> ir.Ta
     )
     facts = flows.group_by("trial_id").aggregate(
         retransmits=flows.retransmits.sum().cast("int64"),
+        flows_counted=flows.retransmits.count(),
         rtt_min_ms=flows.rtt_us.min().cast("float64") / 1000,
     )
     return facts.left_join(usable_windows(states, trials), "trial_id").drop("trial_id_right")

@@ -32,6 +32,9 @@ FURTHER_COLUMNS = (
     "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms",
 )  # fmt: skip
 
+SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
+"""Sums over all flows, and the column that says of how many flows each of them is."""
+
 
 def summary(tables: Tables) -> ir.Table:
     """Sum up each trial.
@@ -82,10 +85,12 @@ def _goodput(totals: ir.Table, trials: ir.Table) -> ir.Table:
 
 
 def _volume(flows: ir.Table) -> ir.Table:
-    """Per trial: bytes sent and read, and how many flows do not add up."""
+    """Per trial: bytes sent and read, of how many flows, and how many flows do not add up."""
     return flows.group_by("trial_id").aggregate(
         bytes=flows.bytes_read.sum().cast("int64"),
         bytes_sent=flows.bytes_sent.sum().cast("int64"),
+        flows_read=flows.bytes_read.count(),
+        flows_sent=flows.bytes_sent.count(),
         unbalanced=(~flows.balanced).sum(),
     )
 
@@ -124,5 +129,10 @@ def _judged(rows: ir.Table) -> ir.Table:
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
         goodput_method=ibis.literal("receiver_median"),
         verdict=ibis.null("string"),
+        # Of a host that died nothing is known: a sum over the other flows would be too low.
+        **{
+            name: (rows[told] == rows.flows).ifelse(rows[name], ibis.null("int64"))
+            for name, told in SUMS_OVER_FLOWS.items()
+        },
         **{name: known.ifelse(rows[name], ibis.null("float64")) for name in goodputs},
     )
