@@ -59,13 +59,12 @@ def _direction_problems(
     jitter, delay = direction.jitter or 0, direction.delay or 0
     if jitter > delay:
         path, about = _keys(link, at, way, "jitter", "delay")
-        message = f'found "{write_duration(jitter)}", expected at most the delay, "{write_duration(delay)}"'
-        yield Problem(path, message, about)
+        limit = f'the delay{_of_way(link, path, way, "delay")}, "{write_duration(delay)}"'
+        yield Problem(path, f'found "{write_duration(jitter)}", expected at most {limit}', about)
     if direction.reorder and not jitter:
         path, about = _keys(link, at, way, "reorder", "jitter")
-        yield Problem(
-            path, "has no effect without `jitter`: without it no packet overtakes another; set one", about
-        )
+        effect = f"has no effect{_of_way(link, path, way, 'jitter')} without `jitter`"
+        yield Problem(path, f"{effect}: without it no packet overtakes another; set one", about)
 
 
 def _queue_problems(
@@ -74,13 +73,19 @@ def _queue_problems(
     for name in ("queue", "queue_packets"):
         if getattr(direction, name) is not None and direction.rate is None:
             path, about = _keys(link, at, way, name, "rate")
-            message = "has no effect without `rate`: nothing waits for a link of unlimited rate; set one"
-            yield Problem(path, message, about)
+            effect = f"has no effect{_of_way(link, path, way, 'rate')} without `rate`"
+            yield Problem(path, f"{effect}: nothing waits for a link of unlimited rate; set one", about)
     if direction.queue is not None and direction.queue < link.mtu:
         path, about = _keys(link, at, way, "queue", "mtu")
         found, needed = write_size(direction.queue), write_size(link.mtu)
         message = f'found "{found}", expected room for one packet at least, "{needed}"'
         yield Problem(path, message, about)
+
+
+def _of_way(link: LinkTable, path: KeyPath, way: str | None, other: str) -> str:
+    """Name the direction, where the path of a key does not, and they differ in another key."""
+    alike = getattr(link.forward, other) == getattr(link.backward, other)
+    return "" if way is None or way in path or alike else f" {way}"
 
 
 def _keys(

@@ -112,7 +112,8 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
     for index, path in enumerate(sweep.paths):
         here = (*at, "paths", index)
         if path.src == path.dst and path.src not in file.groups:
-            yield Problem(here, f'found "{path.src}" at both ends, expected two hosts')
+            message = f'found "{path.src}" at both ends, expected two hosts'
+            yield Problem(here, message, about=(("groups", path.src),))
             continue
         there, back = (path.src, path.dst), (path.dst, path.src)
         if there in seen:
