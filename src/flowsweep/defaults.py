@@ -67,6 +67,8 @@ PAIRS_MEETING_MAX = 32
 """How many pairs of hosts of a trial get ready at the same time."""
 LAST_WORDS_S = 1.0
 """How long the other ends of a trial have to end by themselves once one of them is not whole."""
+PATH_NEWS_S = 0.2
+"""How long a trial that failed waits to hear whether its path broke, which would be why."""
 
 # A session with an engine
 CLOCK_EXCHANGES = 8

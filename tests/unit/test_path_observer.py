@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from flowsweep.defaults import PATH_NEWS_S
 from flowsweep.lab.counter_log import CounterLog, Counters
 from flowsweep.run.end import TrialError
 from flowsweep.run.observer import links_table, unless_broken
-from flowsweep.run.outcome import LINKS_SCHEMA
+from flowsweep.run.outcome import LINKS_SCHEMA, Failure
+from virtual_time import VirtualTimeLoop
 
 COUNTED = dict.fromkeys(LINKS_SCHEMA.names[5:], 7)
 
@@ -74,6 +76,24 @@ def test_what_the_work_raises_comes_through_and_its_end_is_the_end() -> None:
     with pytest.raises(ZeroDivisionError):
         asyncio.run(trial(fails()))
     asyncio.run(trial(asyncio.sleep(0)))
+
+
+def test_a_failure_that_only_follows_from_a_broken_path_is_not_the_reason() -> None:
+    async def trial() -> None:
+        watch = Watch()
+        asyncio.get_running_loop().call_later(PATH_NEWS_S / 2, watch.breaks.set)
+        await unless_broken(watch, unreachable())
+
+    async def unreachable() -> None:
+        raise TrialError(Failure(phase="connect", host="left", kind="connect", message="no route"))
+
+    with (
+        asyncio.Runner(loop_factory=VirtualTimeLoop) as runner,
+        pytest.raises(TrialError, match="a shark"),
+    ):
+        runner.run(trial())
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner, pytest.raises(TrialError, match="no route"):
+        runner.run(unless_broken(Watch(), unreachable()))
 
 
 def test_times_count_from_the_beginning_of_the_trial() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from flowsweep.defaults import MICROSECOND_NS
+from flowsweep.defaults import MICROSECOND_NS, PATH_NEWS_S
 from flowsweep.run.end import TrialError
 from flowsweep.run.outcome import LINKS_SCHEMA, Failure
 
@@ -50,11 +50,15 @@ async def unless_broken(watch: PathWatch | None, work: Coroutine[Any, Any, None]
         if breaking.done():
             work.close()
             raise _emulator_lost("prepare", *breaking.result())
-        tasks.append(asyncio.create_task(work))
+        working = asyncio.create_task(work)
+        tasks.append(working)
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if working.done() and isinstance(working.exception(), TrialError):
+            # A host without a route may know before the end of the emulator has been read.
+            await asyncio.wait({breaking}, timeout=PATH_NEWS_S)
         if breaking.done():
             raise _emulator_lost("run", *breaking.result())
-        await tasks[1]
+        await working
     finally:
         for task in tasks:
             task.cancel()

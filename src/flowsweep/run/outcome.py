@@ -20,6 +20,7 @@ class Failure(BaseModel):
     phase: str
     """prepare, listen, connect, run, drain or report."""
     host: str
+    """Where; the link, if that is what broke."""
     kind: str
     """A word that programs can compare: window_clipped, connect_timeout, session_lost, …"""
     message: str
