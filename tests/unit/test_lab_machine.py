@@ -11,9 +11,11 @@ import pytest
 from flowsweep.defaults import LAB_COMMAND_TIMEOUT_S
 from flowsweep.errors import LabError
 from flowsweep.lab import command as commands
-from flowsweep.lab import leftovers, rootless
+from flowsweep.lab import emulator, leftovers, rootless
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.signals import ended_in_order, signals_held
+from flowsweep.lab.topology import EmulatedLink, lay_out
+from flowsweep.plan.model import Link, LinkDirection
 
 
 def test_a_namespace_names_its_owner() -> None:
@@ -170,3 +172,25 @@ def test_a_host_that_forbids_user_namespaces_is_told_how_to_allow_them(
     assert refused is not None
     assert "(mount: denied)" in refused
     assert "run as root, or allow user namespaces: `sysctl -w kernel.apparmor_restrict" in refused
+
+
+@pytest.mark.parametrize("line", ["nonsense", '{"type": "counters"}', "7"])
+def test_an_emulator_that_is_not_understood_is_a_broken_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    engine = tmp_path / "flowsweep-engine"
+    engine.write_text(f"#!/bin/sh\necho '{line}'\ncat >/dev/null\n", encoding="ascii")
+    engine.chmod(0o755)
+    monkeypatch.setattr(emulator, "engine_path", lambda: str(engine))
+    delayed, owner = LinkDirection(delay_ns=1_000), Owner.this_process()
+    (layout,) = lay_out(
+        [Link(name="l", between=("a", "b"), forward=delayed, backward=delayed)], (), owner
+    ).links
+    assert isinstance(layout, EmulatedLink)
+    link = emulator.Emulator(layout, 1, owner)
+    try:
+        reason = f"expected a line of schema/emulation.json, the emulator said: {line}"
+        with pytest.raises(LabError, match=re.escape(reason)):
+            link.wait_ready()
+    finally:
+        link.end()

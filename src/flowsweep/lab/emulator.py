@@ -82,13 +82,17 @@ class Emulator:
 
     def _listen(self) -> None:
         """Read until the end, which nobody who took the link down asks about any more."""
-        silent = False
         for line in self._lines():
             if line is None:
-                silent = True
-                break
-            self._take(line)
-        self.log.lose(self._silence() if silent else self._ending())
+                self.log.lose(self._silence())
+                return
+            try:
+                self._take(line)
+            except (ValueError, KeyError, TypeError):
+                said = line[:REASON_LONGEST].decode(errors="replace")
+                self.log.lose(f"expected a line of schema/emulation.json, the emulator said: {said}")
+                return
+        self.log.lose(self._ending())
 
     def _lines(self) -> Iterator[bytes | None]:
         """Each line as it comes; None if nothing came for too long."""
