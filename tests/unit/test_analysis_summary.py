@@ -12,6 +12,7 @@ from analysis_support import (
     Row,
     Steady,
     make_campaign,
+    make_end,
     make_failed,
     make_flows,
     make_incomplete,
@@ -143,6 +144,21 @@ def test_a_trial_that_never_ran() -> None:
     unknown = ("goodput_bps", "bytes", "retransmits", "rtt_min_ms", "window_granted_send_bytes", "cpu_send")
     assert all(row[name] is None for name in unknown)
     assert (row["coverage"], row["congestion"]) == (0.0, "cubic")
+
+
+@pytest.mark.parametrize(
+    ("source_us", "sink_us", "most_us"), [(None, None, None), (0, None, 0), (70_000, 30_000, 70_000)]
+)
+def test_the_end_that_quotas_held_back_most_is_told(
+    source_us: int | None, sink_us: int | None, most_us: int | None
+) -> None:
+    whole = make_outcome(make_trial())
+    ends = {
+        "sources": (make_end("a", window_bytes=None, throttled_us=source_us),),
+        "sinks": (make_end("b", window_bytes=None, throttled_us=sink_us),),
+    }
+    [row] = summed(replace(whole, record=whole.record.model_copy(update=ends)))
+    assert row["throttled_us"] == most_us
 
 
 @pytest.mark.parametrize("silent", ["source", "sink"])

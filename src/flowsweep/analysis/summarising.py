@@ -29,7 +29,7 @@ FURTHER_COLUMNS = (
     "mss_bytes", "dscp", "no_delay", "affinity", "family", "omit_s", "interval_s", "path_emulation",
     "flows_per_pair", "sources", "sinks", "clock_bound_ms",
     "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",
-    "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms",
+    "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms", "throttled_us",
 )  # fmt: skip
 
 SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}

@@ -67,6 +67,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("clock_bound_ns", pa.int64()),  # largest of all hosts; null where there is a single sink
         pa.field("strangers", pa.int64()),  # all ends
         pa.field("sample_rows_lost", pa.int64()),
+        pa.field("throttled_us", pa.int64()),  # by CPU quotas, of the end that they held back most
     ]
 )
 
@@ -141,6 +142,7 @@ def _granted(record: TrialRecord) -> dict[str, Any]:
         "window_raised": any(end.window_raised for end in ends) if ends else None,
         "strangers": sum(end.strangers for end in ends) if ends else None,
         "sample_rows_lost": sum(end.sample_rows_lost for end in ends) if ends else None,
+        "throttled_us": max((end.throttled_us for end in ends if end.throttled_us is not None), default=None),
     }
 
 
