@@ -3,9 +3,10 @@
 
 use std::{
     io,
-    net::UdpSocket,
     os::fd::{AsFd, AsRawFd, OwnedFd},
 };
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
 const GET_SETTINGS: u32 = 0x01;
@@ -41,8 +42,8 @@ impl Ethtool {
     /// # Errors
     /// When the host gives none.
     pub fn open() -> io::Result<Self> {
-        let socket = UdpSocket::bind(("::", 0)).or_else(|_| UdpSocket::bind(("0.0.0.0", 0)))?;
-        Ok(Self { socket: socket.into() })
+        let of = |family| socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
+        Ok(Self { socket: of(AddressFamily::INET).or_else(|_| of(AddressFamily::INET6))? })
     }
 
     /// Name of the driver.
