@@ -129,11 +129,11 @@ mod tests {
         let writer = Arc::new(FrameWriter::open(stuck).unwrap());
         writer.samples(SampleBatch(vec![0; SAMPLES_QUEUED_BYTES]));
         writer.event(Event::Refused { message: "kept".into() });
-        let before = writer.queue.lock().frames.len();
+        let before = writer.queue.lock().bytes;
         for _ in 0..1000 {
             writer.event(progress());
         }
-        assert_eq!(writer.queue.lock().frames.len(), before);
+        assert_eq!(writer.queue.lock().bytes, before);
     }
 
     #[test]
