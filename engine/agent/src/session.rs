@@ -6,7 +6,7 @@ use std::{
     io::{self, Read, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -15,7 +15,7 @@ use wire::{ClockReading, Event, Failed, FrameKind, HEADER_BYTES, Hello, PROTOCOL
 
 use crate::{facts::host_facts, outbox::FrameWriter};
 
-/// How long trials may take to end once the session is over, and their last words to be written.
+/// How long trials and descriptions may take to end once the session is over, and their last words to be written.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How far ahead a common start may be: a controller whose idea of this host's clock is wrong must not stall it.
@@ -35,15 +35,16 @@ pub fn serve(mut input: impl Read, output: impl Write + Send + 'static) -> io::R
         pid: std::process::id(),
     }));
     let trials = Trials::default();
+    let mut descriptions = Vec::new();
     let outcome = loop {
         match read_request(&mut input) {
-            Ok(Some(Ok(request))) => handle(request, &trials, &outbox),
+            Ok(Some(Ok(request))) => handle(request, &trials, &mut descriptions, &outbox),
             Ok(Some(Err(message))) => outbox.event(Event::Refused { message }),
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
-    end_all(&trials);
+    end_all(&trials, &descriptions);
     outbox.flush(FAREWELL);
     outcome
 }
@@ -68,9 +69,12 @@ fn read_request(input: &mut impl Read) -> io::Result<Option<Result<Request, Stri
     }))
 }
 
-fn handle(request: Request, trials: &Trials, outbox: &Arc<FrameWriter>) {
+fn handle(request: Request, trials: &Trials, descriptions: &mut Vec<JoinHandle<()>>, outbox: &Arc<FrameWriter>) {
     match request {
-        Request::Describe { peers } => outbox.event(Event::HostFacts(Box::new(host_facts(&peers)))),
+        Request::Describe { peers } => {
+            descriptions.retain(|thread| !thread.is_finished());
+            descriptions.extend(describe(peers, outbox));
+        }
         Request::Clock { number } => outbox.event(Event::Clock(ClockReading { number, unix_ns: unix_ns() })),
         Request::Prepare(prepare) => begin(*prepare, trials, outbox),
         Request::Start { trial, at_unix_ns } => {
@@ -80,6 +84,20 @@ fn handle(request: Request, trials: &Trials, outbox: &Arc<FrameWriter>) {
         }
         Request::Stop { trial } => for_each_end(trials, &trial, Control::stop),
     }
+}
+
+/// On a thread of its own: while names are resolved, clock and stop must not wait. None if it cannot be started.
+fn describe(peers: Vec<String>, outbox: &Arc<FrameWriter>) -> Option<JoinHandle<()>> {
+    let out = outbox.clone();
+    let body = move || {
+        out.event(match catch_unwind(|| host_facts(&peers)) {
+            Ok(facts) => Event::HostFacts(Box::new(facts)),
+            Err(panic) => Event::Refused { message: format!("cannot describe the host: {}", panic_text(&*panic)) },
+        });
+    };
+    let started = thread::Builder::new().name("describe".into()).spawn(body);
+    let refused = |error| outbox.event(Event::Refused { message: format!("cannot start a thread: {error}") });
+    started.map_err(refused).ok()
 }
 
 fn begin(prepare: Prepare, trials: &Trials, outbox: &Arc<FrameWriter>) {
@@ -119,10 +137,11 @@ fn unix_ns() -> i64 {
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-fn end_all(trials: &Trials) {
+fn end_all(trials: &Trials, descriptions: &[JoinHandle<()>]) {
     lock(trials).values().for_each(|control| control.stop());
     let deadline = Instant::now() + FAREWELL;
-    while !lock(trials).is_empty() && Instant::now() < deadline {
+    let ended = || lock(trials).is_empty() && descriptions.iter().all(JoinHandle::is_finished);
+    while !ended() && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(5));
     }
 }
