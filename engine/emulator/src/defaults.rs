@@ -13,6 +13,8 @@ pub const DEVICE_QUEUE_PACKETS: u32 = 8192;
 pub const CHUNK_BYTES: usize = 1 << 20;
 /// Most chunks of one direction: 512 MiB of packets in flight.
 pub const CHUNKS_MAX: usize = 512;
+/// Most packets that one direction's queue remembers, those included that will be lost at random: 256 MiB.
+pub const QUEUE_ENTRIES_MAX: usize = 16 << 20;
 /// Room for one read: the largest IP packet, its virtio header and one byte that tells that it was larger.
 pub const READ_BYTES: usize = sys::VNET_HEADER_BYTES + 65_535 + 1;
 /// Longest header of a super-packet: IPv6 with a few extension headers, and TCP with all its options.

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use wire::DirectionCounters;
 
 use crate::{
-    defaults::{LATE_AFTER, PIECE_MAX},
+    defaults::{LATE_AFTER, PIECE_MAX, QUEUE_ENTRIES_MAX},
     delay_line::{Arrival, DelayLine},
     loss::Loss,
     packet::Packet,
@@ -59,7 +59,7 @@ impl<B: Copy> Link<B> {
             settings,
             piece_max_ns: (settings.jitter_ns == 0).then_some(piece_max),
             serializer: Serializer::new(settings.rate_bps),
-            queue: Queue::new(settings.queue_bytes, settings.queue_packets),
+            queue: Queue::new(settings.queue_bytes, settings.queue_packets, QUEUE_ENTRIES_MAX),
             loss: Loss::new(settings.loss, random.fork()),
             jitter: random.fork(),
             line: DelayLine::new(),
@@ -161,6 +161,10 @@ impl<B: Copy> Link<B> {
         let waits = self.settings.rate_bps.is_some();
         if waits && !self.queue.has_room(bytes) {
             self.counters.dropped_queue_packets += 1;
+            return None;
+        }
+        if waits && !self.queue.has_memory() {
+            self.counters.dropped_overload_packets += 1;
             return None;
         }
         let departure = self.serializer.send(now, bytes);

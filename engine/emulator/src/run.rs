@@ -107,6 +107,8 @@ impl Emulator {
         input: BorrowedFd<'_>,
         output: &mut Output<impl Write + AsFd>,
     ) -> Result<(), EmulationError> {
+        // Reading the counters takes locks that the directions wait for: whoever holds one must not be kept from running.
+        let _ = take_realtime_priority();
         output.tell(&EmulationEvent::Ready)?;
         let mut due = Instant::now() + self.report_interval;
         loop {
