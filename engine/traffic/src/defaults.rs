@@ -4,6 +4,10 @@ use std::time::Duration;
 
 /// How long a prepared trial waits for its start.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How far apart the two looks around the wall clock may be, for a trial's origin: beyond it they are repeated.
+pub const ORIGIN_SPREAD_MAX: Duration = Duration::from_micros(20);
+/// How often, at most; the closest looks count.
+pub const ORIGIN_READINGS: u32 = 5;
 /// How long a connection may take over its handshake: long enough for a lost segment on a slow path.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many handshakes may be pending beyond the flows that are still missing.
@@ -28,7 +32,7 @@ pub const FLOW_STACK_BYTES: usize = 128 << 10;
 pub const LOG_IN_MEMORY_BYTES: usize = 64 << 20;
 /// Samples kept at all, in bytes; what comes after is counted as lost.
 pub const SAMPLES_MAX_BYTES: u64 = 4 << 30;
-/// Rows of CPU time kept at all, in bytes; what comes after is lost.
+/// Rows of CPU time kept at all, in bytes; what comes after is counted as lost.
 pub const CPU_ROWS_MAX_BYTES: u64 = 1 << 30;
 /// How often CPU time is looked at, at most: it must not disturb samples that are taken more often.
 pub const MONITOR_INTERVAL_MIN: Duration = Duration::from_millis(100);
@@ -47,6 +51,8 @@ pub const KEEPALIVE: Duration = Duration::from_secs(2);
 pub const FLOWS_MAX: u32 = 4096;
 /// Most bytes of one write or read.
 pub const LENGTH_MAX_BYTES: u32 = 64 << 20;
+/// The most that the kernel lets everybody have (`fs.pipe-max-size`).
+pub const PIPE_BYTES: usize = 1 << 20;
 /// Longest of all times that a controller may ask for.
 pub const TIME_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Shortest silence that the kernel can be told to bear: zero would mean its own default, which is minutes.

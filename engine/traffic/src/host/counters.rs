@@ -12,11 +12,18 @@ use crate::defaults::DRIVER_COUNTERS_MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     named: BTreeMap<String, u64>,
-    softnet: Vec<Softnet>,
+    softnet: Vec<CoreLine>,
 }
 
-/// One core's line of `/proc/net/softnet_stat`: 32 bits each, which begin again at 0 when they are full.
+/// A line of `/proc/net/softnet_stat`: the number of its core, where the kernel tells it (since Linux 5.10), and what is
+/// taken of it.
+type CoreLine = (Option<u32>, Softnet);
+
+/// Of one core: 32 bits each, which begin again at 0 when they are full.
 type Softnet = [u32; SOFTNET.len()];
+
+/// Where a line tells the number of its core.
+const CORE_COLUMN: usize = 12;
 
 /// Name and column of what is taken of `softnet_stat`.
 const SOFTNET: [(&str, usize); 5] = [
@@ -28,7 +35,7 @@ const SOFTNET: [(&str, usize); 5] = [
 ];
 
 /// Among the counters, and none: how many connections stand.
-const GAUGES: [&str; 1] = ["Tcp.CurrEstab"];
+const GAUGES: [&str; 2] = ["Tcp.CurrEstab", "MPTcpExt.MPCurrEstab"];
 
 impl Counters {
     /// Reads all of them; what cannot be read is left out.
@@ -51,10 +58,10 @@ impl Counters {
     /// How much each rose since an earlier moment. Those that did not, or were not there, are left out.
     #[must_use]
     pub fn risen_since(&self, earlier: &Self) -> BTreeMap<String, u64> {
+        let cores = cores_of_both(&self.softnet, &earlier.softnet);
         let softnet = (0..).zip(SOFTNET).map(|(column, (name, _))| {
-            let cores = self.softnet.iter().zip(&earlier.softnet);
-            let rise = |(now, before): (&Softnet, &Softnet)| u64::from(now[column].wrapping_sub(before[column]));
-            (name.to_owned(), cores.map(rise).sum())
+            let rise = |(now, before): &(Softnet, Softnet)| u64::from(now[column].wrapping_sub(before[column]));
+            (name.to_owned(), cores.iter().map(rise).sum())
         });
         let named = self.named.iter().filter_map(|(name, now)| {
             let rise = now.checked_sub(*earlier.named.get(name)?)?;
@@ -84,12 +91,26 @@ fn lines(text: &str) -> impl Iterator<Item = (String, u64)> {
     })
 }
 
-fn softnet(text: &str) -> Vec<Softnet> {
+fn softnet(text: &str) -> Vec<CoreLine> {
     let cores = text.lines().map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        SOFTNET.map(|(_, at)| words.get(at).and_then(|word| u32::from_str_radix(word, 16).ok()).unwrap_or(0))
+        let word = |at: usize| words.get(at).and_then(|word| u32::from_str_radix(word, 16).ok());
+        (word(CORE_COLUMN), SOFTNET.map(|(_, at)| word(at).unwrap_or(0)))
     });
     cores.collect()
+}
+
+/// The cores that were online both times. Only those have lines: without numbers, lines that became more or fewer do not
+/// say whose they are.
+fn cores_of_both(now: &[CoreLine], earlier: &[CoreLine]) -> Vec<(Softnet, Softnet)> {
+    if now.iter().chain(earlier).all(|(core, _)| core.is_some()) {
+        let before = |wanted| earlier.iter().find(|(core, _)| *core == wanted).map(|(_, before)| *before);
+        return now.iter().filter_map(|(core, now)| Some((*now, before(*core)?))).collect();
+    }
+    if now.len() != earlier.len() {
+        return Vec::new();
+    }
+    now.iter().zip(earlier).map(|((_, now), (_, before))| (*now, *before)).collect()
 }
 
 fn devices() -> BTreeMap<String, u64> {
@@ -139,6 +160,16 @@ mod tests {
         let risen: Vec<_> = after.risen_since(&before).into_iter().collect();
         let expected = [("Tcp.OutSegs", 500), ("Udp.InErrors", 1), ("softnet.processed", 7)];
         assert_eq!(risen, expected.map(|(name, rise)| (name.to_owned(), rise)));
+    }
+
+    #[test]
+    fn a_core_that_goes_or_comes_is_not_taken_for_another() {
+        let line = |core: u32, processed: u32| format!("{processed:08x}{} {core:08x} 0 0\n", " 0".repeat(11));
+        let before = line(0, 5) + &line(1, 900) + &line(0x1f, 7);
+        let after = line(0, 6) + &line(2, 4000) + &line(0x1f, 9);
+        let rise = |after: &str, before: &str| counters("", after).risen_since(&counters("", before));
+        assert_eq!(rise(&after, &before).into_values().collect::<Vec<_>>(), [3]);
+        assert!(rise("9 0 0\n9 0 0\n", "5 0 0\n").is_empty());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod monitor;
 pub mod rtnetlink;
 mod throttle;
 
+pub use counters::Counters;
 pub use cpu_row::CpuRow;
 pub use meter::ThreadMeter;
 pub use monitor::{Monitor, Observed};

@@ -54,6 +54,12 @@ impl<R: Record> Log<R> {
         }
     }
 
+    /// Rows that were kept.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// Rows that could not be kept.
     #[must_use]
     pub fn rows_lost(&self) -> u64 {
@@ -126,7 +132,10 @@ impl Record for Sample {
 
 #[cfg(test)]
 mod tests {
+    use wire::Role;
+
     use super::*;
+    use crate::{defaults::SAMPLE_BATCH_ROWS, samples::for_each_batch};
 
     #[test]
     fn what_goes_in_comes_out() {
@@ -146,6 +155,20 @@ mod tests {
             assert_eq!(sample.tcp_info.as_bytes(), [u8::try_from(flow % 251).unwrap(); 104]);
             assert_eq!(sample.bbr, (flow % 2 == 0).then_some(bbr));
         }
+    }
+
+    #[test]
+    fn rows_that_cannot_be_read_back_do_not_take_those_before_them_along() {
+        let mut log = Log::new();
+        for flow in 0..20_000 {
+            let tcp_info = TcpInfo::from_bytes(&[]);
+            log.push(&Sample { flow, start_ns: 0, end_ns: 1, bytes: 0, tcp_info, bbr: None });
+        }
+        log.rows += 1;
+        let mut batches = 0;
+        let (rows, whole) = for_each_batch(log, "t", Role::Sink, |_| batches += 1);
+        assert!(whole.is_err());
+        assert_eq!((rows, batches), (SAMPLE_BATCH_ROWS as u64, 1));
     }
 
     struct Large;

@@ -26,31 +26,43 @@ pub trait Tabular: Record {
     fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef>;
 }
 
-/// Turns a log into Arrow streams of bounded size and hands each over; returns the number of rows.
-///
-/// # Errors
-/// When the log's temporary file cannot be read or a batch cannot be encoded.
+/// Turns a log into Arrow streams of bounded size and hands each over. Returns how many rows were handed over, and why
+/// not all of them: the log's temporary file cannot be read, or a batch cannot be encoded.
 pub fn for_each_batch<R: Tabular>(
     log: Log<R>,
     trial: &str,
     role: Role,
     mut deliver: impl FnMut(SampleBatch),
-) -> Result<u64, ArrowError> {
+) -> (u64, Result<(), ArrowError>) {
+    let mut rows = 0;
+    let whole = deliver_all(log, trial, role, |batch, batch_rows| {
+        deliver(batch);
+        rows += batch_rows as u64;
+    });
+    (rows, whole)
+}
+
+fn deliver_all<R: Tabular>(
+    log: Log<R>,
+    trial: &str,
+    role: Role,
+    mut deliver: impl FnMut(SampleBatch, usize),
+) -> Result<(), ArrowError> {
     let name = match role {
         Role::Source => "source",
         Role::Sink => "sink",
     };
     let tags = [("trial", trial), ("role", name), ("table", R::TABLE)];
     let schema = Arc::new(R::schema().with_metadata(texts(&tags)));
-    let (rows, mut records) = log.into_rows()?;
+    let (_, mut records) = log.into_rows()?;
     loop {
         let chunk: Vec<R> = records.by_ref().take(SAMPLE_BATCH_ROWS).collect::<io::Result<_>>()?;
         if chunk.is_empty() {
-            return Ok(rows);
+            return Ok(());
         }
         let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
         writer.write(&RecordBatch::try_new(schema.clone(), R::columns(name, &chunk))?)?;
-        deliver(SampleBatch(writer.into_inner()?));
+        deliver(SampleBatch(writer.into_inner()?), chunk.len());
     }
 }
 

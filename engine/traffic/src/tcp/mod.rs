@@ -5,6 +5,7 @@ mod connect;
 mod flow;
 mod intake;
 mod listen;
+mod origin;
 mod payload;
 mod run;
 mod sampler;
@@ -12,11 +13,7 @@ mod sink;
 mod socket;
 mod source;
 
-use std::{
-    io,
-    net::TcpStream,
-    time::{Instant, SystemTime, UNIX_EPOCH},
-};
+use std::{io, net::TcpStream};
 
 use socket2::SockRef;
 use wire::{Connected, Event, Granted, Listening, Meeting, Prepare, Report, Role, Strangers};
@@ -24,10 +21,11 @@ use wire::{Connected, Event, Granted, Listening, Meeting, Prepare, Report, Role,
 use self::{
     flow::Flows,
     intake::Intakes,
+    origin::Origin,
     payload::Payload,
     run::{Buffers, Ran},
 };
-use crate::{Control, Outbox, TrialError, defaults::START_TIMEOUT, samples::for_each_batch};
+use crate::{Control, Outbox, TrialError, defaults::START_TIMEOUT, host::Counters, samples::for_each_batch};
 
 /// Carries one end of a trial out, from the sockets to the report. Whatever happens ends in exactly one `report` or
 /// `failed` event.
@@ -45,14 +43,16 @@ fn try_carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> R
         socket::set_connected(&SockRef::from(stream), &prepare.tcp)
             .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
     }
+    // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
+    let counters = Counters::read();
     outbox.event(Event::Connected(Connected { trial: prepare.trial.clone(), role: prepare.role, granted }));
     if prepare.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {
         return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
     }
-    let origin_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-    let flows = Flows::new(streams, Instant::now());
-    let ran = run::run(&flows, prepare, &mut buffers, control, outbox)?;
-    report(prepare, flows, ran, strangers, i64::try_from(origin_unix_ns).unwrap_or(i64::MAX), outbox)
+    let origin = Origin::now();
+    let flows = Flows::new(streams, origin.instant);
+    let ran = run::run(&flows, prepare, &mut buffers, counters, control, outbox)?;
+    report(prepare, flows, ran, strangers, origin.unix_ns, outbox)
 }
 
 fn buffers(prepare: &Prepare) -> io::Result<Buffers> {
@@ -93,14 +93,15 @@ fn report(
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
-    let sample_rows_lost = ran.samples.rows_lost();
+    let (samples_lost, cpu) = (ran.samples.rows_lost(), ran.observed.cpu);
+    let cpu_rows_seen = cpu.rows() + cpu.rows_lost();
     let reports = (0..).zip(&flows.all).map(|(index, flow)| flow.report(index)).collect();
     // Closes what was aborted, so that nothing of it shares the path with the samples.
     drop(flows);
-    let sample_rows = for_each_batch(ran.samples, &prepare.trial, prepare.role, |batch| outbox.samples(batch))
-        .map_err(|error| TrialError::Samples(error.to_string()))?;
-    let cpu_rows = for_each_batch(ran.observed.cpu, &prepare.trial, prepare.role, |batch| outbox.samples(batch))
-        .map_err(|error| TrialError::Samples(error.to_string()))?;
+    let (sample_rows, whole) = for_each_batch(ran.samples, &prepare.trial, prepare.role, |batch| outbox.samples(batch));
+    whole.map_err(|error| TrialError::Samples(error.to_string()))?;
+    // A trial is as good as its samples: CPU time that cannot be read back is only counted as lost.
+    let (cpu_rows, _) = for_each_batch(cpu, &prepare.trial, prepare.role, |batch| outbox.samples(batch));
     outbox.event(Event::Report(Box::new(Report {
         trial: prepare.trial.clone(),
         role: prepare.role,
@@ -108,7 +109,7 @@ fn report(
         flows: reports,
         strangers,
         sample_rows,
-        sample_rows_lost,
+        sample_rows_lost: samples_lost + (cpu_rows_seen - cpu_rows),
         cpu_rows,
         counters: ran.observed.counters,
         throttled_us: ran.observed.throttled_us,

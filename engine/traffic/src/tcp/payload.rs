@@ -13,6 +13,8 @@ use rustix::{
 use sys::{ConstantPages, Pages};
 use wire::Mode;
 
+use crate::defaults::PIPE_BYTES;
+
 /// The bytes that all flows of a source send, over and over.
 pub struct Payload {
     pages: ConstantPages,
@@ -66,9 +68,6 @@ impl Payload {
         Ok(Feed::Lend(Lending { pages: &self.pages, reader, writer, lent: 0, waiting: 0, more }))
     }
 }
-
-/// The most that the kernel lets everybody have (`fs.pipe-max-size`).
-const PIPE_BYTES: usize = 1 << 20;
 
 impl Feed<'_> {
     /// Hands the socket at most one payload; returns how many bytes it took.

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Control, Outbox, TrialError,
     defaults::{FLOW_STACK_BYTES, PROGRESS_INTERVAL, RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
-    host::{Monitor, Observed},
+    host::{Counters, Monitor, Observed},
     samples::SampleLog,
 };
 
@@ -39,11 +39,13 @@ pub enum Buffers {
     Sink(Intakes),
 }
 
-/// Runs all flows to their end, at the latest until the deadlines of the settings.
+/// Runs all flows to their end, at the latest until the deadlines of the settings. `counters` are the host's, read before
+/// any flow could send.
 pub fn run(
     flows: &Flows,
     prepare: &Prepare,
     buffers: &mut Buffers,
+    counters: Counters,
     control: &Control,
     outbox: &dyn Outbox,
 ) -> Result<Ran, TrialError> {
@@ -54,7 +56,7 @@ pub fn run(
         control,
         outbox,
         sampler: Sampler::new(prepare.role, &flows.all, interval),
-        monitor: Monitor::begin(interval, flows.all.len(), flows.now_ns()),
+        monitor: Monitor::begin(counters, interval, flows.all.len(), flows.now_ns()),
         progress_due_ns: nanoseconds(PROGRESS_INTERVAL),
         running: vec![false; flows.all.len()],
     };

@@ -1,6 +1,6 @@
 //! What a trial tells of its host.
 
-use std::{mem::take, time::Instant};
+use std::{mem::take, net::UdpSocket, time::Instant};
 
 use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use wire::{Report, Role, TcpSettings};
@@ -35,6 +35,22 @@ fn counters_of_the_host_rise() {
             assert!(report.counters.get(name).is_some_and(|rise| *rise > 0), "{name} in {:?}", report.counters);
         }
         assert!(!report.counters.contains_key("Tcp.CurrEstab"));
+    }
+}
+
+#[test]
+fn what_happens_before_the_start_is_counted() {
+    let tcp = settings(1);
+    let sink = End::begin(listen(Role::Sink, tcp.clone()));
+    let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), tcp));
+    source.connected();
+    sink.connected();
+    let nobody = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    UdpSocket::bind("127.0.0.1:0").unwrap().send_to(b"?", nobody).unwrap();
+    source.control.start(Instant::now());
+    for end in [source, sink] {
+        let counters = end.report().0.counters;
+        assert!(counters.contains_key("Udp.NoPorts"), "{counters:?}");
     }
 }
 

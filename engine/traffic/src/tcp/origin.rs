@@ -1,0 +1,49 @@
+//! Where the times of one end count from.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::defaults::{ORIGIN_READINGS, ORIGIN_SPREAD_MAX};
+
+/// One moment, by both clocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// By the clock that samples are taken with.
+    pub instant: Instant,
+    /// By the wall clock, in nanoseconds since 1970 UTC.
+    pub unix_ns: i64,
+}
+
+impl Origin {
+    /// Now. A thread may be interrupted between its clocks: the reading that took least counts.
+    pub fn now() -> Self {
+        let mut best = Reading::take();
+        for _ in 1..ORIGIN_READINGS {
+            if best.spread() <= ORIGIN_SPREAD_MAX {
+                break;
+            }
+            let next = Reading::take();
+            best = if next.spread() < best.spread() { next } else { best };
+        }
+        Self { instant: best.before + best.spread() / 2, unix_ns: best.unix_ns }
+    }
+}
+
+/// The wall clock, between two looks at the other.
+struct Reading {
+    before: Instant,
+    unix_ns: i64,
+    after: Instant,
+}
+
+impl Reading {
+    fn take() -> Self {
+        let before = Instant::now();
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let after = Instant::now();
+        Self { before, unix_ns: i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX), after }
+    }
+
+    fn spread(&self) -> Duration {
+        self.after.saturating_duration_since(self.before)
+    }
+}
