@@ -625,8 +625,9 @@ class Report(BaseModel):
     )
     counters: dict[str, CountersAdditionalProperty]
     """
-    How much the host's counters rose while flows ran: `Tcp.RetransSegs` and others of `/proc/net/snmp` and
-    `netstat`, `softnet.dropped`, and each device's, such as `eth0.rx_dropped`. Those that did not rise are left out.
+    How much the host's counters rose from when the flows stood until they had ended: `Tcp.RetransSegs` and others of
+    `/proc/net/snmp` and `netstat`, `Ip6InReceives` and others of `snmp6`, `softnet.dropped`, each device's, such as
+    `eth0.rx_dropped`, and its driver's own, such as `eth0.ethtool.rx_no_buffer`. Those that did not rise are left out.
     """
     cpu_rows: Annotated[int, Field(ge=0)]
     """
@@ -654,7 +655,7 @@ class Report(BaseModel):
     """
     sample_rows_lost: Annotated[int, Field(ge=0)]
     """
-    Samples that could not be kept, in rows.
+    Rows that could not be kept or read back, of samples and of CPU time.
     """
     strangers: Strangers
     """
@@ -662,8 +663,9 @@ class Report(BaseModel):
     """
     throttled_us: Annotated[int | None, Field(ge=0)] = None
     """
-    How long the engine was kept from running by its CPU quota while flows ran (cgroup `cpu.stat`), in microseconds;
-    absent where there is no quota to read.
+    How long CPU quotas kept the engine from running while flows ran (cgroup `cpu.stat`), in microseconds, summed over
+    all CPUs: of its own control group and those around it, the one that was held back most. Absent where none counts
+    it.
     """
     trial: str
     """
@@ -740,7 +742,8 @@ class Start(BaseModel):
     )
     at_unix_ns: int | None = None
     """
-    When to begin, by this host's clock, in nanoseconds since 1970 UTC; at once if absent or past.
+    When to begin, by this host's clock, in nanoseconds since 1970 UTC; at once if absent or past. At most 5 s
+    ahead: a later moment counts as that.
     """
     trial: str
     """

@@ -51,6 +51,7 @@ class End(BaseModel):
     strangers: int
     """Connections that reached this end and were not the trial's."""
     sample_rows_lost: int
+    """Rows that the engine could not keep or read back, of samples and of CPU time."""
     throttled_us: int | None = None
     """How long a CPU quota kept the engine from running while flows ran; absent where none can be read."""
 

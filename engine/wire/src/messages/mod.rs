@@ -35,7 +35,8 @@ pub enum Request {
     Start {
         /// The trial that was prepared.
         trial: String,
-        /// When to begin, by this host's clock, in nanoseconds since 1970 UTC; at once if absent or past.
+        /// When to begin, by this host's clock, in nanoseconds since 1970 UTC; at once if absent or past. At most 5 s
+        /// ahead: a later moment counts as that.
         at_unix_ns: Option<i64>,
     },
     /// End the trial now. Answered by `report` or `failed`, whichever is due.

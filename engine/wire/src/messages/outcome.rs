@@ -37,15 +37,17 @@ pub struct Report {
     pub strangers: Strangers,
     /// Samples sent ahead of this report, in rows.
     pub sample_rows: u64,
-    /// Samples that could not be kept, in rows.
+    /// Rows that could not be kept or read back, of samples and of CPU time.
     pub sample_rows_lost: u64,
     /// Rows of CPU time sent ahead of this report.
     pub cpu_rows: u64,
-    /// How much the host's counters rose while flows ran: `Tcp.RetransSegs` and others of `/proc/net/snmp` and
-    /// `netstat`, `softnet.dropped`, and each device's, such as `eth0.rx_dropped`. Those that did not rise are left out.
+    /// How much the host's counters rose from when the flows stood until they had ended: `Tcp.RetransSegs` and others of
+    /// `/proc/net/snmp` and `netstat`, `Ip6InReceives` and others of `snmp6`, `softnet.dropped`, each device's, such as
+    /// `eth0.rx_dropped`, and its driver's own, such as `eth0.ethtool.rx_no_buffer`. Those that did not rise are left out.
     pub counters: BTreeMap<String, u64>,
-    /// How long the engine was kept from running by its CPU quota while flows ran (cgroup `cpu.stat`), in microseconds;
-    /// absent where there is no quota to read.
+    /// How long CPU quotas kept the engine from running while flows ran (cgroup `cpu.stat`), in microseconds, summed over
+    /// all CPUs: of its own control group and those around it, the one that was held back most. Absent where none counts
+    /// it.
     pub throttled_us: Option<u64>,
     /// Why the trial is not whole at this end; absent if it is.
     pub incomplete: Option<Failed>,

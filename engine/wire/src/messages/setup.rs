@@ -119,8 +119,8 @@ pub enum Mode {
     /// `write` and `read`, as an application does.
     #[default]
     Copy,
-    /// The source maps one constant buffer into its sockets (`vmsplice`, `splice`); the sink reads as in `copy`. The
-    /// source's memory is out of the picture.
+    /// The source maps one constant buffer into its sockets (`vmsplice`, `splice`), at most 1 MiB at once, whatever
+    /// `length_bytes` says; the sink reads as in `copy`. The source's memory is out of the picture.
     Zerocopy,
     /// The source as in `zerocopy`; the sink has the kernel drop what arrived (`MSG_TRUNC`) in place of copying it.
     Discard,
