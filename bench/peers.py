@@ -29,7 +29,7 @@ from against.rounds import WARM_UP_S, Extent, many_flows, measure
 from against.tool import Peer
 
 KIB = 1 << 10
-LENGTHS_BYTES = (128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB)
+LENGTHS_BYTES = (128 * KIB, 256 * KIB, 1024 * KIB)
 QUICK_LENGTHS_BYTES = (256 * KIB,)
 
 
