@@ -90,7 +90,7 @@ def window_marks(trial: Mapping[str, object]) -> str:
 
 
 def link_words(link: Mapping[str, Any]) -> str:
-    """Describe an emulated link, as `Link.model_dump()` has it: "left and right, 100 Mbit/s, delay 10 ms"."""
+    """Describe an emulated link, as `Link.model_dump()` has it: "left and right, …, delay 10 ms one way"."""
     ends = ", ".join(link["between"][:-1]) + f" and {link['between'][-1]}"
     forward, backward = link["forward"], link["backward"]
     if len(link["between"]) > 2:
@@ -104,7 +104,7 @@ def _direction_words(way: Mapping[str, Any]) -> str:
     words = [f"{format_rate(way['rate_bps'])} of IP packets" if way["rate_bps"] else "unlimited rate"]
     if way["delay_ns"]:
         jitter = f" ± {format_duration(way['jitter_ns'])}" if way["jitter_ns"] else ""
-        words.append(f"delay {format_duration(way['delay_ns'])}{jitter}")
+        words.append(f"delay {format_duration(way['delay_ns'])}{jitter} one way")
     if way["reorder"]:
         words.append("out of order")
     if way["loss"]:
