@@ -16,7 +16,7 @@ def test_each_mode_has_panels_of_its_own_that_say_so():
     trials = [*rows(mode="copy"), *rows(mode="zerocopy", goodput_bps=5e10), *rows(mode="discard")]
     found = panels(make_cells(trials))
     assert [panel.title for panel in found] == [
-        "starlight → sara",
+        "starlight → sara · mode copy",
         "starlight → sara · mode zerocopy: the source's memory is out of the picture",
         "starlight → sara · mode discard: the memory of both ends is out of the picture",
     ]
@@ -42,7 +42,7 @@ def test_the_highest_goodput_is_that_of_one_mode():
     assert [(highest.direction, highest.number) for highest in found[1:]] == [
         ("starlight → sara, zerocopy", "50.0")
     ]
-    assert found[0].direction == "starlight → sara"
+    assert found[0].direction == "starlight → sara, copy"
     assert float(found[0].number) < 50
 
 

@@ -189,6 +189,32 @@ def test_an_axis_that_is_set_is_a_column():
     assert not set(titles) & {column.title for column in trial_lines([make_row()])[0]}
 
 
+def test_what_limited_a_trial_stands_with_its_share_the_greatest_first():
+    shares = {"limit_cwnd_share": 0.204, "limit_peer_window_share": 0.79, "limit_none_share": 0.006}
+    columns, (limited, unknown) = trial_lines([make_row(**shares, clock_bound_ms=0.0384), make_row()])
+    shown = {
+        column.title: (one.text, other.text)
+        for column, one, other in zip(columns, limited.cells, unknown.cells, strict=True)
+    }
+    assert shown["Limited by"] == ("peer window 79 %, cwnd 20 %", "")
+    assert shown["Clocks agree to"] == ("38.4 us", "")
+
+
+def test_a_path_that_could_not_be_kept_up_with_is_said_on_top():
+    marked = [make_row(path_emulation=mark) for mark in ("late", "kept up", "late", "overloaded")]
+    text = Elements(render(make_material(marked))).text
+    assert "1 of 4 trials: this machine could not keep up with the emulated path, packets were lost" in text
+    assert "2 of 4 trials: this machine could not keep up with the emulated path, more than 1.00 %" in text
+    kept_up = Elements(render(make_material([make_row(path_emulation="kept up")]))).text
+    assert "could not keep up" not in kept_up
+
+
+def test_modes_are_said_not_to_compare_where_there_are_several():
+    several = [*make_rows(repeats=1), *make_rows(repeats=1, change=lambda row: row | {"mode": "zerocopy"})]
+    assert "compare within a mode only" in Elements(render(make_material(several))).text
+    assert "within a mode" not in Elements(render(make_material(make_rows(repeats=1)))).text
+
+
 def test_page_of_a_real_archive(archive, tmp_path):
     target = tmp_path / "report.html"
     write_report(read_archive(archive), target)

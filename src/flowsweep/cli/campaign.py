@@ -14,27 +14,21 @@ from flowsweep.cli.app import tell_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.progress import progress_view
 from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
-from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
-from flowsweep.report.headline import highest_goodputs
+from flowsweep.report.headline import emulation_marks, highest_goodputs
 from flowsweep.run.conductor import Conditions, Earlier, run_campaign
 from flowsweep.run.observer import PathObserver
 from flowsweep.schedule import schedule
-from flowsweep.wording import counted, format_share
+from flowsweep.wording import counted
 
 SEED_BITS = 31
 """Of a seed that is drawn: a number that is still easy to write down."""
 
 _REASONS_SHOWN = 5
-_MARKS = {
-    "overloaded": "packets were lost that it should have carried",
-    "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
-}
-"""What it means that a trial's `path_emulation` is not "kept up"."""
 
 Row = Mapping[str, Any]
 
@@ -100,12 +94,8 @@ def tell_the_end(folder: Path) -> int:
         typer.echo(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
         typer.echo(f"  {count} of them: {error}")
-    marks = Counter(row["path_emulation"] for row in rows)
-    for mark in ("overloaded", "late"):
-        if marks[mark]:
-            typer.echo(
-                f"  {marks[mark]} of them: this machine could not keep up with the path: {_MARKS[mark]}"
-            )
+    for mark in emulation_marks(rows):
+        typer.echo(f"  {mark}")
     return 0 if set(statuses) <= {"ok"} else EXIT_TRIALS_FAILED
 
 

@@ -46,7 +46,14 @@ class Format(StrEnum):
     json = "json"
 
 
-@app.command("summary")
+_COLUMNS = (
+    "csv and json have all columns, among them what limited the flows (limit_…_share), how well the clocks "
+    "of several hosts agree (clock_bound_ms) and whether an emulated path was kept up with (path_emulation). "
+    "docs/statistics.md defines them."
+)
+
+
+@app.command("summary", epilog=_COLUMNS)
 def show_summary(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
@@ -141,7 +148,7 @@ def _seconds(value: float) -> str:
     return format_duration(value * SECOND_NS)
 
 
-_TEXTS = ("path", "window was", "congestion", "mode", "CPUs", "status")
+_TEXTS = ("path", "window was", "congestion", "mode", "CPUs", "emulation", "status")
 
 _ORDER = (
     "mode", "length_bytes", "src", "dst", "sources", "sinks", "flows", "window_sum_bytes",
@@ -172,6 +179,7 @@ _PARAMETERS: tuple[Column, ...] = (
     ("CPUs", lambda row: ", ".join(map(str, row["affinity"]))),
     ("IP version", _cell("family", str)),
     ("repeat", _cell("repeat", str)),
+    ("emulation", _cell("path_emulation", str)),
 )
 
 _RESULTS: tuple[Column, ...] = (

@@ -19,8 +19,9 @@ from flowsweep.figures.axis import (
 )
 
 MOST_SERIES = 8
-PLAIN_MODE = "copy"
-"""What applications do: a panel of it needs no word about its mode."""
+_MODES = ("copy", "zerocopy", "discard")
+PLAIN_MODE = _MODES[0]
+"""What applications do: where nothing else was measured, its panels need no word about it."""
 
 DIRECTION = Axis("direction", "direction", str, scaled=False, as_found=True)
 
@@ -33,7 +34,7 @@ class Panel:
     direction: str | None
     """"source → sink"; absent if the directions are the figure's series."""
     fixed: tuple[tuple[Axis, Value], ...]
-    """Axes that vary in the sweep, but not in this panel, with their value here; and a mode but `copy`."""
+    """Axes that vary in the sweep, but not in this panel, with their value; the mode, if `modes_named`."""
     x: Axis
     y: Axis | None
     """Present: the panel is a plane, drawn as surface and heatmap. Absent: a line over `x`."""
@@ -55,7 +56,7 @@ class Panel:
 def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
     """Split points, as `flowsweep.analysis.cells` has them, into panels, sweep by sweep, mode by mode.
 
-    Sweeps, modes and directions keep the order of the rows.
+    Sweeps and directions keep the order of the rows.
 
     A panel is a plane over window and flows where both vary, else a line over what varies. All that varies
     besides makes further panels, and so does the direction.
@@ -64,12 +65,24 @@ def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
     for row in rows:
         modes = sweeps.setdefault(row["sweep"], {})
         modes.setdefault(MODE.value(row), []).append({**row, DIRECTION.column: direction(row)})
+    named = modes_named(rows)
     return tuple(
         panel
         for sweep, modes in sweeps.items()
-        for mode, group in modes.items()
-        for panel in _panels_of_mode(sweep, mode, group)
+        for mode, group in sorted(modes.items(), key=lambda item: mode_rank(item[1][0]))
+        for panel in _panels_of_mode(sweep, mode, group, named=named)
     )
+
+
+def modes_named(rows: Sequence[Row]) -> bool:
+    """Whether the mode must be said: where there is another one than what applications do."""
+    return any(mode not in (None, PLAIN_MODE) for mode in MODE.values(rows))
+
+
+def mode_rank(row: Row) -> int:
+    """Where a row's mode stands: first what applications do, then what leaves more and more out."""
+    mode = MODE.value(row)
+    return _MODES.index(mode) if mode in _MODES else len(_MODES)
 
 
 def direction(row: Row) -> str:
@@ -77,7 +90,7 @@ def direction(row: Row) -> str:
     return wording.direction(row["src"], row["dst"], simultaneous=bool(row.get("simultaneous")))
 
 
-def _panels_of_mode(sweep: str, mode: Value, rows: list[Row]) -> list[Panel]:
+def _panels_of_mode(sweep: str, mode: Value, rows: list[Row], *, named: bool) -> list[Panel]:
     window = _window_axis(rows)
     candidates = (window, FLOWS, *_other_windows(window, rows), *_numbers_of_hosts(rows), *OTHERS)
     varying = [axis for axis in candidates if axis and len(axis.values(rows)) > 1]
@@ -91,7 +104,7 @@ def _panels_of_mode(sweep: str, mode: Value, rows: list[Row]) -> list[Panel]:
     good = [row for row in rows if row["goodput_highest_bps"] is not None]
     top = max((row["goodput_highest_bps"] for row in good), default=0.0)
     top_of_flow = max((row["goodput_highest_bps"] / row["flows"] for row in good), default=0.0)
-    marked = () if mode in (None, PLAIN_MODE) else ((MODE, mode),)
+    marked = ((MODE, mode),) if named and mode is not None else ()
     return [
         Panel(sweep, where, (*marked, *fixed), x, y, series, group, top, top_of_flow)
         for where, fixed, group in _split(rows, split)

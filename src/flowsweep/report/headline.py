@@ -1,5 +1,6 @@
 """The first thing a reader sees: how much was measured, and the highest goodput in each direction."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,12 +8,18 @@ import ibis
 import pyarrow as pa
 
 from flowsweep.analysis import cells
+from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.cells import format_range
-from flowsweep.figures.panel import PLAIN_MODE, direction
-from flowsweep.wording import both_windows, counted, format_rate, format_size
+from flowsweep.figures.panel import direction, mode_rank, modes_named
+from flowsweep.wording import both_windows, counted, format_rate, format_share, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
+_MARKS = {
+    "overloaded": "packets were lost that it should have carried",
+    "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
+}
+"""What it means that a trial's `path_emulation` is not "kept up"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +55,28 @@ def finished(trials: int, planned: int | None) -> str:
     return "trial" if trials == 1 else "trials"
 
 
+def emulation_marks(trials: Sequence[Row]) -> tuple[str, ...]:
+    """Say of how many trials the emulated path was not what the plan asks for, and why; none: of no trial."""
+    marks = Counter(row.get("path_emulation") for row in trials)
+    return tuple(
+        f"{marks[mark]} of {counted(len(trials), 'trial')}: this machine could not keep up with the emulated "
+        f"path, {meaning}"
+        for mark, meaning in _MARKS.items()
+        if marks[mark]
+    )
+
+
 def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
     """Find the highest median over repeats in each direction and mode; none where no trial is `ok`.
 
     The rows are those of a summary.
     """
-    by_direction: dict[str, list[Row]] = {_name(row): [] for row in trials}
+    named = modes_named(trials)
+    by_name: dict[str, list[Row]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
     for row in _cells(trials):
-        by_direction[_name(row)].append(row)
+        by_name[_name(row, named=named)].append(row)
     found = []
-    for name, rows in by_direction.items():
+    for name, rows in by_name.items():
         if rows:
             best = max(rows, key=lambda row: row["goodput_median_bps"])
             number, unit = format_rate(best["goodput_median_bps"]).split(" ")
@@ -65,10 +84,10 @@ def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
     return tuple(found)
 
 
-def _name(row: Row) -> str:
-    """The direction of a trial; a mode but the usual one is another way to measure, and stands apart."""
+def _name(row: Row, *, named: bool) -> str:
+    """The direction of a trial; each mode is another way to measure, and stands apart."""
     mode = MODE.value(row)
-    return direction(row) if mode in (None, PLAIN_MODE) else f"{direction(row)}, {mode}"
+    return f"{direction(row)}, {mode}" if named and mode else direction(row)
 
 
 def _cells(trials: Sequence[Row]) -> list[Row]:

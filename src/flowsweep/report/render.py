@@ -9,10 +9,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from flowsweep.figures.panel import modes_named
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
 from flowsweep.report.gallery import galleries
-from flowsweep.report.headline import finished, highest_goodputs, status_counts
+from flowsweep.report.headline import emulation_marks, finished, highest_goodputs, status_counts
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
 from flowsweep.report.trial_table import trial_lines
@@ -33,6 +34,8 @@ def render(material: Material) -> str:
             finished=finished(len(material.trials), material.trials_planned),
             status_counts=status_counts(material.trials),
             highest=highest_goodputs(material.trials),
+            emulation_marks=emulation_marks(material.trials),
+            modes_named=modes_named(material.trials),
             reasons=reasons(material.trials),
             galleries=galleries(material.cells),
             host_lines=host_lines(material.host_facts),

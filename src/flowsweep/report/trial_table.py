@@ -112,9 +112,19 @@ def _cpus(row: Row) -> str:
     return ", ".join(map(str, row.get("affinity") or ()))
 
 
+def _limits(row: Row) -> str:
+    """What filled up and how often, the most frequent first: "cwnd 90 %, peer window 10 %"."""
+    shares = {word: row.get(f"limit_{key}_share") or 0.0 for key, word in _LIMITS.items()}
+    told = sorted(shares.items(), key=lambda item: item[1], reverse=True)
+    return ", ".join(f"{word} {share * 100:.0f} %" for word, share in told if share >= _LEAST_SHARE_TOLD)
+
+
 def _milliseconds(value: float) -> str:
     return format_duration(float(f"{value:.3g}") * 1e6)
 
+
+_LIMITS = {"cwnd": "cwnd", "peer_window": "peer window", "send_buffer": "send buffer", "none": "none"}
+_LEAST_SHARE_TOLD = 0.01
 
 COLUMNS = (
     _label("Trial", "trial_id"),
@@ -167,6 +177,10 @@ COLUMNS = (
         "path_emulation",
         "of the path: late or overloaded where this machine could not keep up with it",
     ),
+    Column(
+        "Limited by", _limits, note="what the flight filled, as a share of the time; none: a pace, or idle"
+    ),
+    _quantity("Clocks agree to", "clock_bound_ms", _milliseconds, "bound of the error of the hosts' clocks"),
     _label("Verdict", "verdict"),
     _label("Sweep", "sweep"),
     _quantity("Repeat", "repeat", str),
