@@ -99,9 +99,11 @@ def test_a_telephone_shows_every_section_and_both_hosts(visit):
     for link in page.locator(".bar__links a").all():
         box = link.bounding_box()
         assert box["x"] + box["width"] <= bar["x"] + bar["width"], link.text_content()
-    setting = page.locator(".hosts th[scope=row]", has_text="net.ipv4.tcp_rmem").bounding_box()
-    assert setting["width"] < 0.45 * page.locator(".hosts").bounding_box()["width"]
-    assert page.locator(".hosts").bounding_box()["width"] <= 354
+    page.locator(".settings summary").click()
+    settings = page.locator(".settings .hosts")
+    name = settings.locator("th[scope=row]", has_text="net.ipv4.tcp_rmem").bounding_box()
+    assert name["width"] < 0.45 * settings.bounding_box()["width"]
+    assert settings.bounding_box()["width"] <= 354
 
 
 def test_labels_and_title_of_an_axis_stay_apart_on_a_telephone(visit):

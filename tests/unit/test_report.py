@@ -140,6 +140,7 @@ def test_hosts_are_marked_where_they_differ_but_not_in_their_names():
     assert lines["Own name"].values == ("one", "two")
     assert lines["Memory"].values == ("23.5 GiB", "23.5 GiB")
     assert lines["net.ipv4.tcp_rmem"].values[0] == "4096 131072 6291456"
+    assert [lines[name].folded for name in ("net.ipv4.tcp_rmem", "net.core.rmem_max")] == [True, False]
 
 
 def test_devices_and_routes_are_those_that_lead_to_other_hosts():

@@ -20,6 +20,11 @@ class FactLine:
     setting: bool
     """A sysctl, by its own name."""
 
+    @property
+    def folded(self) -> bool:
+        """A setting is of interest at first sight where hosts differ in it."""
+        return self.setting and not self.differs
+
 
 def host_lines(host_facts: Mapping[str, Facts]) -> tuple[FactLine, ...]:
     """Put the facts of all hosts into lines, sysctls last."""
