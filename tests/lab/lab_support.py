@@ -153,3 +153,22 @@ def wait_until(condition: Callable[[], bool]) -> None:
     finally:
         pause.kill()
         pause.wait()
+
+
+def engine_of(controller: int, host: str) -> int:
+    """Process id of the one engine of a host that a controller's lab has."""
+    (namespace,) = [name for name in namespaces_of(controller) if name.endswith(f"-host-{host}")]
+    result = subprocess.run(
+        ["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True, timeout=10
+    )
+    (engine,) = result.stdout.split()
+    return int(engine)
+
+
+def runs(pid: int) -> bool:
+    """Whether a process is there, other than as a zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from lab_support import controller, interfaces, namespaces_of, needs_lab
+from lab_support import controller, interfaces, namespaces_of, needs_lab, runs
 
 import campaign_support
 from flowsweep.archive import read_archive
@@ -122,11 +122,3 @@ def traffic_flows(pid: int) -> bool:
 
 def arguments_of(pid: int) -> list[bytes]:
     return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-
-
-def runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"

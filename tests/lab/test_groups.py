@@ -2,12 +2,11 @@
 
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from lab_support import interfaces, namespaces_of, needs_lab
+from lab_support import engine_of, interfaces, namespaces_of, needs_lab
 
 from campaign_support import flowsweep, start, summary, wait_until
 from flowsweep.analysis import balance, bins
@@ -71,8 +70,8 @@ def test_a_host_that_dies_is_named_at_once_and_nothing_stays_behind(tmp_path: Pa
     before, archive = interfaces(), tmp_path / "archive"
     command = start("run", write_plan(tmp_path, 'duration = "30s"'), "--archive", archive)
     wait_until(lambda: command.poll() is not None or _received_bytes(command.pid, "t1") > 1_000_000)
-    engines = [_engine(command.pid, name) for name in (*SOURCES, *SINKS)]
-    os.kill(_engine(command.pid, host), signal.SIGKILL)
+    engines = [engine_of(command.pid, name) for name in (*SOURCES, *SINKS)]
+    os.kill(engine_of(command.pid, host), signal.SIGKILL)
     killed_at = time.time()
     output, _ = command.communicate(timeout=60)
     assert command.returncode == 1, output
@@ -105,21 +104,12 @@ def test_the_campaign_of_seed_001_in_short(tmp_path: Path) -> None:
     assert float(three["goodput_bps"]) > 1.5 * float(one["goodput_bps"])
 
 
-def _engine(controller: int, host: str) -> int:
-    (namespace,) = [name for name in namespaces_of(controller) if name.endswith(f"-host-{host}")]
-    result = subprocess.run(
-        ["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True, timeout=10
-    )
-    (engine,) = result.stdout.split()
-    return int(engine)
-
-
 def _received_bytes(controller: int, host: str) -> int:
     """What a host has received from the switch; 0 while there is no such host yet."""
     if not any(name.endswith(f"-host-{host}") for name in namespaces_of(controller)):
         return 0
     try:
-        lines = Path(f"/proc/{_engine(controller, host)}/net/dev").read_text(encoding="ascii").splitlines()
+        lines = Path(f"/proc/{engine_of(controller, host)}/net/dev").read_text(encoding="ascii").splitlines()
     except (ValueError, OSError):
         return 0
     counters = [line.partition(":")[2].split() for line in lines if line.strip().startswith("link")]

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lab_support import controller, host, interfaces, link, namespaces_of, needs_lab, wait_until
+from lab_support import controller, host, interfaces, link, namespaces_of, needs_lab, runs, wait_until
 
 from flowsweep.errors import LabError
 from flowsweep.lab import build_lab, leftovers
@@ -121,11 +121,3 @@ def standing(prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
 
 def command_of(pid: int) -> str:
     return Path(f"/proc/{pid}/exe").readlink().name
-
-
-def runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"

@@ -1,13 +1,13 @@
 """A campaign outlives its controller, its engines and its path; in the end every trial is there once."""
 
 import os
-import re
 import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from lab_support import engine_of, namespaces_of
 
 from campaign_support import LAB_MISSING, finished_trials, flowsweep, start, summary, wait_until, write_plan
 from flowsweep.archive import read_archive
@@ -54,20 +54,20 @@ def test_sixty_trials_survive_what_may_happen_to_them(tmp_path: Path) -> None:
     assert all(int(row["bins"]) == int(row["bins_expected"]) for row in rows)
     # Each of the four accidents cost one trial, which was tried again, and the count says so.
     assert sum(int(row["attempts"]) > 1 for row in rows) >= 4
-    assert _namespaces(first.pid) == []
+    assert namespaces_of(first.pid) == []
 
 
 def _kill_engine(controller: int, host: str, archive: Path) -> None:
     """Kill a host's engine in the middle of a trial; it may be its source or its sink."""
     before, finished = _accidents(archive), finished_trials(archive)
-    os.kill(_engine(controller, host), signal.SIGKILL)
+    os.kill(engine_of(controller, host), signal.SIGKILL)
     wait_until(lambda: _accidents(archive) > before)
     wait_until(lambda: finished_trials(archive) > finished + 2)
 
 
 def _interrupt_link(controller: int, archive: Path) -> None:
     """Take the link away until a trial has felt it."""
-    (router,) = [name for name in _namespaces(controller) if "-link-" in name]
+    (router,) = [name for name in namespaces_of(controller) if "-link-" in name]
     before = _accidents(archive)
     _set_link(router, "down")
     wait_until(lambda: _accidents(archive) > before)
@@ -83,20 +83,6 @@ def _set_link(router: str, state: str) -> None:
         subprocess.run(["ip", "-n", router, "link", "set", side, state], check=True, timeout=10)
 
 
-def _engine(controller: int, host: str) -> int:
-    (namespace,) = [name for name in _namespaces(controller) if name.endswith(f"-host-{host}")]
-    result = subprocess.run(
-        ["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True, timeout=10
-    )
-    (engine,) = result.stdout.split()
-    return int(engine)
-
-
-def _namespaces(controller: int) -> list[str]:
-    result = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True, timeout=10)
-    return re.findall(rf"^(flowsweep-{controller}-\S+)", result.stdout, re.MULTILINE)
-
-
 def test_an_interrupted_campaign_keeps_what_is_done_and_goes_on(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     plan = write_plan(tmp_path, sweep=SWEEP, directions="both")
@@ -107,7 +93,7 @@ def test_an_interrupted_campaign_keeps_what_is_done_and_goes_on(tmp_path: Path) 
     assert first.returncode == 130, output
     done = finished_trials(archive)
     assert 3 <= done < 20
-    assert _namespaces(first.pid) == []
+    assert namespaces_of(first.pid) == []
 
     flowsweep("run", plan, "--archive", archive, "--resume")
     assert Counter(row["status"] for row in summary(archive)) == {"ok": 20}
