@@ -1,0 +1,64 @@
+"""A finding: one conclusion about a campaign, as data and as a sentence."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+FindingKind = Literal[
+    "plateau", "effect", "direction", "flows", "congestion", "duration", "slow_start", "variation", "drift",
+    "outliers", "periodicity", "correlation", "verdict", "theory",
+]  # fmt: skip
+"""What a finding is about."""
+
+Decision = Literal["effect", "no practical effect", "undecided", "described"]
+"""Whether there is one; "described" where nothing was to be decided, as of how much goodput varied."""
+
+FigureKind = Literal[
+    "plane", "line", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration", "effects"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureKey:
+    """Which figure of a report shows why; a report without it links to nothing."""
+
+    kind: FigureKind
+    sweep: str
+    mode: str
+    direction: str | None = None
+    """ "source → sink", where the figure is of one direction."""
+    axis: str | None = None
+    """Column of the summary, where there is one figure for each axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One conclusion. Numbers are null where a finding has none."""
+
+    kind: FindingKind
+    sweep: str
+    mode: str
+    direction: str | None
+    """ "source → sink"; null: of all directions of the sweep."""
+    axis: str | None
+    """Column of the summary that was varied; null where the finding is not about one."""
+    decision: Decision
+    claim: str
+    """The sentence, with its numbers in engineering units."""
+    effect: float | None
+    """The estimate, in `effect_unit`."""
+    effect_unit: str | None
+    """"%" (relative change of goodput), "bytes", "flows", "s", "bit/s", "1" (a share or a coefficient)."""
+    interval_low: float | None
+    """Ends of the 95 % interval of `effect`."""
+    interval_high: float | None
+    p_value: float | None
+    """Of "there is no effect", not corrected; null where nothing was tested."""
+    p_adjusted: float | None
+    """By Holm's correction over all questions that were asked of the campaign."""
+    n: int
+    """Trials that the finding rests on."""
+    method: str
+    """How it was computed, in words that name the procedure."""
+    evidence: tuple[str, ...]
+    """trial_id of the rows that it rests on."""
+    figure: FigureKey | None
