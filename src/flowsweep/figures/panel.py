@@ -53,13 +53,15 @@ class Panel:
         return " · ".join([*parts, *(axis.text(value) for axis, value in self.fixed)])
 
 
-def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
+def panels(rows: Sequence[Row], *, against: Axis = FLOWS) -> tuple[Panel, ...]:
     """Split points, as `flowsweep.analysis.cells` has them, into panels, sweep by sweep, mode by mode.
 
     Sweeps and directions keep the order of the rows.
 
     A panel is a plane over window and flows where both vary, else a line over what varies. All that varies
     besides makes further panels, and so does the direction.
+
+    `against`: what else than the flows makes the plane; there are no panels where it makes none.
     """
     sweeps: dict[str, dict[Value, list[Row]]] = {}
     for row in rows:
@@ -70,7 +72,8 @@ def panels(rows: Sequence[Row]) -> tuple[Panel, ...]:
         panel
         for sweep, modes in sweeps.items()
         for mode, group in sorted(modes.items(), key=lambda item: mode_rank(item[1][0]))
-        for panel in _panels_of_mode(sweep, mode, group, named=named)
+        for panel in _panels_of_mode(sweep, mode, group, against, named=named)
+        if against is FLOWS or panel.y is against
     )
 
 
@@ -90,13 +93,13 @@ def direction(row: Row) -> str:
     return wording.direction(row["src"], row["dst"], simultaneous=bool(row.get("simultaneous")))
 
 
-def _panels_of_mode(sweep: str, mode: Value, rows: list[Row], *, named: bool) -> list[Panel]:
+def _panels_of_mode(sweep: str, mode: Value, rows: list[Row], against: Axis, *, named: bool) -> list[Panel]:
     window = _window_axis(rows)
     candidates = (window, FLOWS, *_other_windows(window, rows), *_numbers_of_hosts(rows), *OTHERS)
     varying = [axis for axis in candidates if axis and len(axis.values(rows)) > 1]
     x: Axis
-    if window in varying and FLOWS in varying:
-        x, y, series = window or FLOWS, FLOWS, None
+    if window in varying and against in varying:
+        x, y, series = window or FLOWS, against, None
     else:
         x = next((axis for axis in varying if axis.scaled and _all_set(axis, rows)), window or FLOWS)
         y, series = None, _series_axis([axis for axis in (DIRECTION, *varying) if axis is not x], rows)

@@ -1,0 +1,94 @@
+"""What every figure of a report comes with: which findings it belongs to, words around it, its data."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from flowsweep.analysis.finding import FigureKey, FigureKind, Finding
+from flowsweep.figures.axis import Row
+
+PRACTICAL_MARGIN = 0.03
+"""Relative change of goodput within which two are practically equal, unless something else is said."""
+
+KIND_TITLES: Mapping[FigureKind, str] = {
+    "effects": "What makes a difference",
+    "plane": "Goodput over the grid",
+    "line": "Goodput over one parameter",
+    "product": "Goodput against window × flows",
+    "per_flow": "Goodput per flow against window per flow",
+    "limits": "What limited",
+    "cpu": "CPU load",
+    "ecdf": "Distribution of goodput",
+    "time_series": "Goodput over the campaign",
+    "duration": "How long a trial has to be",
+}
+"""Headings of the kinds, in the order in which a reader meets them."""
+
+_SAME_PLACE = {"line": "plane"}
+"""A sweep has a plane or a line: a finding that names the one means the other where that is what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureData:
+    """All that the figures of a report are drawn from."""
+
+    trials: Sequence[Row]
+    """Rows of `flowsweep.analysis.summary`, in any order."""
+    cells: Sequence[Row]
+    """Rows of `flowsweep.analysis.cells`, in the order in which sweeps and directions shall stand."""
+    intervals: Sequence[Row] = ()
+    """Rows of `flowsweep.analysis.interval_goodputs`; none of an imported archive."""
+    cuts: Sequence[Row] = ()
+    """Rows of `flowsweep.analysis.cut_durations`, likewise."""
+    findings: Sequence[Finding] = ()
+    margin: float = PRACTICAL_MARGIN
+    """The margin that the findings were decided with, as a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One figure of a report."""
+
+    key: FigureKey
+    title: str
+    """What tells it from the others of its kind and sweep; plain text. The kind itself: `KIND_TITLES`."""
+    caption: str
+    """How to read it, in a sentence or two; plain text."""
+    file_name: str
+    """Of the picture and of the data, without ending."""
+    figure: go.Figure
+    rows: tuple[Mapping[str, Any], ...]
+    """What is drawn, for a table: all rows have the same columns, with units in their names."""
+    needs_webgl: bool = False
+    """It is a surface, of which a browser can show few at once; a map of the same data follows it."""
+
+
+def figure_of(key: FigureKey | None, drawn: Sequence[Drawn]) -> Drawn | None:
+    """Find the figure that shows why a finding holds: of its kind, sweep and mode, and of its direction if any.
+
+    Of several the first, preferring one of the same axis and of the same direction.
+    """
+    if key is None:
+        return None
+    return max(
+        (one for one in drawn if _shows(one.key, key)),
+        key=lambda one: (one.key.axis == key.axis, one.key.direction == key.direction, not one.needs_webgl),
+        default=None,
+    )
+
+
+def file_stem(*parts: str | None) -> str:
+    """Make the name of a file that any system takes: "windows-a-b-length-8-kb-limits"."""
+    text = " ".join(part for part in parts if part)
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower() or "figure"
+
+
+def _shows(drawn: FigureKey, asked: FigureKey) -> bool:
+    return (
+        _SAME_PLACE.get(drawn.kind, drawn.kind) == _SAME_PLACE.get(asked.kind, asked.kind)
+        and (drawn.sweep, drawn.mode) == (asked.sweep, asked.mode)
+        and (None in (drawn.direction, asked.direction) or drawn.direction == asked.direction)
+    )

@@ -1,0 +1,99 @@
+"""Goodput over the points of a grid: surfaces and maps, lines, and what one flow got."""
+
+from collections.abc import Iterable, Sequence
+
+import plotly.graph_objects as go
+
+from flowsweep.analysis.finding import FigureKey, FigureKind
+from flowsweep.figures.axis import FLOWS, LENGTH, Axis, Row
+from flowsweep.figures.cells import placed
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.heatmap import heatmap
+from flowsweep.figures.line import line
+from flowsweep.figures.panel import Panel, panels
+from flowsweep.figures.per_flow import per_flow, per_flow_axes
+from flowsweep.figures.surface import surface
+
+_MEDIANS = "Median over the repeats of the sum over all flows."
+
+
+def drawn_planes(data: FigureData) -> list[Drawn]:
+    """Draw each plane as a surface and as a map: over window and flows, then over window and length."""
+    found = [*_with_goodput(panels(data.cells)), *_with_goodput(panels(data.cells, against=LENGTH))]
+    return [one for panel in found if panel.y is not None for one in _plane(panel, panel.y)]
+
+
+def drawn_lines(data: FigureData) -> list[Drawn]:
+    """Draw the panels that are no plane as lines."""
+    caption = f"{_MEDIANS} Faint marks are the repeats."
+    return [
+        _drawn("line", panel, panel.x.column, line(panel), _axes(panel), caption)
+        for panel in _with_goodput(panels(data.cells))
+        if panel.y is None
+    ]
+
+
+def drawn_per_flow(data: FigureData) -> list[Drawn]:
+    """Draw the goodput of one flow over the window of one flow, where windows vary."""
+    caption = "Median over the repeats of the sum divided by the flows. Faint marks are the repeats."
+    found = []
+    for panel in _with_goodput(panels(data.cells)):
+        figure, axes = per_flow(panel), per_flow_axes(panel)
+        if figure is not None and axes is not None:
+            found.append(_drawn("per_flow", panel, axes[-1].column, figure, axes, caption))
+    return found
+
+
+def point_rows(panel: Panel, axes: Sequence[Axis]) -> tuple[Row, ...]:
+    """One row for each point of a figure: what it shows."""
+    return tuple(
+        {
+            "sweep": panel.sweep,
+            "direction": panel.direction or "",
+            **{axis.column: value for axis, value in panel.fixed},
+            **dict(zip([axis.column for axis in axes], key, strict=True)),
+            **{f"goodput_{name}_bps": row[f"goodput_{name}_bps"] for name in ("median", "lowest", "highest")},
+            "repeats_ok": row["repeats_ok"],
+            "trials": row["trials"],
+            "capped": row["window_capped"],
+        }
+        for key, row in placed(panel.rows, axes).items()
+    )
+
+
+def _plane(panel: Panel, y: Axis) -> list[Drawn]:
+    caption = f"{_MEDIANS} Colours and heights have one scale in the whole sweep."
+    over = None if y is FLOWS else f"over {y.name}"
+    return [
+        _drawn("plane", panel, y.column, figure, _axes(panel), caption, over, name, needs_webgl=webgl)
+        for figure, name, webgl in ((surface(panel), "surface", True), (heatmap(panel), "map", False))
+    ]
+
+
+def _drawn(  # one figure of a panel
+    kind: FigureKind,
+    panel: Panel,
+    axis: str,
+    figure: go.Figure,
+    axes: Sequence[Axis],
+    caption: str,
+    *names: str | None,
+    needs_webgl: bool = False,
+) -> Drawn:
+    return Drawn(
+        FigureKey(kind, panel.sweep, panel.rows[0]["mode"], panel.direction, axis),
+        panel.title or panel.sweep,
+        caption,
+        file_stem(panel.sweep, panel.title, *names) if names else file_stem(panel.sweep, panel.title, kind),
+        figure,
+        point_rows(panel, axes),
+        needs_webgl,
+    )
+
+
+def _axes(panel: Panel) -> list[Axis]:
+    return list(dict.fromkeys(axis for axis in (panel.series, panel.y, panel.x) if axis is not None))
+
+
+def _with_goodput(found: Iterable[Panel]) -> list[Panel]:
+    return [panel for panel in found if panel.top_bps > 0]
