@@ -21,6 +21,13 @@ REPEATS = 1
 DRAIN_TIMEOUT_NS = 10 * SECOND_NS
 MINIMUM_BINS = 3
 
+# Findings
+SIGNIFICANCE = 0.05
+"""The probability of any false claim in a campaign without effects, at most."""
+CONFIDENCE = 0.95
+EQUIVALENCE_MARGIN = 0.03
+"""A relative change of goodput up to this much is of no practical effect, unless a person says otherwise."""
+
 # What a plan may ask for
 DURATION_MAX_NS = 24 * 3600 * SECOND_NS
 SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS

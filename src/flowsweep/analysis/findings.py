@@ -1,0 +1,116 @@
+"""All findings of a campaign: the questions of every topic, decided together."""
+
+from collections.abc import Iterator, Sequence
+
+from statsmodels.stats.multitest import multipletests
+
+from flowsweep.analysis.finding import Decision, Finding, FindingKind
+from flowsweep.analysis.observations import Observations, Row, observations
+from flowsweep.analysis.question import Question
+from flowsweep.archive import Tables
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
+
+
+def findings(
+    summary: Sequence[Row], *, tables: Tables | None = None, margin: float = EQUIVALENCE_MARGIN
+) -> tuple[Finding, ...]:
+    """Draw conclusions from a campaign.
+
+    Args:
+        summary: Rows of `flowsweep.analysis.summary`, all of a campaign.
+        tables: Of the same campaign; what needs more than the summary is left out without them.
+        margin: A relative change of goodput up to this much, either way, is of no practical effect; 0.03 is
+            3 %.
+
+    Returns:
+        The most important first. All questions that may claim an effect share one error rate: with no effect
+        anywhere, the probability of any false claim is at most 5 % (Holm 1979, A simple sequentially
+        rejective multiple test procedure, Scandinavian Journal of Statistics 6). Methods: docs/findings.md.
+    """
+    questions = [
+        question
+        for observed in observations(summary)
+        for question in _questions(observed, tables=tables, margin=margin)
+    ]
+    return tuple(sorted(decided(questions), key=_importance))
+
+
+def _questions(observed: Observations, *, tables: Tables | None, margin: float) -> Iterator[Question]:
+    """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
+    yield from ()
+
+
+def decided(questions: Sequence[Question]) -> list[Finding]:
+    """Decide questions together.
+
+    Args:
+        questions: All that are asked of a campaign; their effects are in units of their own.
+
+    Returns:
+        One finding for each question, in the same order: "effect" where the p-value, corrected after Holm
+        (1979) over all that have one, is below 0.05 and a second opinion, if there is one, agrees; else "no
+        practical effect" where the 95 % interval lies within the margin; else "undecided". A question without
+        a p-value is "described".
+    """
+    tested = [question.p_value for question in questions if question.p_value is not None]
+    adjusted = iter(multipletests(tested, alpha=SIGNIFICANCE, method="holm")[1] if tested else ())
+    return [
+        _finding(question, None if question.p_value is None else float(next(adjusted)))
+        for question in questions
+    ]
+
+
+def _finding(question: Question, p_adjusted: float | None) -> Finding:
+    decision, remark = _decision(question, p_adjusted)
+    return Finding(
+        kind=question.kind,
+        sweep=question.sweep,
+        mode=question.mode,
+        direction=question.direction,
+        axis=question.axis,
+        decision=decision,
+        claim=question.say(decision),
+        effect=question.effect,
+        effect_unit=question.effect_unit,
+        interval_low=question.interval_low,
+        interval_high=question.interval_high,
+        p_value=question.p_value,
+        p_adjusted=p_adjusted,
+        n=question.n,
+        method=question.method + remark,
+        evidence=question.evidence,
+        figure=question.figure,
+    )
+
+
+def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, str]:
+    """What is decided, and what the second opinion adds to the method."""
+    if p_adjusted is None:
+        return ("undecided" if question.untestable else "described"), ""
+    remark = ""
+    if p_adjusted < SIGNIFICANCE:
+        if question.second_opinion is None:
+            return "effect", ""
+        other = question.second_opinion()
+        remark = f"; permutation within blocks: p = {other:.2g}"
+        if other < SIGNIFICANCE:
+            return "effect", remark
+        return "undecided", f"{remark}, which does not bear it out"
+    return ("no practical effect" if question.within_margin else "undecided"), remark
+
+
+_KINDS: tuple[FindingKind, ...] = (
+    "verdict", "plateau", "effect", "flows", "congestion", "direction", "drift", "periodicity", "outliers",
+    "correlation", "duration", "slow_start", "theory", "variation",
+)  # fmt: skip
+"""Where decisions are alike, the first comes first."""
+
+_RANK: dict[Decision, int] = {"effect": 0, "described": 1, "no practical effect": 2, "undecided": 3}
+_HEADLINES: tuple[FindingKind, ...] = ("verdict", "plateau")
+"""What a person came for: told before the rest unless undecided, tested or not."""
+
+
+def _importance(finding: Finding) -> tuple[float, ...]:
+    headline = finding.kind in _HEADLINES and finding.decision != "undecided"
+    size = abs(finding.effect) if finding.effect is not None and finding.effect_unit == "%" else 0.0
+    return (0 if headline else 1, _RANK[finding.decision], _KINDS.index(finding.kind), -size)
