@@ -86,7 +86,8 @@ def mathis_bps(mss_bytes: Number, rtt_s: Number, loss: Number, constant: float =
     Source: Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance
     algorithm", Computer Communication Review 27(3), 1997, equation 3. It knows neither timeouts nor windows.
     """
-    return mss_bytes * 8 / rtt_s * constant / loss**0.5
+    rate_bps: Number = mss_bytes * 8 / rtt_s * constant / _power(loss, 0.5)
+    return rate_bps
 
 
 def padhye_bps(
@@ -109,17 +110,18 @@ def padhye_bps(
     p, b = loss, acked
     kept = 1 - p
     constant = (2 + b) / (3 * b)
-    unlimited = constant + (8 * kept / (3 * b * p) + constant**2) ** 0.5
+    unlimited = constant + _power(8 * kept / (3 * b * p) + constant**2, 0.5)
     window = _least(unlimited, window_segments)
     timeout = _least(
-        (1 - kept**3) * (1 + kept**3 * (1 - kept ** (window - 3))) / (1 - kept**window), 1 + 0 * p
+        (1 - kept**3) * (1 + kept**3 * (1 - _power(kept, window - 3))) / (1 - _power(kept, window)), 1 + 0 * p
     )
     backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
     growing = b / 2 * unlimited + 1
     held = b / 8 * window_segments + kept / (p * window_segments) + 2
     rounds = _either(unlimited < window_segments, growing, held)
     segments = kept / p + window + timeout / kept
-    return mss_bytes * 8 * segments / (rtt_s * rounds + timeout * rto_s * backoff / kept)
+    rate_bps: Number = mss_bytes * 8 * segments / (rtt_s * rounds + timeout * rto_s * backoff / kept)
+    return rate_bps
 
 
 def cubic_bps(mss_bytes: Number, rtt_s: Number, loss: Number) -> Number:
@@ -135,9 +137,12 @@ def cubic_bps(mss_bytes: Number, rtt_s: Number, loss: Number) -> Number:
     it has Reno's average window, √(3 / (2 p)).
     """
     scale = (CUBIC_C * (3 + CUBIC_BETA) / (4 * (1 - CUBIC_BETA))) ** 0.25
-    cubic_segments = scale * rtt_s**0.75 / loss**0.75
-    reno_segments = MATHIS_CONSTANT / loss**0.5
-    return _either(cubic_segments > reno_segments, cubic_segments, reno_segments) * mss_bytes * 8 / rtt_s
+    cubic_segments = _power(rtt_s / loss, 0.75) * scale
+    reno_segments = MATHIS_CONSTANT / _power(loss, 0.5)
+    rate_bps: Number = (
+        _either(cubic_segments > reno_segments, cubic_segments, reno_segments) * mss_bytes * 8 / rtt_s
+    )
+    return rate_bps
 
 
 def tcp_efficiency_percent(sent_bytes: Number, retransmitted_bytes: Number) -> Number:
@@ -177,10 +182,17 @@ def transfer_time_ratio(ideal_bps: Number, goodput_bps: Number) -> Number:
 
 
 def _least(one: Number, other: Number) -> Number:
-    return _either(one < other, one, other)
+    lesser: Number = _either(one < other, one, other)
+    return lesser
 
 
 def _either(condition: "bool | ir.BooleanValue", one: Number, other: Number) -> Number:
     if isinstance(condition, ir.Value):
-        return condition.ifelse(one, other)
+        chosen: Number = condition.ifelse(one, other)
+        return chosen
     return one if condition else other
+
+
+def _power(base: Number, exponent: "float | Number") -> Number:
+    raised: Number = base**exponent
+    return raised
