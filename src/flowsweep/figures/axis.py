@@ -56,6 +56,8 @@ NOT_SET = "not set"
 
 FLOWS = Axis("flows", "flows", str)
 WINDOW_SUM = Axis("window_sum_asked_bytes", "window sum", format_size)
+WINDOW_SUM_OF_TRIAL = Axis("window_sum_bytes", "window sum", format_size)
+"""A trial has one window sum, also where it answers several that were asked for."""
 WINDOW = Axis("window_bytes", "window per flow", format_size)
 WINDOW_SEND = Axis("window_send_bytes", "send window per flow", format_size)
 WINDOW_RECV = Axis("window_recv_bytes", "receive window per flow", format_size)
@@ -82,6 +84,10 @@ OTHERS = (
     Axis("family", "IPv", str, scaled=False),
 )
 """What may vary besides windows and flows, in the order in which figures prefer them as an axis."""
+
+
+AXES = (*WINDOWS, WINDOW_SUM_OF_TRIAL, FLOWS, SOURCES, SINKS, *OTHERS)
+"""All of them."""
 
 
 def position(value: float) -> float:

@@ -1,9 +1,25 @@
 """All figures of a campaign, sweep by sweep, kind by kind."""
 
+from flowsweep.figures.cpu import drawn_cpu
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData
+from flowsweep.figures.ecdf import drawn_distributions
+from flowsweep.figures.effects import drawn_effects
+from flowsweep.figures.limits import drawn_limits
 from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes
+from flowsweep.figures.product import drawn_products
+from flowsweep.figures.time_series import drawn_time_series
 
-_DRAWERS = (drawn_planes, drawn_lines, drawn_per_flow)
+_DRAWERS = (
+    drawn_effects,
+    drawn_planes,
+    drawn_lines,
+    drawn_products,
+    drawn_per_flow,
+    drawn_limits,
+    drawn_cpu,
+    drawn_distributions,
+    drawn_time_series,
+)
 
 
 def drawn_figures(data: FigureData) -> list[Drawn]:

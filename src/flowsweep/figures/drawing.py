@@ -8,10 +8,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from flowsweep.analysis.finding import FigureKey, FigureKind, Finding
+from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import Row
-
-PRACTICAL_MARGIN = 0.03
-"""Relative change of goodput within which two are practically equal, unless something else is said."""
 
 KIND_TITLES: Mapping[FigureKind, str] = {
     "effects": "What makes a difference",
@@ -44,7 +42,7 @@ class FigureData:
     cuts: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.cut_durations`, likewise."""
     findings: Sequence[Finding] = ()
-    margin: float = PRACTICAL_MARGIN
+    margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""
 
 
@@ -60,6 +58,7 @@ class Drawn:
     file_name: str
     """Of the picture and of the data, without ending."""
     figure: go.Figure
+    """It may have several axes (`xaxis2` …) and annotations."""
     rows: tuple[Mapping[str, Any], ...]
     """What is drawn, for a table: all rows have the same columns, with units in their names."""
     needs_webgl: bool = False
@@ -67,7 +66,7 @@ class Drawn:
 
 
 def figure_of(key: FigureKey | None, drawn: Sequence[Drawn]) -> Drawn | None:
-    """Find the figure that shows why a finding holds: of its kind, sweep and mode, and of its direction if any.
+    """Find the figure that shows why a finding holds: of its kind, sweep, mode, and direction if it has one.
 
     Of several the first, preferring one of the same axis and of the same direction.
     """

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Axis, Row, position
 from flowsweep.figures.cells import Cell, cell, placed
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis, scaled_axis
 from flowsweep.figures.panel import DIRECTION, Panel
 from flowsweep.figures.scale import RateScale, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
@@ -41,26 +42,14 @@ def lines(
             _repeats(name, found, scale, colours[index]),
             _median(name, found, x, scale, colours[index], index),
         ]
-    values = sorted({value for _, found in drawn for value in found})
-    positions, labels = x.ticks(values)
     return figure(
         traces,
         hovermode="closest",
         showlegend=len(drawn) > 1 or bool(drawn and drawn[0][0]),
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        margin={"l": 58, "r": 12, "t": 34, "b": 48},
-        xaxis={
-            "title": {"text": x.name, "standoff": 8},
-            "automargin": True,
-            "tickvals": positions,
-            "ticktext": labels,
-            "zeroline": False,
-        },
-        yaxis={
-            "title": {"text": f"{title}, {scale.unit}", "standoff": 8},
-            "range": [0, scale.top * 1.06],
-            "nticks": 6,
-        },
+        legend=LEGEND_ABOVE,
+        margin=MARGIN,
+        xaxis=scaled_axis(x, [value for _, found in drawn for value in found]),
+        yaxis=rate_axis(scale, title),
     )
 
 

@@ -1,0 +1,146 @@
+"""The cumulative distribution of goodput, one curve for each window: how steady, and how far apart."""
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, Value
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN
+from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.wording import counted
+
+MOST_STEPS = 100
+"""Of one curve: more intervals than that are shown by as many of their quantiles."""
+FEWEST_REPEATS = 5
+"""Of one curve: fewer trials have no distribution to speak of."""
+
+
+def drawn_distributions(data: FigureData) -> list[Drawn]:
+    """Draw the distributions over intervals and over trials, for each direction, where there are enough."""
+    by_trial: dict[str, list[float]] = {}
+    for row in data.intervals:
+        by_trial.setdefault(row["trial_id"], []).append(row["goodput_bps"])
+    found = []
+    for group in trial_groups(data.trials, data.cells):
+        intervals = _curves(group, {row["trial_id"]: by_trial.get(row["trial_id"], ()) for row in group.good})
+        if intervals:
+            found.append(_drawn(group, intervals, "intervals"))
+        trials = _curves(group, {row["trial_id"]: (row["goodput_bps"],) for row in group.good})
+        if trials and max(map(len, trials.values())) >= FEWEST_REPEATS:
+            found.append(_drawn(group, trials, "trials"))
+    return found
+
+
+def _curves(group: TrialGroup, goodputs: dict[str, Sequence[float]]) -> dict[Value, list[float]]:
+    """All goodputs of each value of the group's axis, ascending; values that have none are left out."""
+    return {
+        value: everything
+        for value in group.x.values(group.good)
+        if (
+            everything := sorted(
+                goodput
+                for row in group.good
+                if group.x.value(row) == value
+                for goodput in goodputs[row["trial_id"]]
+            )
+        )
+    }
+
+
+def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Drawn:
+    scale = rate_scale(max(values[-1] for values in curves.values()))
+    colours = series_colours(len(curves))
+    traces = [
+        _curve(escape(group.x.text(value), quote=False), goodputs, scale, what, colours[index], index)
+        for index, (value, goodputs) in enumerate(curves.items())
+    ]
+    drawn = figure(
+        traces,
+        hovermode="closest",
+        showlegend=len(curves) > 1,
+        legend=LEGEND_ABOVE,
+        margin=MARGIN,
+        xaxis={
+            "title": {"text": f"goodput, {scale.unit}", "standoff": 8},
+            "range": [0, scale.top * HEADROOM],
+            "automargin": True,
+            "zeroline": False,
+        },
+        yaxis={"title": {"text": f"share of {what}, %", "standoff": 8}, "range": [0, 103], "nticks": 6},
+    )
+    return Drawn(
+        group.key("ecdf", group.x.column),
+        " · ".join((group.title, f"over {what}")),
+        _caption(group, what, max(map(len, curves.values()))),
+        file_stem(group.sweep, group.title, "distribution over", what),
+        drawn,
+        tuple(
+            {
+                "sweep": group.sweep,
+                "direction": group.direction,
+                group.x.column: value,
+                "goodput_bps": goodput,
+                f"share_of_{what}_percent": share,
+            }
+            for value, goodputs in curves.items()
+            for goodput, share in _steps(goodputs)
+        ),
+    )
+
+
+def _curve(  # one trace
+    name: str,
+    goodputs: list[float],
+    scale: RateScale,
+    what: str,
+    colour: str,
+    index: int,
+) -> go.Scatter:
+    steps = _steps(goodputs)
+    few = len(steps) <= MOST_STEPS // 4
+    return go.Scatter(
+        x=[scale.of(goodput) for goodput, _ in steps],
+        y=[share for _, share in steps],
+        mode="lines+markers" if few else "lines",
+        name=name,
+        line={"color": colour, "width": 2, "shape": "hv", "dash": _DASHES[index % len(_DASHES)]},
+        marker={"color": colour, "size": 5, "symbol": symbol(index)},
+        hovertemplate=(
+            f"%{{y:.0f}} % of {counted(len(goodputs), what[:-1])} have at most %{{x:.4g}} {scale.unit}"
+            "<extra>%{fullData.name}</extra>"
+        ),
+    )
+
+
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def _steps(ascending: list[float]) -> list[tuple[float, float]]:
+    """Each goodput and the share in percent that is not above it; of many, evenly spaced quantiles."""
+    count = len(ascending)
+    steps = min(count, MOST_STEPS)
+    ranks = [1 + step * (count - 1) // max(steps - 1, 1) for step in range(steps)]
+    return [(ascending[rank - 1], float(f"{rank / count * 100:.4g}")) for rank in ranks]
+
+
+def _caption(group: TrialGroup, what: str, most: int) -> str:
+    put_together = [axis.name for axis in group.varying() if axis.column not in _settled(group)]
+    parts = [
+        f"How many of the {what}, of all repeats, had at most a goodput"
+        + (", each the median over the intervals of one trial." if what == "trials" else ".")
+    ]
+    if put_together:
+        parts.append(f"Trials that differ in {' and '.join(put_together)} are put together.")
+    if most > MOST_STEPS:
+        parts.append(f"{MOST_STEPS} quantiles of each curve are drawn.")
+    return " ".join(parts)
+
+
+def _settled(group: TrialGroup) -> tuple[str, ...]:
+    """Columns that the curves tell apart, and windows per flow, which a window sum and the flows settle."""
+    windows = ("window_bytes", "window_send_bytes", "window_recv_bytes")
+    return (group.x.column, *windows) if group.x is WINDOW_SUM_OF_TRIAL else (group.x.column,)

@@ -1,0 +1,58 @@
+"""Axes, legend and margins of flat figures, alike in all of them."""
+
+from collections.abc import Sequence
+
+from flowsweep.figures.axis import Axis
+from flowsweep.figures.scale import RateScale
+
+LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+MARGIN = {"l": 58, "r": 12, "t": 34, "b": 48}
+HEADROOM = 1.06
+"""How far an axis goes beyond its highest value: a mark there is not cut."""
+
+THEORY_COLOUR = "#7A828A"
+"""Of lines that were computed and not measured, on white and on black."""
+
+
+def scaled_axis(axis: Axis, values: Sequence[float]) -> dict[str, object]:
+    """Make the log2 axis of a parameter: some of its values as labels, in engineering units."""
+    positions, labels = axis.ticks(sorted(set(values)))
+    return {
+        "title": {"text": axis.name, "standoff": 8},
+        "automargin": True,
+        "tickvals": positions,
+        "ticktext": labels,
+        "zeroline": False,
+    }
+
+
+def rate_axis(scale: RateScale, title: str) -> dict[str, object]:
+    """Make the axis of a goodput, from zero."""
+    return {
+        "title": {"text": f"{title}, {scale.unit}", "standoff": 8},
+        "range": [0, scale.top * HEADROOM],
+        "nticks": 6,
+    }
+
+
+def percent_axis(title: str, *, highest: float | None = None) -> dict[str, object]:
+    """Make the axis of a percentage; from zero to a little above the highest, if that is given."""
+    found: dict[str, object] = {"title": {"text": f"{title}, %", "standoff": 8}, "nticks": 6}
+    if highest is not None:
+        found["range"] = [0, highest * HEADROOM]
+    return found
+
+
+def heading(text: str, x_axis: str, y_axis: str) -> dict[str, object]:
+    """Put a heading above one of several pairs of axes, given as "x2" and "y2"."""
+    return {
+        "text": text,
+        "xref": f"{x_axis} domain",
+        "yref": f"{y_axis} domain",
+        "x": 0,
+        "y": 1.0,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 12},
+    }

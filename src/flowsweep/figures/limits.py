@@ -1,0 +1,182 @@
+"""What limited the flows, as shares of their time: stacked bars, one for each point of a grid."""
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import FLOWS, NOT_SET, Axis, Row, Value
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import LEGEND_ABOVE
+from flowsweep.figures.theme import figure
+from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.wording import counted, format_number
+
+_SHARES = (
+    ("limit_peer_window_share", "receive window", "#0072B2"),
+    ("limit_send_buffer_share", "send window", "#E69F00"),
+    ("limit_cwnd_share", "congestion window", "#D55E00"),
+    ("limit_pace_share", "pace", "#009E73"),
+    ("sender_idle_share", "application, nothing to send", "#B8BEC4"),
+)
+"""Column, words and colour, from the foot of a bar up. "Pace": nothing limits although data wait."""
+_KERNEL = (
+    ("kernel_peer_window_share", "kernel: receive window", "#0072B2"),
+    ("kernel_send_buffer_share", "kernel: send buffer", "#E69F00"),
+)
+"""What the kernel's own clocks say of two of them, where a row has it."""
+
+
+def drawn_limits(data: FigureData) -> list[Drawn]:
+    """Draw a figure for each direction and whatever varies besides flows and window."""
+    return [
+        _drawn(group, fixed, rows)
+        for group in trial_groups(data.trials, data.cells)
+        for fixed, rows in _split(group)
+    ]
+
+
+_Fixed = tuple[tuple[Axis, Value], ...]
+
+
+def _split(group: TrialGroup) -> list[tuple[_Fixed, list[Row]]]:
+    """Group what is known by all that the bars do not show."""
+    shown = _axes(group)
+    windows = {"window_bytes", "window_send_bytes", "window_recv_bytes", "window_sum_bytes"}
+    others = [axis for axis in group.varying() if axis not in shown and axis.column not in windows]
+    parts: dict[_Fixed, list[Row]] = {}
+    for row in group.good:
+        if row.get("limit_cwnd_share") is not None:
+            parts.setdefault(tuple((axis, axis.value(row)) for axis in others), []).append(_with_pace(row))
+    return sorted(
+        parts.items(),
+        key=lambda part: [axis.values(group.good).index(value) for axis, value in part[0]],
+    )
+
+
+def _with_pace(row: Row) -> Row:
+    """Part what no window limits: nothing waited to be sent, or something did."""
+    idle = row["sender_idle_share"] or 0.0
+    return {**row, "sender_idle_share": idle, "limit_pace_share": max(row["limit_none_share"] - idle, 0.0)}
+
+
+def _axes(group: TrialGroup) -> list[Axis]:
+    """What the bars stand for: flows and the sweep's own axis, as far as they vary."""
+    axes = list(dict.fromkeys((FLOWS, group.x)))
+    return [axis for axis in axes if len(axis.values(group.good)) > 1] or [group.x]
+
+
+def _drawn(group: TrialGroup, fixed: _Fixed, rows: list[Row]) -> Drawn:
+    axes = _axes(group)
+    points: dict[tuple[Value, ...], list[Row]] = {}
+    for row in rows:
+        points.setdefault(tuple(axis.value(row) for axis in axes), []).append(row)
+    ordered = sorted(
+        points.items(), key=lambda point: [(value is not None, value or 0) for value in point[0]]
+    )
+    title = " · ".join((group.title, *(axis.text(value) for axis, value in fixed)))
+    caption = (
+        "Share of all flows' time, mean over the repeats, in which a window was filled, nothing waited to be "
+        "sent, or data waited although no window was full: a pace."
+    )
+    if any(row.get(column) is not None for column, _, _ in _KERNEL for row in rows):
+        caption += " Marks: what the kernel's own clocks count, which may miss a limit."
+    return Drawn(
+        group.key("limits"),
+        title,
+        caption,
+        file_stem(group.sweep, title, "limits"),
+        _figure(axes, ordered),
+        tuple(
+            {
+                "sweep": group.sweep,
+                "direction": group.direction,
+                **{axis.column: value for axis, value in fixed},
+                **{axis.column: value for axis, value in zip(axes, place, strict=True)},
+                **{column: _mean(repeats, column) for column, _, _ in (*_SHARES, *_KERNEL)},
+                "repeats_ok": len(repeats),
+            }
+            for place, repeats in ordered
+        ),
+    )
+
+
+_Points = Sequence[tuple[tuple[Value, ...], list[Row]]]
+
+
+def _figure(axes: Sequence[Axis], points: _Points) -> go.Figure:
+    labels = [
+        [axis.write(value) if value is not None else NOT_SET for value in column]
+        for axis, column in zip(axes, zip(*(place for place, _ in points), strict=True), strict=True)
+    ]
+    x = labels if len(axes) > 1 else labels[0]
+    bars = [
+        go.Bar(
+            x=x,
+            y=heights,
+            name=words,
+            marker={"color": colour, "line": {"width": 0}},
+            text=said,
+            textposition="none",
+            hovertemplate="%{text}<extra></extra>",
+        )
+        for words, colour, heights, said in _series(_SHARES, axes, points)
+    ]
+    marks = [
+        go.Scatter(
+            x=x,
+            y=heights,
+            mode="markers",
+            name=words,
+            marker={"symbol": "line-ew-open", "size": 12, "color": colour, "line": {"width": 2}},
+            text=said,
+            hovertemplate="%{text}<extra></extra>",
+        )
+        for words, colour, heights, said in _series(_KERNEL, axes, points)
+    ]
+    return figure(
+        [*bars, *marks],
+        barmode="stack",
+        bargap=0.12,
+        hovermode="closest",
+        showlegend=True,
+        legend={**LEGEND_ABOVE, "traceorder": "normal"},
+        margin={"l": 58, "r": 12, "t": 34, "b": 64},
+        xaxis={
+            "type": "multicategory" if len(axes) > 1 else "category",
+            "title": {"text": ", ".join(axis.name for axis in reversed(axes)), "standoff": 8},
+            "automargin": True,
+            "dividercolor": "rgba(128,128,128,0.4)",
+        },
+        yaxis={"title": {"text": "share of time, %", "standoff": 8}, "range": [0, 100], "nticks": 6},
+    )
+
+
+def _series(
+    columns: Sequence[tuple[str, str, str]], axes: Sequence[Axis], points: _Points
+) -> Iterator[tuple[str, str, list[float | None], list[str]]]:
+    """Words, colour, heights in percent and hover texts of each column that is ever above 0."""
+    for column, words, colour in columns:
+        heights = [_percent(_mean(repeats, column)) for _, repeats in points]
+        if any(heights):
+            said = [
+                _said(axes, place, repeats, words, height)
+                for (place, repeats), height in zip(points, heights, strict=True)
+            ]
+            yield words, colour, heights, said
+
+
+def _said(
+    axes: Sequence[Axis], place: tuple[Value, ...], repeats: list[Row], words: str, height: float | None
+) -> str:
+    where = ", ".join(axis.text(value) for axis, value in zip(axes, place, strict=True))
+    return f"<b>{words}: {format_number(height or 0)} %</b><br>{where}<br>{counted(len(repeats), 'repeat')}"
+
+
+def _mean(repeats: list[Row], column: str) -> float | None:
+    known = [row[column] for row in repeats if row.get(column) is not None]
+    return fmean(known) if known else None
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else float(f"{share * 100:.4g}")

@@ -1,0 +1,106 @@
+"""Sum goodput against window × flows, beside what theory says: window / RTT, and the knee it predicts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+
+from flowsweep.analysis.finding import FigureKey
+from flowsweep.figures.axis import FLOWS, WINDOWS, Axis, Row
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.line import lines
+from flowsweep.figures.panel import DIRECTION, Panel, panels
+from flowsweep.figures.scale import rate_scale
+from flowsweep.figures.theory_lines import PathTheory, path_theory
+from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.wording import counted, format_size
+
+PRODUCT = Axis("window_sum_bytes", "window × flows", format_size)
+"""What was really asked for: a window sum that `window_max` held back is the smaller one."""
+
+_Groups = Mapping[tuple[str, object, str], TrialGroup]
+
+
+def drawn_products(data: FigureData) -> list[Drawn]:
+    """Draw a figure for each direction of each panel whose windows vary; a trace for each number of flows."""
+    groups = {
+        (group.sweep, group.rows[0]["mode"], group.direction): group
+        for group in trial_groups(data.trials, data.cells)
+    }
+    return [drawn for panel in panels(data.cells) for drawn in _of_panel(panel, groups)]
+
+
+def _of_panel(panel: Panel, groups: _Groups) -> Iterator[Drawn]:
+    if not any(len(set(axis.values(panel.rows)) - {None}) > 1 for axis in WINDOWS):
+        return
+    told_apart = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
+    for direction in DIRECTION.values(panel.rows):
+        rows = [
+            {**row, PRODUCT.column: _product(row)}
+            for row in panel.rows
+            if DIRECTION.value(row) == direction and row["goodput_median_bps"] is not None and _product(row)
+        ]
+        group = groups.get((panel.sweep, panel.rows[0]["mode"], direction))
+        if len(PRODUCT.values(rows)) > 1 and group is not None:
+            title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
+            yield _drawn(panel, title, direction, told_apart, rows, path_theory(rows, group.good))
+
+
+def _drawn(  # one figure, its parts known
+    panel: Panel,
+    title: str,
+    direction: str,
+    told_apart: Axis | None,
+    rows: Sequence[Row],
+    theory: PathTheory | None,
+) -> Drawn:
+    scale = rate_scale(panel.top_bps)
+    figure = lines(_traces(rows, told_apart).items(), PRODUCT, scale, "sum goodput")
+    said = "Median over the repeats, faint marks are the repeats."
+    if theory is not None:
+        figure.add_traces(theory.traces([row[PRODUCT.column] for row in rows], scale))
+        figure.update_layout(showlegend=True)
+        said += f" {theory.words}"
+    return Drawn(
+        FigureKey("product", panel.sweep, rows[0]["mode"], direction, PRODUCT.column),
+        title,
+        said,
+        file_stem(panel.sweep, title, "product"),
+        figure,
+        tuple(_row(panel, direction, told_apart, row, theory) for row in rows),
+    )
+
+
+def _traces(rows: Sequence[Row], told_apart: Axis | None) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row["flows"]):
+        names = [counted(row["flows"], "flow")]
+        if told_apart is not None:
+            names.append(escape(told_apart.text(told_apart.value(row)), quote=False))
+        found.setdefault(", ".join(names), []).append(row)
+    return found
+
+
+def _product(row: Row) -> int | None:
+    """The smaller of both ends' windows, for all flows."""
+    sizes = [row.get(name) for name in ("window_send_bytes", "window_recv_bytes")]
+    known = [size for size in sizes if size is not None]
+    return int(min(known) * row["flows"]) if known else None
+
+
+def _row(
+    panel: Panel, direction: str, told_apart: Axis | None, row: Row, theory: PathTheory | None
+) -> dict[str, object]:
+    fixed = {axis.column: value for axis, value in panel.fixed}
+    if told_apart is not None:
+        fixed[told_apart.column] = told_apart.value(row)
+    return {
+        "sweep": panel.sweep,
+        "direction": direction,
+        **fixed,
+        "flows": row["flows"],
+        "window_send_bytes": row["window_send_bytes"],
+        "window_recv_bytes": row["window_recv_bytes"],
+        "window_times_flows_bytes": row[PRODUCT.column],
+        **{f"goodput_{name}_bps": row[f"goodput_{name}_bps"] for name in ("median", "lowest", "highest")},
+        "repeats_ok": row["repeats_ok"],
+        "window_over_rtt_bps": theory.rate_bps(row[PRODUCT.column]) if theory else None,
+    }

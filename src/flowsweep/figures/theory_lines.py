@@ -1,0 +1,127 @@
+"""What theory says of a path, as lines: window / RTT, the rate at which it must end, and the knee between.
+
+One flow carries at most its window in each round trip, and all of them together at most what the path does:
+the knee lies where window × flows is bandwidth × delay (RFC 6349, section 3.3.1).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import Row, position
+from flowsweep.figures.frame import HEADROOM, THEORY_COLOUR
+from flowsweep.figures.scale import RateScale
+from flowsweep.wording import format_duration, format_rate, format_size
+
+_STEPS = 48
+_FARTHEST = 4
+"""A knee this many times outside what was measured is told and not drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathTheory:
+    """A path as theory sees it."""
+
+    rtt_ms: float
+    """Base round-trip time: the lowest of all trials."""
+    ceiling_bps: float
+    """What the path carries at most."""
+    ceiling_is_known: bool
+    """It is the link's payload rate; else the highest that was measured."""
+    usable: tuple[tuple[float, float], ...]
+    """Window × flows asked for, and what the usable windows make of it, in bit/s; one for each trial."""
+
+    @property
+    def knee_bytes(self) -> float:
+        """Bandwidth × delay."""
+        return self.ceiling_bps * self.rtt_ms / 8000
+
+    @property
+    def words(self) -> str:
+        """The lines in words, with their numbers."""
+        named = "the link's payload rate" if self.ceiling_is_known else "the highest median measured"
+        return (
+            "Dashed: window × flows / RTT, with the lowest RTT of all trials, "
+            f"{format_duration(self.rtt_ms * 1e6)}. "
+            f"Dotted: the knee that theory predicts, {format_size(self.knee_bytes)} = "
+            f"{format_rate(self.ceiling_bps)} ({named}) × RTT. "
+            "The axis shows windows as asked for; open diamonds are computed from the windows that were "
+            "usable."
+        )
+
+    def rate_bps(self, window_sum_bytes: float) -> float:
+        """What theory predicts for windows that are usable as asked for."""
+        return min(window_sum_bytes * 8000 / self.rtt_ms, self.ceiling_bps)
+
+    def traces(self, window_sums: Sequence[float], scale: RateScale) -> list[go.Scatter]:
+        """Draw the lines over a log2 axis that spans some window sums."""
+        lowest, highest = min(window_sums), max(window_sums)
+        drawn = [self._window_limit(lowest, highest, scale)]
+        if lowest / _FARTHEST <= self.knee_bytes <= highest * _FARTHEST:
+            drawn.append(self._knee(scale))
+        return [*drawn, *self._usable(scale)]
+
+    def _window_limit(self, lowest: float, highest: float, scale: RateScale) -> go.Scatter:
+        top_bps = scale.top * scale.factor * HEADROOM
+        end = min(highest, top_bps * self.rtt_ms / 8000)
+        ratio = max(end / lowest, 1.0)
+        sizes = [lowest * ratio ** (step / _STEPS) for step in range(_STEPS + 1)]
+        return go.Scatter(
+            x=[float(f"{position(size):.5g}") for size in sizes],
+            y=[scale.of(size * 8000 / self.rtt_ms) for size in sizes],
+            mode="lines",
+            name="window / RTT",
+            line={"color": THEORY_COLOUR, "width": 1.5, "dash": "dash"},
+            hoverinfo="skip",
+        )
+
+    def _knee(self, scale: RateScale) -> go.Scatter:
+        return go.Scatter(
+            x=[position(self.knee_bytes)] * 2,
+            y=[0, scale.of(self.ceiling_bps)],
+            mode="lines",
+            name="bandwidth × delay",
+            line={"color": THEORY_COLOUR, "width": 1.5, "dash": "dot"},
+            text=[f"predicted knee: {format_size(self.knee_bytes)}"] * 2,
+            hovertemplate="%{text}<extra></extra>",
+        )
+
+    def _usable(self, scale: RateScale) -> list[go.Scatter]:
+        by_size: dict[float, list[float]] = {}
+        for size, rate in self.usable:
+            by_size.setdefault(size, []).append(min(rate, self.ceiling_bps))
+        if not by_size:
+            return []
+        points = [(size, median(rates)) for size, rates in sorted(by_size.items())]
+        return [
+            go.Scatter(
+                x=[position(size) for size, _ in points],
+                y=[scale.of(rate) for _, rate in points],
+                mode="markers",
+                name="usable window / RTT",
+                marker={"symbol": "diamond-open", "size": 9, "color": THEORY_COLOUR, "line": {"width": 1.5}},
+                text=[
+                    f"from the usable window: {format_rate(rate)}<br>window × flows {format_size(size)}"
+                    for size, rate in points
+                ],
+                hovertemplate="%{text}<extra></extra>",
+            )
+        ]
+
+
+def path_theory(cells: Sequence[Row], trials: Sequence[Row]) -> PathTheory | None:
+    """Work out a path's theory from its points and trials; absent without a round-trip time."""
+    times = [row["rtt_min_ms"] for row in trials if row.get("rtt_min_ms")]
+    if not times:
+        return None
+    payloads = [row["link_payload_bps"] for row in trials if row.get("link_payload_bps")]
+    ceiling = median(payloads) if payloads else max(row["goodput_median_bps"] for row in cells)
+    rtt_ms = min(times)
+    usable = tuple(
+        (row["window_sum_bytes"], row["window_usable_bytes"] * row["flows"] * 8000 / rtt_ms)
+        for row in trials
+        if row["window_usable_bytes"] and row["window_sum_bytes"]
+    )
+    return PathTheory(rtt_ms, ceiling, bool(payloads), usable)

@@ -1,0 +1,142 @@
+"""Goodput of every trial over the campaign: what drifts, and what disturbed it."""
+
+from collections.abc import Sequence
+from html import escape
+from statistics import median
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import Row
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis
+from flowsweep.figures.scale import rate_scale
+from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
+from flowsweep.figures.trials import TrialGroup, facts, moment, point_of, trial_groups
+from flowsweep.wording import counted, format_number
+
+_UPPER, _LOWER = (0.46, 1.0), (0.0, 0.38)
+
+
+def drawn_time_series(data: FigureData) -> list[Drawn]:
+    """Draw a figure for each direction with at least two trials that ended well."""
+    return [_drawn(group) for group in trial_groups(data.trials, data.cells) if len(group.good) > 1]
+
+
+def _drawn(group: TrialGroup) -> Drawn:
+    deviations = _deviations(group.good)
+    caption = f"Each mark is a trial, at the time it began; colours are the {group.x.name}."
+    if deviations:
+        caption += " Below: how far each is from the median of its point, the repeats with equal parameters."
+    lost = len(group.rows) - len(group.good)
+    if lost:
+        caption += f" {FAILED_MARK}: {counted(lost, 'trial')} that did not end well."
+    return Drawn(
+        group.key("time_series"),
+        group.title,
+        caption,
+        file_stem(group.sweep, group.title, "time series"),
+        _figure(group, deviations),
+        tuple(
+            {
+                **facts(group, row),
+                "goodput_bps": row["goodput_bps"],
+                "deviation_percent": deviations.get(row["trial_id"]),
+            }
+            for row in group.rows
+        ),
+    )
+
+
+def _deviations(good: Sequence[Row]) -> dict[str, float]:
+    """Per trial with repeats: its goodput against the median of its point, in percent."""
+    points: dict[object, list[Row]] = {}
+    for row in good:
+        points.setdefault(point_of(row), []).append(row)
+    return {
+        row["trial_id"]: float(f"{(row['goodput_bps'] / middle - 1) * 100:.4g}")
+        for repeats in points.values()
+        if len(repeats) > 1 and (middle := median(one["goodput_bps"] for one in repeats)) > 0
+        for row in repeats
+    }
+
+
+def _figure(group: TrialGroup, deviations: dict[str, float]) -> go.Figure:
+    scale = rate_scale(max(row["goodput_bps"] for row in group.good))
+    values = group.x.values(group.good)
+    colours = series_colours(len(values))
+    alone = len(group.varying()) <= 1
+    traces: list[go.Scatter] = []
+    for index, value in enumerate(values):
+        rows = [row for row in group.good if group.x.value(row) == value]
+        shared: dict[str, object] = {
+            "mode": "lines+markers" if alone else "markers",
+            "name": escape(group.x.text(value), quote=False),
+            "legendgroup": str(index),
+            "marker": {"color": colours[index], "size": 7, "symbol": symbol(index)},
+            "line": {"color": colours[index], "width": 1},
+            "hovertemplate": "%{text}<extra></extra>",
+        }
+        heights = [scale.of(row["goodput_bps"]) for row in rows]
+        traces.append(_trace(rows, heights, [group.describe(row) for row in rows], shared))
+        repeated = [row for row in rows if row["trial_id"] in deviations]
+        if repeated:
+            off = [deviations[row["trial_id"]] for row in repeated]
+            said = [
+                f"<b>{format_number(height)} %</b> from its point's median<br>{group.describe(row)}"
+                for row, height in zip(repeated, off, strict=True)
+            ]
+            traces.append(_trace(repeated, off, said, {**shared, "yaxis": "y2", "showlegend": False}))
+    layout = _layout(group, rate_axis(scale, "goodput"), deviations=bool(deviations))
+    return figure([*traces, *_lost(group)], **layout)
+
+
+def _trace(
+    rows: Sequence[Row], heights: Sequence[float | None], said: Sequence[str], shared: dict[str, object]
+) -> go.Scatter:
+    return go.Scatter(x=[moment(row) for row in rows], y=heights, text=said, **shared)
+
+
+def _lost(group: TrialGroup) -> list[go.Scatter]:
+    """Trials without a result, at the foot: also when they happened is worth knowing."""
+    lost = [row for row in group.rows if row["status"] != "ok"]
+    if not lost:
+        return []
+    return [
+        go.Scatter(
+            x=[moment(row) for row in lost],
+            y=[0] * len(lost),
+            mode="text",
+            name="not ok",
+            text=[FAILED_MARK] * len(lost),
+            textfont={"size": 14},
+            showlegend=False,
+            cliponaxis=False,
+            hovertext=[
+                f"{row['status']}: {escape(str(row['error'] or ''), quote=False)}<br>{group.describe(row)}"
+                for row in lost
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    ]
+
+
+def _layout(group: TrialGroup, upper: dict[str, object], *, deviations: bool) -> dict[str, object]:
+    time = {"type": "date", "title": {"text": "trial began, UTC", "standoff": 8}, "zeroline": False}
+    layout: dict[str, object] = {
+        "hovermode": "closest",
+        "legend": LEGEND_ABOVE,
+        "margin": MARGIN,
+        "showlegend": len(group.x.values(group.good)) > 1,
+        "xaxis": time,
+        "yaxis": upper,
+    }
+    if deviations:
+        layout["xaxis"] = {**time, "anchor": "y2"}
+        layout["yaxis"] = {**upper, "domain": _UPPER}
+        layout["yaxis2"] = {
+            "title": {"text": "from median, %", "standoff": 8},
+            "domain": _LOWER,
+            "nticks": 5,
+            "zeroline": True,
+        }
+    return layout

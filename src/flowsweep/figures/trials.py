@@ -1,0 +1,113 @@
+"""Single trials as figures show them: which belong together, and what each says of itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from flowsweep.analysis.cells import POINT_COLUMNS
+from flowsweep.analysis.finding import FigureKey, FigureKind
+from flowsweep.figures.axis import (
+    FLOWS,
+    LENGTH,
+    MODE,
+    OTHERS,
+    WINDOW_SUM,
+    WINDOW_SUM_OF_TRIAL,
+    WINDOWS,
+    Axis,
+    Row,
+    Value,
+)
+from flowsweep.figures.panel import direction, mode_rank, modes_named, panels
+from flowsweep.wording import format_rate
+
+
+@dataclass(frozen=True, slots=True)
+class TrialGroup:
+    """Trials of one sweep, mode and direction, as they ran; also those that did not end well."""
+
+    sweep: str
+    direction: str
+    named_mode: str
+    """For the title; empty where the mode needs no word."""
+    rows: tuple[Row, ...]
+    x: Axis
+    """The axis that the sweep's main figures are drawn over."""
+
+    @property
+    def good(self) -> list[Row]:
+        """Those that ended well, with a goodput."""
+        return [row for row in self.rows if row["status"] == "ok" and row["goodput_bps"] is not None]
+
+    @property
+    def title(self) -> str:
+        """What tells it from the others of its sweep."""
+        return " · ".join(part for part in (self.direction, self.named_mode) if part)
+
+    def key(self, kind: FigureKind, axis: str | None = None) -> FigureKey:
+        """Name a figure of these trials."""
+        return FigureKey(kind, self.sweep, self.rows[0]["mode"], self.direction, axis)
+
+    def varying(self) -> list[Axis]:
+        """Parameters that differ among the trials that ended well, in the order of figures."""
+        axes = (*(trial_axis(axis) for axis in WINDOWS), FLOWS, *OTHERS)
+        return [axis for axis in axes if len(axis.values(self.good)) > 1]
+
+    def describe(self, row: Row) -> str:
+        """Lines for people: goodput, parameters that vary, which repeat and when."""
+        said = [
+            f"<b>{format_rate(row['goodput_bps'])}</b>" if row["goodput_bps"] is not None else "no goodput"
+        ]
+        said += [escape(axis.text(axis.value(row)), quote=False) for axis in self.varying()]
+        said.append(f"repeat {row['repeat']}, {moment(row)} UTC")
+        return "<br>".join(said)
+
+
+def trial_groups(trials: Sequence[Row], cells: Sequence[Row]) -> list[TrialGroup]:
+    """Group trials by sweep, mode and direction, in the order of the cells."""
+    axes = {(panel.sweep, panel.rows[0]["mode"]): panel.x for panel in panels(cells)}
+    order = list(dict.fromkeys((row["sweep"], direction(row)) for row in cells))
+    groups: dict[tuple[str, str, Value], list[Row]] = {}
+    for row in sorted(trials, key=lambda row: row["order_index"]):
+        groups.setdefault((row["sweep"], direction(row), MODE.value(row)), []).append(row)
+    named = modes_named(trials)
+    found = [
+        TrialGroup(
+            sweep,
+            where,
+            MODE.text(mode) if named and mode else "",
+            tuple(rows),
+            trial_axis(axes[sweep, mode]),
+        )
+        for (sweep, where, mode), rows in groups.items()
+    ]
+    return sorted(found, key=lambda one: (order.index((one.sweep, one.direction)), mode_rank(one.rows[0])))
+
+
+def point_of(row: Row) -> tuple[Value, ...]:
+    """What a trial has in common with its repeats."""
+    values = (row.get(name) for name in POINT_COLUMNS)
+    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
+
+
+def trial_axis(axis: Axis) -> Axis:
+    """Take the column of a trial in place of that of a point that was asked for."""
+    return WINDOW_SUM_OF_TRIAL if axis is WINDOW_SUM else axis
+
+
+def moment(row: Row) -> str:
+    """When a trial began, as an axis of time takes it: UTC, to the second."""
+    return str(row["started_at"])[:19].replace("T", " ")
+
+
+def facts(group: TrialGroup, row: Row) -> Row:
+    """Say which trial a row of data is of."""
+    return {
+        "trial_id": row["trial_id"],
+        "sweep": group.sweep,
+        "direction": group.direction,
+        **{axis.column: axis.value(row) for axis in (trial_axis(WINDOW_SUM), FLOWS, LENGTH)},
+        "repeat": row["repeat"],
+        "started_at": row["started_at"],
+        "status": row["status"],
+    }
