@@ -30,6 +30,7 @@ FURTHER_COLUMNS = (
     "flows_per_pair", "sources", "sinks", "clock_bound_ms",
     "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",
     "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms", "throttled_us",
+    "elapsed_s", "imported_from",
 )  # fmt: skip
 
 SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
@@ -56,7 +57,8 @@ def summary(tables: Tables) -> ir.Table:
     joined = tables.trials
     for part in parts:
         joined = joined.left_join(part, "trial_id").drop("trial_id_right")
-    judged = _judged(joined.mutate(bins=joined.bins.coalesce(0), unbalanced=joined.unbalanced.coalesce(0)))
+    told = _with_reported(joined)
+    judged = _judged(told.mutate(bins=told.bins.coalesce(0), unbalanced=told.unbalanced.coalesce(0)))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 
@@ -103,10 +105,21 @@ def _cpu(flows: ir.Table) -> ir.Table:
     )
 
 
+def _with_reported(rows: ir.Table) -> ir.Table:
+    """Take the goodput that another tool reported, where that is what an imported trial has."""
+    reported = rows.reported_goodput_bps
+    mean = rows.goodput_method.endswith("_mean").ifelse(reported, ibis.null("float64"))
+    return rows.mutate(
+        goodput_bps=ibis.coalesce(reported, rows.goodput_bps),
+        goodput_mean_bps=ibis.coalesce(mean, rows.goodput_mean_bps),
+    )
+
+
 def _judged(rows: ir.Table) -> ir.Table:
     """Settle status and error, and leave out a goodput that would mislead."""
-    few = rows.bins < MINIMUM_BINS
-    torn = rows.unbalanced > 0
+    few = (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
+    # Of an imported trial one end alone has told: there is nothing to compare it with.
+    torn = (rows.unbalanced > 0) & rows.imported_from.isnull()
     went_well = rows.status == "ok"
     too_few = (
         rows.bins.cast("string")
@@ -126,8 +139,8 @@ def _judged(rows: ir.Table) -> ir.Table:
         duration_s=rows.duration_ns.cast("float64") / 1e9,
         omit_s=rows.omit_ns.cast("float64") / 1e9,
         interval_s=rows.interval_ns.cast("float64") / 1e9,
+        elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
-        goodput_method=ibis.literal("receiver_median"),
         verdict=ibis.null("string"),
         # Of a host that died nothing is known: a sum over the other flows would be too low.
         **{

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from flowsweep.archive.imported import ImportedTrial
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 
@@ -63,6 +64,26 @@ class FinishedEntry(_Entry):
         return f"{TRIALS_FOLDER}/{self.record.trial_id}-{self.record.attempt}"
 
 
+class ImportedEntry(_Entry):
+    """A trial of another tool was taken in; its data lie in its folder under trials/, likewise."""
+
+    kind: Literal["imported"] = "imported"
+    record: ImportedTrial
+    sample_rows: int
+    flow_rows: int
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of its tables that have rows, and thus a file."""
+        rows = {"samples": self.sample_rows, "flows": self.flow_rows}
+        return tuple(name for name, count in rows.items() if count)
+
+    @property
+    def folder(self) -> str:
+        """Folder of the trial's data, from the archive's."""
+        return f"{TRIALS_FOLDER}/{self.record.trial_id}-1"
+
+
 class CompactedEntry(_Entry):
     """All data so far lie in these files now, and nowhere else."""
 
@@ -81,7 +102,7 @@ class CompactedEntry(_Entry):
         return {table: getattr(self, table) for table in TABLES}
 
 
-Entry = HostsEntry | StartedEntry | FinishedEntry | CompactedEntry
+Entry = HostsEntry | StartedEntry | FinishedEntry | ImportedEntry | CompactedEntry
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
 
 
@@ -94,9 +115,11 @@ class State:
     """How often each trial was started, in the order of their first starts."""
     records: dict[str, TrialRecord] = field(default_factory=dict)
     """The last finished attempt of each trial."""
+    imported: dict[str, ImportedTrial] = field(default_factory=dict)
+    """Trials of other tools, by trial_id."""
     superseded: list[tuple[str, int]] = field(default_factory=list)
     """Finished attempts, as trial_id and attempt, that a later one took the place of; their data are kept."""
-    loose: list[FinishedEntry] = field(default_factory=list)
+    loose: list[FinishedEntry | ImportedEntry] = field(default_factory=list)
     """Attempts whose data are not merged yet."""
     merged: CompactedEntry | None = None
 
@@ -111,6 +134,10 @@ class State:
                 if earlier := self.records.get(entry.record.trial_id):
                     self.superseded.append((earlier.trial_id, earlier.attempt))
                 self.records[entry.record.trial_id] = entry.record
+                self.loose.append(entry)
+            case ImportedEntry():
+                self.attempts[entry.record.trial_id] = 1
+                self.imported[entry.record.trial_id] = entry.record
                 self.loose.append(entry)
             case CompactedEntry():
                 self.loose.clear()

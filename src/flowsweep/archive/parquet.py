@@ -1,13 +1,15 @@
 """The data of one attempt as Parquet files: the engine's columns as they came, and whose they are."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flowsweep.archive import disk
+from flowsweep.archive.imported import ImportedOutcome
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, LINKS_SCHEMA, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, LINKS_SCHEMA, TrialOutcome
 
 KEY_FIELDS = (
     pa.field("trial_id", pa.string(), nullable=False),
@@ -65,14 +67,14 @@ EMPTY_TABLES = {
 COMPRESSION = "zstd"
 
 
-def write_attempt(folder: Path, outcome: TrialOutcome) -> None:
-    """Write a file for each table into a new folder that appears as a whole or not at all.
+def write_attempt(folder: Path, tables: Mapping[str, pa.Table]) -> None:
+    """Write a file for each table, as `keyed_tables` has them, into a new folder that appears as a whole or not at all.
 
     A table without rows gets no file: an attempt that failed early has no schema to speak of.
     """
     beside = folder.with_name(folder.name + ".tmp")
     disk.make_folder(beside)
-    for name, table in keyed_tables(outcome).items():
+    for name, table in tables.items():
         path = beside / f"{name}.parquet"
         pq.write_table(table, path, compression=COMPRESSION)
         disk.sync(path)
@@ -119,10 +121,19 @@ def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:
             raise ArchiveError(
                 f"trial {outcome.record.trial_id}: the engine's {name} lack the column {', '.join(missing)}"
             )
-    return {name: _with_keys(table, outcome.record) for name, table in tables.items() if table.num_rows}
+    return _keyed(tables, outcome.record.trial_id, outcome.record.attempt)
 
 
-def _with_keys(table: pa.Table, record: TrialRecord) -> pa.Table:
-    for field, key in zip(KEY_FIELDS, (record.trial_id, record.attempt), strict=True):
+def keyed_tables_of_imported(outcome: ImportedOutcome) -> dict[str, pa.Table]:
+    """Return the tables of an imported trial that have rows, likewise."""
+    return _keyed({"samples": outcome.samples, "flows": outcome.flows}, outcome.record.trial_id, 1)
+
+
+def _keyed(tables: Mapping[str, pa.Table], trial_id: str, attempt: int) -> dict[str, pa.Table]:
+    return {name: _with_keys(table, trial_id, attempt) for name, table in tables.items() if table.num_rows}
+
+
+def _with_keys(table: pa.Table, trial_id: str, attempt: int) -> pa.Table:
+    for field, key in zip(KEY_FIELDS, (trial_id, attempt), strict=True):
         table = table.append_column(field, pa.repeat(pa.scalar(key, field.type), table.num_rows))
     return table

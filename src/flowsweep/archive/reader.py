@@ -70,6 +70,7 @@ class Archive:
         with self.damage_named():
             return tables_of_files(
                 self._state.records.values(),
+                imported=self._state.imported.values(),
                 attempts=self._state.attempts,
                 superseded=self._state.superseded,
                 files={

@@ -8,6 +8,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from flowsweep.archive.entries import TABLES
+from flowsweep.archive.imported import ImportedTrial
 from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
 from flowsweep.archive.trials import trials_table
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
@@ -51,6 +52,7 @@ def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
 def tables_of_files(
     records: Collection[TrialRecord],
     *,
+    imported: Collection[ImportedTrial] = (),
     attempts: Mapping[str, int],
     superseded: Sequence[tuple[str, int]],
     files: Mapping[str, Sequence[str]],
@@ -59,6 +61,7 @@ def tables_of_files(
 
     Args:
         records: The attempts that count.
+        imported: Trials of other tools.
         attempts: How often each trial was started, by trial_id, in the order of the campaign.
         superseded: Attempts, as trial_id and attempt, whose rows are left out.
         files: Parquet files of each of `TABLES`.
@@ -75,5 +78,5 @@ def tables_of_files(
         # Not without need: a join, even with an empty table, doubles the time of reading.
         return rows.anti_join(left_out, ["trial_id", "attempt"]) if superseded else rows
 
-    trials = connection.create_table("trials", trials_table(records, attempts=attempts))
+    trials = connection.create_table("trials", trials_table(records, imported, attempts=attempts))
     return Tables(trials=trials, **{name: counted(name) for name in TABLES})

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from flowsweep.archive.imported import ImportedTrial
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule.trial import Trial
 
@@ -17,7 +18,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("attempts", pa.int16(), nullable=False),  # started so far
         pa.field("sweep", pa.string(), nullable=False),
         pa.field("repeat", pa.int64(), nullable=False),
-        pa.field("started_at", pa.string(), nullable=False),  # RFC 3339, UTC
+        pa.field("started_at", pa.string()),  # RFC 3339, UTC
         pa.field("elapsed_ns", pa.int64(), nullable=False),
         pa.field("src", pa.string(), nullable=False),
         pa.field("dst", pa.string(), nullable=False),
@@ -34,23 +35,23 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("window_recv_bytes", pa.int64()),
         pa.field("window_sums_asked_bytes", pa.list_(pa.int64()), nullable=False),
         pa.field("window_capped", pa.bool_(), nullable=False),
-        pa.field("length_bytes", pa.int64(), nullable=False),
+        pa.field("length_bytes", pa.int64()),
         pa.field("congestion_asked", pa.string()),
-        pa.field("duration_ns", pa.int64(), nullable=False),
+        pa.field("duration_ns", pa.int64()),
         pa.field("omit_ns", pa.int64(), nullable=False),
-        pa.field("interval_ns", pa.int64(), nullable=False),
-        pa.field("sample_interval_ns", pa.int64(), nullable=False),
+        pa.field("interval_ns", pa.int64()),
+        pa.field("sample_interval_ns", pa.int64()),
         pa.field("expected_bins", pa.int64(), nullable=False),
         pa.field("rate_bps", pa.int64()),
         pa.field("pacing_rate_bps", pa.int64()),
         pa.field("mss_bytes", pa.int64()),
         pa.field("dscp", pa.int64()),
-        pa.field("no_delay", pa.bool_(), nullable=False),
+        pa.field("no_delay", pa.bool_()),
         pa.field("affinity", pa.list_(pa.int64()), nullable=False),
         pa.field("family", pa.int64()),
         pa.field("mode", pa.string(), nullable=False),
-        pa.field("clip_allowed", pa.bool_(), nullable=False),
-        pa.field("drain_timeout_ns", pa.int64(), nullable=False),
+        pa.field("clip_allowed", pa.bool_()),
+        pa.field("drain_timeout_ns", pa.int64()),
         # What was granted, the least of all pairs of hosts; null where no end got that far
         pa.field("congestion", pa.string()),  # the senders'; what was asked for if it did not get that far
         pa.field("mss_granted_bytes", pa.int64()),  # the senders'
@@ -68,24 +69,34 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("strangers", pa.int64()),  # all ends
         pa.field("sample_rows_lost", pa.int64()),
         pa.field("throttled_us", pa.int64()),  # by CPU quotas, of the end that they held back most
+        # Where the trial is from; what an import does not say is null
+        pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
+        pa.field("goodput_method", pa.string(), nullable=False),
+        pa.field("reported_goodput_bps", pa.float64()),  # as the file has it; null: samples tell
     ]
 )
 
 
-def trials_table(records: Iterable[TrialRecord], *, attempts: Mapping[str, int]) -> pa.Table:
+def trials_table(
+    records: Iterable[TrialRecord],
+    imported: Iterable[ImportedTrial] = (),
+    *,
+    attempts: Mapping[str, int],
+) -> pa.Table:
     """Make the table, in TRIALS_SCHEMA.
 
     Args:
         records: The attempts that count.
+        imported: Trials of other tools.
         attempts: How often each trial was started, by trial_id, in the order of the campaign; trials not in
             it were started as often as their record says, in the order of the records.
     """
     order = {trial_id: index for index, trial_id in enumerate(attempts)}
     rows = []
-    for record in records:
-        index = order.setdefault(record.trial_id, len(order))
-        started = attempts.get(record.trial_id, record.attempt)
-        rows.append({"order_index": index, "attempts": started} | _row(record))
+    for row in (*map(_row, records), *map(_imported_row, imported)):
+        index = order.setdefault(row["trial_id"], len(order))
+        started = attempts.get(row["trial_id"], row["attempt"])
+        rows.append({"order_index": index, "attempts": started} | row)
     return pa.Table.from_pylist(sorted(rows, key=lambda row: row["order_index"]), schema=TRIALS_SCHEMA)
 
 
@@ -111,6 +122,29 @@ def _row(record: TrialRecord) -> dict[str, Any]:
         "failure_phase": None if failure is None else failure.phase,
         "failure_host": None if failure is None else failure.host,
         "failure_kind": None if failure is None else failure.kind,
+        "goodput_method": "receiver_median",
+    }
+
+
+def _imported_row(record: ImportedTrial) -> dict[str, Any]:
+    window = record.window_bytes
+    return record.model_dump() | {
+        "attempt": 1,
+        "started_at": None if record.started_at is None else rfc_3339(record.started_at),
+        "test": "tcp",
+        "simultaneous": False,
+        "flows_per_pair": record.flows,
+        "sources": 1,
+        "sinks": 1,
+        "window_bytes": window,
+        "window_sum_bytes": None if window is None else window * record.flows,
+        "window_sums_asked_bytes": (),
+        "window_capped": False,
+        "congestion_asked": record.congestion,
+        "omit_ns": 0,
+        "affinity": (),
+        "mode": "copy",  # as other tools write and read, too
+        "status": "ok",
     }
 
 

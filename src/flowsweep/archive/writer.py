@@ -23,11 +23,13 @@ from flowsweep.archive.entries import (
     Entry,
     FinishedEntry,
     HostsEntry,
+    ImportedEntry,
     StartedEntry,
     state_of,
 )
+from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JournalFile
-from flowsweep.archive.parquet import write_attempt
+from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported, write_attempt
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 
@@ -113,6 +115,11 @@ class ArchiveWriter:
         return self._state.records
 
     @property
+    def imported(self) -> Mapping[str, ImportedTrial]:
+        """Trials of other tools, by trial_id."""
+        return self._state.imported
+
+    @property
     def attempts(self) -> dict[str, int]:
         """How often each trial was started so far, by trial_id."""
         return dict(self._state.attempts)
@@ -140,7 +147,22 @@ class ArchiveWriter:
             link_rows=outcome.links.num_rows,
         )
         with disk.reported(self.folder / entry.folder, "cannot be written"):
-            write_attempt(self.folder / entry.folder, outcome)
+            write_attempt(self.folder / entry.folder, keyed_tables(outcome))
+        self._keep(entry)
+
+    def take_in(self, outcome: ImportedOutcome) -> None:
+        """Keep a trial of another tool; one that is there already stays as it is. On disk on return.
+
+        Raises:
+            ArchiveError: The disk did not take it.
+        """
+        if outcome.record.trial_id in self._state.imported:
+            return
+        entry = ImportedEntry(
+            record=outcome.record, sample_rows=outcome.samples.num_rows, flow_rows=outcome.flows.num_rows
+        )
+        with disk.reported(self.folder / entry.folder, "cannot be written"):
+            write_attempt(self.folder / entry.folder, keyed_tables_of_imported(outcome))
         self._keep(entry)
 
     def compact(self, *, rows_per_file: int = ROWS_PER_FILE) -> None:

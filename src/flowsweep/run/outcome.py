@@ -135,7 +135,7 @@ class TrialOutcome:
     """One row per emulated link, direction and moment, in LINKS_SCHEMA."""
 
 
-FLOWS_SCHEMA = pa.schema(
+FLOWS_SCHEMA = pa.schema(  # What an engine always tells may be null of a trial that was imported
     [
         pa.field("host", pa.string(), nullable=False),
         pa.field("peer", pa.string(), nullable=False),  # the host at the flow's other end
@@ -146,15 +146,15 @@ FLOWS_SCHEMA = pa.schema(
         pa.field("bytes", pa.int64(), nullable=False),
         pa.field("first_byte_ns", pa.int64()),
         pa.field("end_ns", pa.int64(), nullable=False),
-        pa.field("end", pa.string(), nullable=False),  # drained, drain_timeout, broken, stopped
+        pa.field("end", pa.string()),  # drained, drain_timeout, broken, stopped
         pa.field("error", pa.string()),
-        pa.field("local_port", pa.int32(), nullable=False),
-        pa.field("remote_port", pa.int32(), nullable=False),
-        pa.field("cpu_user_us", pa.int64(), nullable=False),
-        pa.field("cpu_system_us", pa.int64(), nullable=False),
-        pa.field("cpu_elapsed_us", pa.int64(), nullable=False),
-        pa.field("cpu_voluntary_switches", pa.int64(), nullable=False),
-        pa.field("cpu_involuntary_switches", pa.int64(), nullable=False),
+        pa.field("local_port", pa.int32()),
+        pa.field("remote_port", pa.int32()),
+        pa.field("cpu_user_us", pa.int64()),
+        pa.field("cpu_system_us", pa.int64()),
+        pa.field("cpu_elapsed_us", pa.int64()),
+        pa.field("cpu_voluntary_switches", pa.int64()),
+        pa.field("cpu_involuntary_switches", pa.int64()),
     ]
 )
 
