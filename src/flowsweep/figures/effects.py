@@ -12,7 +12,7 @@ from flowsweep.figures.axis import AXES
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE
 from flowsweep.figures.theme import figure
-from flowsweep.wording import counted, format_number, format_share
+from flowsweep.wording import counted, format_number
 
 _KINDS: tuple[FindingKind, ...] = ("direction", "flows", "congestion", "effect")
 _LOOKS: dict[Decision, tuple[str, str]] = {
@@ -45,7 +45,7 @@ def _drawn(sweep: str, mode: str, findings: Sequence[Finding], margin: float) ->
         FigureKey("effects", sweep, mode),
         sweep,
         "Relative change of goodput with its 95 % interval over the repeats. "
-        f"Grey: the margin of ± {format_share(margin)} within which two are practically equal.",
+        f"Grey: the margin of ± {margin * 100:g} % within which two are practically equal.",
         file_stem(sweep, "effects"),
         _figure(findings, margin),
         tuple(
@@ -85,7 +85,7 @@ def _figure(findings: Sequence[Finding], margin: float) -> go.Figure:
             },
             mode="markers",
             name=decision,
-            marker={"color": colour, "symbol": shape, "size": 10, "line": {"width": 2}},
+            marker={"color": colour, "symbol": shape, "size": 10, "line": {"width": 2, "color": colour}},
             text=[_said(finding) for finding in chosen],
             hovertemplate="%{text}<extra></extra>",
         )

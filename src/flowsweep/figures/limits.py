@@ -27,6 +27,10 @@ _KERNEL = (
 """What the kernel's own clocks say of two of them, where a row has it."""
 
 
+MOST_LEVEL_LABELS = 8
+"""More labels than that are turned upright."""
+
+
 def drawn_limits(data: FigureData) -> list[Drawn]:
     """Draw a figure for each direction and whatever varies besides flows and window."""
     return [
@@ -105,10 +109,8 @@ _Points = Sequence[tuple[tuple[Value, ...], list[Row]]]
 
 
 def _figure(axes: Sequence[Axis], points: _Points) -> go.Figure:
-    labels = [
-        [axis.write(value) if value is not None else NOT_SET for value in column]
-        for axis, column in zip(axes, zip(*(place for place, _ in points), strict=True), strict=True)
-    ]
+    places = zip(*(place for place, _ in points), strict=True)
+    labels = [[_label(axis, value) for value in values] for axis, values in zip(axes, places, strict=True)]
     x = labels if len(axes) > 1 else labels[0]
     bars = [
         go.Bar(
@@ -144,12 +146,22 @@ def _figure(axes: Sequence[Axis], points: _Points) -> go.Figure:
         margin={"l": 58, "r": 12, "t": 34, "b": 64},
         xaxis={
             "type": "multicategory" if len(axes) > 1 else "category",
-            "title": {"text": ", ".join(axis.name for axis in reversed(axes)), "standoff": 8},
+            "title": {
+                "text": " (above), ".join(axis.name for axis in reversed(axes))
+                + (" (below)" if len(axes) > 1 else ""),
+                "standoff": 8,
+            },
             "automargin": True,
             "dividercolor": "rgba(128,128,128,0.4)",
+            "tickangle": -90 if len(points) > MOST_LEVEL_LABELS else 0,
         },
         yaxis={"title": {"text": "share of time, %", "standoff": 8}, "range": [0, 100], "nticks": 6},
     )
+
+
+def _label(axis: Axis, value: Value) -> str:
+    """Write a value so that it is not broken into lines."""
+    return (NOT_SET if value is None else axis.write(value)).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _series(
