@@ -222,8 +222,10 @@ def test_page_of_a_real_archive(archive, tmp_path):
     page = Elements(target.read_text())
     assert "two-ways" in page.text
     assert "send window of 67108864 bytes asked" in page.text
-    kinds = [figure["data-kind"] for figure in page.named("figure")]
-    assert (kinds.count("surface"), kinds.count("flat")) == (2, 4)
+    surfaces = [figure["id"] for figure in page.named("figure") if figure["data-kind"] == "surface"]
+    maps = [figure["id"] for figure in page.named("figure") if figure["data-file"].endswith("-map")]
+    assert [name.replace("-0", "-1") for name in surfaces] == maps
+    assert len(surfaces) == 2
     rows = [row for row in page.named("tr") if (row.get("id") or "").startswith("trial-")]
     assert len(rows) == 36
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["report.html"]
@@ -263,7 +265,7 @@ def test_names_from_an_archive_stay_text():
     )
     assert page.named("img") == []
     assert HOSTILE in page.text
-    assert len([tag for tag in page.named("script") if "data-of" not in tag]) == 3
+    assert len([tag for tag in page.named("script") if "type" not in tag]) == 3
 
 
 def test_a_campaign_without_a_finished_trial_says_so():

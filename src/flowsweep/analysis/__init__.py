@@ -5,6 +5,7 @@ Definitions with formulas: docs/statistics.md.
 
 from flowsweep.analysis.balance import balance
 from flowsweep.analysis.cells import cells
+from flowsweep.analysis.core_load import core_loads
 from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.grid import points
 from flowsweep.analysis.limit import LIMITS, trial_limits
@@ -18,6 +19,7 @@ __all__ = [
     "balance",
     "bins",
     "cells",
+    "core_loads",
     "flow_states",
     "intervals",
     "points",

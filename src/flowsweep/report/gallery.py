@@ -1,21 +1,19 @@
-"""All figures of a report, sweep by sweep, as the page needs them."""
+"""All figures of a report as the page needs them: sweep by sweep, kind by kind, each on a card."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
 import plotly.graph_objects as go
+from markupsafe import Markup
 
-from flowsweep.figures import Panel, heatmap, line, panels, per_flow, surface
-from flowsweep.figures.axis import Axis, Row
-from flowsweep.figures.cells import placed
-from flowsweep.figures.per_flow import per_flow_axes
+from flowsweep.analysis.finding import FigureKey
+from flowsweep.figures.drawing import KIND_TITLES, Drawn, figure_of
 from flowsweep.report.csv_link import csv_link
-from flowsweep.report.thumbnail import Thumbnail, thumbnail
+from flowsweep.report.thumbnail import Overview, overview
 
-FEWEST_THUMBNAILS = 3
+FEWEST_IN_OVERVIEW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +23,48 @@ class Drawing:
     anchor: str
     kind: Literal["surface", "flat"]
     """A surface needs WebGL, of which a browser gives a page little."""
+    name: str
+    """What tells it from the other figure of its card; empty if there is none."""
     title: str
     file_name: str
-    """Of the picture and of the data, when a reader saves them; without ending."""
-    content: dict[str, Any]
-    """The Plotly figure."""
+    """Of a picture, when a reader saves it; without ending."""
+    content: Markup
+    """The Plotly figure as JSON, safe inside a script element."""
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Pictures that can be saved of it: what WebGL draws has no lines that SVG could hold."""
+        return ("PNG",) if self.kind == "surface" else ("SVG", "PNG")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is shown of one panel: its figures beside each other, and their data."""
+    """What is shown together: a figure, or a surface and its map; and their data."""
 
+    anchor: str
     title: str
+    caption: str
     drawings: tuple[Drawing, ...]
     csv: str
     file_name: str
+    """Of the data, without ending."""
+    drawn: tuple[Drawn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The cards of one kind in a sweep."""
+
+    anchor: str
+    title: str
+    overviews: tuple[Overview, ...]
+    """Where there are many planes; one for each mode, since colours end at the highest of a mode."""
+    cards: tuple[Card, ...]
+
+    @property
+    def pairs(self) -> bool:
+        """Whether its cards hold two figures each."""
+        return any(len(card.drawings) > 1 for card in self.cards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,89 +72,84 @@ class SweepGallery:
     """The figures of one sweep."""
 
     sweep: str
-    thumbnails: tuple[tuple[str, tuple[Thumbnail, ...]], ...]
-    """Small pictures of the planes: the lines of a table, each with what its panels have in common."""
-    cards: tuple[Card, ...]
-    over_window: tuple[Card, ...]
-    """Goodput per flow against window per flow."""
+    groups: tuple[Group, ...]
 
 
-def galleries(cells: Sequence[Row]) -> tuple[SweepGallery, ...]:
-    """Draw every panel of every sweep; a panel without a single goodput has no figure."""
-    drawn = [panel for panel in panels(cells) if panel.top_bps > 0]
-    numbered = list(enumerate(drawn, start=1))
-    return tuple(
-        _gallery(sweep, list(group)) for sweep, group in groupby(numbered, key=lambda item: item[1].sweep)
-    )
+def cards_of(drawn: Sequence[Drawn]) -> tuple[Card, ...]:
+    """Put figures on cards, in their order; a surface and the map that follows it are on one."""
+    groups: list[list[Drawn]] = []
+    for one in drawn:
+        last = groups[-1][-1] if groups else None
+        follows = last is not None and last.needs_webgl and (last.key, last.title) == (one.key, one.title)
+        if follows and not one.needs_webgl:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return tuple(_card(f"figure-{number}", group) for number, group in enumerate(groups, start=1))
 
 
-def _gallery(sweep: str, numbered: list[tuple[int, Panel]]) -> SweepGallery:
-    planes = [(number, panel) for number, panel in numbered if panel.y is not None]
-    over_window = [_card(number, panel, "window", _flat(per_flow(panel))) for number, panel in numbered]
-    return SweepGallery(
-        sweep,
-        _thumbnails(planes) if len(planes) >= FEWEST_THUMBNAILS else (),
-        tuple(_card(number, panel, "panel", _main_figures(panel)) for number, panel in numbered),
-        tuple(card for card in over_window if card.drawings),
-    )
+def card_anchor(key: FigureKey | None, cards: Sequence[Card]) -> str | None:
+    """Find the card that shows why a finding holds; absent if the report has none."""
+    found = figure_of(key, [one for card in cards for one in card.drawn])
+    return next((card.anchor for card in cards if any(one is found for one in card.drawn)), None)
 
 
-def _main_figures(panel: Panel) -> list[tuple[Literal["surface", "flat"], go.Figure]]:
-    if panel.y is None:
-        return _flat(line(panel))
-    return [("surface", surface(panel)), ("flat", heatmap(panel))]
+def galleries(cards: Sequence[Card]) -> tuple[SweepGallery, ...]:
+    """Group cards, which come in the order of sweeps and kinds, under headings."""
+    found = []
+    number = 0
+    for sweep, of_sweep in groupby(cards, key=lambda card: card.drawn[0].key.sweep):
+        groups = []
+        for title, of_kind in groupby(of_sweep, key=_heading):
+            number += 1
+            groups.append(_group(f"kind-{number}", title, tuple(of_kind)))
+        found.append(SweepGallery(sweep, tuple(groups)))
+    return tuple(found)
 
 
-def _flat(figure: go.Figure | None) -> list[tuple[Literal["surface", "flat"], go.Figure]]:
-    return [] if figure is None else [("flat", figure)]
+def _heading(card: Card) -> str:
+    """The kind; of planes also their axes, since a sweep may have several kinds of them."""
+    key = card.drawn[0].key
+    if key.kind != "plane":
+        return KIND_TITLES[key.kind]
+    axes = card.drawn[-1].figure.layout
+    return f"{KIND_TITLES[key.kind]}: {axes.xaxis.title.text} and {axes.yaxis.title.text}"
 
 
-def _card(
-    number: int, panel: Panel, prefix: str, figures: list[tuple[Literal["surface", "flat"], go.Figure]]
-) -> Card:
-    file_name = _file_name(panel, prefix)
-    title = panel.title or panel.sweep
-    axes = _distinct([panel.series, panel.y, panel.x]) if prefix == "panel" else per_flow_axes(panel) or ()
+def _group(anchor: str, title: str, cards: tuple[Card, ...]) -> Group:
+    by_mode: dict[str, list[tuple[str, Drawn]]] = {}
+    for card in cards:
+        if card.drawn[-1].key.kind == "plane":
+            by_mode.setdefault(card.drawn[-1].key.mode, []).append((card.anchor, card.drawn[-1]))
+    many = len(cards) >= FEWEST_IN_OVERVIEW
+    return Group(anchor, title, tuple(overview(maps) for maps in by_mode.values()) if many else (), cards)
+
+
+def _card(anchor: str, drawn: list[Drawn]) -> Card:
+    names = ("surface", "map") if len(drawn) > 1 else ("",)
+    first, last = drawn[0], drawn[-1]
     return Card(
-        title,
+        anchor,
+        first.title,
+        first.caption,
         tuple(
-            Drawing(f"{prefix}-{number}-{index}", kind, title, file_name, figure.to_plotly_json())
-            for index, (kind, figure) in enumerate(figures)
+            Drawing(
+                f"{anchor}-{index}",
+                "surface" if one.needs_webgl else "flat",
+                name,
+                f"{KIND_TITLES[one.key.kind]}: {one.title}",
+                one.file_name,
+                _json(one.figure),
+            )
+            for index, (one, name) in enumerate(zip(drawn, names, strict=True))
         ),
-        csv_link(_rows_of(panel, axes)),
-        file_name,
+        csv_link(first.rows),
+        last.file_name.removesuffix("-map"),
+        tuple(drawn),
     )
 
 
-def _rows_of(panel: Panel, axes: Sequence[Axis]) -> list[Row]:
-    """One row for each point of the figure: what it shows."""
-    return [
-        {
-            "sweep": panel.sweep,
-            "direction": panel.direction or "",
-            **{axis.column: value for axis, value in panel.fixed},
-            **dict(zip([axis.column for axis in axes], key, strict=True)),
-            **{f"goodput_{name}_bps": row[f"goodput_{name}_bps"] for name in ("median", "lowest", "highest")},
-            "repeats_ok": row["repeats_ok"],
-            "trials": row["trials"],
-            "capped": row["window_capped"],
-        }
-        for key, row in placed(panel.rows, axes).items()
-    ]
-
-
-def _distinct(axes: Sequence[Axis | None]) -> list[Axis]:
-    return list(dict.fromkeys(axis for axis in axes if axis is not None))
-
-
-def _thumbnails(planes: list[tuple[int, Panel]]) -> tuple[tuple[str, tuple[Thumbnail, ...]], ...]:
-    lines: dict[str, list[Thumbnail]] = {}
-    for number, panel in planes:
-        name = " · ".join(axis.text(value) for axis, value in panel.fixed)
-        lines.setdefault(name, []).append(thumbnail(panel, f"panel-{number}-0"))
-    return tuple((name, tuple(found)) for name, found in lines.items())
-
-
-def _file_name(panel: Panel, prefix: str) -> str:
-    words = re.sub(r"[^A-Za-z0-9]+", "-", f"{panel.sweep} {panel.title}").strip("-").lower()
-    return f"{words or 'figure'}-{'goodput' if prefix == 'panel' else 'per-flow'}"
+def _json(figure: go.Figure) -> Markup:
+    """Write a figure so that nothing in it can end the script element it lies in."""
+    text = figure.to_json(validate=False)
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))

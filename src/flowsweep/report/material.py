@@ -1,15 +1,18 @@
 """What a report is made of: an archive as plain values."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import ibis.expr.types as ir
 
 from flowsweep.analysis import cells, points, summary
+from flowsweep.analysis.finding import Finding
+from flowsweep.analysis.findings import findings
 from flowsweep.archive import Archive
 from flowsweep.figures.axis import Row
+from flowsweep.report.trial_details import TrialDetails, trial_details
 from flowsweep.schedule import planned_trials
 
 
@@ -34,6 +37,9 @@ class Material:
     """Those of the summary, in its order."""
     cells: tuple[Row, ...]
     """One row for each point of a grid that was asked for, its repeats put together."""
+    findings: tuple[Finding, ...] = ()
+    """The most important first."""
+    details: TrialDetails = field(default_factory=TrialDetails)
 
 
 def material(archive: Archive) -> Material:
@@ -42,6 +48,7 @@ def material(archive: Archive) -> Material:
     summarised = summary(tables)
     plan_order = _plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in _rows(tables.trials)}
+    trials = sorted(({**parameters[row["trial_id"]], **row} for row in _rows(summarised)), key=plan_order)
     return Material(
         name=archive.campaign.plan["campaign"]["name"],
         created_at=archive.campaign.created_at,
@@ -50,11 +57,11 @@ def material(archive: Archive) -> Material:
         plan=archive.campaign.plan,
         host_facts=archive.host_facts,
         trials_planned=planned_trials(archive.campaign.plan),
-        trials=tuple(
-            sorted(({**parameters[row["trial_id"]], **row} for row in _rows(summarised)), key=plan_order)
-        ),
+        trials=tuple(trials),
         summary_columns=tuple(summarised.columns),
         cells=tuple(sorted(_rows(cells(points(summarised, tables.trials))), key=plan_order)),
+        findings=findings(trials, tables=tables),
+        details=trial_details(tables),
     )
 
 

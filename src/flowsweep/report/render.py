@@ -9,23 +9,31 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from flowsweep.figures.collection import drawn_figures
+from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.panel import modes_named
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
-from flowsweep.report.gallery import galleries
+from flowsweep.report.findings_list import findings_list
+from flowsweep.report.gallery import card_anchor, cards_of, galleries
 from flowsweep.report.headline import emulation_marks, finished, highest_goodputs, status_counts
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
+from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.wording import link_words
 
-PAGE_SCRIPTS = ("theme.js", "draw.js", "surfaces.js", "table.js", "page.js")
+PAGE_SCRIPTS = (
+    "theme.js", "draw.js", "export.js", "surfaces.js", "viewer.js", "table.js", "trial.js", "page.js",
+)  # fmt: skip
 """Joined in this order into one script: a page opened from a disk cannot load modules."""
 
 
 def render(material: Material) -> str:
     """Make the page: one HTML document with style, scripts, figures and data inside."""
     columns, lines = trial_lines(material.trials)
+    drawn = drawn_figures(FigureData(material.trials, material.cells, findings=material.findings))
+    cards = cards_of(drawn)
     return (
         _environment()
         .get_template("page.html.jinja")
@@ -37,11 +45,13 @@ def render(material: Material) -> str:
             emulation_marks=emulation_marks(material.trials),
             modes_named=modes_named(material.trials),
             reasons=reasons(material.trials),
-            galleries=galleries(material.cells),
+            findings=findings_list(material.findings, lambda key: card_anchor(key, cards)),
+            galleries=galleries(cards),
             host_lines=host_lines(material.host_facts),
             links=_links(material),
             columns=columns,
             lines=lines,
+            trial_pages=trial_pages(material.trials, material.details, {}),
             trials_csv=csv_link(material.trials, material.summary_columns),
             style=_asset("page.css"),
             scripts=_scripts(),
@@ -53,7 +63,7 @@ def render(material: Material) -> str:
 @cache
 def _environment() -> Environment:
     return Environment(
-        loader=PackageLoader("flowsweep.report", "."),
+        loader=PackageLoader("flowsweep.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,13 +1,15 @@
-"""A plane as a small picture of coloured cells, for an overview of many panels."""
+"""A map as a small picture of coloured cells, for an overview of many panels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plotly.colors import sample_colorscale
 
-from flowsweep.figures import Panel
-from flowsweep.figures.plane import plane
+from flowsweep.figures.drawing import Drawn
 from flowsweep.figures.theme import MAGNITUDE
 from flowsweep.wording import format_rate
+
+_STEPS_OF_SCALE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Thumbnail:
     """The small picture of one panel."""
 
     anchor: str
-    """Of the figure it stands for."""
+    """Of the card it stands for."""
     direction: str
     columns: int
     lines: int
@@ -33,15 +35,48 @@ class Thumbnail:
     """Highest median of the panel."""
 
 
-def thumbnail(panel: Panel, anchor: str) -> Thumbnail:
-    """Make the small picture; same colours as the heatmap, holes stay empty."""
-    grid = plane(panel)
-    medians = {point: one.median_bps for point, one in grid.cells.items() if one.median_bps is not None}
-    shares = [min(1.0, median / panel.top_bps) for median in medians.values()]
-    colours = sample_colorscale(MAGNITUDE, shares) if shares else []
-    tiles = tuple(
-        Tile(grid.xs.index(x), len(grid.ys) - 1 - grid.ys.index(y), colour)
-        for (x, y), colour in zip(medians, colours, strict=True)
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Small pictures on one scale of colours."""
+
+    top: str
+    """The goodput at the end of the scale."""
+    colours: tuple[str, ...]
+    """Of the scale, from zero on, at equal steps."""
+    groups: tuple[tuple[str, tuple[Thumbnail, ...]], ...]
+    """Each with what its panels have in common."""
+
+
+def overview(maps: Sequence[tuple[str, Drawn]]) -> Overview:
+    """Make the small pictures of some maps, given with the anchors of their cards."""
+    groups: dict[str, list[Thumbnail]] = {}
+    for anchor, drawn in maps:
+        name = drawn.title.removeprefix(drawn.key.direction or "").removeprefix(" · ")
+        groups.setdefault(name, []).append(_thumbnail(anchor, drawn))
+    sheet = maps[0][1].figure.data[0]
+    return Overview(
+        f"{sheet.zmax:.3g} {sheet.colorbar.title.text}",
+        tuple(sample_colorscale(MAGNITUDE, _STEPS_OF_SCALE)),
+        tuple((name, tuple(found)) for name, found in groups.items()),
     )
-    highest = format_rate(max(medians.values())) if medians else "no goodput"
-    return Thumbnail(anchor, panel.direction or "", len(grid.xs), len(grid.ys), tiles, highest)
+
+
+def _thumbnail(anchor: str, drawn: Drawn) -> Thumbnail:
+    """Take the cells of a map; holes stay empty."""
+    sheet = drawn.figure.data[0]
+    cells = [
+        (column, line, height)
+        for line, heights in enumerate(reversed(sheet.z))
+        for column, height in enumerate(heights)
+        if height is not None
+    ]
+    colours = sample_colorscale(MAGNITUDE, [min(1.0, height / sheet.zmax) for _, _, height in cells])
+    medians = [row["goodput_median_bps"] for row in drawn.rows if row["goodput_median_bps"] is not None]
+    return Thumbnail(
+        anchor,
+        drawn.key.direction or "",
+        len(sheet.x),
+        len(sheet.y),
+        tuple(Tile(column, line, colour) for (column, line, _), colour in zip(cells, colours, strict=True)),
+        format_rate(max(medians)),
+    )

@@ -28,6 +28,8 @@ class Column:
     """What a number column sorts by; absent: a text column."""
     note: str = ""
     """What the title means, shown when pointed at."""
+    group: str = "Measured"
+    """The heading it stands under on the page of a single trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,20 @@ def _sort(column: Column, row: Row) -> object:
     return column.sort(row) if column.sort else column.write(row)
 
 
-def _quantity(title: str, key: str, write: Callable[[float], str], note: str = "") -> Column:
+def _quantity(
+    title: str, key: str, write: Callable[[float], str], note: str = "", group: str = "Measured"
+) -> Column:
     return Column(
-        title, lambda row: "" if row.get(key) is None else write(row[key]), lambda row: row.get(key), note
+        title,
+        lambda row: "" if row.get(key) is None else write(row[key]),
+        lambda row: row.get(key),
+        note,
+        group,
     )
 
 
-def _label(title: str, key: str, note: str = "") -> Column:
-    return Column(title, lambda row: "" if row.get(key) is None else str(row[key]), note=note)
+def _label(title: str, key: str, note: str = "", group: str = "Measured") -> Column:
+    return Column(title, lambda row: "" if row.get(key) is None else str(row[key]), note=note, group=group)
 
 
 def _asked(row: Row) -> str:
@@ -126,20 +134,24 @@ def _milliseconds(value: float) -> str:
 _LIMITS = {"cwnd": "cwnd", "peer_window": "peer window", "send_buffer": "send buffer", "none": "none"}
 _LEAST_SHARE_TOLD = 0.01
 
+ASKED, RUN, FAILURE = "Asked", "Run", "Failure"
+
 COLUMNS = (
-    _label("Trial", "trial_id"),
-    _label("Status", "status"),
+    _label("Trial", "trial_id", group=RUN),
+    _label("Status", "status", group=RUN),
     _quantity("Goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
-    Column("Direction", direction),
-    Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive"),
-    _quantity("Flows", "flows", str, "of all pairs of hosts together"),
-    _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows"),
+    _label("Verdict", "verdict", "what limited the trial"),
+    Column("Direction", direction, group=ASKED),
+    Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive", ASKED),
+    _quantity("Flows", "flows", str, "of all pairs of hosts together", ASKED),
+    _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows", ASKED),
     Column(
         "Window asked",
         _asked,
         lambda row: row.get("window_send_bytes"),
         "per flow; send / receive where they differ",
+        ASKED,
     ),
     Column(
         "Granted",
@@ -153,19 +165,19 @@ COLUMNS = (
         note="capped: held at window_max; clipped: granted less; raised: granted more, the kernel's floor",
     ),
     _quantity("Usable", "window_usable_bytes", format_size, "plateau of data in flight, per flow, measured"),
-    _quantity("Length", "length_bytes", format_size, "bytes handed to one write or read"),
-    _label("Congestion", "congestion"),
-    _label("Mode", "mode", "how bytes get into and out of the kernel"),
-    _quantity("Duration", "duration_s", _seconds),
-    Column("Omitted", _omitted, lambda row: row.get("omit_s"), "at the beginning of the duration"),
-    _quantity("Interval", "interval_s", _seconds),
-    _quantity("Rate", "rate_bps", format_rate, "of the application, per flow"),
-    _quantity("Pacing", "pacing_rate_bps", format_rate, "most that the kernel sends, per flow"),
-    _quantity("MSS asked", "mss_bytes", lambda size: f"{size} B"),
-    _quantity("DSCP", "dscp", str),
-    Column("No delay", lambda row: "on" if row.get("no_delay") else ""),
-    Column("CPUs", _cpus, note="that the flows' threads are bound to, in turn"),
-    _quantity("IP version", "family", str),
+    _quantity("Length", "length_bytes", format_size, "bytes handed to one write or read", ASKED),
+    _label("Congestion", "congestion", group=ASKED),
+    _label("Mode", "mode", "how bytes get into and out of the kernel", ASKED),
+    _quantity("Duration", "duration_s", _seconds, group=ASKED),
+    Column("Omitted", _omitted, lambda row: row.get("omit_s"), "at the beginning of the duration", ASKED),
+    _quantity("Interval", "interval_s", _seconds, group=ASKED),
+    _quantity("Rate", "rate_bps", format_rate, "of the application, per flow", ASKED),
+    _quantity("Pacing", "pacing_rate_bps", format_rate, "most that the kernel sends, per flow", ASKED),
+    _quantity("MSS asked", "mss_bytes", lambda size: f"{size} B", group=ASKED),
+    _quantity("DSCP", "dscp", str, group=ASKED),
+    Column("No delay", lambda row: "on" if row.get("no_delay") else "", group=ASKED),
+    Column("CPUs", _cpus, note="that the flows' threads are bound to, in turn", group=ASKED),
+    _quantity("IP version", "family", str, group=ASKED),
     _quantity("Coverage", "coverage", format_share, "intervals that every flow covered completely"),
     _quantity("Bytes", "bytes", format_size),
     _quantity("Retransmits", "retransmits", str, "segments"),
@@ -181,10 +193,9 @@ COLUMNS = (
         "Limited by", _limits, note="what the flight filled, as a share of the time; none: a pace, or idle"
     ),
     _quantity("Clocks agree to", "clock_bound_ms", _milliseconds, "bound of the error of the hosts' clocks"),
-    _label("Verdict", "verdict"),
-    _label("Sweep", "sweep"),
-    _quantity("Repeat", "repeat", str),
-    Column("Started", _started, note="UTC"),
-    _quantity("Attempts", "attempts", str),
-    _label("Error", "error"),
+    _label("Sweep", "sweep", group=RUN),
+    _quantity("Repeat", "repeat", str, group=RUN),
+    Column("Started", _started, note="UTC", group=RUN),
+    _quantity("Attempts", "attempts", str, group=RUN),
+    _label("Error", "error", group=FAILURE),
 )

@@ -7,16 +7,25 @@ const WHOLE_HEIGHT = 385;
 
 function drawFigure(node) {
   const { data, layout } = contentOf(node);
-  if (layout.scene) layout.scene.camera.eye = stepBack(layout.scene.camera.eye, node);
+  if (layout.scene) layout.scene.camera.eye = stepBack(layout.scene.camera.eye, node, 1);
   return Plotly.newPlot(node, data, inTheme(layout), configOf(node));
 }
 
 // The camera sees a fixed height: in a narrow frame it must stand farther off to see the whole width, and in a low one
 // to see the labels, whose size does not shrink.
-function stepBack({ x, y, z }, node) {
+function stepBack({ x, y, z }, node, before) {
   const { clientWidth: width, clientHeight: height } = node;
-  const factor = Math.max(1, WHOLE_ASPECT / (width / height), WHOLE_HEIGHT / height);
+  const distance = Math.max(1, WHOLE_ASPECT / (width / height), WHOLE_HEIGHT / height);
+  node.dataset.distance = distance;
+  const factor = distance / before;
   return { x: x * factor, y: y * factor, z: z * factor };
+}
+
+// The figure has another size now; the reader's camera keeps its angle.
+async function fitFigure(node) {
+  await Plotly.Plots.resize(node);
+  const eye = node._fullLayout.scene?.camera.eye;
+  if (eye) await Plotly.relayout(node, { "scene.camera.eye": stepBack(eye, node, Number(node.dataset.distance)) });
 }
 
 // Draws it again where it stands, with the camera and the zoom that the reader chose.
@@ -64,23 +73,8 @@ function configOf(node) {
     name: "png",
     title: "Save as PNG",
     icon: Plotly.Icons.camera,
-    click: (drawn) => saveImage(drawn, node.dataset),
+    click: () => saveImage(node, "png"),
   };
   const reset = node.dataset.kind === "surface" ? "resetCameraDefault3d" : "resetScale2d";
   return { responsive: true, displaylogo: false, scrollZoom: false, modeBarButtons: [[save, reset]] };
-}
-
-// On the page the heading stands outside the figure; a picture takes it along, and a background.
-function saveImage(drawn, { title, file }) {
-  const { page, ink } = colours();
-  const margin = { ...drawn.layout.margin, t: (drawn.layout.margin.t || 0) + 44 };
-  const heading = { text: plain(title), x: 0.02, xanchor: "left", y: 0.97, yanchor: "top", font: { size: 16, color: ink } };
-  const layout = { ...drawn.layout, title: heading, margin, paper_bgcolor: page };
-  const picture = { format: "png", filename: file, width: 900, height: 620, scale: 2 };
-  return Plotly.downloadImage({ data: drawn.data, layout }, picture);
-}
-
-// Plotly reads tags in a title.
-function plain(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }

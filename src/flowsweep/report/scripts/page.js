@@ -1,6 +1,5 @@
 // Brings the page to life: figures are drawn when they come into view.
 
-const flat = [...document.querySelectorAll('.plot[data-kind="flat"]')];
 const drawn = new Set();
 
 function drawFlat(node) {
@@ -12,13 +11,20 @@ function drawFlat(node) {
 const inView = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) drawFlat(entry.target);
 }, { rootMargin: "600px 0px" });
+const flat = [...document.querySelectorAll('.plot[data-kind="flat"]')];
 for (const node of flat) inView.observe(node);
 
 const surfaces = new Surfaces(document.querySelectorAll('.plot[data-kind="surface"]'));
+const table = document.getElementById("trial-table");
+const trialPage = table && new TrialPage(table);
+
+new Viewer(document.getElementById("viewer"));
+watchSaving();
 
 function restyleAll() {
   for (const node of drawn) restyleFigure(node);
   surfaces.restyle();
+  trialPage?.restyle();
 }
 
 watchTheme(document.getElementById("theme"), restyleAll);
@@ -27,5 +33,4 @@ watchTheme(document.getElementById("theme"), restyleAll);
 addEventListener("beforeprint", () => { flat.forEach(drawFlat); restyleAll(); });
 addEventListener("afterprint", restyleAll);
 
-const table = document.getElementById("trial-table");
 if (table) watchTable(table, document.getElementById("filter"), document.getElementById("shown"));

@@ -1,0 +1,126 @@
+"""Findings as the page shows them: conclusions first, then the questions that the data leave open."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from flowsweep.analysis.finding import FigureKey, Finding
+from flowsweep.defaults import SECOND_NS
+from flowsweep.wording import (
+    counted,
+    format_duration,
+    format_mode,
+    format_number,
+    format_rate,
+    format_size,
+)
+
+MOST_AT_ONCE = 8
+"""Conclusions that are shown at once; the others are behind a line that unfolds."""
+
+_SMALLEST_P = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLine:
+    """One finding."""
+
+    anchor: str
+    decision: str
+    claim: str
+    where: str
+    """Sweep and mode, where the campaign has several; empty where there is nothing to tell apart."""
+    figure: str | None
+    """Anchor of the card that shows why."""
+    facts: tuple[tuple[str, str], ...]
+    """What stands behind it, each with its name: trials, estimate, probability, method."""
+    evidence: tuple[str, ...]
+    """trial_id of the trials that it rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsList:
+    """All findings, the most important first within each part."""
+
+    shown: tuple[FindingLine, ...]
+    folded: tuple[FindingLine, ...]
+    undecided: tuple[FindingLine, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are in all."""
+        return len(self.shown) + len(self.folded) + len(self.undecided)
+
+
+def findings_list(
+    findings: Sequence[Finding], card_of: Callable[[FigureKey | None], str | None]
+) -> FindingsList:
+    """Put findings, which come with the most important first, into the parts that a reader meets.
+
+    `card_of`: the anchor of the card that a figure is on, absent if the report has no such figure.
+    """
+    several_sweeps = len({one.sweep for one in findings}) > 1
+    several_modes = len({one.mode for one in findings}) > 1
+    lines = []
+    for number, one in enumerate(findings, start=1):
+        words = [f"sweep {one.sweep}"] if several_sweeps else []
+        words += [format_mode(one.mode)] if several_modes else []
+        lines.append(
+            FindingLine(
+                f"finding-{number}",
+                one.decision,
+                one.claim,
+                " · ".join(words),
+                card_of(one.figure),
+                tuple(_facts(one)),
+                one.evidence,
+            )
+        )
+    conclusions = [line for line in lines if line.decision != "undecided"]
+    return FindingsList(
+        tuple(conclusions[:MOST_AT_ONCE]),
+        tuple(conclusions[MOST_AT_ONCE:]),
+        tuple(line for line in lines if line.decision == "undecided"),
+    )
+
+
+def _facts(finding: Finding) -> list[tuple[str, str]]:
+    facts = [("Rests on", counted(finding.n, "trial"))]
+    if finding.effect is not None:
+        facts.append(("Estimate", _estimate(finding)))
+    if finding.p_value is not None:
+        facts.append(("Probability if there were no effect", _probability(finding)))
+    facts.append(("Method", finding.method))
+    return facts
+
+
+def _estimate(finding: Finding) -> str:
+    """The effect and its interval, in the unit of the finding."""
+    write = _WRITERS.get(finding.effect_unit or "", format_number)
+    told = write(finding.effect or 0.0)
+    low, high = finding.interval_low, finding.interval_high
+    if low is None and high is None:
+        return told
+    ends = ("" if low is None else write(low), "" if high is None else write(high))
+    if ends[0] and ends[1]:
+        return f"{told}, 95 % interval from {ends[0]} to {ends[1]}"
+    return f"{told}, 95 % interval {f'up to {ends[1]}' if ends[1] else f'from {ends[0]} on'}"
+
+
+def _probability(finding: Finding) -> str:
+    told = _p(finding.p_value or 0.0)
+    if finding.p_adjusted is None:
+        return told
+    return f"{told}; {_p(finding.p_adjusted)} corrected for the number of questions asked (Holm)"
+
+
+def _p(value: float) -> str:
+    return f"less than {_SMALLEST_P}" if value < _SMALLEST_P else format_number(value)
+
+
+_WRITERS: Mapping[str, Callable[[float], str]] = {
+    "%": lambda value: f"{format_number(value)} %",
+    "bytes": format_size,
+    "flows": lambda value: f"{format_number(value)} flows",
+    "s": lambda value: format_duration(value * SECOND_NS),
+    "bit/s": format_rate,
+}

@@ -1,0 +1,175 @@
+"""The data of each trial's own page, packed into the report."""
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.figures.axis import Row
+from flowsweep.figures.panel import direction
+from flowsweep.figures.trials import point_of
+from flowsweep.report.trial_details import TrialDetails
+from flowsweep.wording import both_windows, counted, format_duration, format_rate, format_share, format_size
+
+LIMIT_WORDS = {"cwnd": "cwnd", "peer_window": "peer window", "send_buffer": "send buffer", "none": "none"}
+"""What the flight fills, in the order of the shares' colours."""
+
+Page = dict[str, Any]
+
+
+def trial_pages(
+    trials: Sequence[Row], details: TrialDetails, series: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Pack what the page's script needs for each trial, in the order in which the trials ran.
+
+    Args:
+        trials: Rows of the report's material.
+        details: Of the same trials.
+        series: What is drawn over the time of a trial, by trial_id; ready for JSON.
+
+    Yields:
+        trial_id, and the page's data as JSON (RFC 8259), compressed (gzip, RFC 1952), in Base64 (RFC 4648).
+    """
+    repeats: dict[tuple[object, ...], list[Row]] = {}
+    ordered = sorted(trials, key=lambda row: str(row["started_at"] or ""))
+    for row in ordered:
+        repeats.setdefault(point_of(row), []).append(row)
+    for row in ordered:
+        trial_id = row["trial_id"]
+        page = _page(row, repeats[point_of(row)], details) | {"series": series.get(trial_id)}
+        yield trial_id, _packed(page)
+
+
+def _packed(page: Page) -> str:
+    text = json.dumps(page, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # No time of packing inside: the same archive gives the same report.
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+
+
+def _page(row: Row, repeats: Sequence[Row], details: TrialDetails) -> Page:
+    trial_id = row["trial_id"]
+    tables = (
+        _flows(details.flows.get(trial_id, ())),
+        _cores(details.cores.get(trial_id, ())),
+        _counters(details.counters.get(trial_id, ())),
+    )
+    return {
+        "title": " · ".join(_title(row)),
+        "lede": _lede(row),
+        "limits": [
+            [word, round(row[f"limit_{key}_share"], 4)]
+            for key, word in LIMIT_WORDS.items()
+            if row.get(f"limit_{key}_share")
+        ],
+        "repeats": [
+            [one["trial_id"], f"repeat {one['repeat']}", _goodput(one)] for one in repeats if one is not row
+        ],
+        "tables": [table for table in tables if table["rows"]],
+    }
+
+
+def _title(row: Row) -> list[str]:
+    windows = both_windows(row.get("window_send_bytes"), row.get("window_recv_bytes"))
+    flows = counted(row["flows"], "flow")
+    return [direction(row), flows, f"window {windows}" + (" per flow" if row["flows"] > 1 else "")]
+
+
+def _lede(row: Row) -> str:
+    """What became of the trial, in a sentence."""
+    when = f"Repeat {row['repeat']} of sweep {row['sweep']}"
+    if row.get("duration_s"):
+        when += f", {format_duration(row['duration_s'] * SECOND_NS)} long"
+    return f"{when}: {_goodput(row)}."
+
+
+def _goodput(row: Row) -> str:
+    told = "no goodput" if row["goodput_bps"] is None else format_rate(row["goodput_bps"])
+    return told if row["status"] == "ok" else f"{row['status']}, {told}"
+
+
+def _flows(rows: Sequence[Row]) -> Page:
+    """One line a flow, both ends in it."""
+    flows: dict[int, dict[str, Row]] = {}
+    for row in rows:
+        flows.setdefault(row["flow"], {})[row["role"]] = row
+    return {
+        "title": "Flows",
+        "head": ["Flow", "Source", "Sink", "Bytes sent", "Bytes read", "CPU send", "CPU recv", "Ended"],
+        "text": [1, 2, 7],
+        "rows": [_flow(flow, ends.get("source", {}), ends.get("sink", {})) for flow, ends in flows.items()],
+    }
+
+
+def _flow(flow: int, source: Row, sink: Row) -> list[str]:
+    return [
+        str(flow),
+        source.get("host") or sink.get("peer") or "",
+        sink.get("host") or source.get("peer") or "",
+        _size(source),
+        _size(sink),
+        _busy(source),
+        _busy(sink),
+        "; ".join(_endings(source, sink)),
+    ]
+
+
+def _size(end: Row) -> str:
+    return format_size(float(f"{end['bytes']:.4g}")) if end else ""
+
+
+def _busy(end: Row) -> str:
+    """How busy the flow's thread was at one end."""
+    if not end or not end.get("cpu_elapsed_us"):
+        return ""
+    return format_share((end["cpu_user_us"] + end["cpu_system_us"]) / end["cpu_elapsed_us"])
+
+
+def _endings(source: Row, sink: Row) -> list[str]:
+    said = [
+        f"{end['end']}: {end['error']}" if end.get("error") else end["end"] for end in (source, sink) if end
+    ]
+    return list(dict.fromkeys(said))
+
+
+_CORE_PARTS = ("busy", "user", "system", "softirq", "irq", "steal")
+
+
+def _cores(rows: Sequence[Row]) -> Page:
+    return {
+        "title": "Cores",
+        "note": "Of the whole host, as a share of the time; cores that did next to nothing are left out.",
+        "head": ["Host", "Role", "Core", *(part.capitalize() for part in _CORE_PARTS)],
+        "text": [0, 1],
+        "rows": [
+            [
+                row["host"],
+                row["role"],
+                str(row["core"]),
+                *(_share(row[f"{part}_share"]) for part in _CORE_PARTS),
+            ]
+            for row in rows
+        ],
+    }
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{share * 100:.1f} %"
+
+
+def _counters(rows: Sequence[Row]) -> Page:
+    return {
+        "title": "Counters that rose",
+        "note": "Of the host's kernel and devices, while flows ran.",
+        "head": ["Host", "Role", "Counter", "Rose by"],
+        "text": [0, 1, 2],
+        "rows": [
+            [row["host"], row["role"], row["name"], f"{row['value']:,}".replace(",", " ")] for row in rows
+        ],
+    }
+
+
+def _grouped(count: int) -> str:
+    """Write a count in groups of three digits (ISO 80000-1): "1 234 567"."""
+    return f"{count:,}".replace(",", "\u202f")
