@@ -58,6 +58,18 @@ def format_number(value: float) -> str:
     return f"{rounded:.{decimals}f}"
 
 
+def format_change(percent: float, low: float, high: float) -> str:
+    """Show a relative change with its interval, 3 significant digits at most: "0.4 % [−0.3, 1.1]"."""
+    digits = 1 if max(abs(percent), abs(low), abs(high)) < 100 else 0
+    ends = (f"{percent:.{digits}f} %", f"[{low:.{digits}f},", f"{high:.{digits}f}]")
+    return " ".join(ends).replace("-", "−")
+
+
+def format_margin(margin: float) -> str:
+    """Show a margin, which a person chose, as a percentage: 0.03 is "3 %"."""
+    return f"{margin * 100:g} %"
+
+
 def counted(count: int, what: str) -> str:
     """Say how many: "1 trial", "2 trials", "0 trials"."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from statsmodels.stats.multitest import multipletests
+import numpy as np
 
+from flowsweep.analysis.direction import direction_questions
+from flowsweep.analysis.effects import effect_questions
 from flowsweep.analysis.finding import Decision, Finding, FindingKind
 from flowsweep.analysis.observations import Observations, Row, observations
 from flowsweep.analysis.question import Question
@@ -37,7 +39,8 @@ def findings(
 
 def _questions(observed: Observations, *, tables: Tables | None, margin: float) -> Iterator[Question]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
-    yield from ()
+    yield from effect_questions(observed, margin=margin)
+    yield from direction_questions(observed, margin=margin)
 
 
 def decided(questions: Sequence[Question]) -> list[Finding]:
@@ -52,12 +55,28 @@ def decided(questions: Sequence[Question]) -> list[Finding]:
         practical effect" where the 95 % interval lies within the margin; else "undecided". A question without
         a p-value is "described".
     """
-    tested = [question.p_value for question in questions if question.p_value is not None]
-    adjusted = iter(multipletests(tested, alpha=SIGNIFICANCE, method="holm")[1] if tested else ())
+    adjusted = iter(holm([question.p_value for question in questions if question.p_value is not None]))
     return [
-        _finding(question, None if question.p_value is None else float(next(adjusted)))
-        for question in questions
+        _finding(question, None if question.p_value is None else next(adjusted)) for question in questions
     ]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for their number, after Holm (1979): the k-th smallest of m counts m + 1 − k times.
+
+    Args:
+        p_values: Of all questions that were asked, in any order.
+
+    Returns:
+        The adjusted ones in the same order, at most 1. Those below 0.05 are claims of which, with a
+        probability of 95 %, none is false.
+    """
+    raw = np.array(p_values, dtype=np.float64)
+    order = np.argsort(raw)
+    stepped = np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1))
+    adjusted = np.empty_like(raw)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return [float(value) for value in adjusted]
 
 
 def _finding(question: Question, p_adjusted: float | None) -> Finding:
