@@ -8,9 +8,11 @@ from flowsweep.analysis.cells import cells
 from flowsweep.analysis.core_load import core_loads
 from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.grid import points
+from flowsweep.analysis.interval_goodputs import interval_goodputs
 from flowsweep.analysis.limit import LIMITS, trial_limits
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.summarising import FURTHER_COLUMNS, STABLE_COLUMNS, summary
+from flowsweep.analysis.trial_series import receiver_series, sender_series
 
 __all__ = [
     "FURTHER_COLUMNS",
@@ -21,8 +23,11 @@ __all__ = [
     "cells",
     "core_loads",
     "flow_states",
+    "interval_goodputs",
     "intervals",
     "points",
+    "receiver_series",
+    "sender_series",
     "summary",
     "trial_limits",
 ]

@@ -7,12 +7,15 @@ from flowsweep.figures.line import line
 from flowsweep.figures.panel import Panel, panels
 from flowsweep.figures.per_flow import per_flow
 from flowsweep.figures.surface import surface
+from flowsweep.figures.trial import trial_figure
+from flowsweep.figures.trial_data import TrialData, trial_data
 
 __all__ = [
     "KIND_TITLES",
     "Drawn",
     "FigureData",
     "Panel",
+    "TrialData",
     "drawn_figures",
     "figure_of",
     "heatmap",
@@ -20,4 +23,6 @@ __all__ = [
     "panels",
     "per_flow",
     "surface",
+    "trial_data",
+    "trial_figure",
 ]

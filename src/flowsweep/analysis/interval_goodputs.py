@@ -1,0 +1,24 @@
+"""The goodput of every complete interval: what the distribution within trials is made of."""
+
+import ibis.expr.types as ir
+
+from flowsweep.analysis.resampling import bins, intervals
+
+
+def interval_goodputs(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """List the exact intervals that count.
+
+    Args:
+        samples: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial and complete interval, in their order: trial_id, bin (int64, from 0), goodput_bps
+        (float64, bit/s, Σ over the flows of what the sinks' applications read).
+
+    Method:
+        As of the headline goodput, whose median is over just these: docs/statistics.md, "Coverage".
+    """
+    totals = intervals(bins(samples, trials, flows), trials)
+    return totals.filter(totals.complete).select("trial_id", "bin", "goodput_bps").order_by("trial_id", "bin")
