@@ -6,10 +6,14 @@ import ibis.expr.types as ir
 from flowsweep.analysis.balance import balance
 from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.emulation import path_emulation
+from flowsweep.analysis.flow_totals import flow_totals
+from flowsweep.analysis.host_load import HOST_LOAD_COLUMNS, host_load
 from flowsweep.analysis.limit import trial_limits
+from flowsweep.analysis.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
 from flowsweep.analysis.ranks import ranked, tenfold_decile
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.sender import sender_facts
+from flowsweep.analysis.verdict import with_verdict
 from flowsweep.archive import Tables
 from flowsweep.defaults import MINIMUM_BINS
 
@@ -31,6 +35,9 @@ FURTHER_COLUMNS = (
     "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",
     "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms", "throttled_us",
     "elapsed_s", "imported_from",
+    "kernel_peer_window_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "peer_window_open_share",
+    "throttled_send_share", "throttled_recv_share",
+    *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS,
 )  # fmt: skip
 
 SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
@@ -52,6 +59,8 @@ def summary(tables: Tables) -> ir.Table:
         _cpu(tables.flows),
         sender_facts(tables.samples, tables.trials, states),
         trial_limits(states),
+        flow_predictions(flow_totals(states)),
+        host_load(tables.cpu, tables.counters, tables.flows),
         path_emulation(tables.links),
     )
     joined = tables.trials
@@ -59,6 +68,7 @@ def summary(tables: Tables) -> ir.Table:
         joined = joined.left_join(part, "trial_id").drop("trial_id_right")
     told = _with_reported(joined)
     judged = _judged(told.mutate(bins=told.bins.coalesce(0), unbalanced=told.unbalanced.coalesce(0)))
+    judged = with_verdict(with_predictions(judged))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 
@@ -115,6 +125,14 @@ def _with_reported(rows: ir.Table) -> ir.Table:
     )
 
 
+def _reported_bytes(rows: ir.Table, name: str) -> ir.IntegerValue:
+    """What another tool reported of all flows together, where it did and where this sum is that."""
+    ends = {"bytes": "receiver_", "bytes_sent": "sender_"}
+    if name not in ends:
+        return ibis.null("int64")
+    return ibis.cases((rows.goodput_method.startswith(ends[name]), rows.reported_bytes))
+
+
 def _judged(rows: ir.Table) -> ir.Table:
     """Settle status and error, and leave out a goodput that would mislead."""
     few = (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
@@ -141,10 +159,11 @@ def _judged(rows: ir.Table) -> ir.Table:
         interval_s=rows.interval_ns.cast("float64") / 1e9,
         elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
-        verdict=ibis.null("string"),
+        throttled_send_share=rows.throttled_send_us.cast("float64") * 1_000 / rows.duration_ns,
+        throttled_recv_share=rows.throttled_recv_us.cast("float64") * 1_000 / rows.duration_ns,
         # Of a host that died nothing is known: a sum over the other flows would be too low.
         **{
-            name: (rows[told] == rows.flows).ifelse(rows[name], ibis.null("int64"))
+            name: (rows[told] == rows.flows).ifelse(rows[name], _reported_bytes(rows, name))
             for name, told in SUMS_OVER_FLOWS.items()
         },
         **{name: known.ifelse(rows[name], ibis.null("float64")) for name in goodputs},

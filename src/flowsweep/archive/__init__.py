@@ -4,7 +4,7 @@ See docs/archive.md for the files. Everything right of here works with the Ibis 
 """
 
 from flowsweep.archive.campaign import Campaign
-from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
+from flowsweep.archive.imported import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.archive.writer import ArchiveWriter, create_archive, open_archive_for_writing
@@ -13,6 +13,7 @@ __all__ = [
     "Archive",
     "ArchiveWriter",
     "Campaign",
+    "GoodputMethod",
     "ImportedOutcome",
     "ImportedTrial",
     "Tables",

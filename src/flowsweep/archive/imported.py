@@ -43,6 +43,8 @@ class ImportedTrial(BaseModel):
     expected_bins: int
     """How many of them there are."""
     goodput_method: GoodputMethod
+    reported_bytes: int
+    """Of all flows, as the end that told has them."""
     reported_goodput_bps: float | None
     """Goodput as the file has it; null where it follows from samples of the receiver, as for own trials."""
 

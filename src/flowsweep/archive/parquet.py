@@ -68,9 +68,10 @@ COMPRESSION = "zstd"
 
 
 def write_attempt(folder: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write a file for each table, as `keyed_tables` has them, into a new folder that appears as a whole or not at all.
+    """Write a file for each table into a new folder that appears as a whole or not at all.
 
     A table without rows gets no file: an attempt that failed early has no schema to speak of.
+    `tables`: from `keyed_tables`.
     """
     beside = folder.with_name(folder.name + ".tmp")
     disk.make_folder(beside)

@@ -18,6 +18,7 @@ from flowsweep.archive.parquet import check_file
 from flowsweep.archive.tables import Tables, tables_of_files
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
+from flowsweep.schedule import planned_links
 
 
 def read_archive(folder: Path) -> "Archive":
@@ -77,6 +78,7 @@ class Archive:
                     table: [str(self.folder / file) for file in files]
                     for table, files in self._state.files.items()
                 },
+                links=planned_links(self.campaign.plan),
             )
 
     @contextmanager

@@ -11,6 +11,7 @@ from flowsweep.archive.entries import TABLES
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
 from flowsweep.archive.trials import trials_table
+from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 
 _ATTEMPT_KEY = pa.schema(KEY_FIELDS)
@@ -56,6 +57,7 @@ def tables_of_files(
     attempts: Mapping[str, int],
     superseded: Sequence[tuple[str, int]],
     files: Mapping[str, Sequence[str]],
+    links: Sequence[Link] = (),
 ) -> Tables:
     """Make the tables of an archive on a new DuckDB connection, which reads the Parquet files when it has to.
 
@@ -65,6 +67,7 @@ def tables_of_files(
         attempts: How often each trial was started, by trial_id, in the order of the campaign.
         superseded: Attempts, as trial_id and attempt, whose rows are left out.
         files: Parquet files of each of `TABLES`.
+        links: Emulated ones, of the plan.
     """
     connection = ibis.duckdb.connect()
     replaced = [{"trial_id": trial_id, "attempt": attempt} for trial_id, attempt in superseded]
@@ -78,5 +81,7 @@ def tables_of_files(
         # Not without need: a join, even with an empty table, doubles the time of reading.
         return rows.anti_join(left_out, ["trial_id", "attempt"]) if superseded else rows
 
-    trials = connection.create_table("trials", trials_table(records, imported, attempts=attempts))
+    trials = connection.create_table(
+        "trials", trials_table(records, imported, attempts=attempts, links=links)
+    )
     return Tables(trials=trials, **{name: counted(name) for name in TABLES})

@@ -1,13 +1,15 @@
 """The table of trials: parameters, what was granted and what became of each, flat."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 
 from flowsweep.archive.imported import ImportedTrial
+from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
+from flowsweep.schedule import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.trial import Trial
 
 TRIALS_SCHEMA = pa.schema(
@@ -69,9 +71,15 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("strangers", pa.int64()),  # all ends
         pa.field("sample_rows_lost", pa.int64()),
         pa.field("throttled_us", pa.int64()),  # by CPU quotas, of the end that they held back most
+        pa.field("throttled_send_us", pa.int64()),
+        pa.field("throttled_recv_us", pa.int64()),
+        # What the plan's links carry between the hosts of the trial; null for real hosts, and without a limit
+        pa.field("path_rate_bps", pa.int64()),  # of IP packets
+        pa.field("path_mtu_bytes", pa.int64()),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
         pa.field("goodput_method", pa.string(), nullable=False),
+        pa.field("reported_bytes", pa.int64()),  # of all flows, by the end that goodput_method names
         pa.field("reported_goodput_bps", pa.float64()),  # as the file has it; null: samples tell
     ]
 )
@@ -82,6 +90,7 @@ def trials_table(
     imported: Iterable[ImportedTrial] = (),
     *,
     attempts: Mapping[str, int],
+    links: Sequence[Link] = (),
 ) -> pa.Table:
     """Make the table, in TRIALS_SCHEMA.
 
@@ -90,17 +99,18 @@ def trials_table(
         imported: Trials of other tools.
         attempts: How often each trial was started, by trial_id, in the order of the campaign; trials not in
             it were started as often as their record says, in the order of the records.
+        links: Emulated ones, of the plan.
     """
     order = {trial_id: index for index, trial_id in enumerate(attempts)}
     rows = []
-    for row in (*map(_row, records), *map(_imported_row, imported)):
+    for row in (*(_row(record, links) for record in records), *map(_imported_row, imported)):
         index = order.setdefault(row["trial_id"], len(order))
         started = attempts.get(row["trial_id"], row["attempt"])
         rows.append({"order_index": index, "attempts": started} | row)
     return pa.Table.from_pylist(sorted(rows, key=lambda row: row["order_index"]), schema=TRIALS_SCHEMA)
 
 
-def _row(record: TrialRecord) -> dict[str, Any]:
+def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
     trial, failure = record.trial, record.failure
     return {
         "trial_id": record.trial_id,
@@ -117,6 +127,8 @@ def _row(record: TrialRecord) -> dict[str, Any]:
         "window_capped": trial.window_capped,
         **_asked(trial),
         **_granted(record),
+        "path_rate_bps": path_rate_bps(links, trial.pairs),
+        "path_mtu_bytes": path_mtu_bytes(links, trial.pairs),
         "status": record.status,
         "error": None if failure is None else str(failure),
         "failure_phase": None if failure is None else failure.phase,
@@ -176,12 +188,18 @@ def _granted(record: TrialRecord) -> dict[str, Any]:
         "window_raised": any(end.window_raised for end in ends) if ends else None,
         "strangers": sum(end.strangers for end in ends) if ends else None,
         "sample_rows_lost": sum(end.sample_rows_lost for end in ends) if ends else None,
-        "throttled_us": max((end.throttled_us for end in ends if end.throttled_us is not None), default=None),
+        "throttled_us": _longest(end.throttled_us for end in ends),
+        "throttled_send_us": _longest(end.throttled_us for end in record.sources),
+        "throttled_recv_us": _longest(end.throttled_us for end in record.sinks),
     }
 
 
 def _least(sizes: Iterable[int | None]) -> int | None:
     return min((size for size in sizes if size is not None), default=None)
+
+
+def _longest(times_us: Iterable[int | None]) -> int | None:
+    return max((time_us for time_us in times_us if time_us is not None), default=None)
 
 
 def rfc_3339(at: datetime) -> str:

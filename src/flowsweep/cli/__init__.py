@@ -1,5 +1,6 @@
 """The command line: one file a command. Importing a command's file adds it to the app."""
 
+import keyword
 import signal
 import sys
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
 
 __all__ = ["COMMANDS", "load", "main"]
 
-COMMANDS = ("demo", "tcp", "check", "run", "summary", "report")
+COMMANDS = ("demo", "tcp", "check", "run", "summary", "findings", "report", "import")
 """In the order in which `flowsweep --help` shows them."""
 
 
@@ -35,4 +36,5 @@ def load(arguments: Sequence[str]) -> None:
     """
     named = [argument for argument in arguments if argument in COMMANDS][:1]
     for name in named or (() if "--version" in arguments else COMMANDS):
-        import_module(f"flowsweep.cli.{name}")
+        # A module cannot be called `import`.
+        import_module(f"flowsweep.cli.{name}{'_' if keyword.iskeyword(name) else ''}")

@@ -1,0 +1,83 @@
+"""`flowsweep import`: past results of other tools into an archive."""
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
+from flowsweep.archive.campaign import CAMPAIGN_FILE
+from flowsweep.cli.app import app
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED, EXIT_USAGE
+from flowsweep.errors import PlanError
+from flowsweep.imports import KINDS, SWEEP, Imported, import_files, parse_known
+from flowsweep.wording import counted
+
+_SILENT_FOR_S = 2.0
+_EXAMPLES = (
+    "[bold]flowsweep import server.txt --archive old[/bold] takes in what `iperf -s -i 1` printed, "
+    "[bold]flowsweep import *.csv --archive old --set window=64KiB[/bold] what `iperf -c … -w 64K -y C` did. "
+    "Then [bold]flowsweep report old -o old.html[/bold]. docs/import.md has all kinds of files."
+)
+
+
+@app.command("import", epilog=_EXAMPLES)
+def import_results(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="What other tools wrote.")],
+    archive: Annotated[
+        Path, typer.Option("--archive", metavar="DIR", help="Archive to add to; made if it is not there.")
+    ],
+    kind: Annotated[
+        str | None,
+        typer.Option(help=f"What the files are: {', '.join(KINDS)}. Recognised, file by file, if absent."),
+    ] = None,
+    sweep: Annotated[str, typer.Option(help="Name of the sweep that the trials belong to.")] = SWEEP,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="What the files do not say, as in window=64KiB."),
+    ] = None,
+) -> None:
+    """Take past results of other tools into an archive; what it has already stays as it is."""
+    if kind is not None and kind not in KINDS:
+        raise PlanError("--kind", (f'found "{kind}", expected one of {", ".join(KINDS)}',))
+    known = parse_known(settings or [])
+    result = import_files(
+        files, lambda: _writer(archive), kind=kind, sweep=sweep, known=known, tell=_Progress()
+    )
+    for problem in result.problems:
+        typer.echo(problem, err=True)
+    if result.files_read:
+        already = f", {result.known} were there already" if result.known else ""
+        typer.echo(
+            f"{counted(result.taken, 'trial')} taken in from {counted(result.files_read, 'file')}{already}"
+        )
+        typer.echo(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
+    raise typer.Exit(_exit_code(result))
+
+
+def _exit_code(result: Imported) -> int:
+    if not result.problems:
+        return 0
+    return EXIT_TRIALS_FAILED if result.files_read else EXIT_USAGE
+
+
+def _writer(folder: Path) -> ArchiveWriter:
+    if (folder / CAMPAIGN_FILE).exists():
+        return open_archive_for_writing(folder)
+    plan = {"campaign": {"name": folder.absolute().name}, "sweeps": []}
+    return create_archive(folder, plan_json=json.dumps(plan), seed=0)
+
+
+class _Progress:
+    """A line on standard error every two seconds."""
+
+    def __init__(self) -> None:
+        self._told_at = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._told_at >= _SILENT_FOR_S:
+            self._told_at = now
+            typer.echo(f"{done} of {counted(total, 'test')}", err=True)

@@ -1,0 +1,23 @@
+"""Past results of other tools, taken into an archive that everything to the left treats like any other.
+
+A reader is one file: `NAME`, `recognises(lines)` and `read(lines)`, which returns a `Transfer` for each test;
+`reading.KINDS` lists the readers. See docs/import.md.
+"""
+
+from flowsweep.imports.importing import SWEEP, Imported, import_files
+from flowsweep.imports.known import parse_known
+from flowsweep.imports.reading import KINDS, read_file
+from flowsweep.imports.transfer import FlowReport, LineError, Report, Transfer
+
+__all__ = [
+    "KINDS",
+    "SWEEP",
+    "FlowReport",
+    "Imported",
+    "LineError",
+    "Report",
+    "Transfer",
+    "import_files",
+    "parse_known",
+    "read_file",
+]

@@ -1,0 +1,177 @@
+"""CSV of Iperf 1 and 2 (`-y C`): time, address, port, address, port, id, interval, bytes, bit/s.
+
+The first address is that of the end that wrote. Which end sent, the file does not say: the end with the lower
+port listened, and what listens receives.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.imports.transfer import FlowReport, LineError, Report, Transfer, split_reports, sum_of
+
+NAME = "iperf-csv"
+COLUMNS = 9
+_UDP_COLUMNS = 14
+_TIME = re.compile(r"(?:([+-]\d{4}):)?(\d{14})(?:\.(\d{1,6}))?", re.ASCII)
+_INTERVAL = re.compile(r"(\d+(?:\.\d+)?)-\s*(\d+(?:\.\d+)?)", re.ASCII)
+_SUM_ID = "-1"
+
+
+def recognises(lines: Sequence[str]) -> bool:
+    """Whether the first line that is not empty looks like this kind."""
+    first = next((line for line in lines if line.strip()), "")
+    fields = first.split(",")
+    return (
+        len(fields) >= COLUMNS and bool(_TIME.fullmatch(fields[0])) and bool(_INTERVAL.fullmatch(fields[6]))
+    )
+
+
+def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+    """Read every test of a file: connections of the same two hosts that began together are one.
+
+    Raises:
+        LineError: A row is none of Iperf's, or is about UDP.
+    """
+    tests: list[list[_Connection]] = []
+    latest: dict[tuple[str, str, int], list[_Connection]] = {}
+    for connection in _connections(lines):
+        test = latest.get(connection.hosts)
+        if test is None or not connection.together_with(test[0]):
+            test = latest[connection.hosts] = []
+            tests.append(test)
+        test.append(connection)
+    return tuple(_transfer(test) for test in tests)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    line: int
+    at: datetime
+    """When it was written, which is at the end of what it reports."""
+    local: str
+    remote: str
+    local_port: int
+    remote_port: int
+    is_sum: bool
+    report: Report
+
+    @property
+    def key(self) -> tuple[str, str, int, int, bool]:
+        return self.local, self.remote, self.local_port, self.remote_port, self.is_sum
+
+
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    """The rows of one connection, or those of a test's sums over its connections."""
+
+    rows: list[_Row]
+
+    @property
+    def hosts(self) -> tuple[str, str, int]:
+        """Both hosts and the port that one of them listened on."""
+        row = self.rows[0]
+        # In a sum the port that was not listened on is 0, or absent.
+        ports = [port for port in (row.local_port, row.remote_port) if port]
+        return row.local, row.remote, min(ports, default=0)
+
+    @property
+    def began(self) -> datetime:
+        """When it began, as exactly as its last row tells the time."""
+        return self.rows[-1].at - timedelta(microseconds=self.rows[-1].report.end_ns // 1000)
+
+    def continued_by(self, row: _Row) -> bool:
+        """Whether a row with the same ports is of this connection, and not of a later one."""
+        last = self.rows[-1].report
+        over = len(self.rows) > 1 and last.start_ns == 0
+        return not over and row.report.start_ns in (0, last.end_ns) and row.report.end_ns >= last.end_ns
+
+    def together_with(self, other: "_Connection") -> bool:
+        """Whether both are of one test: they began within half of its duration of each other."""
+        half = timedelta(microseconds=other.rows[-1].report.end_ns // 2000)
+        return abs(self.began - other.began) < half
+
+
+def _connections(lines: Sequence[str]) -> list[_Connection]:
+    """All connections in the order of their first rows."""
+    found: list[_Connection] = []
+    latest: dict[tuple[str, str, int, int, bool], _Connection] = {}
+    for row in _rows(lines):
+        connection = latest.get(row.key)
+        if connection is not None and connection.continued_by(row):
+            connection.rows.append(row)
+        else:
+            latest[row.key] = _Connection([row])
+            found.append(latest[row.key])
+    return found
+
+
+def _transfer(test: Sequence[_Connection]) -> Transfer:
+    flows = tuple(_flow(connection.rows) for connection in test if not connection.rows[0].is_sum)
+    sums = [connection.rows[-1].report for connection in test if connection.rows[0].is_sum]
+    first = next((connection.rows[0] for connection in test if not connection.rows[0].is_sum), None)
+    if first is None:
+        raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
+    listened = first.local_port < first.remote_port
+    return Transfer(
+        src=first.remote if listened else first.local,
+        dst=first.local if listened else first.remote,
+        role="sink" if listened else "source",
+        flow_count=len(flows),
+        flows=flows,
+        total=sums[-1] if sums else sum_of(flows),
+        started_at=test[0].began,
+    )
+
+
+def _flow(rows: list[_Row]) -> FlowReport:
+    whole, intervals = split_reports([row.report for row in rows], rows[-1].line)
+    return FlowReport(whole, intervals, rows[0].local_port, rows[0].remote_port)
+
+
+def _rows(lines: Sequence[str]) -> Iterator[_Row]:
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield _row(number, next(csv.reader([line])))
+
+
+def _row(line: int, fields: list[str]) -> _Row:
+    if len(fields) >= _UDP_COLUMNS:
+        raise LineError(
+            line, f"{len(fields)} columns, as Iperf has for UDP: only tests of TCP can be imported"
+        )
+    if len(fields) != COLUMNS:
+        raise LineError(line, f"{len(fields)} columns, expected the {COLUMNS} of Iperf's -y C")
+    span = _INTERVAL.fullmatch(fields[6].strip())
+    if span is None:
+        raise LineError(line, f'found the interval "{fields[6]}", expected seconds as in "0.0-10.0"')
+    try:
+        report = Report(_ns(span[1]), _ns(span[2]), int(fields[7]), float(int(fields[8])))
+        ports = int(fields[2]), int(fields[4])
+    except ValueError as error:
+        raise LineError(line, f"ports, bytes and bit/s must be whole numbers: {error}") from error
+    return _Row(line, _time(line, fields[0]), fields[1], fields[3], *ports, fields[5] == _SUM_ID, report)
+
+
+def _time(line: int, text: str) -> datetime:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise LineError(line, f'found the time "{text}", expected digits as in "20011128201500"')
+    zone, digits, fraction = found.groups()
+    try:
+        at = datetime.strptime(digits, "%Y%m%d%H%M%S").replace(tzinfo=UTC if zone is None else _zone(zone))
+    except ValueError as error:
+        raise LineError(line, f'the time "{text}" is none: {error}') from error
+    return at + timedelta(microseconds=int((fraction or "0").ljust(6, "0")))
+
+
+def _zone(text: str) -> timezone:
+    minutes = int(text[1:3]) * 60 + int(text[3:])
+    return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))
+
+
+def _ns(seconds: str) -> int:
+    return round(float(seconds) * SECOND_NS)

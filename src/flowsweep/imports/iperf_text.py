@@ -1,0 +1,219 @@
+"""What Iperf 1 and 2 print for people: a line for each connection, then rows of interval, bytes, bandwidth.
+
+Bytes come in units of 1024 (KBytes, MBytes), bit/s in units of 1000 (Kbits, Mbits), as Iperf has them.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.imports.transfer import FlowReport, LineError, Report, Role, Transfer, split_reports, sum_of
+
+NAME = "iperf-text"
+
+_LISTENS = re.compile(r"Server listening on (TCP|UDP) port (\d+)")
+_CONNECTS = re.compile(r"Client connecting to (\S+), (TCP|UDP) port (\d+)")
+_CONNECTED = re.compile(
+    r"\[\s*(?P<id>[^\]\s]+)\]\s+local (?P<local>\S+) port (?P<local_port>\d+) "
+    r"connected with (?P<remote>\S+) port (?P<remote_port>\d+)(?P<rest>.*)"
+)
+_ROW = re.compile(
+    r"\[\s*(?P<id>[^\]\s]+)\]\s+(?P<start>\d+(?:\.\d+)?)\s*-\s*(?P<end>\d+(?:\.\d+)?)\s+sec\s+"
+    r"(?P<size>\d+(?:\.\d+)?)\s+(?P<size_unit>[KMGT]?)(?P<size_of>Bytes|bits)\s+"
+    r"(?P<rate>\d+(?:\.\d+)?)\s+(?P<rate_unit>[KMGT]?)(?P<rate_of>Bytes|bits)/sec(?P<rest>.*)"
+)
+_BEGINS_LIKE_A_ROW = re.compile(r"\[\s*(\d+|SUM[^\]]*)\]\s+\d+(?:\.\d+)?\s*-\s*\d")
+_SIZE = r"(\d+(?:\.\d+)?) ([KMG]?)Byte"
+_WINDOW = re.compile(rf"TCP window size:\s+{_SIZE}(?:.*requested\s+{_SIZE})?")
+_LENGTH = re.compile(rf"(Write|Read) buffer size:\s+{_SIZE}")
+_CONGESTION = re.compile(r"TCP congestion control set to (\S+)")
+_DATE = re.compile(r" on (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? \((?:UTC|GMT)\)")
+
+_BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def recognises(lines: Sequence[str]) -> bool:
+    """Whether there is a line that Iperf begins with, or one for a connection."""
+    return any(_LISTENS.match(line) or _CONNECTS.match(line) or _CONNECTED.match(line) for line in lines)
+
+
+def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+    """Read every test of a file: connections with one host that no report of a whole stands between are one.
+
+    Raises:
+        LineError: A line is about UDP, of a row's connection nothing is known, or a row cannot be read.
+    """
+    log = _Log()
+    for number, line in enumerate(lines, start=1):
+        log.take(number, line)
+    return log.transfers()
+
+
+@dataclass(slots=True)
+class _Flow:
+    line: int
+    local_port: int
+    remote_port: int
+    reports: list[Report] = field(default_factory=list)
+
+    @property
+    def finished(self) -> bool:
+        return bool(self.reports) and self.reports[-1].start_ns == 0
+
+    def told(self) -> FlowReport:
+        if not self.reports:
+            raise LineError(self.line, "a connection of which no row tells anything")
+        whole, intervals = split_reports(self.reports, self.line)
+        return FlowReport(whole, intervals, self.local_port, self.remote_port)
+
+
+@dataclass(slots=True)
+class _Setting:
+    """What the lines above the connections say."""
+
+    window_bytes: int | None = None
+    granted_bytes: int | None = None
+    length_bytes: int | None = None
+    congestion: str | None = None
+
+
+@dataclass(slots=True)
+class _Test:
+    local: str
+    remote: str
+    role: Role
+    setting: _Setting
+    started_at: datetime | None
+    flows: list[_Flow] = field(default_factory=list)
+    sums: list[Report] = field(default_factory=list)
+
+    def told(self) -> Transfer:
+        flows = tuple(flow.told() for flow in self.flows)
+        sends, setting = self.role == "source", self.setting
+        return Transfer(
+            src=self.local if sends else self.remote,
+            dst=self.remote if sends else self.local,
+            role=self.role,
+            flow_count=len(flows),
+            flows=flows,
+            total=self.sums[-1] if self.sums and self.sums[-1].start_ns == 0 else sum_of(flows),
+            started_at=self.started_at,
+            window_send_bytes=setting.window_bytes if sends else None,
+            window_recv_bytes=None if sends else setting.window_bytes,
+            window_granted_send_bytes=setting.granted_bytes if sends else None,
+            window_granted_recv_bytes=None if sends else setting.granted_bytes,
+            length_bytes=setting.length_bytes,
+            congestion=setting.congestion,
+        )
+
+
+class _Log:
+    """A file as far as it has been read."""
+
+    def __init__(self) -> None:
+        self._tests: list[_Test] = []
+        self._open: dict[tuple[str, Role], _Test] = {}
+        self._flows: dict[str, tuple[_Test, _Flow]] = {}
+        self._settings: dict[Role, _Setting] = {}
+        self._ports: dict[str, Role] = {}
+        self._role: Role = "source"
+
+    def transfers(self) -> tuple[Transfer, ...]:
+        return tuple(test.told() for test in self._tests)
+
+    def take(self, number: int, line: str) -> None:
+        if found := _LISTENS.match(line) or _CONNECTS.match(line):
+            self._heading(number, found)
+        elif found := _CONNECTED.match(line):
+            self._connection(number, found)
+        elif found := _ROW.match(line):
+            self._row(number, found)
+        elif _BEGINS_LIKE_A_ROW.match(line):
+            raise LineError(number, f'found "{line.strip()}", expected interval, transfer and bandwidth')
+        else:
+            self._remark(line)
+
+    def _heading(self, number: int, found: re.Match[str]) -> None:
+        *_, protocol, port = found.groups()
+        if protocol != "TCP":
+            raise LineError(number, "a test of UDP: only tests of TCP can be imported")
+        self._role = "source" if found.re is _CONNECTS else "sink"
+        self._ports[port] = self._role
+        self._settings[self._role] = _Setting()
+
+    def _remark(self, line: str) -> None:
+        setting = self._settings.setdefault(self._role, _Setting())
+        if found := _WINDOW.search(line):
+            setting.granted_bytes = _binary(found[1], found[2])
+            setting.window_bytes = None if found[3] is None else _binary(found[3], found[4])
+            if found[3] is None and "default" not in line:
+                setting.window_bytes = setting.granted_bytes
+        elif found := _LENGTH.search(line):
+            setting.length_bytes = _binary(found[2], found[3])
+        elif found := _CONGESTION.search(line):
+            setting.congestion = found[1]
+
+    def _connection(self, number: int, found: re.Match[str]) -> None:
+        if "full-duplex" in found["rest"]:
+            raise LineError(number, "both directions over one connection: such a test cannot be imported")
+        role = self._role_of(found)
+        local, remote = (found[name].partition("%")[0] for name in ("local", "remote"))
+        test = self._open.get((remote, role))
+        if test is None or any(flow.finished for flow in test.flows):
+            date = _DATE.search(found["rest"])
+            at = None if date is None else datetime.fromisoformat(date[1]).replace(tzinfo=UTC)
+            test = _Test(local, remote, role, self._settings.setdefault(role, _Setting()), at)
+            self._open[remote, role] = test
+            self._tests.append(test)
+        flow = _Flow(number, int(found["local_port"]), int(found["remote_port"]))
+        test.flows.append(flow)
+        self._flows[found["id"].lstrip("*")] = (test, flow)
+
+    def _role_of(self, found: re.Match[str]) -> Role:
+        """The end that sends is the one that did not listen, but for --reverse."""
+        role: Role = self._role
+        if self._ports.get(found["local_port"]) == "sink":
+            role = "sink"
+        elif self._ports.get(found["remote_port"]) == "source":
+            role = "source"
+        if "(reverse)" not in found["rest"]:
+            return role
+        return "sink" if role == "source" else "source"
+
+    def _row(self, number: int, found: re.Match[str]) -> None:
+        report = _report(found)
+        if found["id"].startswith("SUM"):
+            # Of several tests that run at the same time nobody can tell whose sum it is.
+            running = [test for test in self._open.values() if len(test.flows) > 1]
+            if len(running) == 1:
+                running[0].sums.append(report)
+            return
+        if (known := self._flows.get(found["id"].lstrip("*"))) is None:
+            raise LineError(
+                number, f'a row of flow {found["id"]}, but no line before says what it is "connected with"'
+            )
+        known[1].reports.append(report)
+
+
+def _report(found: re.Match[str]) -> Report:
+    start_ns, end_ns = (round(float(found[name]) * SECOND_NS) for name in ("start", "end"))
+    size = float(found["size"]) * _BINARY[found["size_unit"]] / (8 if found["size_of"] == "bits" else 1)
+    units = _BINARY if found["rate_of"] == "Bytes" else _DECIMAL
+    rate_bps = float(found["rate"]) * units[found["rate_unit"]] * (8 if found["rate_of"] == "Bytes" else 1)
+    # Iperf prints few digits: the one of the two that is rounded less says better how many bytes it were.
+    if _rounding(found["rate"]) < _rounding(found["size"]):
+        size = rate_bps * (end_ns - start_ns) / 8e9
+    return Report(start_ns, end_ns, round(size), float(round(rate_bps)))
+
+
+def _rounding(text: str) -> float:
+    """How large one unit of the last digit is, relative to the number."""
+    value = float(text)
+    return 10.0 ** -len(text.partition(".")[2]) / value if value else 1.0
+
+
+def _binary(number: str, unit: str) -> int:
+    return round(float(number) * _BINARY[unit])

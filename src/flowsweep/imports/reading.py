@@ -1,0 +1,68 @@
+"""One file with past results: its kind found, its lines bounded, its errors named."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flowsweep.errors import ImportedFileError
+from flowsweep.imports import dated_table, iperf_csv, iperf_text
+from flowsweep.imports.transfer import LineError, Transfer
+from flowsweep.wording import format_size
+
+LARGEST_BYTES = 64 << 20
+"""A file is read as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of file."""
+
+    name: str
+    recognises: Callable[[Sequence[str]], bool]
+    read: Callable[[Sequence[str]], tuple[Transfer, ...]]
+
+
+KINDS = {
+    module.NAME: Kind(module.NAME, module.recognises, module.read)
+    for module in (iperf_csv, iperf_text, dated_table)
+}
+"""By name, in the order in which they are tried."""
+
+
+def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer, ...]]:
+    """Read every test of a file.
+
+    Args:
+        path: The file.
+        kind: One of KINDS; recognised if absent.
+
+    Raises:
+        ImportedFileError: It cannot be read; names file and line.
+    """
+    lines = _lines(path)
+    if kind is not None:
+        chosen: Kind | None = KINDS[kind]
+    else:
+        chosen = next((known for known in KINDS.values() if known.recognises(lines)), None)
+    if chosen is None:
+        raise ImportedFileError(
+            f"{path}: of no kind that is known ({', '.join(KINDS)}). If it is one, name it with --kind."
+        )
+    try:
+        transfers = chosen.read(lines)
+    except LineError as error:
+        raise ImportedFileError(f"{path}:{error.line}: {error}") from error
+    if not transfers:
+        raise ImportedFileError(f"{path}: read as {chosen.name}, it tells of no test")
+    return chosen, transfers
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise ImportedFileError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(content) > LARGEST_BYTES:
+        raise ImportedFileError(f"{path}: over {format_size(LARGEST_BYTES)}. Split it, and import the parts.")
+    return content.decode("utf-8-sig", errors="replace").splitlines()

@@ -1,0 +1,96 @@
+"""What a file with past results says of one test, whatever tool wrote it: what every reader returns."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Role = Literal["source", "sink"]
+
+
+class LineError(ValueError):
+    """A line is not what its kind of file has there."""
+
+    def __init__(self, line: int, message: str) -> None:
+        self.line = line
+        """From 1."""
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was carried in a span of time."""
+
+    start_ns: int
+    end_ns: int
+    size_bytes: int
+    rate_bps: float
+    """As the file has it; it may differ from size over time by the tool's rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowReport:
+    """One flow."""
+
+    whole: Report
+    intervals: tuple[Report, ...] = ()
+    local_port: int | None = None
+    remote_port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """One test. What the file does not say is None."""
+
+    src: str
+    dst: str
+    role: Role
+    """The end that counted."""
+    total: Report
+    """Of all flows together."""
+    flow_count: int
+    flows: tuple[FlowReport, ...] = ()
+    """None where the file tells of all flows together only."""
+    started_at: datetime | None = None
+    window_send_bytes: int | None = None
+    """Asked for."""
+    window_recv_bytes: int | None = None
+    window_granted_send_bytes: int | None = None
+    window_granted_recv_bytes: int | None = None
+    length_bytes: int | None = None
+    congestion: str | None = None
+    duration_ns: int | None = None
+    """Asked for; `total` has how long it took."""
+
+
+def sum_of(flows: tuple[FlowReport, ...]) -> Report:
+    """Put flows together where the file does not: bytes and rates add up, the longest decides the time."""
+    wholes = [flow.whole for flow in flows]
+    return Report(
+        min(whole.start_ns for whole in wholes),
+        max(whole.end_ns for whole in wholes),
+        sum(whole.size_bytes for whole in wholes),
+        sum(whole.rate_bps for whole in wholes),
+    )
+
+
+def split_reports(reports: list[Report], line: int) -> tuple[Report, tuple[Report, ...]]:
+    """Tell the report of a whole flow from those of its intervals, in the order of the file.
+
+    The whole comes last and begins at 0 again. Where it is missing, as of a tool that was killed, it is made
+    of the intervals.
+
+    Raises:
+        LineError: There is neither.
+    """
+    *intervals, last = reports
+    if last.start_ns == 0:
+        whole = last
+    elif intervals:
+        intervals = reports
+        size = sum(report.size_bytes for report in reports)
+        whole = Report(0, last.end_ns, size, size * 8e9 / last.end_ns)
+    else:
+        raise LineError(line, "the flow's only report does not begin at 0: the rows before it are missing")
+    if whole.end_ns <= 0:
+        raise LineError(line, "the flow's report is of no time at all: it says nothing about goodput")
+    return whole, tuple(intervals)
