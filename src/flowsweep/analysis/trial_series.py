@@ -14,6 +14,8 @@ MOST_VALUES = 1_600
 FEWEST_STEPS = 60
 """Of one flow, however many there are."""
 
+_KEY = ("trial_id", "flow", "step", "step_ns", "samples_in_step", "zero_ns")
+
 
 def sender_series(states: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     """Thin out what the senders' kernels said of their flows.
@@ -26,17 +28,18 @@ def sender_series(states: ir.Table, samples: ir.Table, trials: ir.Table, flows: 
 
     Returns:
         One row per trial, shown flow and step with a sample: trial_id, flow, step (int64, from 0), step_ns
-        (its width, a whole number of sample intervals), zero_ns (where step 0 begins on the trial's axis of
-        time); cwnd_low_bytes, cwnd_high_bytes, flight_low_bytes, flight_high_bytes (in flight), rtt_low_us,
-        rtt_high_us (lowest and highest of the step), ssthresh_bytes (the lowest), retransmitted_segments
-        (Σ). All int64; null where the kernel did not say. A sample counts for the step that its middle is in.
+        (its width), samples_in_step (sample intervals in that), zero_ns (where step 0 begins on the trial's
+        axis of time); cwnd_low_bytes, cwnd_high_bytes, flight_low_bytes, flight_high_bytes (in flight),
+        rtt_low_us, rtt_high_us (lowest and highest of the step), ssthresh_bytes (the lowest),
+        retransmitted_segments (Σ). All int64; null where the kernel did not say. A sample counts for the step
+        that its middle is in.
 
     Method:
         Extremes of equal steps, so that no dip and no peak is lost by thinning out (as the M4 aggregation of
         Jugel et al., VLDB 2014, without first and last).
     """
     rows = _stepped(states, samples, trials, flows, role="source")
-    return rows.group_by("trial_id", "flow", "step", "step_ns", "zero_ns").aggregate(
+    return rows.group_by(*_KEY).aggregate(
         cwnd_low_bytes=rows.cwnd_bytes.min(),
         cwnd_high_bytes=rows.cwnd_bytes.max(),
         flight_low_bytes=rows.bytes_in_flight.min(),
@@ -57,16 +60,16 @@ def receiver_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.
         flows: As in an archive.
 
     Returns:
-        One row per trial, shown flow and step with a sample: trial_id, flow, step, step_ns, zero_ns (int64,
-        as of `sender_series`) and goodput_bps (float64: the bits of the step's samples over the time of
-        these; the exact intervals of `flowsweep.analysis.bins` are for statistics).
+        One row per trial, shown flow and step with a sample: trial_id, flow, step, step_ns, samples_in_step,
+        zero_ns (int64, as of `sender_series`) and goodput_bps (float64: the bits of the step's samples over
+        the time of these; the exact intervals of `flowsweep.analysis.bins` are for statistics).
 
     Method:
         As of `sender_series`.
     """
     sink = samples.filter(samples.role == "sink")
     rows = _stepped(sink, samples, trials, flows, role="sink")
-    counted = rows.group_by("trial_id", "flow", "step", "step_ns", "zero_ns").aggregate(
+    counted = rows.group_by(*_KEY).aggregate(
         bytes=rows.bytes.sum().cast("int64"), length_ns=(rows.end_ns - rows.start_ns).sum().cast("int64")
     )
     return counted.mutate(goodput_bps=counted.bytes.cast("float64") * 8e9 / counted.length_ns.nullif(0)).drop(
@@ -92,8 +95,13 @@ def _widths(trials: ir.Table) -> ir.Table:
     shown = ibis.least(trials.flows, MOST_FLOWS)
     most = ibis.greatest(quotient(ibis.literal(MOST_VALUES, "int64"), shown), FEWEST_STEPS)
     samples = quotient(trials.duration_ns, trials.sample_interval_ns)
-    in_a_step = quotient(samples + most - 1, most)
-    widths = trials.select("trial_id", "sample_interval_ns", step_ns=trials.sample_interval_ns * in_a_step)
+    in_step = quotient(samples + most - 1, most)
+    widths = trials.select(
+        "trial_id",
+        "sample_interval_ns",
+        samples_in_step=in_step,
+        step_ns=trials.sample_interval_ns * in_step,
+    )
     return widths.filter(widths.step_ns.notnull())
 
 

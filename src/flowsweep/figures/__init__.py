@@ -7,7 +7,6 @@ from flowsweep.figures.line import line
 from flowsweep.figures.panel import Panel, panels
 from flowsweep.figures.per_flow import per_flow
 from flowsweep.figures.surface import surface
-from flowsweep.figures.trial import trial_figure
 from flowsweep.figures.trial_data import TrialData, trial_data
 
 __all__ = [
@@ -24,5 +23,4 @@ __all__ = [
     "per_flow",
     "surface",
     "trial_data",
-    "trial_figure",
 ]

@@ -119,6 +119,7 @@ class _End:
         self.steps = int(rows["step"].to_numpy().max()) + 1
         self.step_ns = int(rows["step_ns"][0].as_py())
         self.zero_ns = int(rows["zero_ns"][0].as_py())
+        self.thinned = rows["samples_in_step"][0].as_py() > 1
 
     def matrix(self, column: str) -> Numbers | None:
         """A line for each flow, NaN where nothing is known; absent if that is everywhere."""
@@ -133,15 +134,14 @@ def _data(tables: Sequence[pa.Table]) -> TrialData:
     flows = sorted({flow for table in tables for flow in table["flow"].to_pylist()})
     ends = [_End(table, flows) for table in tables]
     zero_ns = min(end.zero_ns for end in ends)
-    quantities = [quantity for _, _, of_panel in _PANELS for quantity in of_panel]
-    thinned = any(_thinned(end, quantity) for end in ends for quantity in quantities)
+    thinned = any(end.thinned for end in ends)
     panels = []
     for title, units, of_panel in _PANELS:
         known = [
             (end, quantity, values)
             for end in ends
             for quantity in of_panel
-            if (values := _values(end, quantity, thinned=thinned)) is not None
+            if (values := _values(end, quantity)) is not None
         ]
         if known:
             unit, factor, quantum = _unit(max(float(np.nanmax(values)) for _, _, values in known), units)
@@ -152,15 +152,10 @@ def _data(tables: Sequence[pa.Table]) -> TrialData:
     return TrialData(flows=flows, thinned=thinned, panels=panels)
 
 
-def _thinned(end: _End, quantity: _Quantity) -> bool:
-    low, high = end.matrix(quantity.columns[0]), end.matrix(quantity.columns[-1])
-    return low is not None and high is not None and bool(np.any(low < high))
-
-
-def _values(end: _End, quantity: _Quantity, *, thinned: bool) -> Numbers | None:
+def _values(end: _End, quantity: _Quantity) -> Numbers | None:
     """Matrix of a quantity; if thinned out, two columns a step, in the order in which the value moved."""
     low, high = end.matrix(quantity.columns[0]), end.matrix(quantity.columns[-1])
-    if low is None or high is None or len(quantity.columns) == 1 or not thinned:
+    if low is None or high is None or len(quantity.columns) == 1 or not end.thinned:
         return high
     middle = low + high
     rising = np.diff(middle, axis=1, prepend=middle[:, :1]) >= 0
