@@ -34,16 +34,22 @@ PLAN = {
 
 
 class Elements(HTMLParser):
-    """Collects the elements of a page and the text of its paragraphs."""
+    """Collects the elements of a page, but not those of templates, and the text of its paragraphs."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.in_template = False
         self.text = ""
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
+        self.in_template = self.in_template or tag == "template"
+        if not self.in_template:
+            self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        self.in_template = self.in_template and tag != "template"
 
     def handle_data(self, data):
         if self.tags and self.tags[-1][0] not in {"script", "style"}:

@@ -7,11 +7,20 @@ from typing import Any
 
 import ibis.expr.types as ir
 
-from flowsweep.analysis import cells, points, summary
+from flowsweep.analysis import (
+    cells,
+    flow_states,
+    interval_goodputs,
+    points,
+    receiver_series,
+    sender_series,
+    summary,
+)
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
-from flowsweep.archive import Archive
+from flowsweep.archive import Archive, Tables
 from flowsweep.figures.axis import Row
+from flowsweep.figures.trial_data import TrialData, trial_data
 from flowsweep.report.trial_details import TrialDetails, trial_details
 from flowsweep.schedule import planned_trials
 
@@ -37,9 +46,13 @@ class Material:
     """Those of the summary, in its order."""
     cells: tuple[Row, ...]
     """One row for each point of a grid that was asked for, its repeats put together."""
+    intervals: tuple[Row, ...] = ()
+    """The goodput of every complete interval; none of an archive without samples."""
     findings: tuple[Finding, ...] = ()
     """The most important first."""
     details: TrialDetails = field(default_factory=TrialDetails)
+    series: Mapping[str, TrialData] = field(default_factory=dict)
+    """What is drawn over the time of a trial, by trial_id; nothing of one without samples."""
 
 
 def material(archive: Archive) -> Material:
@@ -60,9 +73,18 @@ def material(archive: Archive) -> Material:
         trials=tuple(trials),
         summary_columns=tuple(summarised.columns),
         cells=tuple(sorted(_rows(cells(points(summarised, tables.trials))), key=plan_order)),
+        intervals=tuple(_rows(interval_goodputs(tables.samples, tables.trials, tables.flows))),
         findings=findings(trials, tables=tables),
         details=trial_details(tables),
+        series=_series(tables),
     )
+
+
+def _series(tables: Tables) -> dict[str, TrialData]:
+    states = flow_states(tables.samples, tables.trials, tables.flows)
+    sender = sender_series(states, tables.samples, tables.trials, tables.flows)
+    receiver = receiver_series(tables.samples, tables.trials, tables.flows)
+    return trial_data(sender.to_pyarrow(), receiver.to_pyarrow())
 
 
 def _plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:

@@ -24,7 +24,8 @@ from flowsweep.report.trial_table import trial_lines
 from flowsweep.wording import link_words
 
 PAGE_SCRIPTS = (
-    "theme.js", "draw.js", "export.js", "surfaces.js", "viewer.js", "table.js", "trial.js", "page.js",
+    "theme.js", "draw.js", "export.js", "surfaces.js", "viewer.js", "table.js",
+    "trial_figures.js", "trial.js", "page.js",
 )  # fmt: skip
 """Joined in this order into one script: a page opened from a disk cannot load modules."""
 
@@ -32,7 +33,9 @@ PAGE_SCRIPTS = (
 def render(material: Material) -> str:
     """Make the page: one HTML document with style, scripts, figures and data inside."""
     columns, lines = trial_lines(material.trials)
-    drawn = drawn_figures(FigureData(material.trials, material.cells, findings=material.findings))
+    drawn = drawn_figures(
+        FigureData(material.trials, material.cells, material.intervals, findings=material.findings)
+    )
     cards = cards_of(drawn)
     return (
         _environment()
@@ -51,7 +54,7 @@ def render(material: Material) -> str:
             links=_links(material),
             columns=columns,
             lines=lines,
-            trial_pages=trial_pages(material.trials, material.details, {}),
+            trial_pages=trial_pages(material.trials, material.details, material.series),
             trials_csv=csv_link(material.trials, material.summary_columns),
             style=_asset("page.css"),
             scripts=_scripts(),

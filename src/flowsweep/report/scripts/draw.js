@@ -33,7 +33,9 @@ function restyleFigure(node) {
   return Plotly.react(node, node.data, inTheme(node.layout), configOf(node));
 }
 
+// Of a figure that was made on the page, its node holds the content.
 function contentOf(node) {
+  if (node.content) return node.content;
   return JSON.parse(document.querySelector(`script[data-of="${node.id}"]`).textContent);
 }
 
@@ -56,8 +58,7 @@ function inTheme(layout) {
   };
   // Where nothing hovers, the buttons are always there: they need a line above the legend.
   if (layout.legend && matchMedia("(pointer: coarse)").matches) themed.margin = { ...layout.margin, t: 88 };
-  if (layout.xaxis) themed.xaxis = axis(layout.xaxis);
-  if (layout.yaxis) themed.yaxis = axis(layout.yaxis);
+  for (const name of Object.keys(layout)) if (/^[xy]axis\d*$/.test(name)) themed[name] = axis(layout[name]);
   if (layout.scene) {
     const scene = { ...layout.scene };
     for (const name of ["xaxis", "yaxis", "zaxis"]) {

@@ -53,6 +53,13 @@ class TrialPage {
     document.getElementById("opened-title").focus({ preventScroll: true });
   }
 
+  draw(series) {
+    part("figures").append(...trialCards(this.id, series));
+    const plots = [...part("figures").querySelectorAll(".plot")];
+    for (const plot of plots) drawFigure(plot);
+    joinTimes(plots);
+  }
+
   // The figures that are drawn take the colours of the theme.
   restyle() {
     for (const node of this.page.querySelectorAll(".plot")) if (node._fullLayout) restyleFigure(node);
@@ -100,6 +107,7 @@ class TrialPage {
     if (content.limits.length) part("limits").append(limitBar(content.limits));
     if (content.repeats.length) part("repeats").append(repeatLinks(content.repeats));
     for (const table of content.tables) part("tables").append(...plainTable(table));
+    if (content.series) this.draw(content.series);
   }
 }
 
