@@ -61,8 +61,9 @@ def format_number(value: float) -> str:
 def format_change(percent: float, low: float, high: float) -> str:
     """Show a relative change with its interval, 3 significant digits at most: "0.4 % [−0.3, 1.1]"."""
     digits = 1 if max(abs(percent), abs(low), abs(high)) < 100 else 0
-    ends = (f"{percent:.{digits}f} %", f"[{low:.{digits}f},", f"{high:.{digits}f}]")
-    return " ".join(ends).replace("-", "−")
+    # Adding 0 takes the sign from what was rounded to 0.
+    shift, least, most = (f"{round(value, digits) + 0.0:.{digits}f}" for value in (percent, low, high))
+    return f"{shift} % [{least}, {most}]".replace("-", "−")
 
 
 def format_margin(margin: float) -> str:

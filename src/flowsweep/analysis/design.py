@@ -18,6 +18,8 @@ AXES = (
 _SUMS = frozenset({"window_sum_bytes"})
 """Windows times flows: a sum that was asked for comes out a few bytes short where flows do not divide it."""
 
+_ENOUGH_REPEATED = 0.5
+
 Level = Hashable
 """A value of an axis; null where the plan left it to the host."""
 
@@ -113,6 +115,11 @@ def coded(values: Sequence[Hashable]) -> Codes:
     """Number distinct values from 0, in the order in which they occur first."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp)
+
+
+def mostly_repeated(points: Codes) -> bool:
+    """Whether repeats of the same point can tell the noise: at least half of the points have some."""
+    return bool(len(points)) and float(np.mean(np.bincount(points) > 1)) >= _ENOUGH_REPEATED
 
 
 def _logs(rows: Sequence[Row]) -> Floats:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from flowsweep.analysis.design import Unit, coded, design
+from flowsweep.analysis.design import Unit, coded, design, mostly_repeated
 from flowsweep.analysis.effect_words import percent
 from flowsweep.analysis.finding import Decision, FigureKey
 from flowsweep.analysis.least_squares import Fit
@@ -45,7 +45,7 @@ def _question(observed: Observations, units: Sequence[Unit], *, margin: float) -
     logs = np.array([[math.log(_goodput(unit, way)) for way in ways] for unit in units])
     shifts = logs[:, 0] - logs[:, 1]
     points = coded([unit.levels for unit in units])
-    repeated = len(points) >= 2 * (int(points.max()) + 1)
+    repeated = mostly_repeated(points)
     cells = points if repeated else np.zeros_like(points)
     fit = Fit(shifts, cells, np.zeros_like(points))
     trials = tuple(row["trial_id"] for unit in units for row in unit.rows)

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from flowsweep.analysis.design import Design, Level, coded
+from flowsweep.analysis.design import Design, Level, coded, mostly_repeated
 from flowsweep.analysis.least_squares import Codes, Estimates, Fit, Floats
 
 PERMUTATIONS = 999
@@ -95,7 +95,7 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
     others = design.codes(*(other for other in design.axes if other != axis))
     logs, repeats = design.logs, design.repeats
     points = coded(list(zip(level.tolist(), others.tolist(), strict=True)))
-    repeated = len(points) >= 2 * (int(points.max()) + 1)
+    repeated = mostly_repeated(points)
     cells = points if repeated else level
     fit = Fit(logs, cells, repeats if repeated else others)
     cell_of = np.full((len(levels), int(others.max()) + 1), -1)

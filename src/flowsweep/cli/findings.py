@@ -1,0 +1,92 @@
+"""`flowsweep findings`: what a campaign teaches, in sentences or as JSON."""
+
+import json
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from flowsweep.analysis import summary
+from flowsweep.analysis.finding import Finding
+from flowsweep.analysis.findings import findings
+from flowsweep.archive import read_archive
+from flowsweep.cli.app import app
+from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.wording import counted, format_mode, format_number
+
+_WIDTH_OF_NO_TERMINAL = 100
+_SMALLEST_P = 0.001
+
+
+class Format(StrEnum):
+    """How to write findings."""
+
+    text = "text"
+    json = "json"
+
+
+_EPILOG = (
+    "Each with the trials that it rests on and how it was computed. Of campaigns without any effect no more "
+    "than 5 % get a false claim. docs/findings.md says what is asked, and how."
+)
+
+
+@app.command("findings", epilog=_EPILOG)
+def show_findings(
+    archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
+    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
+    margin: MarginText = DEFAULT_MARGIN,
+) -> None:
+    """Say what a campaign teaches: what matters, what does not, and what is undecided."""
+    share = read_margin(margin)
+    found = read_archive(archive)
+    with found.damage_named():
+        tables = found.tables()
+        rows = summary(tables).to_pyarrow().to_pylist()
+        conclusions = findings(rows, tables=tables, margin=share)
+    if form is Format.json:
+        typer.echo(json.dumps([asdict(finding) for finding in conclusions], indent=2, ensure_ascii=False))
+        return
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _WIDTH_OF_NO_TERMINAL
+    if not conclusions:
+        good = sum(row["status"] == "ok" for row in rows)
+        console.print(f"Nothing to conclude: of {counted(len(rows), 'trial')} {good} ended well.")
+    print_findings(conclusions, console)
+
+
+def print_findings(conclusions: Sequence[Finding], console: Console) -> None:
+    """Print findings in the order given, those that are undecided under a heading of their own."""
+    sweeps = len({(finding.sweep, finding.mode) for finding in conclusions})
+    decided = [finding for finding in conclusions if finding.decision != "undecided"]
+    undecided = [finding for finding in conclusions if finding.decision == "undecided"]
+    for heading, group in (("Findings", decided), ("Undecided", undecided)):
+        if not group:
+            continue
+        console.print(Text(heading, style="bold"))
+        for finding in group:
+            where = f"{finding.sweep}, {format_mode(finding.mode)}" if sweeps > 1 else ""
+            console.print(_wrapped(finding.claim, "  ", console.width))
+            console.print(_wrapped(_grounds(finding, where), "    ", console.width), style="dim")
+        console.print()
+
+
+def _wrapped(text: str, indent: str, width: int) -> str:
+    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _grounds(finding: Finding, where: str) -> str:
+    parts = [where] if where else []
+    parts.append(counted(finding.n, "trial"))
+    if finding.p_adjusted is not None:
+        small = finding.p_adjusted < _SMALLEST_P
+        shown = f"p < {_SMALLEST_P}" if small else f"p = {format_number(finding.p_adjusted)}"
+        parts.append(f"{shown} after Holm")
+    return " · ".join([*parts, finding.method])
