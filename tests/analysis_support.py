@@ -17,9 +17,9 @@ SECOND_NS = 1_000_000_000
 STARTED_AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 TCP_INFO_COLUMNS = (
-    "rtt_us", "rttvar_us", "min_rtt_us", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "unacked", "sacked",
-    "lost", "retrans", "total_retrans", "bytes_sent", "bytes_retrans", "bytes_acked", "snd_wnd_bytes",
-    "rcv_space_bytes", "delivery_rate_bytes_per_s", "notsent_bytes", "busy_time_us",
+    "rtt_us", "rttvar_us", "rto_us", "min_rtt_us", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "unacked",
+    "sacked", "lost", "retrans", "total_retrans", "bytes_sent", "bytes_retrans", "bytes_acked",
+    "snd_wnd_bytes", "rcv_space_bytes", "delivery_rate_bytes_per_s", "notsent_bytes", "busy_time_us",
     "rwnd_limited_us", "sndbuf_limited_us", "ca_state", "total_rto_recoveries",
 )  # fmt: skip
 

@@ -15,7 +15,8 @@ FULL: Row = {
     "snd_mss_bytes": MSS, "snd_cwnd": 100, "snd_ssthresh": 80, "snd_wnd_bytes": 300_000, "unacked": 100,
     "sacked": 0, "lost": 0, "retrans": 0, "bytes_sent": 100_000, "bytes_retrans": 0, "bytes_acked": 0,
     "notsent_bytes": 500_000, "total_retrans": 0, "busy_time_us": 0, "rwnd_limited_us": 0,
-    "sndbuf_limited_us": 0, "rtt_us": 40_000, "min_rtt_us": 39_000, "ca_state": 0,
+    "sndbuf_limited_us": 0, "rtt_us": 40_000, "min_rtt_us": 39_000, "rto_us": 240_000,
+    "ca_state": 0,
     "delivery_rate_bytes_per_s": 2_500_000,
 }  # fmt: skip
 """A flow of 100 segments of 1000 bytes, which fill its congestion window."""
@@ -121,7 +122,7 @@ def test_what_the_kernel_does_not_say_is_null_and_not_0() -> None:
     assert {name for name, value in row.items() if value is not None} == known
     [row] = states({}, window_bytes=None)
     assert {name for name, value in row.items() if value is None} == {
-        "send_buffer_bytes", "send_buffer_room_bytes", "send_buffer_fill",
+        "send_buffer_bytes", "send_buffer_room_bytes", "send_buffer_fill", "rtt_before_us",
     }  # fmt: skip
 
 
@@ -168,7 +169,12 @@ def test_shares_of_a_trial_are_of_the_time_that_counts() -> None:
 def test_a_kernel_that_says_too_little_leaves_the_shares_open() -> None:
     row = limits(dict.fromkeys(FULL))
     assert {name: value for name, value in row.items() if name.endswith("share")} == dict.fromkeys(
-        [*(f"limit_{limit}_share" for limit in LIMITS), "sender_idle_share"]
+        [
+            *(f"limit_{limit}_share" for limit in LIMITS),
+            "sender_idle_share",
+            "kernel_peer_window_share",
+            "kernel_send_buffer_share",
+        ]
     )
 
 

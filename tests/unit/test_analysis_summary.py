@@ -65,7 +65,7 @@ def test_a_steady_trial() -> None:
         "congestion": "cubic", "duration_s": 5.0, "status": "ok", "error": None, "goodput_bps": 40e6,
         "goodput_p10_bps": 40e6, "goodput_p90_bps": 40e6, "goodput_mean_bps": 40e6, "coverage": 1.0,
         "bytes": 4 * 51 * 125_000, "bytes_sent": 4 * 51 * 125_000, "retransmits": 28, "rtt_min_ms": 40.0,
-        "window_granted_send_bytes": 1 << 17, "window_granted_recv_bytes": 1 << 17, "verdict": None,
+        "window_granted_send_bytes": 1 << 17, "window_granted_recv_bytes": 1 << 17, "verdict": "not clear",
         "cpu_send": 0.1, "cpu_recv": 0.1, "mode": "copy", "goodput_method": "receiver_median",
         "window_usable_bytes": 60_000, "bins": 4, "bins_expected": 4, "strangers": 0, "omit_s": 1.0,
         "interval_s": 1.0,

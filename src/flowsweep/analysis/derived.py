@@ -17,6 +17,7 @@ _RECOVERY, _LOSS = 3, 4
 """`tcpi_ca_state`: fast recovery, and recovery after a timeout."""
 _US_NS = 1_000
 _COUNTERS = {
+    "sent_bytes": "bytes_sent",
     "retransmitted_bytes": "bytes_retrans",
     "retransmitted_segments": "total_retrans",
     "timeout_recoveries": "total_rto_recoveries",
@@ -43,15 +44,16 @@ def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Tabl
         At the end of the sample, all int64: bytes_in_flight, unsent_bytes (written, and waiting to be sent),
         cwnd_bytes, cwnd_minus_ssthresh_bytes (below 0: slow start; null without a threshold),
         peer_window_bytes, send_buffer_bytes (as granted; null if the plan asked for none),
-        send_buffer_room_bytes (not below 0), rtt_us, min_rtt_us, delivery_rate_bps.
+        send_buffer_room_bytes (not below 0), rtt_us, rtt_before_us (of the sample before), min_rtt_us, rto_us
+        (the retransmission timeout), delivery_rate_bps, snd_mss_bytes.
 
         How far the flight fills each of them, float64: cwnd_fill, peer_window_fill, send_buffer_fill; what
         limits: limited_by ("cwnd", "peer_window", "send_buffer" or "none") and idle (boolean: nothing limits,
         and less than a segment waits to be sent).
 
-        Since the sample before, int64: retransmitted_bytes, retransmitted_segments, recoveries; as a share
-        of the time, float64, as the kernel counts it: busy_share, peer_window_limited_share,
-        send_buffer_limited_share.
+        Since the sample before, int64: sent_bytes (retransmissions included), retransmitted_bytes,
+        retransmitted_segments, recoveries; as a share of the time, float64, as the kernel counts it:
+        busy_share, peer_window_limited_share, send_buffer_limited_share.
     """
     source = samples.filter(samples.role == "source")
     granted = trials.select("trial_id", send_buffer_bytes=trials.window_granted_send_bytes)
@@ -59,9 +61,10 @@ def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Tabl
     return _since_before(decided(_gauges(rows))).select(
         "trial_id", "flow", "start_ns", "end_ns", "counted",
         "bytes_in_flight", "unsent_bytes", "cwnd_bytes", "cwnd_minus_ssthresh_bytes", "peer_window_bytes",
-        "send_buffer_bytes", "send_buffer_room_bytes", "rtt_us", "min_rtt_us", "delivery_rate_bps",
+        "send_buffer_bytes", "send_buffer_room_bytes", "rtt_us", "rtt_before_us", "min_rtt_us", "rto_us",
+        "delivery_rate_bps", "snd_mss_bytes",
         "cwnd_fill", "peer_window_fill", "send_buffer_fill", "limited_by", "idle",
-        "retransmitted_bytes", "retransmitted_segments", "recoveries",
+        "sent_bytes", "retransmitted_bytes", "retransmitted_segments", "recoveries",
         "busy_share", "peer_window_limited_share", "send_buffer_limited_share",
     )  # fmt: skip
 
@@ -70,7 +73,8 @@ def _recorded(source: ir.Table) -> ir.Table:
     """Select what is needed of the kernel's columns, null where the engine did not record one."""
     names = (
         "ca_state", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "snd_wnd_bytes", "notsent_bytes", "unacked",
-        "sacked", "lost", "retrans", "rtt_us", "min_rtt_us", "delivery_rate_bytes_per_s", *_COUNTERS.values(),
+        "sacked", "lost", "retrans", "rtt_us", "min_rtt_us", "rto_us", "delivery_rate_bytes_per_s",
+        *_COUNTERS.values(),
     )  # fmt: skip
     kept = {name: column_or_null(source, name) for name in names}
     return flying(source).select("role", "trial_id", "flow", "start_ns", "end_ns", "bytes_in_flight", **kept)
@@ -101,6 +105,7 @@ def _since_before(rows: ir.Table) -> ir.Table:
     before = {name: rows[counter].lag().over(order).coalesce(0) for name, counter in _COUNTERS.items()}
     risen = rows.mutate(
         state_before=rows.ca_state.lag().over(order).coalesce(0),
+        rtt_before_us=rows.rtt_us.lag().over(order),
         **{name: rows[counter] - before[name] for name, counter in _COUNTERS.items()},
     )
     length_us = (risen.end_ns - risen.start_ns).nullif(0).cast("float64") / _US_NS

@@ -6,7 +6,7 @@ The rule, its reasons and what was measured of it: docs/statistics.md, "What lim
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.ranks import ranked, tenfold_decile
+from flowsweep.analysis.ranks import in_order, tenfold_decile
 
 FILLED = 0.9
 """From this share on a window counts as filled: a sender holds data back to make larger segments of it."""
@@ -59,8 +59,10 @@ def trial_limits(states: ir.Table) -> ir.Table:
     Returns:
         One row per trial with a counted sample: trial_id; limit_cwnd_share, limit_peer_window_share,
         limit_send_buffer_share, limit_none_share (float64, of all flows' time; they add up to 1) and
-        sender_idle_share (of the same time, part of the last); retransmitted_bytes, recoveries (int64, Σ over
-        flows); rtt_median_ms (float64, of the smoothed round-trip times in all samples of all flows).
+        sender_idle_share (of the same time, part of the last); kernel_peer_window_share and
+        kernel_send_buffer_share (float64, of the time: what the kernel itself counted as limited by either);
+        retransmitted_bytes, recoveries (int64, Σ over flows); rtt_median_ms (float64, of the smoothed
+        round-trip times in all samples of all flows).
     """
     counted = states.filter(states.counted)
     length = (counted.end_ns - counted.start_ns).cast("float64")
@@ -72,15 +74,17 @@ def trial_limits(states: ir.Table) -> ir.Table:
 
     sums = counted.group_by("trial_id").aggregate(
         **{f"limit_{limit}_share": share(counted.limited_by == limit) for limit in LIMITS},
-        sender_idle_share=share(counted.idle),
+        # Unknown where nothing limits and the kernel does not say what waits.
+        sender_idle_share=ibis.cases((counted.idle.notnull().any(), share(counted.idle))),
+        kernel_peer_window_share=(counted.peer_window_limited_share * length).sum() / length.sum().nullif(0),
+        kernel_send_buffer_share=(counted.send_buffer_limited_share * length).sum() / length.sum().nullif(0),
         retransmitted_bytes=counted.retransmitted_bytes.sum().cast("int64"),
         recoveries=counted.recoveries.sum().cast("int64"),
+        rtts_us=counted.rtt_us.collect(where=counted.rtt_us > 0),
     )
-    timed = ranked(counted.filter(counted.rtt_us > 0), "rtt_us", groups=["trial_id"], ties="start_ns")
-    medians = timed.group_by("trial_id").aggregate(
-        rtt_median_ms=tenfold_decile(timed, "rtt_us", decile=5).cast("float64") / 10_000
-    )
-    return sums.left_join(medians, "trial_id").drop("trial_id_right")
+    ordered = sums.mutate(rtts_us=in_order(sums.rtts_us))
+    median = tenfold_decile(ordered.rtts_us, decile=5).cast("float64") / 10_000
+    return ordered.mutate(rtt_median_ms=median).drop("rtts_us")
 
 
 def _share(part: ir.IntegerValue, whole: ir.IntegerValue) -> ir.FloatingValue:

@@ -10,7 +10,7 @@ from flowsweep.analysis.flow_totals import flow_totals
 from flowsweep.analysis.host_load import HOST_LOAD_COLUMNS, host_load
 from flowsweep.analysis.limit import trial_limits
 from flowsweep.analysis.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
-from flowsweep.analysis.ranks import ranked, tenfold_decile
+from flowsweep.analysis.ranks import in_order, tenfold_decile
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.sender import sender_facts
 from flowsweep.analysis.verdict import with_verdict
@@ -75,11 +75,14 @@ def summary(tables: Tables) -> ir.Table:
 def _goodput(totals: ir.Table, trials: ir.Table) -> ir.Table:
     """Per trial with complete intervals: how many, and the distribution of goodput over them."""
     complete = totals.filter(totals.complete).inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
-    ordered = ranked(complete, "bytes", groups=["trial_id"], ties="bin")
-    counts = ordered.group_by("trial_id", "interval_ns").aggregate(
-        bins=ordered.count(),
-        complete_bytes=ordered.bytes.sum().cast("int64"),
-        **{f"tenfold_{decile}": tenfold_decile(ordered, "bytes", decile=decile) for decile in (1, 5, 9)},
+    collected = complete.group_by("trial_id", "interval_ns").aggregate(
+        bins=complete.count(),
+        complete_bytes=complete.bytes.sum().cast("int64"),
+        bytes=complete.bytes.collect(),
+    )
+    ordered = collected.mutate(bytes=in_order(collected.bytes))
+    counts = ordered.mutate(
+        **{f"tenfold_{decile}": tenfold_decile(ordered.bytes, decile=decile) for decile in (1, 5, 9)}
     )
 
     def rate(count: ir.IntegerValue, per: ir.IntegerValue) -> ir.FloatingValue:

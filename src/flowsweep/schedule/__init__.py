@@ -3,7 +3,8 @@
 from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
 from flowsweep.schedule.grid import Point, expand
 from flowsweep.schedule.order import schedule
-from flowsweep.schedule.planned import planned_trials
+from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
+from flowsweep.schedule.planned import planned_links, planned_trials
 from flowsweep.schedule.remarks import remarks
 from flowsweep.schedule.trial import Slot, TcpParameters, Trial
 
@@ -15,6 +16,9 @@ __all__ = [
     "Trial",
     "estimate",
     "expand",
+    "path_mtu_bytes",
+    "path_rate_bps",
+    "planned_links",
     "planned_trials",
     "remarks",
     "schedule",

@@ -1,11 +1,11 @@
-"""How many trials a plan asks for, as an archive keeps it."""
+"""What a plan asks for, as an archive keeps it: how many trials, over which emulated links."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
-from flowsweep.plan.model import Plan
+from flowsweep.plan.model import Link, Plan
 from flowsweep.schedule.grid import expand
 
 
@@ -16,3 +16,11 @@ def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
     except ValidationError:
         return None
     return plan.campaign.repeats * sum(len(point.trials(repeat=1)) for point in expand(plan))
+
+
+def planned_links(stored_plan: Mapping[str, Any]) -> tuple[Link, ...]:
+    """Take the emulated links from a checked plan, as JSON has it; none from one of another version."""
+    try:
+        return tuple(Link.model_validate(link) for link in stored_plan.get("links", ()))
+    except ValidationError:
+        return ()

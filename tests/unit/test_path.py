@@ -1,0 +1,47 @@
+"""What a plan's links carry between the hosts of a trial."""
+
+from flowsweep.plan.model import Link, LinkDirection
+from flowsweep.schedule import path_mtu_bytes, path_rate_bps, planned_links
+
+
+def link(*between: str, forward: int | None, backward: int | None = None, mtu: int = 1500) -> Link:
+    ways = {"forward": LinkDirection(rate_bps=forward), "backward": LinkDirection(rate_bps=backward)}
+    return Link(name="-".join(between), between=between, mtu_bytes=mtu, **ways)
+
+
+def test_each_direction_has_its_rate() -> None:
+    wire = link("a", "b", forward=100, backward=10)
+    assert path_rate_bps([wire], [("a", "b")]) == 100
+    assert path_rate_bps([wire], [("b", "a")]) == 10
+
+
+def test_links_side_by_side_add_up() -> None:
+    links = [link("a", "b", forward=100), link("c", "d", forward=50)]
+    assert path_rate_bps(links, [("a", "b"), ("c", "d")]) == 150
+
+
+def test_a_switch_carries_what_the_side_with_fewer_ports_does() -> None:
+    switch = link("s1", "s2", "t1", "t2", "t3", forward=100, backward=100)
+    pairs = [(source, sink) for source in ("s1", "s2") for sink in ("t1", "t2", "t3")]
+    assert path_rate_bps([switch], pairs) == 200
+    assert path_rate_bps([switch], [("t1", "s1"), ("t2", "s1"), ("t3", "s1")]) == 100
+
+
+def test_without_a_link_or_a_limit_nothing_is_known() -> None:
+    assert path_rate_bps([], [("a", "b")]) is None
+    assert path_rate_bps([link("a", "b", forward=None)], [("a", "b")]) is None
+    assert path_rate_bps([link("a", "b", forward=100)], [("a", "b"), ("a", "c")]) is None
+
+
+def test_the_smallest_mtu_counts() -> None:
+    links = [link("a", "b", forward=1, mtu=9000), link("a", "c", forward=1, mtu=1500)]
+    assert path_mtu_bytes(links, [("a", "b")]) == 9000
+    assert path_mtu_bytes(links, [("a", "b"), ("a", "c")]) == 1500
+    assert path_mtu_bytes(links, [("a", "d")]) is None
+
+
+def test_links_of_a_stored_plan() -> None:
+    wire = link("a", "b", forward=100)
+    assert planned_links({"links": [wire.model_dump(mode="json")]}) == (wire,)
+    assert planned_links({}) == ()
+    assert planned_links({"links": [{"of": "another version"}]}) == ()

@@ -1,0 +1,109 @@
+"""The verdict's rules: one row of numbers, one word."""
+
+from typing import Any
+
+import ibis
+import pyarrow as pa
+import pytest
+
+from flowsweep.analysis.verdict import VERDICTS, with_verdict
+
+Row = dict[str, Any]
+
+QUIET: Row = {
+    "goodput_bps": 50e6, "flows": 1, "rate_bps": None, "pacing_rate_bps": None, "limit_cwnd_share": 0.0,
+    "limit_peer_window_share": 0.0, "limit_send_buffer_share": 0.0, "limit_none_share": 0.0,
+    "sender_idle_share": 0.0, "rtt_min_ms": 40.0, "rtt_median_ms": 41.0, "rtt_at_loss_ms": None,
+    "recoveries": 0, "peer_window_open_share": 1.0, "thread_busy_send": 0.05, "thread_busy_recv": 0.08,
+    "cores_busy_send": 0.3, "cores_busy_recv": 0.3, "softirq_core_recv": 0.1, "throttled_send_share": None,
+    "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None,
+}  # fmt: skip
+"""A trial on idle hosts over an idle path of 40 ms."""
+PEER = {"limit_peer_window_share": 1.0}
+BUFFER = {"limit_send_buffer_share": 1.0}
+CWND = {"limit_cwnd_share": 1.0}
+PACE = {"limit_none_share": 1.0}
+IDLE = {"limit_none_share": 1.0, "sender_idle_share": 1.0}
+BOTH_BUSY = {"thread_busy_send": 0.95, "thread_busy_recv": 0.95}
+LOSSY = CWND | {"recoveries": 20, "rtt_at_loss_ms": 41.0}
+
+COUNTS = {"flows", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets"}
+SCHEMA = pa.schema([(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET])
+
+
+def verdicts(*changes: Row) -> list[str | None]:
+    rows = pa.Table.from_pylist([QUIET | change for change in changes], schema=SCHEMA)
+    table = ibis.duckdb.connect().create_table("trials", rows)
+    return [row["verdict"] for row in with_verdict(table).to_pyarrow().to_pylist()]
+
+
+CASES: tuple[tuple[str, str | None, Row], ...] = (
+    ("a full receive window", "receive window", PEER),
+    ("a full send buffer", "send window", BUFFER),
+    ("a buffer beside bbr's pace", "send window",
+     {"limit_send_buffer_share": 0.57, "limit_none_share": 0.43}),
+    ("both windows, the receiver's more", "receive window",
+     {"limit_peer_window_share": 0.6, "limit_send_buffer_share": 0.4}),
+    ("a window and a standing queue", "congestion window: queue", PEER | {"rtt_median_ms": 60.0}),
+    ("a window of the path's product", "congestion window: queue",
+     PEER | {"goodput_bps": 96e6, "link_payload_bps": 96.5e6}),
+    ("pieces on a short path are no queue", "receive window",
+     PEER | {"rtt_min_ms": 0.8, "rtt_median_ms": 1.3}),
+    ("loss on an empty path", "congestion window: loss", LOSSY),
+    ("loss of a full queue", "congestion window: queue", LOSSY | {"rtt_at_loss_ms": 60.0}),
+    ("a standing queue", "congestion window: queue", LOSSY | {"rtt_median_ms": 70.0}),
+    ("a congestion window that still grows", "not clear", CWND),
+    ("bbr's own pace", "congestion window: queue", PACE),
+    ("bbr's own pace with loss", "congestion window: queue",
+     {"limit_none_share": 0.77, "limit_cwnd_share": 0.23, "recoveries": 9}),
+    ("a rate that is reached", "application rate", IDLE | {"rate_bps": 50_000_000}),
+    ("a rate that is not", "not clear", IDLE | {"rate_bps": 90_000_000}),
+    ("a rate of each of two flows", "application rate", IDLE | {"rate_bps": 25_000_000, "flows": 2}),
+    ("a pace that is reached", "application rate", PACE | {"pacing_rate_bps": 52_000_000}),
+    ("a sender that never waits", "sender CPU", IDLE | {"thread_busy_send": 0.97}),
+    ("a sender that is throttled", "sender CPU",
+     IDLE | {"thread_busy_send": 0.2, "throttled_send_share": 0.78}),
+    ("a sender on a crowded host", "sender CPU", IDLE | {"cores_busy_send": 0.99}),
+    ("a crowded host is no limit to a window", "receive window", PEER | {"cores_busy_send": 1.0}),
+    ("a receiver that never waits", "receiver CPU", PEER | {"thread_busy_recv": 0.97}),
+    ("a receiver that is throttled", "receiver CPU",
+     PEER | {"thread_busy_recv": 0.2, "throttled_recv_share": 0.75}),
+    ("a receiver on a crowded host", "receiver CPU",
+     PEER | {"cores_busy_recv": 0.99, "peer_window_open_share": 0.5}),
+    ("interrupts fill a core", "receiver CPU", CWND | {"softirq_core_recv": 0.97}),
+    ("both ends busy, data waits", "receiver CPU", PEER | BOTH_BUSY),
+    ("both ends busy, none waits", "sender CPU", IDLE | BOTH_BUSY),
+    ("both ends busy, either", "not clear",
+     {"limit_peer_window_share": 0.5, "limit_none_share": 0.5, "sender_idle_share": 0.5} | BOTH_BUSY),
+    ("hosts drop what is lost", "host drops", LOSSY | {"host_dropped_packets": 15}),
+    ("hosts drop a little of it", "congestion window: loss", LOSSY | {"host_dropped_packets": 3}),
+    ("an idle sender nobody explains", "not clear", IDLE),
+    ("half window, half loss", "not clear", {"limit_peer_window_share": 0.5, "limit_cwnd_share": 0.5}),
+    ("no goodput", None, PEER | {"goodput_bps": None}),
+    ("a kernel that does not say what waits", "not clear", PACE | {"sender_idle_share": None}),
+    ("a kernel that says nothing", None, PEER | {"limit_none_share": None}),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, str | None]:
+    names = [name for name, _, _ in CASES]
+    return dict(zip(names, verdicts(*(row for _, _, row in CASES)), strict=True))
+
+
+@pytest.mark.parametrize(("name", "expected"), [case[:2] for case in CASES], ids=[case[0] for case in CASES])
+def test_rule(found: dict[str, str | None], name: str, expected: str | None) -> None:
+    assert found[name] == expected
+
+
+def test_every_verdict_has_a_rule_and_no_other_is_given() -> None:
+    assert {expected for _, expected, _ in CASES} == {*VERDICTS, None}
+
+
+def test_a_queue_begins_at_both_of_its_bounds() -> None:
+    longer = [PEER | {"rtt_min_ms": least, "rtt_median_ms": median} for least, median in BOUNDS]
+    assert verdicts(*longer) == ["receive window", "congestion window: queue"] * 2
+
+
+BOUNDS = ((40.0, 47.9), (40.0, 48.1), (1.0, 2.9), (1.0, 3.1))
+"""A fifth longer; 2 ms longer: just below, just above."""
