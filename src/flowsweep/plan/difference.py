@@ -21,12 +21,16 @@ _KEYS = {"drain_timeout": "drain", "clip_allowed": "clip"}
 
 def plan_difference(stored: Plan, now: Plan) -> tuple[str, ...]:
     """Tell each key that differs, with its value then and now; empty if both ask for the same."""
-    before, after = _normal(stored), _normal(now)
-    problems = [f"{path}: {then} then, {current} now" for path, then, current in _compared("", before, after)]
+    problems = [f"{path}: {then} then, {current} now" for path, then, current in plan_changes(stored, now)]
     orders = [tuple(sweep.name for sweep in plan.sweeps) for plan in (stored, now)]
     if sorted(orders[0]) == sorted(orders[1]) and orders[0] != orders[1]:
         problems.append(f"sweep: in the order {', '.join(orders[0])} then, {', '.join(orders[1])} now")
     return tuple(problems)
+
+
+def plan_changes(stored: Plan, now: Plan) -> Iterator[tuple[str, str, str]]:
+    """Find each key that differs, with its value in both plans, as a plan file has them."""
+    return _compared("", _normal(stored), _normal(now))
 
 
 def _normal(plan: Plan) -> dict[str, Any]:
