@@ -5,11 +5,10 @@ Here the remainder, which is exact everywhere, is taken off first, so that round
 right.
 """
 
-import ibis
 import ibis.expr.types as ir
 
-_DIGIT_BITS = 13
-_DIGITS = 4
+_WIDE = "decimal(38, 0)"
+"""What every backend has; a product of two numbers below 2⁵¹ has 31 digits."""
 
 
 def quotient(dividend: ir.IntegerValue, divisor: ir.IntegerValue) -> ir.IntegerValue:
@@ -19,20 +18,8 @@ def quotient(dividend: ir.IntegerValue, divisor: ir.IntegerValue) -> ir.IntegerV
 
 
 def share(total: ir.IntegerValue, part: ir.IntegerValue, whole: ir.IntegerValue) -> ir.IntegerValue:
-    """Return ⌊total · part / whole⌋ for 0 ≤ part ≤ whole, 0 < whole < 2⁴⁹ (as nanoseconds: 6 days).
+    """Return ⌊total · part / whole⌋ for 0 ≤ part ≤ whole, total < 2⁵¹, 0 < whole < 2⁴⁹ (in ns: 6 days).
 
-    No trial lasts that long. The product itself may not fit 64 bits, so this is a long division by hand: one
-    digit of `part` after the other, each with what the last one left over. No value on the way reaches
-    2 · 2⁴⁹ · 2¹³ = 2⁶³.
+    No trial lasts that long. The product may not fit 64 bits, so it is a decimal number.
     """
-    per_unit, rest = quotient(total, whole), total % whole
-    found = per_unit * part
-    left_over: ir.IntegerValue | None = None
-    for place in reversed(range(_DIGITS)):
-        weight = ibis.literal(1 << (_DIGIT_BITS * place), "int64")
-        dividend = rest * (quotient(part, weight) % (1 << _DIGIT_BITS))
-        if left_over is not None:
-            dividend = left_over * (1 << _DIGIT_BITS) + dividend
-        found = found + quotient(dividend, whole) * weight
-        left_over = dividend % whole
-    return found
+    return quotient(total.cast(_WIDE) * part.cast(_WIDE), whole.cast(_WIDE))

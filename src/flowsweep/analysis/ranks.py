@@ -1,4 +1,8 @@
-"""Quantiles by rank: the backends' own are approximate on some, and interpolate differently."""
+"""Quantiles by rank: the backends' own are approximate on some, and interpolate differently.
+
+The values of a group are collected and sorted. A rank for each row, from a window function, would carry all
+rows through a sort to keep one.
+"""
 
 import ibis
 import ibis.expr.types as ir
@@ -14,14 +18,33 @@ def ranked(rows: ir.Table, by: str, *, groups: list[str], ties: str) -> ir.Table
     )
 
 
-def tenfold_decile(rows: ir.Table, column: str, *, decile: int) -> ir.IntegerScalar:
-    """Aggregate of `ranked` rows: ten times the decile, linearly interpolated, a whole number.
+def in_order(values: ir.ArrayValue) -> ir.ArrayValue:
+    """Sort an array; null if it is empty: of no values, some backends collect an empty one, others null."""
+    return ibis.cases((values.length() > 0, values.sort()))
+
+
+def tenfold_decile(values: ir.ArrayValue, *, decile: int) -> ir.IntegerValue:
+    """Return ten times the decile of whole numbers `in_order`, linearly interpolated: a whole number.
 
     With n values x₀ ≤ x₁ ≤ …, h = (n - 1) · decile / 10: x⌊h⌋ + (h - ⌊h⌋) · (x⌊h⌋₊₁ - x⌊h⌋). This is type 7
     of Hyndman & Fan, "Sample quantiles in statistical packages", 1996; decile 5 is the median.
     """
-    position = (rows["count"] - 1) * decile
-    below = quotient(position, ibis.literal(10, "int64"))
-    tenths = position % 10
-    weight = ibis.cases((rows["rank"] == below, 10 - tenths), (rows["rank"] == below + 1, tenths), else_=0)
-    return (weight * rows[column]).sum().cast("int64")
+    last = values.length() - 1
+    position = last * decile
+    below, tenths = quotient(position, ibis.literal(10, "int64")), position % 10
+    return _at(values, below) * (10 - tenths) + _at(values, ibis.least(below + 1, last)) * tenths
+
+
+def nearest_rank(values: ir.ArrayValue, *, decile: int) -> ir.Value:
+    """Return the decile by nearest rank of values `in_order`: one of them, x_(⌈n · decile / 10⌉ - 1)."""
+    return _at(values, quotient(values.length() * decile + 9, ibis.literal(10, "int64")) - 1)
+
+
+def middle(values: ir.ArrayValue) -> ir.FloatingValue:
+    """Return the median of values `in_order`: the one in the middle, or the mean of the two there."""
+    last, two = values.length() - 1, ibis.literal(2, "int64")
+    return (_at(values, quotient(last, two)) + _at(values, quotient(last + 1, two))) / 2
+
+
+def _at(values: ir.ArrayValue, index: ir.IntegerValue) -> ir.Value:
+    return values[index.cast("int32")]

@@ -5,7 +5,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.exact import quotient
 from flowsweep.analysis.flight import column_or_null
-from flowsweep.analysis.ranks import ranked, tenfold_decile
+from flowsweep.analysis.ranks import in_order, nearest_rank, tenfold_decile
 
 _RTT_UNKNOWN_US = 0xFFFF_FFFF
 """What the kernel says before it has measured any."""
@@ -60,16 +60,16 @@ def usable_windows(states: ir.Table, trials: ir.Table) -> ir.Table:
         plan held down, or whose plateau is less than a segment: nothing was at the limit of a window there.
     """
     flying = states.filter(states.counted & states.bytes_in_flight.notnull())
-    ordered = ranked(flying, "bytes_in_flight", groups=["trial_id", "flow"], ties="start_ns")
-    plateau_rank = quotient(ordered["count"] * 9 + 9, ibis.literal(10, "int64")) - 1
-    plateaus = ordered.filter(ordered["rank"] == plateau_rank).select("trial_id", "flow", "bytes_in_flight")
-    by_flow = ranked(plateaus, "bytes_in_flight", groups=["trial_id"], ties="flow")
-    medians = by_flow.group_by("trial_id").aggregate(
-        tenfold=tenfold_decile(by_flow, "bytes_in_flight", decile=5)
-    )
+    flows = flying.group_by("trial_id", "flow").aggregate(flights=flying.bytes_in_flight.collect())
+    ordered = flows.mutate(flights=in_order(flows.flights))
+    plateaus = ordered.select("trial_id", plateau=nearest_rank(ordered.flights, decile=9))
+    collected = plateaus.group_by("trial_id").aggregate(plateaus=plateaus.plateau.collect())
+    medians = collected.mutate(plateaus=in_order(collected.plateaus))
     found = medians.inner_join(
         trials.select("trial_id", "rate_bps", "pacing_rate_bps", "mss_granted_bytes"), "trial_id"
-    ).mutate(window_usable_bytes=quotient(medians.tenfold, ibis.literal(10, "int64")))
+    ).mutate(
+        window_usable_bytes=quotient(tenfold_decile(medians.plateaus, decile=5), ibis.literal(10, "int64"))
+    )
     free = found.rate_bps.isnull() & found.pacing_rate_bps.isnull()
     full = found.window_usable_bytes >= found.mss_granted_bytes.coalesce(1)
     return found.filter(free & full).select("trial_id", "window_usable_bytes")
