@@ -2,6 +2,7 @@
 
 from flowsweep.figures.cpu import drawn_cpu
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData
+from flowsweep.figures.durations import drawn_durations
 from flowsweep.figures.ecdf import drawn_distributions
 from flowsweep.figures.effects import drawn_effects
 from flowsweep.figures.limits import drawn_limits
@@ -19,6 +20,7 @@ _DRAWERS = (
     drawn_cpu,
     drawn_distributions,
     drawn_time_series,
+    drawn_durations,
 )
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from flowsweep.analysis.finding import Decision, FigureKey, Finding, FindingKind
 from flowsweep.figures.axis import AXES
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE
+from flowsweep.figures.frame import LEGEND_ABOVE, margin_band
 from flowsweep.figures.theme import figure
 from flowsweep.wording import counted, format_number
 
@@ -22,6 +22,10 @@ _LOOKS: dict[Decision, tuple[str, str]] = {
 }
 """Colour and symbol of each decision."""
 
+_FARTHEST_PERCENT = 50.0
+"""Beyond it effects are not drawn to scale."""
+_LEAST_PERCENT = 5.0
+"""The axis shows at least this much either way."""
 _HOVER_WIDTH = 60
 _LONGEST_LABEL = 30
 
@@ -45,6 +49,7 @@ def _drawn(sweep: str, mode: str, findings: Sequence[Finding], margin: float) ->
         FigureKey("effects", sweep, mode),
         sweep,
         "Relative change of goodput with its 95 % interval over the repeats. "
+        "Triangles: beyond the axis. "
         f"Grey: the margin of ± {margin * 100:g} % within which two are practically equal.",
         file_stem(sweep, "effects"),
         _figure(findings, margin),
@@ -70,30 +75,14 @@ def _drawn(sweep: str, mode: str, findings: Sequence[Finding], margin: float) ->
 
 def _figure(findings: Sequence[Finding], margin: float) -> go.Figure:
     labels = _labels(findings)
-    traces = [
-        go.Scatter(
-            x=[finding.effect for finding in chosen],
-            y=[label for label, _ in found],
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [_beyond(finding.interval_high, finding.effect) for finding in chosen],
-                "arrayminus": [_beyond(finding.effect, finding.interval_low) for finding in chosen],
-                "color": colour,
-                "thickness": 2,
-                "width": 5,
-            },
-            mode="markers",
-            name=decision,
-            marker={"color": colour, "symbol": shape, "size": 10, "line": {"width": 2, "color": colour}},
-            text=[_said(finding) for finding in chosen],
-            hovertemplate="%{text}<extra></extra>",
-        )
-        for decision, (colour, shape) in _LOOKS.items()
-        if (found := [one for one in zip(labels, findings, strict=True) if one[1].decision == decision])
-        and (chosen := [finding for _, finding in found])
-    ]
-    percent = margin * 100
+    end = _end(findings, margin * 100)
+    traces = []
+    for decision in _LOOKS:
+        chosen = [one for one in zip(labels, findings, strict=True) if one[1].decision == decision]
+        # The legend shows the first one's mark: preferably one that is to scale.
+        chosen.sort(key=lambda one: abs(one[1].effect or 0.0) > end)
+        if chosen:
+            traces.append(_trace([label for label, _ in chosen], [one for _, one in chosen], decision, end))
     return figure(
         traces,
         hovermode="closest",
@@ -102,6 +91,7 @@ def _figure(findings: Sequence[Finding], margin: float) -> go.Figure:
         margin={"l": 12, "r": 12, "t": 34, "b": 48},
         xaxis={
             "title": {"text": "relative change of goodput, %", "standoff": 8},
+            "range": [-end, end],
             "zeroline": True,
             "nticks": 8,
         },
@@ -112,21 +102,65 @@ def _figure(findings: Sequence[Finding], margin: float) -> go.Figure:
             "range": [-0.6, len(labels) - 0.4],
             "title": {"text": ""},
         },
-        shapes=[
-            {
-                "type": "rect",
-                "xref": "x",
-                "yref": "paper",
-                "x0": -percent,
-                "x1": percent,
-                "y0": 0,
-                "y1": 1,
-                "fillcolor": "rgba(128,128,128,0.16)",
-                "line": {"width": 0},
-                "layer": "below",
-            }
-        ],
+        shapes=[margin_band(margin * 100, upright=True)],
     )
+
+
+def _end(findings: Sequence[Finding], margin_percent: float) -> float:
+    """Where the axis ends. Effects far beyond it stand there, or the others could not be told apart."""
+    sizes = [abs(value) for finding in findings for value in _interval(finding)]
+    near = [size for size in sizes if size <= _FARTHEST_PERCENT]
+    return max(*near, 3 * margin_percent, _LEAST_PERCENT) * 1.15
+
+
+def _trace(labels: Sequence[str], findings: Sequence[Finding], decision: Decision, end: float) -> go.Scatter:
+    colour, shape = _LOOKS[decision]
+    shown = [[min(max(value, -end), end) for value in _interval(finding)] for finding in findings]
+    effects = [finding.effect or 0.0 for finding in findings]
+    return go.Scatter(
+        x=[effect for _, effect, _ in shown],
+        y=labels,
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - effect for _, effect, high in shown],
+            "arrayminus": [effect - low for low, effect, _ in shown],
+            "color": colour,
+            "thickness": 2,
+            "width": 5,
+        },
+        mode="markers+text",
+        name=decision,
+        cliponaxis=False,
+        marker={
+            "color": colour,
+            "symbol": [_symbol(effect, end, shape) for effect in effects],
+            "size": 10,
+            "line": {"width": 2, "color": colour},
+        },
+        text=[f"{'+' if effect > 0 else ''}{format_number(effect)} %" for effect in effects],
+        textposition=[_beside(effect, end) for effect in effects],
+        textfont={"size": 11},
+        hovertext=[_said(finding) for finding in findings],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _interval(finding: Finding) -> tuple[float, float, float]:
+    return finding.interval_low or 0.0, finding.effect or 0.0, finding.interval_high or 0.0
+
+
+def _symbol(effect: float, end: float, shape: str) -> str:
+    if abs(effect) <= end:
+        return shape
+    return "triangle-right" if effect > 0 else "triangle-left"
+
+
+def _beside(effect: float, end: float) -> str:
+    """Above the mark, and inwards where that stands near an end."""
+    if abs(effect) <= end * 0.9:
+        return "top center"
+    return "top left" if effect > 0 else "top right"
 
 
 def _labels(findings: Sequence[Finding]) -> list[str]:
@@ -151,13 +185,6 @@ def _name(finding: Finding) -> str:
 
 def _said(finding: Finding) -> str:
     claim = "<br>".join(textwrap.wrap(escape(finding.claim, quote=False), _HOVER_WIDTH))
-    low, effect, high = (
-        format_number(value or 0.0) for value in (finding.interval_low, finding.effect, finding.interval_high)
-    )
-    return (
-        f"<b>{effect} %</b> [{low}, {high}]: {finding.decision}<br>{claim}<br>{counted(finding.n, 'trial')}"
-    )
-
-
-def _beyond(upper: float | None, lower: float | None) -> float:
-    return (upper or 0.0) - (lower or 0.0)
+    low, effect, high = (format_number(value) for value in _interval(finding))
+    said = f"<b>{effect} %</b> [{low}, {high}]: {finding.decision}"
+    return "<br>".join((said, claim, counted(finding.n, "trial")))

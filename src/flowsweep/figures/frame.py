@@ -56,3 +56,20 @@ def heading(text: str, x_axis: str, y_axis: str) -> dict[str, object]:
         "showarrow": False,
         "font": {"size": 12},
     }
+
+
+def margin_band(margin_percent: float, *, upright: bool) -> dict[str, object]:
+    """Shade what is practically equal: between minus and plus the margin, of the x axis if `upright`."""
+    across, along = ("x", "y") if upright else ("y", "x")
+    return {
+        "type": "rect",
+        f"{across}ref": across,
+        f"{across}0": -margin_percent,
+        f"{across}1": margin_percent,
+        f"{along}ref": "paper",
+        f"{along}0": 0,
+        f"{along}1": 1,
+        "fillcolor": "rgba(128,128,128,0.16)",
+        "line": {"width": 0},
+        "layer": "below",
+    }

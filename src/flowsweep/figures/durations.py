@@ -1,0 +1,151 @@
+"""How long a trial has to be: what shorter trials would have said, against what the whole one says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.figures.axis import Row, position
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN, margin_band
+from flowsweep.figures.theme import CATEGORIES, figure
+from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.wording import counted, format_duration, format_number
+
+_MOST_LABELS = 9
+_LEAST_PERCENT = 5.0
+"""The axis shows at least this much either way."""
+_BAND = "rgba(0,114,178,0.22)"
+_PERCENTILES = (5, 25, 50, 75, 95)
+
+
+def drawn_durations(data: FigureData) -> list[Drawn]:
+    """Draw a figure for each direction whose trials can be cut."""
+    by_trial: dict[str, list[Row]] = {}
+    for row in data.cuts:
+        by_trial.setdefault(row["trial_id"], []).append(row)
+    return [
+        drawn
+        for group in trial_groups(data.trials, data.cells)
+        if (drawn := _drawn(group, by_trial, data.margin)) is not None
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """How far the trials that were cut after one duration are from their whole, in percent."""
+
+    trials: int
+    percentiles: tuple[float, ...]
+    """As `_PERCENTILES`."""
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "_Spread":
+        return cls(len(values), tuple(float(f"{one:.4g}") for one in np.percentile(values, _PERCENTILES)))
+
+    def columns(self) -> dict[str, object]:
+        named = zip(_PERCENTILES, self.percentiles, strict=True)
+        return {**{f"deviation_p{rank}_percent": value for rank, value in named}, "trials": self.trials}
+
+
+def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[Row]], margin: float) -> Drawn | None:
+    deviations: dict[float, list[float]] = {}
+    trials = 0
+    for row in group.good:
+        cuts = sorted(by_trial.get(row["trial_id"], ()), key=lambda cut: cut["cut_bins"])
+        if len(cuts) < 2 or not cuts[-1]["goodput_bps"]:
+            continue
+        trials += 1
+        for cut in cuts:
+            off = (cut["goodput_bps"] / cuts[-1]["goodput_bps"] - 1) * 100
+            deviations.setdefault(cut["duration_s"], []).append(off)
+    if len(deviations) < 2:
+        return None
+    spread = {duration: _Spread.of(values) for duration, values in sorted(deviations.items())}
+    return Drawn(
+        group.key("duration"),
+        group.title,
+        f"What {counted(trials, 'trial')} would have said if cut short, against what the whole trial says. "
+        f"Grey: ± {margin * 100:g} %. Cuts of a trial share intervals: this is no test.",
+        file_stem(group.sweep, group.title, "duration"),
+        _figure(spread, margin),
+        tuple(
+            {"sweep": group.sweep, "direction": group.direction, "duration_s": duration, **one.columns()}
+            for duration, one in spread.items()
+        ),
+    )
+
+
+def _figure(spread: Mapping[float, _Spread], margin: float) -> go.Figure:
+    places = [position(duration) for duration in spread]
+    lowest, low, middle, high, highest = zip(*(one.percentiles for one in spread.values()), strict=True)
+    farthest = max(*map(abs, (*lowest, *highest)), _LEAST_PERCENT, margin * 100)
+    return figure(
+        [
+            _edge(places, lowest, "nine of ten trials"),
+            _edge(places, highest, None),
+            _edge(places, low, None, width=0),
+            _edge(places, high, "the middle half", width=0, fill="tonexty"),
+            go.Scatter(
+                x=places,
+                y=middle,
+                mode="lines+markers",
+                name="median of the trials",
+                line={"color": CATEGORIES[0], "width": 2},
+                marker={"color": CATEGORIES[0], "size": 7},
+                text=[_said(duration, one) for duration, one in spread.items()],
+                hovertemplate="%{text}<extra></extra>",
+            ),
+        ],
+        hovermode="closest",
+        showlegend=True,
+        legend=LEGEND_ABOVE,
+        margin=MARGIN,
+        xaxis=_axis(list(spread)),
+        yaxis={
+            "title": {"text": "from the whole trial, %", "standoff": 8},
+            "range": [-farthest * HEADROOM, farthest * HEADROOM],
+            "zeroline": True,
+            "nticks": 7,
+        },
+        shapes=[margin_band(margin * 100, upright=False)],
+    )
+
+
+def _edge(
+    places: list[float], heights: Sequence[float], name: str | None, *, width: float = 1, fill: str = "none"
+) -> go.Scatter:
+    return go.Scatter(
+        x=places,
+        y=heights,
+        mode="lines",
+        name=name or "",
+        showlegend=name is not None,
+        line={"color": CATEGORIES[0], "width": width, "dash": "dot" if width else "solid"},
+        fill=fill,
+        fillcolor=_BAND,
+        hoverinfo="skip",
+    )
+
+
+def _axis(durations: Sequence[float]) -> dict[str, object]:
+    step = -(-len(durations) // _MOST_LABELS)
+    # From the longest down: what the whole trial took is always named.
+    kept = list(durations)[::-1][::step]
+    return {
+        "title": {"text": "duration", "standoff": 8},
+        "automargin": True,
+        "tickvals": [position(duration) for duration in kept],
+        "ticktext": [format_duration(duration * SECOND_NS) for duration in kept],
+        "zeroline": False,
+    }
+
+
+def _said(duration: float, one: _Spread) -> str:
+    lowest, _, middle, _, highest = (f"{format_number(value)} %" for value in one.percentiles)
+    return (
+        f"<b>{middle}</b> from the whole trial after {format_duration(duration * SECOND_NS)}<br>"
+        f"nine of ten: {lowest} to {highest}<br>{counted(one.trials, 'trial')}"
+    )
