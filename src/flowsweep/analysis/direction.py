@@ -80,7 +80,7 @@ def _question(observed: Observations, units: Sequence[Unit], *, margin: float) -
         method=(
             f"paired differences of log goodput, {counted(len(units), 'pair')}, "
             + (f"each of {count} points a mean; " if repeated else "points as repeats; ")
-            + f"{counted(fit.freedom, 'degree')} of freedom; Student's t"
+            + f"{counted(fit.freedom, 'degree')} of freedom; Welch's t"
         ),
         evidence=trials,
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=DIRECTION),

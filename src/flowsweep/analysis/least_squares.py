@@ -17,9 +17,8 @@ from flowsweep.defaults import CONFIDENCE
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-MINIMUM_GROUP_FREEDOM = 5.0
-"""Degrees of freedom from which on a group of cells is judged by its own variance. That of fewer is too
-uncertain for Welch's approximation, and all cells are taken to vary alike."""
+MINIMUM_OWN_FREEDOM = 10.0
+"""Degrees of freedom of all cells in a contrast together, from which on each counts with its own variance."""
 
 _SINGULAR = 1e-10
 """Eigenvalues of this share of the largest are none, but rounding."""
@@ -112,15 +111,18 @@ class Fit:
         solved = (contrasts @ self._shares) @ self._inverse
         return np.asarray((contrasts / self._cell_sizes)[:, self._cells] - solved @ self._centred.T)
 
-    def compare(self, y: Floats, contrasts: Floats, groups: Codes | None = None) -> Estimates:
+    def compare(self, y: Floats, contrasts: Floats) -> Estimates:
         """Estimate contrasts of cell means, with standard errors.
+
+        Each cell counts with the noise that it has itself, as a path that its window limits is steadier than
+        one that loses. The degrees of freedom are those of Satterthwaite (1946, An approximate distribution
+        of estimates of variance components, Biometrics Bulletin 2) with Welch's correction for few repeats
+        of each cell (1947, The generalization of 'Student's' problem, Biometrika 34). Contrasts of cells with
+        too few repeats altogether take the noise for the same in all cells.
 
         Args:
             y: (n,) as it was fitted.
             contrasts: (k, cells)
-            groups: (n,) of which group's noise an observation has. Groups with 5 degrees of freedom each
-                have a variance of their own and degrees of freedom after Welch (1947, The generalization of
-                'Student's' problem, Biometrika 34) and Satterthwaite (1946); else all share one variance.
 
         Returns:
             k estimates. There must be degrees of freedom.
@@ -128,19 +130,22 @@ class Fit:
         weights = self.weights(contrasts)
         value = weights @ y
         squares = weights**2
-        group_freedom = None if groups is None else np.bincount(groups, 1 - self.leverages)
-        if groups is None or group_freedom is None or group_freedom.min() < MINIMUM_GROUP_FREEDOM:
-            error = np.sqrt(self.variance * squares.sum(axis=1))
-            return Estimates(
-                value, np.maximum(error, _SMALLEST_ERROR), np.full(len(value), float(self.freedom))
-            )
-        group_variance = np.bincount(groups, self.residuals**2) / group_freedom
-        parts = _group_sums(squares.T, groups).T * group_variance
-        total = parts.sum(axis=1)
-        spread = (parts**2 / group_freedom).sum(axis=1)
         freedom = np.full(len(value), float(self.freedom))
-        np.divide(total**2, spread, out=freedom, where=spread > 0)
-        return Estimates(value, np.maximum(np.sqrt(total), _SMALLEST_ERROR), freedom)
+        variance = self.variance * squares.sum(axis=1)
+        own_freedom = np.bincount(self._cells, 1 - self.leverages)
+        told = own_freedom > _SINGULAR
+        own_variance = np.zeros(len(told))
+        np.divide(np.bincount(self._cells, self.residuals**2), own_freedom, out=own_variance, where=told)
+        counted = np.where((contrasts != 0) & told, own_freedom, 0.0).sum(axis=1)
+        # A cell that ran once has no noise of its own to tell.
+        apart = (counted >= MINIMUM_OWN_FREEDOM) & ~((contrasts != 0) & ~told).any(axis=1)
+        parts = _group_sums(squares.T, self._cells).T * own_variance
+        total = parts.sum(axis=1)
+        spread = (parts**2 / (own_freedom + 2)).sum(axis=1)
+        welch = np.divide(total**2, spread, out=np.full(len(value), np.inf), where=spread > 0) - 2
+        variance = np.where(apart, total, variance)
+        freedom = np.where(apart, np.clip(welch, 1, np.maximum(counted, 1)), freedom)
+        return Estimates(value, np.maximum(np.sqrt(variance), _SMALLEST_ERROR), freedom)
 
 
 def _group_sums(rows: Floats, groups: Codes) -> Floats:

@@ -81,9 +81,9 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
     Returns:
         Differences of mean log goodput between levels. Each point of the grid has a mean of its own, each
         repeat an effect of its own, and the noise is what is left (pure error; Box, Hunter and Hunter,
-        Statistics for Experimenters, 2005, ch. 4); a level has noise of its own where there is enough of it
-        (Welch 1947), as a path that its window limits is steadier than one that loses. Where points ran once,
-        the points of the other axes are the blocks, and their interaction with this one counts as noise, too.
+        Statistics for Experimenters, 2005, ch. 4), of each point its own (`Fit.compare`). Where points ran
+        once, the points of the other axes are the blocks, and their interaction with this one counts as
+        noise, too.
         None where there is no measure of the noise.
     """
     if not design.units:
@@ -107,7 +107,7 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
         return None
 
     def compare(contrasts: Sequence[Floats]) -> Estimates:
-        return fit.compare(logs, np.array(contrasts), level)
+        return fit.compare(logs, np.array(contrasts))
 
     def at_points(pair: Pair) -> Estimates:
         return compare([_contrast(cell_of, pair, [point]) for point in common[pair]])
