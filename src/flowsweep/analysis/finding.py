@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 FindingKind = Literal[
-    "plateau", "effect", "direction", "flows", "congestion", "duration", "slow_start", "variation", "drift",
-    "outliers", "periodicity", "correlation", "verdict", "theory",
+    "plateau", "dip", "effect", "direction", "flows", "congestion", "duration", "slow_start", "variation",
+    "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
 ]  # fmt: skip
 """What a finding is about."""
 
