@@ -20,10 +20,13 @@ UNORDERED = frozenset({"congestion_asked", "affinity", "family", "dscp", "no_del
 """Axes whose levels are only told apart."""
 
 
+_UNLIMITED = frozenset({"rate_bps", "pacing_rate_bps"})
+
+
 def level_words(axis: str, level: object) -> str:
     """Write a level of an axis with its unit: "512 KiB", "16"; "the host's default" where none was set."""
     if level is None or level == ():
-        return "the host's default"
+        return "unlimited" if axis in _UNLIMITED else "the host's default"
     write = _WRITE.get(axis)
     return write(level) if write else str(level)
 

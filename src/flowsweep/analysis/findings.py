@@ -9,6 +9,8 @@ from flowsweep.analysis.effects import effect_questions
 from flowsweep.analysis.finding import Decision, Finding, FindingKind
 from flowsweep.analysis.observations import Observations, Row, observations
 from flowsweep.analysis.question import Question
+from flowsweep.analysis.theory_questions import theory_questions
+from flowsweep.analysis.verdict_questions import verdict_questions
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 
@@ -41,6 +43,8 @@ def _questions(observed: Observations, *, tables: Tables | None, margin: float) 
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
     yield from effect_questions(observed, margin=margin)
     yield from direction_questions(observed, margin=margin)
+    yield from verdict_questions(observed)
+    yield from theory_questions(observed)
 
 
 def decided(questions: Sequence[Question]) -> list[Finding]:
@@ -119,8 +123,8 @@ def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, s
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "verdict", "plateau", "effect", "flows", "congestion", "direction", "drift", "periodicity", "outliers",
-    "correlation", "duration", "slow_start", "theory", "variation",
+    "verdict", "plateau", "dip", "effect", "flows", "congestion", "direction", "drift", "periodicity",
+    "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
 

@@ -1,0 +1,94 @@
+"""What to set, and on which host, where a window limits."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from flowsweep.analysis.observations import Row
+from flowsweep.analysis.theory import bandwidth_delay_bytes
+from flowsweep.wording import format_size
+
+Side = Literal["send", "receive"]
+
+_STEP_BYTES = 64 * 1024
+"""Windows are asked for in whole steps of this."""
+_AUTOTUNING_FACTOR = 2
+"""Autotuning counts memory: of a receive buffer about half is window (docs/windows.md)."""
+_SETTINGS: dict[Side, tuple[str, str, str]] = {
+    "send": ("window_send", "net.core.wmem_max", 'net.ipv4.tcp_wmem="4096 16384 {}"'),
+    "receive": ("window_recv", "net.core.rmem_max", 'net.ipv4.tcp_rmem="4096 131072 {}"'),
+}
+"""The plan's key, the bound of what may be asked for, and the bounds of autotuning."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAdvice:
+    """How to lift a window that limits."""
+
+    side: Side
+    host: str
+    """Where to set it: the source for a send window, the sink for a receive window."""
+    needed_bytes: int
+    """What one flow must be able to have in flight."""
+    window_bytes: int
+    """What to ask for, per flow."""
+    asked: bool
+    """Whether the plan asks for windows; else the kernel's autotuning is held back."""
+    sysctl: str
+    """The line that allows it, as root on that host."""
+    sentence: str
+
+
+def window_advice(row: Row, *, path_bps: float | None) -> WindowAdvice | None:
+    """Say what would lift the window that limits a trial.
+
+    Args:
+        row: Of a summary, with the verdict "send window" or "receive window".
+        path_bps: Payload that the path carries (bit/s); None if that is not known.
+
+    Returns:
+        None for another verdict, or where the path's rate or round trip is not known.
+
+    Method:
+        All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
+        trip that was seen. On Linux what is granted is twice what is asked for, and at least 1.14 of a
+        receive window and 1.6 of a send window that were asked for is usable (docs/windows.md), so that
+        asking for what is needed is enough, in whole 64 KiB; `rmem_max` and `wmem_max` bound what may be
+        asked for (socket(7), tcp(7)). Autotuned buffers get twice of it, since they count memory.
+    """
+    sides: dict[str, Side] = {"send window": "send", "receive window": "receive"}
+    side = sides.get(row.get("verdict") or "")
+    if side is None or path_bps is None or not row["rtt_min_ms"]:
+        return None
+    needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
+    window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
+    host = row["src"] if side == "send" else row["dst"]
+    key, bound, autotuning = _SETTINGS[side]
+    asked = row[f"{key}_bytes"] is not None
+    setting = f"{bound}={window}" if asked else autotuning.format(window * _AUTOTUNING_FACTOR)
+    sysctl = f"sysctl -w {setting}"
+    flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
+    ask = f', and {key} = "{window // 1024}KiB" in the plan' if asked else ""
+    sentence = (
+        f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: "
+        f"`{sysctl}` there, unless it is more already{ask}."
+    )
+    return WindowAdvice(side, host, needed, window, asked, sysctl, sentence)
+
+
+def path_payload_bps(rows: Sequence[Row]) -> float | None:
+    """Say what payload a path carries (bit/s), as far as its trials tell.
+
+    Args:
+        rows: Of a summary, all of one direction.
+
+    Returns:
+        What the plan's links carry; for other paths the highest goodput of a trial that the path itself
+        limited, which is what RFC 6349 takes for its rate; None if there is neither.
+    """
+    planned = [row["link_payload_bps"] for row in rows if row.get("link_payload_bps") is not None]
+    if planned:
+        return float(max(planned))
+    reached = [row["goodput_bps"] for row in rows if row.get("verdict") == "congestion window: queue"]
+    return float(max(reached)) if reached else None

@@ -1,0 +1,122 @@
+"""How the measurement compares with theory, where theory has something to say."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from flowsweep.analysis.finding import FigureKey
+from flowsweep.analysis.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.question import Question
+from flowsweep.wording import counted, format_number
+
+_CONFIDENCE = 0.95
+_PATH_RTT_MS = 1.0
+"""Below, a round trip is what hosts take over their packets, and not a path's (docs/truth/presets.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Theory:
+    """A prediction, and the trials that it is of."""
+
+    verdicts: tuple[str, ...]
+    column: str
+    where: str
+    what: str
+    source: str
+    congestion: tuple[str, ...] | None = None
+    """Only for these; None: for all."""
+
+
+_THEORIES = (
+    _Theory(
+        ("receive window", "send window"), "theory_window_bps", "where windows limit",
+        "of usable window × flows / least round trip", "RFC 6349, section 3.3.1",
+    ),
+    _Theory(
+        ("congestion window: queue",), "link_payload_bps", "where the path itself limits",
+        "of what its packets can carry as payload", "RFC 6349, section 4.1.1",
+    ),
+    _Theory(
+        ("congestion window: loss",), "theory_cubic_bps", "where loss limits CUBIC",
+        "of CUBIC's response function at the loss that was seen", "RFC 9438, section 5", ("cubic",),
+    ),
+    _Theory(
+        ("congestion window: loss",), "theory_padhye_bps", "where loss limits Reno",
+        "of what Padhye et al. predict from the loss, round trip and timeouts that were seen",
+        "Padhye et al. 1998, equation 32", ("reno",),
+    ),
+)  # fmt: skip
+
+
+def theory_questions(observed: Observations) -> list[Question]:
+    """Ask of each direction how its goodput compares with theory.
+
+    Args:
+        observed: Trials of one sweep and mode.
+
+    Returns:
+        For each direction and theory with trials that it is of, one question; it only describes. The effect
+        is goodput as a multiple of the prediction (unit "1"), with a 95 % interval where the trials are of at
+        least two repeats.
+
+    Method:
+        In each repeat the mean of log(goodput / prediction) over its trials; of these means, which are
+        independent of each other as seconds and points are not, the mean and Student's t interval (Student
+        1908, The probable error of a mean, Biometrika 6), turned back into ratios.
+    """
+    found: list[Question] = []
+    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
+        rows = [row for row in observed.rows if row[DIRECTION] == direction]
+        found += [
+            _question(observed, direction, theory, own)
+            for theory in _THEORIES
+            if (own := [row for row in rows if _applies(theory, row)])
+        ]
+    return found
+
+
+def _applies(theory: _Theory, row: Row) -> bool:
+    if row.get("verdict") not in theory.verdicts or not row.get(theory.column):
+        return False
+    if not row["rtt_min_ms"] or row["rtt_min_ms"] < _PATH_RTT_MS:
+        return False
+    return theory.congestion is None or row["congestion"] in theory.congestion
+
+
+def _question(observed: Observations, direction: str, theory: _Theory, rows: Sequence[Row]) -> Question:
+    ratio, low, high, repeats = _ratio(rows, theory.column)
+    interval = "" if low is None or high is None else f" [{format_number(low)}, {format_number(high)}]"
+    trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
+    claim = (
+        f"{direction}: {theory.where} ({trials}), goodput is {format_number(ratio)}{interval} {theory.what}."
+    )
+    return Question(
+        kind="theory",
+        sweep=observed.sweep,
+        mode=observed.mode,
+        direction=direction,
+        say=lambda _: claim,
+        effect=ratio,
+        effect_unit="1",
+        interval_low=low,
+        interval_high=high,
+        n=len(rows),
+        method=f"mean of log(goodput / prediction) by repeat, t interval over repeats; {theory.source}",
+        evidence=tuple(row["trial_id"] for row in rows),
+        figure=FigureKey("product", observed.sweep, observed.mode, direction, "window_sum_bytes"),
+    )
+
+
+def _ratio(rows: Sequence[Row], column: str) -> tuple[float, float | None, float | None, int]:
+    logs: dict[int, list[float]] = {}
+    for row in rows:
+        logs.setdefault(row["repeat"], []).append(math.log(row["goodput_bps"] / row[column]))
+    means = np.array([np.mean(own) for own in logs.values()])
+    ratio = math.exp(float(means.mean()))
+    if len(means) == 1:
+        return ratio, None, None, 1
+    half = float(stats.sem(means) * stats.t.ppf((1 + _CONFIDENCE) / 2, len(means) - 1))
+    return ratio, ratio * math.exp(-half), ratio * math.exp(half), len(means)

@@ -1,0 +1,172 @@
+"""What is said of verdicts, of windows to set, and of theory beside the measurement."""
+
+from typing import Any
+
+import pytest
+
+from flowsweep.analysis.advice import path_payload_bps, window_advice
+from flowsweep.analysis.observations import DIRECTION, Observations
+from flowsweep.analysis.regions import regions
+from flowsweep.analysis.theory_questions import theory_questions
+from flowsweep.analysis.verdict_questions import verdict_questions
+
+Row = dict[str, Any]
+KIB = 1024
+
+
+def trial(**changes: Any) -> Row:
+    """A trial from "slac" to "in2p3", 100 Mbit/s and 175 ms, that its receive window limits."""
+    usual: Row = {
+        "trial_id": "t", "sweep": "s", "repeat": 1, "src": "slac", "dst": "in2p3", "flows": 1,
+        "window_sum_bytes": 1024 * KIB, "window_bytes": 1024 * KIB, "window_send_bytes": 1024 * KIB,
+        "window_recv_bytes": 1024 * KIB, "rate_bps": None, "pacing_rate_bps": None, "length_bytes": 8192,
+        "congestion": "cubic", "congestion_asked": "cubic", "goodput_bps": 63e6, "rtt_min_ms": 175.0,
+        "verdict": "receive window", "link_payload_bps": 96.53e6, "theory_window_bps": 64e6,
+        "theory_cubic_bps": None, "theory_padhye_bps": None, DIRECTION: "slac → in2p3",
+    }  # fmt: skip
+    return usual | changes
+
+
+def observed(*rows: Row) -> Observations:
+    return Observations("s", "copy", rows, ())
+
+
+def test_the_window_to_ask_for_is_the_product_of_bandwidth_and_delay() -> None:
+    # 96.53 Mbit/s · 175 ms / 8 = 2 111 594 B, in steps of 64 KiB 2 162 688.
+    advice = window_advice(trial(), path_bps=96.53e6)
+    assert advice is not None
+    assert (advice.side, advice.host, advice.needed_bytes) == ("receive", "in2p3", 2_111_594)
+    assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
+    assert advice.sentence == (
+        "To fill the path, in2p3 needs a receive window of at least 2.11 MB: "
+        "`sysctl -w net.core.rmem_max=2162688` there, unless it is more already, "
+        'and window_recv = "2112KiB" in the plan.'
+    )
+
+
+def test_flows_share_the_product_and_the_sender_has_its_own_limit() -> None:
+    advice = window_advice(trial(verdict="send window", flows=4), path_bps=96.53e6)
+    assert advice is not None
+    assert (advice.side, advice.host, advice.needed_bytes) == ("send", "slac", 527_899)
+    assert advice.sysctl == "sysctl -w net.core.wmem_max=589824"
+
+
+def test_autotuning_has_other_limits() -> None:
+    advice = window_advice(trial(window_recv_bytes=None), path_bps=96.53e6)
+    assert advice is not None
+    assert advice.sysctl == 'sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"'
+    assert "in the plan" not in advice.sentence
+
+
+@pytest.mark.parametrize(
+    ("row", "path_bps"),
+    [
+        (trial(verdict="congestion window: loss"), 1e8),
+        (trial(), None),
+        (trial(rtt_min_ms=None), 1e8),
+    ],
+)
+def test_there_is_no_advice_without_a_window_or_a_path(row: Row, path_bps: float | None) -> None:
+    assert window_advice(row, path_bps=path_bps) is None
+
+
+def test_a_path_is_what_its_plan_says_or_what_it_once_carried() -> None:
+    real = trial(link_payload_bps=None)
+    assert path_payload_bps([trial(), real]) == 96.53e6
+    assert path_payload_bps([real]) is None
+    full = real | {"verdict": "congestion window: queue", "goodput_bps": 80e6}
+    assert path_payload_bps([real, full]) == 80e6
+
+
+def outcomes(axis: str, *pairs: tuple[Any, str]) -> list[Row]:
+    return [trial(**{axis: level}, verdict=verdict) for level, verdict in pairs]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            outcomes("window_sum_bytes", (KIB, "a"), (2 * KIB, "a"), (4 * KIB, "b"), (8 * KIB, "b")),
+            {"a": "window sum up to 2 KiB", "b": "window sum from 4 KiB on"},
+        ),
+        (
+            outcomes("window_sum_bytes", (KIB, "a"), (2 * KIB, "b"), (4 * KIB, "b"), (8 * KIB, "c")),
+            {
+                "a": "window sum up to 1 KiB", "b": "window sum 2 KiB to 4 KiB",
+                "c": "window sum from 8 KiB on",
+            },
+        ),
+        (outcomes("flows", (1, "a"), (2, "b"), (4, "a")),
+         {"a": "number of flows 1, 4", "b": "number of flows 2"}),
+        (outcomes("congestion_asked", ("cubic", "a"), ("bbr", "b")),
+         {"a": "congestion control cubic", "b": "congestion control bbr"}),
+        (outcomes("rate_bps", (10**7, "a"), (None, "b")),
+         {"a": "application rate per flow 10.0 Mbit/s", "b": "application rate per flow unlimited"}),
+    ],
+    ids=["a knee", "three regions", "with a hole", "words", "not set"],
+)  # fmt: skip
+def test_regions_are_told_by_the_axis_that_tells_them_apart(rows: list[Row], words: dict[str, str]) -> None:
+    found = regions(rows, "verdict")
+    assert found is not None
+    assert found.words == words
+
+
+def test_outcomes_that_no_axis_tells_apart_have_no_regions() -> None:
+    rows = outcomes("flows", (1, "a"), (1, "b"), (2, "a"), (2, "b"))
+    assert regions(rows, "verdict") is None
+    assert regions(outcomes("flows", (1, "a"), (2, "a")), "verdict") is None
+
+
+def test_verdicts_are_counted_and_placed_and_a_window_has_advice() -> None:
+    small = [trial(trial_id=f"s{k}", repeat=k) for k in (1, 2, 3)]
+    full = {"verdict": "congestion window: queue", "goodput_bps": 96e6, "window_sum_bytes": 4096 * KIB}
+    [question] = verdict_questions(observed(*small, trial(**full), trial(**full)))
+    assert question.say("described") == (
+        "slac → in2p3: the receive window limits 3 of 5 trials (window sum 1 MiB); the path itself limits 2 "
+        "of 5 trials (window sum 4 MiB), at 96.0 Mbit/s of 96.5 Mbit/s. To fill the path, in2p3 needs a "
+        "receive window of at least 2.11 MB: `sysctl -w net.core.rmem_max=2162688` there, unless it is more "
+        'already, and window_recv = "2112KiB" in the plan.'
+    )
+    assert (question.p_value, question.effect, question.effect_unit, question.n) == (None, 0.6, "1", 5)
+    assert question.evidence[:3] == ("s1", "s2", "s3")
+
+
+def test_trials_without_a_verdict_ask_nothing() -> None:
+    assert verdict_questions(observed(trial(verdict=None))) == []
+    imported = trial()
+    del imported["verdict"]
+    assert verdict_questions(observed(imported)) == []
+
+
+def test_what_is_not_clear_is_said() -> None:
+    [question] = verdict_questions(observed(trial(verdict="not clear"), trial(verdict="not clear")))
+    assert question.say("described") == "slac → in2p3: it is not clear what limits all 2 trials."
+
+
+def test_goodput_is_compared_with_theory_over_repeats() -> None:
+    # Ratios 0.9 and 1.0 in two repeats: geometric mean 0.948683; standard error of the logarithms
+    # 0.10536 / 2 = 0.05268, t(0.975, 1) = 12.706: factor e^0.66936 = 1.9530.
+    rows = [trial(repeat=1, goodput_bps=57.6e6), trial(repeat=2, goodput_bps=64e6)]
+    [question] = theory_questions(observed(*rows))
+    assert question.effect == pytest.approx(0.948683, abs=1e-6)
+    assert question.interval_low == pytest.approx(0.948683 / 1.9530, rel=1e-3)
+    assert question.interval_high == pytest.approx(0.948683 * 1.9530, rel=1e-3)
+    assert question.say("described") == (
+        "slac → in2p3: where windows limit (2 trials in 2 repeats), goodput is 0.949 [0.486, 1.85] of usable "
+        "window × flows / least round trip."
+    )
+
+
+def test_one_repeat_has_no_interval() -> None:
+    [question] = theory_questions(observed(trial(goodput_bps=64e6)))
+    assert (question.effect, question.interval_low) == (1, None)
+
+
+def test_a_theory_is_asked_only_where_it_applies() -> None:
+    lossy = {"verdict": "congestion window: loss", "theory_cubic_bps": 50e6, "theory_padhye_bps": 40e6}
+    [cubic] = theory_questions(observed(trial(**lossy)))
+    assert "CUBIC" in cubic.say("described")
+    [reno] = theory_questions(observed(trial(**lossy, congestion="reno")))
+    assert reno.effect == pytest.approx(63 / 40)
+    assert theory_questions(observed(trial(**lossy, congestion="bbr"))) == []
+    assert theory_questions(observed(trial(rtt_min_ms=0.02))) == []
