@@ -6,17 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from flowsweep.analysis.cells import POINT_COLUMNS
-from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.analysis.findings import holm
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 
 Row = Mapping[str, Any]
 Outcome = Literal["faster", "slower", "same", "undecided"]
 """What the second campaign is beside the first."""
 
-CONFIDENCE = 0.95
 METHOD = (
     "overall, Welch's t over the repeats' means of log goodput; at points, Welch's t over the repeats and "
     "Holm's correction over the points"
@@ -183,7 +182,7 @@ def _interval(
         return difference, difference, float(difference == 0)
     means = CompareMeans(DescrStatsW(np.array(b)), DescrStatsW(np.array(a)))
     variances = "unequal" if min(len(a), len(b)) > 1 else "pooled"
-    low, high = means.tconfint_diff(alpha=1 - CONFIDENCE, usevar=variances)
+    low, high = means.tconfint_diff(alpha=SIGNIFICANCE, usevar=variances)
     _, p_value, _ = means.ttest_ind(usevar=variances)
     return float(low), float(high), float(p_value)
 
@@ -195,9 +194,9 @@ def _percent(log_ratio: float) -> float:
 def _corrected(shifts: Sequence[Shift], margin: float) -> list[Shift]:
     """Correct the p-values of points for how many there are, and decide again."""
     p_values = [shift.p_value for shift in shifts if shift.p_value is not None]
-    adjusted = iter(multipletests(p_values, method="holm")[1] if p_values else ())
+    adjusted = iter(holm(p_values))
     return [
-        shift if shift.p_value is None else _decided(replace(shift, p_adjusted=float(next(adjusted))), margin)
+        shift if shift.p_value is None else _decided(replace(shift, p_adjusted=next(adjusted)), margin)
         for shift in shifts
     ]
 
@@ -212,6 +211,6 @@ def _outcome(shift: Shift, margin: float) -> Outcome:
         return "undecided"
     if -100 * margin <= low and high <= 100 * margin:
         return "same"
-    if p_value >= 1 - CONFIDENCE:
+    if p_value >= SIGNIFICANCE:
         return "undecided"
     return "faster" if shift.percent > 0 else "slower"
