@@ -1,6 +1,6 @@
 """CPU load of both ends: against goodput, and against the number of flows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from statistics import median
 
@@ -14,9 +14,14 @@ from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, trial_groups
 from flowsweep.wording import counted, format_number
 
-_ENDS = (("cpu_send", "sender"), ("cpu_recv", "receiver"))
-_LEFT, _RIGHT = (0.0, 0.48), (0.52, 1.0)
-_MEANING = "The load is that of the busiest thread that moved bytes of a flow; 100 % is a whole core."
+_LOADS = (("cpu_send", "cpu_recv"), ("cores_busy_send", "cores_busy_recv"))
+"""Columns of sender and receiver: of the busiest thread, and of all cores of the host."""
+_ENDS = ("sender", "receiver")
+_WHOSE = ("thread", "host")
+_SIDES = ((0.0, 0.48), (0.52, 1.0))
+_LINES = ((0.56, 1.0), (0.0, 0.44))
+_MEANING = "Thread: the busiest one that moved bytes of a flow; 100 % is a whole core."
+_MEANING_OF_HOST = " Host: all its cores together, whoever used them."
 
 _Points = list[tuple[float, float, str]]
 """Place on the x axis, load in percent, what hovering says."""
@@ -26,7 +31,7 @@ def drawn_cpu(data: FigureData) -> list[Drawn]:
     """Draw both figures of each direction whose CPU load is known."""
     found = []
     for group in trial_groups(data.trials, data.cells):
-        rows = [row for row in group.good if row["cpu_send"] is not None or row["cpu_recv"] is not None]
+        rows = [row for row in group.good if _known([row])]
         if len(rows) > 1:
             found.append(_against_goodput(group, rows))
         if len(FLOWS.values(rows)) > 1:
@@ -51,7 +56,7 @@ def _against_goodput(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
     return Drawn(
         group.key("cpu", "goodput_bps"),
         f"{group.title} · against goodput",
-        f"Each mark is a trial. {_MEANING}",
+        f"Each mark is a trial. {_meaning(rows)}",
         file_stem(group.sweep, group.title, "cpu against goodput"),
         _figure(rows, FLOWS, x_axis, points, mode="markers"),
         _rows(group, rows),
@@ -72,7 +77,7 @@ def _against_flows(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
     return Drawn(
         group.key("cpu", "flows"),
         f"{group.title} · against flows",
-        f"Median over the trials of each number of flows. {_MEANING}",
+        f"Median over the trials of each number of flows. {_meaning(rows)}",
         file_stem(group.sweep, group.title, "cpu against flows"),
         _figure(rows, told_apart, scaled_axis(FLOWS, FLOWS.values(rows)), points, mode="lines+markers"),
         _rows(group, rows),
@@ -87,52 +92,102 @@ def _figure(
     *,
     mode: str,
 ) -> go.Figure:
-    values = told_apart.values(rows)
-    colours = series_colours(len(values))
-    traces = []
-    for side, (column, end) in enumerate(_ENDS):
-        for index, value in enumerate(values):
-            chosen = [row for row in rows if row[column] is not None and told_apart.value(row) == value]
-            traces.append(
-                go.Scatter(
-                    **_marks(points(chosen, column), end),
-                    mode=mode,
-                    name=escape(told_apart.text(value), quote=False),
-                    legendgroup=str(index),
-                    showlegend=side == 0,
-                    marker={"color": colours[index], "size": 7, "symbol": symbol(index)},
-                    line={"color": colours[index], "width": 2},
-                    xaxis="x2" if side else "x",
-                    yaxis="y2" if side else "y",
-                    hovertemplate="%{text}<extra></extra>",
-                )
-            )
-    highest = max(row[column] for row in rows for column, _ in _ENDS if row[column] is not None) * 100
-    load = percent_axis("CPU load", highest=max(highest, 1.0))
+    known = _known(rows)
+    traces = [
+        trace
+        for line, columns in enumerate(known)
+        for side, column in enumerate(columns)
+        for trace in _traces(rows, told_apart, points, column, (line, side), mode)
+    ]
+    layout: dict[str, object] = {}
+    for line, columns in enumerate(known):
+        loads = [row[column] for row in rows for column in columns if row.get(column) is not None]
+        for side in range(len(_ENDS)):
+            x, y = _axes(line, side)
+            last = line == len(known) - 1
+            title = x_axis["title"] if last else {"text": ""}
+            layout[f"xaxis{x[1:]}"] = {
+                **x_axis,
+                "title": title,
+                "domain": _SIDES[side],
+                "anchor": y,
+                "showticklabels": last,
+            }
+            layout[f"yaxis{y[1:]}"] = {
+                **percent_axis("CPU load", highest=max(*loads, 0.01) * 100),
+                "domain": _LINES[line] if len(known) > 1 else (0.0, 1.0),
+                "anchor": x,
+                **({"title": {"text": ""}, "showticklabels": False} if side else {}),
+            }
     return figure(
         traces,
         hovermode="closest",
-        showlegend=len(values) > 1,
+        showlegend=len(told_apart.values(rows)) > 1,
         legend={**LEGEND_ABOVE, "y": 1.1},
         margin={"l": 58, "r": 12, "t": 58, "b": 48},
-        xaxis={**x_axis, "domain": _LEFT},
-        xaxis2={**x_axis, "domain": _RIGHT, "anchor": "y2"},
-        yaxis=load,
-        yaxis2={**load, "title": {"text": ""}, "anchor": "x2", "showticklabels": False},
-        annotations=[heading("sender", "x", "y"), heading("receiver", "x2", "y2")],
+        annotations=[
+            heading(f"{end}, {_WHOSE[line]}", *_axes(line, side))
+            for line in range(len(known))
+            for side, end in enumerate(_ENDS)
+        ],
+        **layout,
     )
 
 
-def _marks(points: _Points, end: str) -> dict[str, list[object]]:
+def _meaning(rows: Sequence[Row]) -> str:
+    return _MEANING + (_MEANING_OF_HOST if _LOADS[1] in _known(rows) else "")
+
+
+def _known(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    return [
+        columns
+        for columns in _LOADS
+        if any(row.get(column) is not None for row in rows for column in columns)
+    ]
+
+
+def _axes(line: int, side: int) -> tuple[str, str]:
+    number = 2 * line + side + 1
+    suffix = "" if number == 1 else str(number)
+    return f"x{suffix}", f"y{suffix}"
+
+
+def _traces(  # one pair of axes
+    rows: Sequence[Row],
+    told_apart: Axis,
+    points: Callable[[Sequence[Row], str], _Points],
+    column: str,
+    place: tuple[int, int],
+    mode: str,
+) -> Iterator[go.Scatter]:
+    line, side = place
+    x, y = _axes(line, side)
+    values = told_apart.values(rows)
+    colours = series_colours(len(values))
+    for index, value in enumerate(values):
+        chosen = [row for row in rows if row.get(column) is not None and told_apart.value(row) == value]
+        yield go.Scatter(
+            **_marks(points(chosen, column), f"{_ENDS[side]}, {_WHOSE[line]}"),
+            mode=mode,
+            name=escape(told_apart.text(value), quote=False),
+            legendgroup=str(index),
+            showlegend=place == (0, 0),
+            marker={"color": colours[index], "size": 6, "symbol": symbol(index)},
+            line={"color": colours[index], "width": 2},
+            xaxis=x,
+            yaxis=y,
+            hovertemplate="%{text}<extra></extra>",
+        )
+
+
+def _marks(points: _Points, whose: str) -> dict[str, list[object]]:
     return {
         "x": [x for x, _, _ in points],
         "y": [float(f"{load:.4g}") for _, load, _ in points],
-        "text": [f"<b>{end} {format_number(load)} %</b><br>{said}" for _, load, said in points],
+        "text": [f"<b>{whose} {format_number(load)} %</b><br>{said}" for _, load, said in points],
     }
 
 
 def _rows(group: TrialGroup, rows: Sequence[Row]) -> tuple[Row, ...]:
-    return tuple(
-        {**facts(group, row), **{name: row[name] for name in ("goodput_bps", "cpu_send", "cpu_recv")}}
-        for row in rows
-    )
+    names = ("goodput_bps", *(column for columns in _LOADS for column in columns))
+    return tuple({**facts(group, row), **{name: row.get(name) for name in names}} for row in rows)

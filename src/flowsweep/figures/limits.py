@@ -17,14 +17,14 @@ _SHARES = (
     ("limit_send_buffer_share", "send window", "#E69F00"),
     ("limit_cwnd_share", "congestion window", "#D55E00"),
     ("limit_pace_share", "pace", "#009E73"),
-    ("sender_idle_share", "application, nothing to send", "#B8BEC4"),
+    ("sender_idle_share", "application idle", "#B8BEC4"),
 )
 """Column, words and colour, from the foot of a bar up. "Pace": nothing limits although data wait."""
 _KERNEL = (
-    ("kernel_peer_window_share", "kernel: receive window", "#0072B2"),
-    ("kernel_send_buffer_share", "kernel: send buffer", "#E69F00"),
+    ("kernel_peer_window_share", "kernel: receive window", "circle"),
+    ("kernel_send_buffer_share", "kernel: send window", "diamond"),
 )
-"""What the kernel's own clocks say of two of them, where a row has it."""
+"""What the kernel's own clocks say of two of them, where a row has it, and its symbol."""
 
 
 MOST_LEVEL_LABELS = 8
@@ -130,11 +130,16 @@ def _figure(axes: Sequence[Axis], points: _Points) -> go.Figure:
             y=heights,
             mode="markers",
             name=words,
-            marker={"symbol": "line-ew-open", "size": 12, "color": colour, "line": {"width": 2}},
+            marker={
+                "symbol": shape,
+                "size": 6,
+                "color": "#ffffff",
+                "line": {"width": 1.5, "color": "#14181c"},
+            },
             text=said,
             hovertemplate="%{text}<extra></extra>",
         )
-        for words, colour, heights, said in _series(_KERNEL, axes, points)
+        for words, shape, heights, said in _series(_KERNEL, axes, points)
     ]
     return figure(
         [*bars, *marks],
@@ -152,6 +157,7 @@ def _figure(axes: Sequence[Axis], points: _Points) -> go.Figure:
                 "standoff": 8,
             },
             "automargin": True,
+            "range": [-0.5, len(points) - 0.5],
             "dividercolor": "rgba(128,128,128,0.4)",
             "tickangle": -90 if len(points) > MOST_LEVEL_LABELS else 0,
         },
@@ -167,15 +173,15 @@ def _label(axis: Axis, value: Value) -> str:
 def _series(
     columns: Sequence[tuple[str, str, str]], axes: Sequence[Axis], points: _Points
 ) -> Iterator[tuple[str, str, list[float | None], list[str]]]:
-    """Words, colour, heights in percent and hover texts of each column that is ever above 0."""
-    for column, words, colour in columns:
+    """Words, colour or symbol, heights in percent and hover texts of each column that is ever above 0."""
+    for column, words, look in columns:
         heights = [_percent(_mean(repeats, column)) for _, repeats in points]
         if any(heights):
             said = [
                 _said(axes, place, repeats, words, height)
                 for (place, repeats), height in zip(points, heights, strict=True)
             ]
-            yield words, colour, heights, said
+            yield words, look, heights, said
 
 
 def _said(
