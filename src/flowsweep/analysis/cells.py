@@ -1,8 +1,9 @@
 """Trials of the same point put together: the median over the repeats, and their spread."""
 
+import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.ranks import in_order, middle
+from flowsweep.analysis.ranks import middle
 
 POINT_COLUMNS = (
     "sweep", "src", "dst", "test", "simultaneous", "flows", "flows_per_pair", "sources", "sinks",
@@ -38,8 +39,11 @@ def cells(trials: ir.Table) -> ir.Table:
         window_capped=told.window_capped.any(),
         order_index=told.order_index.min(),
     )
-    ordered = put_together.mutate(goodputs_bps=in_order(put_together.goodputs_bps))
-    medians = ordered.mutate(goodput_median_bps=middle(ordered.goodputs_bps))
+    ordered = put_together.mutate(goodputs_bps=put_together.goodputs_bps.sort())
+    medians = ordered.mutate(
+        goodput_median_bps=middle(ordered.goodputs_bps),
+        goodputs_bps=ibis.cases((ordered.repeats_ok > 0, ordered.goodputs_bps)),
+    )
     asked = [name for name in ("window_sum_asked_bytes",) if name in point]
     return medians.select(
         *point, "goodput_median_bps", "goodput_lowest_bps", "goodput_highest_bps", "goodputs_bps",

@@ -6,7 +6,7 @@ The rule, its reasons and what was measured of it: docs/statistics.md, "What lim
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.ranks import in_order, tenfold_decile
+from flowsweep.analysis.ranks import tenfold_decile
 
 FILLED = 0.9
 """From this share on a window counts as filled: a sender holds data back to make larger segments of it."""
@@ -82,7 +82,7 @@ def trial_limits(states: ir.Table) -> ir.Table:
         recoveries=counted.recoveries.sum().cast("int64"),
         rtts_us=counted.rtt_us.collect(where=counted.rtt_us > 0),
     )
-    ordered = sums.mutate(rtts_us=in_order(sums.rtts_us))
+    ordered = sums.mutate(rtts_us=sums.rtts_us.sort())
     median = tenfold_decile(ordered.rtts_us, decile=5).cast("float64") / 10_000
     return ordered.mutate(rtt_median_ms=median).drop("rtts_us")
 

@@ -18,32 +18,31 @@ def ranked(rows: ir.Table, by: str, *, groups: list[str], ties: str) -> ir.Table
     )
 
 
-def in_order(values: ir.ArrayValue) -> ir.ArrayValue:
-    """Sort an array; null if it is empty: of no values, some backends collect an empty one, others null."""
-    return ibis.cases((values.length() > 0, values.sort()))
-
-
 def tenfold_decile(values: ir.ArrayValue, *, decile: int) -> ir.IntegerValue:
-    """Return ten times the decile of whole numbers `in_order`, linearly interpolated: a whole number.
+    """Return ten times the decile of a sorted array of whole numbers, linearly interpolated: a whole number.
 
     With n values x₀ ≤ x₁ ≤ …, h = (n - 1) · decile / 10: x⌊h⌋ + (h - ⌊h⌋) · (x⌊h⌋₊₁ - x⌊h⌋). This is type 7
-    of Hyndman & Fan, "Sample quantiles in statistical packages", 1996; decile 5 is the median.
+    of Hyndman & Fan, "Sample quantiles in statistical packages", 1996; decile 5 is the median. Null
+    of no values, also where a backend collects an empty array of them.
     """
     last = values.length() - 1
     position = last * decile
     below, tenths = quotient(position, ibis.literal(10, "int64")), position % 10
-    return _at(values, below) * (10 - tenths) + _at(values, ibis.least(below + 1, last)) * tenths
+    found = _at(values, below) * (10 - tenths) + _at(values, ibis.least(below + 1, last)) * tenths
+    return ibis.cases((values.length() > 0, found))
 
 
 def nearest_rank(values: ir.ArrayValue, *, decile: int) -> ir.Value:
-    """Return the decile by nearest rank of values `in_order`: one of them, x_(⌈n · decile / 10⌉ - 1)."""
-    return _at(values, quotient(values.length() * decile + 9, ibis.literal(10, "int64")) - 1)
+    """Return the decile by nearest rank of a sorted array: one of its values, x_(⌈n · decile / 10⌉ - 1)."""
+    place = quotient(values.length() * decile + 9, ibis.literal(10, "int64")) - 1
+    return ibis.cases((values.length() > 0, _at(values, place)))
 
 
 def middle(values: ir.ArrayValue) -> ir.FloatingValue:
-    """Return the median of values `in_order`: the one in the middle, or the mean of the two there."""
+    """Return the median of a sorted array: the value in the middle, or the mean of the two there."""
     last, two = values.length() - 1, ibis.literal(2, "int64")
-    return (_at(values, quotient(last, two)) + _at(values, quotient(last + 1, two))) / 2
+    found = (_at(values, quotient(last, two)) + _at(values, quotient(last + 1, two))) / 2
+    return ibis.cases((values.length() > 0, found))
 
 
 def _at(values: ir.ArrayValue, index: ir.IntegerValue) -> ir.Value:

@@ -5,7 +5,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.exact import quotient
 from flowsweep.analysis.flight import column_or_null
-from flowsweep.analysis.ranks import in_order, nearest_rank, tenfold_decile
+from flowsweep.analysis.ranks import nearest_rank, tenfold_decile
 
 _RTT_UNKNOWN_US = 0xFFFF_FFFF
 """What the kernel says before it has measured any."""
@@ -61,10 +61,10 @@ def usable_windows(states: ir.Table, trials: ir.Table) -> ir.Table:
     """
     flying = states.filter(states.counted & states.bytes_in_flight.notnull())
     flows = flying.group_by("trial_id", "flow").aggregate(flights=flying.bytes_in_flight.collect())
-    ordered = flows.mutate(flights=in_order(flows.flights))
+    ordered = flows.mutate(flights=flows.flights.sort())
     plateaus = ordered.select("trial_id", plateau=nearest_rank(ordered.flights, decile=9))
     collected = plateaus.group_by("trial_id").aggregate(plateaus=plateaus.plateau.collect())
-    medians = collected.mutate(plateaus=in_order(collected.plateaus))
+    medians = collected.mutate(plateaus=collected.plateaus.sort())
     found = medians.inner_join(
         trials.select("trial_id", "rate_bps", "pacing_rate_bps", "mss_granted_bytes"), "trial_id"
     ).mutate(

@@ -10,7 +10,7 @@ from flowsweep.analysis.flow_totals import flow_totals
 from flowsweep.analysis.host_load import HOST_LOAD_COLUMNS, host_load
 from flowsweep.analysis.limit import trial_limits
 from flowsweep.analysis.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
-from flowsweep.analysis.ranks import in_order, tenfold_decile
+from flowsweep.analysis.ranks import tenfold_decile
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.sender import sender_facts
 from flowsweep.analysis.verdict import with_verdict
@@ -80,7 +80,7 @@ def _goodput(totals: ir.Table, trials: ir.Table) -> ir.Table:
         complete_bytes=complete.bytes.sum().cast("int64"),
         bytes=complete.bytes.collect(),
     )
-    ordered = collected.mutate(bytes=in_order(collected.bytes))
+    ordered = collected.mutate(bytes=collected.bytes.sort())
     counts = ordered.mutate(
         **{f"tenfold_{decile}": tenfold_decile(ordered.bytes, decile=decile) for decile in (1, 5, 9)}
     )
