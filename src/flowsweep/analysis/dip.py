@@ -1,6 +1,7 @@
 """Does goodput dip between two windows that are better?"""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,10 +10,9 @@ import numpy as np
 from flowsweep.analysis.axis_words import level_words
 from flowsweep.analysis.effect_words import percent
 from flowsweep.analysis.finding import Decision, FigureKey
-from flowsweep.analysis.level_means import LevelMeans, window_levels
+from flowsweep.analysis.level_means import LevelMeans
 from flowsweep.analysis.observations import Observations
 from flowsweep.analysis.question import Question
-from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_change, format_margin
 
 LONGEST = 3
@@ -37,11 +37,12 @@ class _Dip:
     margin: float
 
 
-def dip_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
+def dip_questions(observed: Observations, windows: Sequence[LevelMeans], *, margin: float) -> list[Question]:
     """Ask whether some windows give less goodput than both a smaller and a larger one.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
+        windows: From `window_levels`.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -51,15 +52,14 @@ def dip_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN)
         p-values counts (intersection-union test: Berger 1982, Technometrics 24), times the number of runs
         (Bonferroni). The model is that of `level_means`.
     """
-    grouped = [means for means in window_levels(observed) if len(means.levels) >= _FEWEST_LEVELS]
     return [
-        _question(observed, dip)
-        for means in grouped
-        if means.fit is not None and (dip := _most_telling(means, margin)) is not None
+        _question(observed, _most_telling(means, margin))
+        for means in windows
+        if len(means.levels) >= _FEWEST_LEVELS and means.fit is not None
     ]
 
 
-def _most_telling(means: LevelMeans, margin: float) -> _Dip | None:
+def _most_telling(means: LevelMeans, margin: float) -> _Dip:
     count = len(means.levels)
     runs = [
         (first, last)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flowsweep.analysis.design import coded, design
+from flowsweep.analysis.design import Design, coded
 from flowsweep.analysis.least_squares import Codes, Estimates, Fit, Floats
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
 
@@ -53,41 +53,41 @@ class LevelMeans:
         return self.fit.compare(self.logs, np.array(rows))
 
 
-def window_levels(observed: Observations) -> list[LevelMeans]:
+def window_levels(observed: Observations, grid: Design) -> list[LevelMeans]:
     """Compare the windows of all flows together, for each direction and congestion control.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
+        grid: Their design.
 
     Returns:
         One for each direction and congestion control in which at least two window sums ran. Where the windows
         of the two ends differ it is the send window times flows, or the receive window, whichever varies.
     """
     axis = next((name for name in WINDOW_AXES if _varies(observed, name)), None)
-    return [] if axis is None else _grouped(observed, axis)
+    return [] if axis is None else _grouped(grid, axis)
 
 
-def flow_levels(observed: Observations) -> list[LevelMeans]:
+def flow_levels(grid: Design) -> list[LevelMeans]:
     """Compare numbers of flows, for each direction and congestion control.
 
     Args:
-        observed: Trials of one sweep and mode; goodput in bit/s.
+        grid: Of trials of one sweep and mode; goodput in bit/s.
 
     Returns:
         One for each direction and congestion control in which at least two numbers of flows ran; none where
         the window per flow varies, too: there it is the product that counts, see `window_levels`.
     """
-    axes = design(observed).axes
+    axes = grid.axes
     per_flow = {"window_bytes", "window_send_bytes", "window_recv_bytes"} & set(axes)
-    return _grouped(observed, "flows") if "flows" in axes and not per_flow else []
+    return _grouped(grid, "flows") if "flows" in axes and not per_flow else []
 
 
 def _varies(observed: Observations, axis: str) -> bool:
     return axis in observed.factors and len({row[axis] for row in observed.rows} - {None}) > 1
 
 
-def _grouped(observed: Observations, axis: str) -> list[LevelMeans]:
-    grid = design(observed)
+def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
     groups: dict[tuple[str, str | None], list[tuple[Row, int, Hashable]]] = {}
     others = [place for place, name in enumerate(grid.axes) if name not in (axis, "congestion_asked")]
     several = "congestion_asked" in grid.axes

@@ -2,7 +2,10 @@
 
 from functools import partial
 
+from flowsweep.analysis.design import design
+from flowsweep.analysis.dip import dip_questions
 from flowsweep.analysis.finding import FigureKey
+from flowsweep.analysis.level_means import flow_levels, window_levels
 from flowsweep.analysis.observations import Observations
 from flowsweep.analysis.plateau_estimate import Plateau, plateaus
 from flowsweep.analysis.plateau_words import say_plateau
@@ -12,18 +15,23 @@ from flowsweep.wording import counted, format_margin
 
 
 def plateau_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
-    """Ask from which window sum, and from which number of flows, goodput does not rise any more.
+    """Ask from which window sum and number of flows on goodput does not rise any more, and whether it dips.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question for each of `plateaus`. The effect is the smallest window that is enough, in bytes of all
-        flows as they are asked for, or the smallest number of flows, with its 95 % interval. What is tested
-        is that goodput rises at all, from the lowest level.
+        One question for each direction and congestion control over window sums, where those vary, all other
+        axes pooled; and over numbers of flows, unless the window per flow varies, too. The effect is the
+        smallest window that is enough, in bytes of all flows as they are asked for, or the smallest number of
+        flows, with its 95 % interval. What is tested is that goodput rises at all, from the lowest level.
+        Then those of `dip_questions`.
     """
-    return [_question(observed, plateau) for plateau in plateaus(observed, margin=margin)]
+    grid = design(observed)
+    windows, flows = window_levels(observed, grid), flow_levels(grid)
+    questions = [_question(observed, plateau) for plateau in plateaus(windows, flows, margin=margin)]
+    return questions + dip_questions(observed, windows, margin=margin)
 
 
 def _question(observed: Observations, plateau: Plateau) -> Question:

@@ -1,13 +1,12 @@
 """The plateau of each direction: where it starts, how high it is, and what theory asks for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.knee import Knee, base_rtt_ms, knee
-from flowsweep.analysis.level_means import LevelMeans, flow_levels, window_levels
-from flowsweep.analysis.observations import Observations
+from flowsweep.analysis.level_means import LevelMeans
 from flowsweep.analysis.plateau_start import PlateauStart, plateau_start
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 _MS_PER_S = 1_000
 
@@ -34,22 +33,23 @@ class Plateau:
     margin: float
 
 
-def plateaus(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Plateau]:
+def plateaus(windows: Sequence[LevelMeans], flows: Sequence[LevelMeans], *, margin: float) -> list[Plateau]:
     """Estimate where plateaus start.
 
     Args:
-        observed: Trials of one sweep and mode; goodput in bit/s.
+        windows: From `window_levels`, in bytes of all flows together; goodput in bit/s.
+        flows: From `flow_levels`.
         margin: How far below its maximum (relative) goodput counts as on the plateau.
 
     Returns:
-        One for each direction and congestion control, over window sums (bytes; all numbers of flows, lengths
-        and other axes pooled); then over numbers of flows, unless the window per flow varies. Method: cell
-        means of log goodput with repeats as blocks (`level_means`), `plateau_start`, `knee`; the predicted
-        product is bandwidth × delay (RFC 6349, 3.3.1).
+        One for each of both, in their order. Method: cell means of log goodput with repeats as blocks
+        (`level_means`), `plateau_start`, `knee`; the predicted product is bandwidth × delay (RFC 6349,
+        3.3.1).
     """
-    windows = [_estimated(means, margin=margin, window=True) for means in window_levels(observed)]
-    flows = [_estimated(means, margin=margin, window=False) for means in flow_levels(observed)]
-    return windows + flows
+    return [
+        *(_estimated(means, margin=margin, window=True) for means in windows),
+        *(_estimated(means, margin=margin, window=False) for means in flows),
+    ]
 
 
 def _estimated(means: LevelMeans, *, margin: float, window: bool) -> Plateau:
