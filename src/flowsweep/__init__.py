@@ -1,5 +1,26 @@
-"""Flowsweep measures how fast a network path and the hosts at its ends really are."""
+"""Flowsweep measures how fast a network path and the hosts at its ends really are.
 
-__all__ = ["__version__"]
+`flowsweep.open(DIR)` gives the tables of a campaign to Python: docs/python.md.
+"""
 
-__version__ = "0.1.0"
+from importlib import import_module
+from os import PathLike
+from typing import TYPE_CHECKING, cast
+
+from flowsweep.version import __version__
+
+if TYPE_CHECKING:
+    from flowsweep.api import OpenCampaign
+
+__all__ = ["__version__", "open"]
+
+
+def open(folder: str | PathLike[str]) -> "OpenCampaign":
+    """Open the archive that a campaign left behind.
+
+    The libraries of the analysis are loaded only then: the command line starts without them.
+
+    Raises:
+        flowsweep.errors.ArchiveError: It is no archive, or is damaged.
+    """
+    return cast("OpenCampaign", import_module("flowsweep.api").open_campaign(folder))

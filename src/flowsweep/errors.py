@@ -4,6 +4,7 @@ FlowsweepError
 ├── PlanError            the plan or the command line is wrong; nothing ran (exit code 2)
 ├── ArchiveError         an archive cannot be read, written or resumed (exit code 2; 1 once trials ran)
 ├── ImportedFileError    a file with past results cannot be read (exit code 1; 2 if none can)
+├── ExportError          tables cannot be written as asked (exit code 2)
 ├── LabError             an emulated path cannot be built here
 ├── LaunchError          an engine could not be started on a host
 └── SessionError         a session with an engine broke, or the engine answered nonsense
@@ -30,6 +31,10 @@ class ArchiveError(FlowsweepError):
 
 class ImportedFileError(FlowsweepError):
     """A file with past results cannot be read."""
+
+
+class ExportError(FlowsweepError):
+    """Tables cannot be written as asked."""
 
 
 class LabError(FlowsweepError):

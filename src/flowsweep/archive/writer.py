@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from flowsweep import __version__
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import (
     CAMPAIGN_FILE,
@@ -32,6 +31,7 @@ from flowsweep.archive.journal import JournalFile
 from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported, write_attempt
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
+from flowsweep.version import __version__
 
 
 def create_archive(

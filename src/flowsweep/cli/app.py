@@ -7,9 +7,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from flowsweep import __version__
 from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.errors import FlowsweepError
+from flowsweep.version import __version__
 
 app = typer.Typer(
     name="flowsweep",

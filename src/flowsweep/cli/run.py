@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from flowsweep import __version__
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
 from flowsweep.cli.app import app
 from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
 from flowsweep.plan import Plan, load_plan, parse_overrides, plan_difference
+from flowsweep.version import __version__
 
 
 @app.command()

@@ -1,0 +1,115 @@
+"""A campaign in Python: its tables, and what follows from them."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import ibis.expr.types as ir
+
+from flowsweep.analysis import bins, cells, flow_states, intervals, points, summary
+from flowsweep.analysis.comparing import Comparison, compare
+from flowsweep.analysis.finding import Finding
+from flowsweep.analysis.findings import findings
+from flowsweep.archive import Archive, read_archive
+from flowsweep.defaults import EQUIVALENCE_MARGIN
+
+
+def open_campaign(folder: str | PathLike[str]) -> "OpenCampaign":
+    """Open an archive; its tables are read when they are asked for.
+
+    Raises:
+        ArchiveError: It is no archive, or is damaged.
+    """
+    return OpenCampaign(read_archive(Path(folder)))
+
+
+class OpenCampaign:
+    """A campaign's tables, as Ibis tables on DuckDB: `.to_pandas()`, `.to_pyarrow()`, or go on in Ibis.
+
+    docs/archive.md and docs/statistics.md say what their columns are.
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        """The checked plan, as JSON has it."""
+        return self.archive.campaign.plan
+
+    @property
+    def host_facts(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the engines saw of their hosts, by host name."""
+        return self.archive.host_facts
+
+    @property
+    def trials(self) -> ir.Table:
+        """One row per trial: its parameters, what was granted and what became of it."""
+        return self.archive.tables().trials
+
+    @property
+    def flows(self) -> ir.Table:
+        """One row per trial, flow and end."""
+        return self.archive.tables().flows
+
+    @property
+    def samples(self) -> ir.Table:
+        """One row per trial, flow, end and sample interval: bytes and TCP state."""
+        return self.archive.tables().samples
+
+    @property
+    def cpu(self) -> ir.Table:
+        """One row per trial, end, interval and core or thread."""
+        return self.archive.tables().cpu
+
+    @property
+    def counters(self) -> ir.Table:
+        """One row per trial, host, role and counter that rose."""
+        return self.archive.tables().counters
+
+    @property
+    def links(self) -> ir.Table:
+        """One row per trial, emulated link, direction and moment."""
+        return self.archive.tables().links
+
+    @cached_property
+    def summary(self) -> ir.Table:
+        """One row per trial, what a person wants to know of it: as `flowsweep summary` has it."""
+        return summary(self.archive.tables())
+
+    @cached_property
+    def cells(self) -> ir.Table:
+        """One row per point that the plan asked for, its repeats put together."""
+        return cells(points(self.summary, self.trials))
+
+    @cached_property
+    def intervals(self) -> ir.Table:
+        """One row per trial and exact interval: bytes and goodput, all flows together."""
+        return intervals(bins(self.samples, self.trials, self.flows), self.trials)
+
+    @cached_property
+    def flow_states(self) -> ir.Table:
+        """One row per trial, flow and sample of its source: what is in flight, and what limits."""
+        return flow_states(self.samples, self.trials, self.flows)
+
+    def findings(self, *, margin: float = EQUIVALENCE_MARGIN) -> tuple[Finding, ...]:
+        """Say what the campaign teaches, most important first.
+
+        `margin`: share of goodput that is of no practical effect.
+        """
+        return tuple(findings(self.summary_rows(), tables=self.archive.tables(), margin=margin))
+
+    def compared_with(self, other: "OpenCampaign", *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
+        """Compare another campaign with this one: the shifts are those of the other."""
+        return compare(self.summary_rows(), other.summary_rows(), margin=margin)
+
+    def summary_rows(self) -> list[dict[str, Any]]:
+        """Return the summary as plain values.
+
+        Raises:
+            ArchiveError: A file of data cannot be read; says which.
+        """
+        with self.archive.damage_named():
+            return list(self.summary.to_pyarrow().to_pylist())

@@ -1,0 +1,59 @@
+"""`flowsweep export`: a campaign's tables for other programs."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.archive import read_archive
+from flowsweep.cli.app import app
+from flowsweep.errors import ExportError
+from flowsweep.export import TABLES, export_tables, write_tables
+from flowsweep.wording import counted
+
+
+class Format(StrEnum):
+    """What to write."""
+
+    csv = "csv"
+    xlsx = "xlsx"
+    parquet = "parquet"
+
+
+class Which(StrEnum):
+    """Which tables to write."""
+
+    trials = "trials"
+    flows = "flows"
+    intervals = "intervals"
+    all = "all"
+
+
+_EPILOG = (
+    "trials: one row per trial, with goodput and its circumstances. flows: one per flow and end. intervals: "
+    "one per trial and exact interval. Several tables go into a folder, as files of their names; in a "
+    "workbook each is a sheet."
+)
+
+
+@app.command(epilog=_EPILOG)
+def export(
+    archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
+    form: Annotated[Format, typer.Option("--format", help="csv, parquet, or xlsx for a spreadsheet.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE|DIR", help="Where to write.")],
+    which: Annotated[Which, typer.Option("--table", help="Which tables.")] = Which.all,
+    *,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+) -> None:
+    """Write trials, flows and intervals as files that other programs read."""
+    found = read_archive(archive)
+    names = TABLES if which is Which.all else (which.value,)
+    try:
+        with found.damage_named():
+            tables = export_tables(found.tables(), names)
+            written = write_tables(tables, output, form.value, overwrite=overwrite)
+    except OSError as error:
+        raise ExportError(f"{error.filename or output}: cannot be written: {error.strerror}") from error
+    for path, rows in written:
+        typer.echo(f"{path}: {counted(rows, 'row')}")

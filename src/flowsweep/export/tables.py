@@ -1,0 +1,50 @@
+"""Which tables are exported: trials, flows and intervals."""
+
+from collections.abc import Sequence
+
+import ibis.expr.types as ir
+
+from flowsweep.analysis import bins, intervals, summary
+from flowsweep.archive import Tables
+
+TABLES = ("trials", "flows", "intervals")
+"""In the order of a workbook's sheets."""
+
+
+def export_tables(tables: Tables, names: Sequence[str] = TABLES) -> dict[str, ir.Table]:
+    """Select tables of a campaign.
+
+    Returns:
+        Some of TABLES by name: `trials` is the summary; `flows` has one row per trial, flow and end;
+        `intervals` one per trial and exact interval that counts, with `start_s`, its beginning since what is
+        omitted was over. Units are in the columns' names.
+    """
+    build = {"trials": _trials, "flows": _flows, "intervals": _intervals}
+    return {name: build[name](tables) for name in names}
+
+
+def _trials(tables: Tables) -> ir.Table:
+    return summary(tables)
+
+
+def _flows(tables: Tables) -> ir.Table:
+    order = tables.trials.select("trial_id", "sweep", "repeat", "order_index")
+    first = ("trial_id", "sweep", "repeat", "flow", "role", "host", "peer", "bytes", "end")
+    joined = order.inner_join(tables.flows, "trial_id").order_by("order_index", "role", "flow")
+    return joined.select(*first, *(name for name in tables.flows.columns if name not in first))
+
+
+def _intervals(tables: Tables) -> ir.Table:
+    trials = tables.trials
+    whole = intervals(bins(tables.samples, trials, tables.flows), trials)
+    order = trials.select("trial_id", "sweep", "repeat", "order_index", "interval_ns", "expected_bins")
+    joined = order.inner_join(whole, "trial_id")
+    counted = joined.filter((joined.bin >= 0) & (joined.bin < joined.expected_bins))
+    started = counted.mutate(
+        start_s=counted.bin.cast("float64") * counted.interval_ns / 1e9,
+        interval_s=counted.interval_ns.cast("float64") / 1e9,
+    )
+    return started.order_by("order_index", "bin").select(
+        "trial_id", "sweep", "repeat", "bin", "start_s", "interval_s", "bytes", "goodput_bps",
+        "flows_covering", "complete",
+    )  # fmt: skip

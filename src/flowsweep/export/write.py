@@ -1,0 +1,97 @@
+"""Tables into files: each is there completely or not at all, and nothing is written over unasked."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import ibis.expr.types as ir
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from flowsweep.csv_text import csv_text
+from flowsweep.errors import ExportError
+from flowsweep.export.workbook import write_workbook
+
+FORMATS = ("csv", "xlsx", "parquet")
+_ROWS_AT_A_TIME = 50_000
+
+
+def write_tables(
+    tables: Mapping[str, ir.Table], target: Path, form: str, *, overwrite: bool = False
+) -> tuple[tuple[Path, int], ...]:
+    """Write tables in one of FORMATS.
+
+    Args:
+        tables: By name.
+        target: A file, with the format's ending, for one table or a workbook; a folder for several tables.
+        form: One of FORMATS.
+        overwrite: Replace files that are there.
+
+    Returns:
+        The files, and how many rows are in each.
+
+    Raises:
+        ExportError: A file is there already, has another ending, or cannot hold that many rows.
+        OSError: It cannot be written.
+    """
+    if form == "xlsx" or (len(tables) == 1 and target.suffix.lower() == f".{form}"):
+        files = {target: tables}
+    else:
+        files = {target / f"{name}.{form}": {name: table} for name, table in tables.items()}
+    _check(list(files), target, form, overwrite=overwrite)
+    return tuple((path, _write(path, content, form)) for path, content in files.items())
+
+
+def _check(files: list[Path], target: Path, form: str, *, overwrite: bool) -> None:
+    ending = f".{form}"
+    if files == [target] and target.suffix.lower() != ending:
+        raise ExportError(f"{target}: expected a name that ends in {ending}")
+    if files != [target] and target.exists() and not target.is_dir():
+        raise ExportError(f"{target}: is a file, and several files need a folder")
+    if there := [path for path in files if path.exists()]:
+        if not overwrite:
+            names = ", ".join(map(str, there))
+            raise ExportError(f"{names}: there already. Choose another place, or add --overwrite.")
+        if folders := [path for path in there if path.is_dir()]:
+            raise ExportError(f"{folders[0]}: is a folder, expected a file")
+
+
+def _write(path: Path, tables: Mapping[str, ir.Table], form: str) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write: Callable[[Path, Mapping[str, ir.Table]], int]
+    write = {"csv": _write_csv, "parquet": _write_parquet, "xlsx": write_workbook}[form]
+    with _as_a_whole(path) as unfinished:
+        return write(unfinished, tables)
+
+
+@contextmanager
+def _as_a_whole(path: Path) -> Iterator[Path]:
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _write_csv(path: Path, tables: Mapping[str, ir.Table]) -> int:
+    content = _only(tables)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(csv_text([], content.column_names))
+        # Rows as values of Python take far more memory than as a table.
+        for batch in content.to_batches(max_chunksize=_ROWS_AT_A_TIME):
+            _, _, body = csv_text(batch.to_pylist(), content.column_names).partition("\n")
+            file.write(body)
+    return int(content.num_rows)
+
+
+def _write_parquet(path: Path, tables: Mapping[str, ir.Table]) -> int:
+    content = _only(tables)
+    pq.write_table(content, path, compression="zstd")
+    return int(content.num_rows)
+
+
+def _only(tables: Mapping[str, ir.Table]) -> pa.Table:
+    (table,) = tables.values()
+    return table.to_pyarrow()
