@@ -46,9 +46,8 @@ class Axis:
         return f"{self.name} {self.write(value) if value is not None else NOT_SET}"
 
     def ticks(self, values: Sequence[float]) -> tuple[list[float], list[str]]:
-        """Positions on a log2 axis and labels in engineering units; only some of them if they are many."""
-        step = -(-len(values) // MOST_TICK_LABELS)
-        kept = values[::step]
+        """Positions on a log2 axis and labels in engineering units; some of them, where they stand close."""
+        kept = _apart(sorted(set(values)))
         return [position(value) for value in kept], [self.write(value) for value in kept]
 
 
@@ -93,6 +92,16 @@ AXES = (*WINDOWS, WINDOW_SUM_OF_TRIAL, FLOWS, SOURCES, SINKS, *OTHERS)
 def position(value: float) -> float:
     """Where a positive value lies on a log2 axis."""
     return math.log2(value)
+
+
+def _apart(ascending: Sequence[float]) -> list[float]:
+    """Leave out values that stand too close to the next one that is kept; the highest is."""
+    least = (position(ascending[-1]) - position(ascending[0])) / MOST_TICK_LABELS if ascending else 0.0
+    kept: list[float] = []
+    for value in reversed(ascending):
+        if not kept or position(kept[-1]) - position(value) >= least:
+            kept.append(value)
+    return kept[::-1]
 
 
 def _sortable(value: object) -> tuple[float, str]:

@@ -1,14 +1,13 @@
 """CPU load of both ends: against goodput, and against the number of flows."""
 
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 from statistics import median
 
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import FLOWS, LENGTH, Axis, Row, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, heading, percent_axis, scaled_axis
+from flowsweep.figures.frame import HEADROOM, heading, legend_of, percent_axis, scaled_axis, series_name
 from flowsweep.figures.scale import rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, trial_groups
@@ -123,7 +122,7 @@ def _figure(
         traces,
         hovermode="closest",
         showlegend=len(told_apart.values(rows)) > 1,
-        legend={**LEGEND_ABOVE, "y": 1.1},
+        legend={**legend_of(told_apart, len(told_apart.values(rows))), "y": 1.1},
         margin={"l": 58, "r": 12, "t": 58, "b": 48},
         annotations=[
             heading(f"{end}, {_WHOSE[line]}", *_axes(line, side))
@@ -169,7 +168,7 @@ def _traces(  # one pair of axes
         yield go.Scatter(
             **_marks(points(chosen, column), f"{_ENDS[side]}, {_WHOSE[line]}"),
             mode=mode,
-            name=escape(told_apart.text(value), quote=False),
+            name=series_name(told_apart, value),
             legendgroup=str(index),
             showlegend=place == (0, 0),
             marker={"color": colours[index], "size": 6, "symbol": symbol(index)},

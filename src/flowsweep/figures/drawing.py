@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -25,6 +25,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
 }
 """Headings of the kinds, in the order in which a reader meets them."""
 
+_OF_THE_GRID: tuple[FigureKind, ...] = ("product", "per_flow")
 _SAME_PLACE = {"line": "plane"}
 """A sweep has a plane or a line: a finding that names the one means the other where that is what there is."""
 
@@ -68,12 +69,16 @@ class Drawn:
 def figure_of(key: FigureKey | None, drawn: Sequence[Drawn]) -> Drawn | None:
     """Find the figure that shows why a finding holds: of its kind, sweep, mode, and direction if it has one.
 
-    Of several the first, preferring one of the same axis and of the same direction.
+    Of several the first, preferring one of the same axis and of the same direction. Where there is none of a
+    kind that shows points of the grid, goodput over the grid shows them.
     """
     if key is None:
         return None
+    found = [one for one in drawn if _shows(one.key, key)]
+    if not found and key.kind in _OF_THE_GRID:
+        found = [one for one in drawn if _shows(one.key, replace(key, kind="plane", axis=None))]
     return max(
-        (one for one in drawn if _shows(one.key, key)),
+        found,
         key=lambda one: (one.key.axis == key.axis, one.key.direction == key.direction, not one.needs_webgl),
         default=None,
     )

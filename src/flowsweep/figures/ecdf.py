@@ -5,9 +5,9 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, Value
+from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, Axis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN
+from flowsweep.figures.frame import HEADROOM, MARGIN, legend_of, series_name
 from flowsweep.figures.scale import RateScale, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
@@ -55,14 +55,14 @@ def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Dr
     scale = rate_scale(max(values[-1] for values in curves.values()))
     colours = series_colours(len(curves))
     traces = [
-        _curve(escape(group.x.text(value), quote=False), goodputs, scale, what, colours[index], index)
+        _curve(group.x, value, goodputs, scale, what, colours[index], index)
         for index, (value, goodputs) in enumerate(curves.items())
     ]
     drawn = figure(
         traces,
         hovermode="closest",
         showlegend=len(curves) > 1,
-        legend=LEGEND_ABOVE,
+        legend=legend_of(group.x, len(curves)),
         margin=MARGIN,
         xaxis={
             "title": {"text": f"goodput, {scale.unit}", "standoff": 8},
@@ -93,7 +93,8 @@ def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Dr
 
 
 def _curve(  # one trace
-    name: str,
+    axis: Axis,
+    value: Value,
     goodputs: list[float],
     scale: RateScale,
     what: str,
@@ -106,12 +107,12 @@ def _curve(  # one trace
         x=[scale.of(goodput) for goodput, _ in steps],
         y=[share for _, share in steps],
         mode="lines+markers" if few else "lines",
-        name=name,
+        name=series_name(axis, value),
         line={"color": colour, "width": 2, "shape": "hv", "dash": _DASHES[index % len(_DASHES)]},
         marker={"color": colour, "size": 5, "symbol": symbol(index)},
         hovertemplate=(
             f"%{{y:.0f}} % of {counted(len(goodputs), what[:-1])} have at most %{{x:.4g}} {scale.unit}"
-            "<extra>%{fullData.name}</extra>"
+            f"<extra>{escape(axis.text(value), quote=False)}</extra>"
         ),
     )
 

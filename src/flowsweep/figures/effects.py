@@ -22,8 +22,8 @@ _LOOKS: dict[Decision, tuple[str, str]] = {
 }
 """Colour and symbol of each decision."""
 
-_FARTHEST_PERCENT = 50.0
-"""Beyond it effects are not drawn to scale."""
+_FARTHEST_PERCENT = 100.0
+"""Effects beyond it are not drawn to scale, unless all are."""
 _LEAST_PERCENT = 5.0
 """The axis shows at least this much either way."""
 _HOVER_WIDTH = 60
@@ -108,9 +108,9 @@ def _figure(findings: Sequence[Finding], margin: float) -> go.Figure:
 
 def _end(findings: Sequence[Finding], margin_percent: float) -> float:
     """Where the axis ends. Effects far beyond it stand there, or the others could not be told apart."""
-    sizes = [abs(value) for finding in findings for value in _interval(finding)]
-    near = [size for size in sizes if size <= _FARTHEST_PERCENT]
-    return max(*near, 3 * margin_percent, _LEAST_PERCENT) * 1.15
+    near = [finding for finding in findings if abs(finding.effect or 0.0) <= _FARTHEST_PERCENT]
+    sizes = [abs(value) for finding in near or findings for value in _interval(finding)]
+    return max(*sizes, 3 * margin_percent, _LEAST_PERCENT) * 1.15
 
 
 def _trace(labels: Sequence[str], findings: Sequence[Finding], decision: Decision, end: float) -> go.Scatter:

@@ -1,17 +1,33 @@
 """Axes, legend and margins of flat figures, alike in all of them."""
 
 from collections.abc import Sequence
+from html import escape
 
-from flowsweep.figures.axis import Axis
+from flowsweep.figures.axis import NOT_SET, Axis, Value
 from flowsweep.figures.scale import RateScale
 
 LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+MOST_ABOVE = 8
+"""A legend of more is a column at the right."""
 MARGIN = {"l": 58, "r": 12, "t": 34, "b": 48}
 HEADROOM = 1.06
 """How far an axis goes beyond its highest value: a mark there is not cut."""
 
 THEORY_COLOUR = "#7A828A"
 """Of lines that were computed and not measured, on white and on black."""
+
+
+def legend_of(axis: Axis, count: int) -> dict[str, object]:
+    """Make a legend of values of a parameter, which the legend's title names."""
+    if count > MOST_ABOVE:
+        title = {"text": axis.name.replace(" per ", "<br>per "), "font": {"size": 11}}
+        return {"title": title, "x": 1.02, "y": 1, "font": {"size": 11}, "tracegroupgap": 0}
+    return {"title": {"text": axis.name}, **LEGEND_ABOVE}
+
+
+def series_name(axis: Axis, value: Value) -> str:
+    """Name a trace in such a legend."""
+    return escape(NOT_SET if value is None else axis.write(value), quote=False)
 
 
 def scaled_axis(axis: Axis, values: Sequence[float]) -> dict[str, object]:

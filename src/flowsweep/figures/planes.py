@@ -38,6 +38,8 @@ def drawn_per_flow(data: FigureData) -> list[Drawn]:
     caption = "Median over the repeats of the sum divided by the flows. Faint marks are the repeats."
     found = []
     for panel in _with_goodput(panels(data.cells)):
+        if panel.y is None and FLOWS.values(panel.rows) == (1,):
+            continue  # The line shows the same.
         figure, axes = per_flow(panel), per_flow_axes(panel)
         if figure is not None and axes is not None:
             found.append(_drawn("per_flow", panel, axes[-1].column, figure, axes, caption))

@@ -39,9 +39,13 @@ def _of_panel(panel: Panel, groups: _Groups) -> Iterator[Drawn]:
             if DIRECTION.value(row) == direction and row["goodput_median_bps"] is not None and _product(row)
         ]
         group = groups.get((panel.sweep, panel.rows[0]["mode"], direction))
-        if len(PRODUCT.values(rows)) > 1 and group is not None:
+        if len(PRODUCT.values(rows)) < 2 or group is None:
+            continue
+        theory = path_theory(rows, group.good)
+        # Of one number of flows, without theory, it would show no more than goodput over the window does.
+        if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
-            yield _drawn(panel, title, direction, told_apart, rows, path_theory(rows, group.good))
+            yield _drawn(panel, title, direction, told_apart, rows, theory)
 
 
 def _drawn(  # one figure, its parts known

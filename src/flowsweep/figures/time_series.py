@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis
+from flowsweep.figures.frame import MARGIN, MOST_ABOVE, legend_of, rate_axis, series_name
 from flowsweep.figures.scale import rate_scale
 from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, moment, point_of, trial_groups
@@ -64,13 +64,14 @@ def _figure(group: TrialGroup, deviations: dict[str, float]) -> go.Figure:
     scale = rate_scale(max(row["goodput_bps"] for row in group.good))
     values = group.x.values(group.good)
     colours = series_colours(len(values))
-    alone = len(group.varying()) <= 1
+    # Lines lead through the campaign where they can be told apart.
+    lines = len(group.varying()) <= 1 and len(values) <= MOST_ABOVE
     traces: list[go.Scatter] = []
     for index, value in enumerate(values):
         rows = [row for row in group.good if group.x.value(row) == value]
         shared: dict[str, object] = {
-            "mode": "lines+markers" if alone else "markers",
-            "name": escape(group.x.text(value), quote=False),
+            "mode": "lines+markers" if lines else "markers",
+            "name": series_name(group.x, value),
             "legendgroup": str(index),
             "marker": {"color": colours[index], "size": 7, "symbol": symbol(index)},
             "line": {"color": colours[index], "width": 1},
@@ -124,7 +125,7 @@ def _layout(group: TrialGroup, upper: dict[str, object], *, deviations: bool) ->
     time = {"type": "date", "title": {"text": "trial began, UTC", "standoff": 8}, "zeroline": False}
     layout: dict[str, object] = {
         "hovermode": "closest",
-        "legend": LEGEND_ABOVE,
+        "legend": legend_of(group.x, len(group.x.values(group.good))),
         "margin": MARGIN,
         "showlegend": len(group.x.values(group.good)) > 1,
         "xaxis": time,
