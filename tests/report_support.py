@@ -10,6 +10,8 @@ import ibis
 import pyarrow as pa
 
 from flowsweep.analysis import STABLE_COLUMNS, cells
+from flowsweep.analysis.finding import Finding
+from flowsweep.figures.trial_data import TrialData, TrialLine, TrialPanel
 from flowsweep.plan.model import Link, LinkDirection
 from flowsweep.report.material import Material
 
@@ -167,6 +169,34 @@ flows = [1, 2, 4, 8, 16]
 window_sum = ["1MiB", "2MiB", "4MiB", "8MiB", "16MiB", "32MiB"]
 length = ["2KB", "4KB", "6KB", "8KB", "10KB", "12KB", "14KB", "16KB"]
 """
+
+
+def make_finding(**changes: Any) -> Finding:
+    """An effect of the length of writes, as changed."""
+    settings: dict[str, Any] = {
+        "kind": "effect", "sweep": "windows", "mode": "copy", "direction": None, "axis": "length_bytes",
+        "decision": "effect", "claim": "Length matters.", "effect": 12.1, "effect_unit": "%",
+        "interval_low": 11.4, "interval_high": 12.8, "p_value": 1e-5, "p_adjusted": 4e-4, "n": 120,
+        "method": "linear model of log goodput, blocked by repeat", "evidence": (), "figure": None,
+    }  # fmt: skip
+    return Finding(**(settings | changes))
+
+
+def make_series(flows: Sequence[int] = (0,)) -> TrialData:
+    """What is drawn of a trial over its first 0.4 s."""
+    values = [[90, 100, 95, 99] for _ in flows]
+    goodput: TrialLine = {"name": "", "dash": "solid", "first_s": 0.05, "step_s": 0.1, "values": values}
+    cwnd: TrialLine = goodput | {"name": "cwnd", "values": [[50, 60, 70, None] for _ in flows]}
+    ssthresh: TrialLine = goodput | {
+        "name": "ssthresh",
+        "dash": "dot",
+        "values": [[40, 40, 40] for _ in flows],
+    }
+    panels: list[TrialPanel] = [
+        {"title": "goodput", "unit": "Gbit/s", "quantum": 0.01, "lines": [goodput]},
+        {"title": "congestion window", "unit": "MB", "quantum": 0.01, "lines": [cwnd, ssthresh]},
+    ]
+    return {"flows": list(flows), "thinned": False, "panels": panels}
 
 
 def make_material(rows: Sequence[Row], *, name: str = "itanium-february", **changes: Any) -> Material:

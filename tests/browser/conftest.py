@@ -51,10 +51,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """Open a page's text from a file; `phone`: as narrow as a telephone, with a finger."""
+    """Open a page's text from a file; `phone`: narrow, with a finger; `address`: with the #."""
     contexts = []
 
-    def open_page(text: str, *, phone: bool = False, dark: bool = False) -> Visit:
+    def open_page(text: str, *, phone: bool = False, dark: bool = False, address: str = "") -> Visit:
         path = tmp_path / "report.html"
         path.write_text(text, encoding="utf-8")
         context = browser.new_context(
@@ -77,7 +77,7 @@ def visit(browser, tmp_path):
                 request.url.startswith(("file:", "data:", "blob:")) or found.requests.append(request.url)
             ),
         )
-        found.page.goto(path.as_uri())
+        found.page.goto(path.as_uri() + address)
         return found
 
     yield open_page
