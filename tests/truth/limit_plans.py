@@ -1,0 +1,138 @@
+"""Campaigns whose limits are built in: which verdict each sweep must get, and its plan."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+SHORT = 'duration = "5s"\nomit = "2s"\ninterval = "500ms"'
+LONG = 'duration = "12s"\nomit = "6s"\ninterval = "1s"'
+"""For what takes time to show: losses that come once in a second, a queue that has to fill."""
+LINKS = {
+    "country": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"',
+    "continent": 'rate = "50Mbit/s"\ndelay = "75ms"\nqueue = "1MB"',
+    "city": 'rate = "400Mbit/s"\ndelay = "5ms"\nqueue = "500KB"',
+    "shallow": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "250KB"',
+    "lossy-0.1": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"\nloss = "0.1%"',
+    "lossy-0.5": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"\nloss = "0.5%"',
+    "lossy-1": 'rate = "50Mbit/s"\ndelay = "40ms"\nqueue = "500KB"\nloss = "1%"',
+}
+"""Bandwidth × delay of the first three: 500 KB, 938 KB, 500 KB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A sweep with a limit that is built in."""
+
+    name: str
+    verdict: str
+    link: str
+    axes: str
+    """Of the sweep, as TOML."""
+    time: str = SHORT
+
+    @property
+    def sweep(self) -> str:
+        """Its name in a plan."""
+        return sweep_name(self.name)
+
+
+def sweep_name(words: str) -> str:
+    """Make a name that a plan may have."""
+    return "-".join(re.findall(r"[\w.]+", words))
+
+
+LIMITS = (
+    Limit("receive window, one flow", "receive window", "country",
+          'window_recv = ["64KiB", "128KiB"]\nwindow_send = "2MiB"\ncongestion = ["cubic", "reno", "bbr"]'),
+    Limit("receive window, four flows", "receive window", "country",
+          'window_recv = "48KiB"\nwindow_send = "2MiB"\nflows = 4\ncongestion = ["cubic", "reno", "bbr"]'),
+    Limit("receive window, far", "receive window", "continent",
+          'window_recv = ["128KiB", "384KiB"]\nwindow_send = "2MiB"\ncongestion = ["cubic", "bbr"]'),
+    Limit("receive window, near", "receive window", "city",
+          'window_recv = "128KiB"\nwindow_send = "2MiB"\nflows = [1, 2]\ncongestion = ["cubic", "bbr"]'),
+    Limit("send window, one flow", "send window", "country",
+          'window_send = ["48KiB", "64KiB"]\nwindow_recv = "4MiB"\ncongestion = ["cubic", "reno", "bbr"]'),
+    Limit("send window, far", "send window", "continent",
+          'window_send = ["64KiB", "160KiB"]\nwindow_recv = "4MiB"\nflows = [1, 2]\n'
+          'congestion = ["cubic", "bbr"]'),
+    Limit("loss of 0.1 %", "congestion window: loss", "lossy-0.1",
+          'window = "2MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]', LONG),
+    Limit("loss of 0.5 %", "congestion window: loss", "lossy-0.5",
+          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
+    Limit("loss of 1 %", "congestion window: loss", "lossy-1",
+          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
+    Limit("the path's queue", "congestion window: queue", "country",
+          'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+    Limit("a shorter queue", "congestion window: queue", "shallow",
+          'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+    Limit("a window beyond the product", "congestion window: queue", "country",
+          'window_recv = "560KiB"\nwindow_send = "4MiB"\ncongestion = ["cubic", "bbr"]', LONG),
+    Limit("application rate", "application rate", "country",
+          'window = "2MiB"\nrate = ["10Mbit/s", "40Mbit/s"]\nflows = [1, 2]\ncongestion = ["cubic", "bbr"]'),
+    Limit("pacing rate", "application rate", "country",
+          'window = "2MiB"\npacing_rate = ["10Mbit/s", "40Mbit/s"]\nflows = [1, 2]\n'
+          'congestion = ["cubic", "bbr"]'),
+)  # fmt: skip
+
+LAB_PLAN = """
+[campaign]
+name = "constructed-limits"
+repeats = 1
+seed = 20011121
+[lab.links.path]
+between = ["left", "right"]
+{link}
+{sweeps}
+"""
+SWEEP = """
+[[sweep]]
+name = "{name}"
+paths = [{{ from = "left", to = "right" }}]
+{axes}
+{time}
+"""
+CPU_PLAN = """
+[campaign]
+name = "constructed-limits-cpu"
+repeats = 1
+seed = 20011121
+[hosts.left]
+address = "127.0.0.1"
+{left}
+[hosts.right]
+address = "127.0.0.1"
+{right}
+{sweeps}
+"""
+QUOTAS = (0.05, 0.1, 0.2, 0.4)
+"""Of one CPU, for one end's engine; the other end has none."""
+CPU_ENDS = {"sender CPU": "left", "receiver CPU": "right"}
+
+
+def lab_plans() -> Iterator[tuple[str, str]]:
+    """One campaign for each link: its name and its plan."""
+    for link, text in LINKS.items():
+        sweeps = [SWEEP.format(name=limit.sweep, axes=limit.axes, time=limit.time)
+                  for limit in LIMITS if limit.link == link]  # fmt: skip
+        yield link, LAB_PLAN.format(link=text, sweeps="".join(sweeps))
+
+
+def cpu_plan(verdict: str, launcher: str) -> str:
+    """The campaign over loopback, one end of which is held back by a launcher with a quota."""
+    launch = {host: f"launch = {launcher}" if host == CPU_ENDS[verdict] else "" for host in ("left", "right")}
+    sweep = SWEEP.format(name=sweep_name(verdict), axes='flows = [1, 2]\ncongestion = "cubic"', time=SHORT)
+    return CPU_PLAN.format(sweeps=sweep, **launch)
+
+
+def small_writes_plan() -> str:
+    """Loopback, and writes so small that the sender does little but to enter the kernel."""
+    axes = 'length = ["64B", "256B"]\ncongestion = ["cubic", "reno"]'
+    return CPU_PLAN.format(
+        left="", right="", sweeps=SWEEP.format(name=sweep_name("small writes"), axes=axes, time=SHORT)
+    )
+
+
+def cpu_cases() -> Iterator[tuple[str, float]]:
+    """Each verdict of a CPU with each quota."""
+    yield from product(CPU_ENDS, QUOTAS)
