@@ -69,7 +69,8 @@ def campaign(grid: Grid, seed: Sequence[int] | int) -> list[Row]:
                 order = len(rows)
                 row = EMPTY | {
                     "trial_id": f"{order:012x}", "sweep": "windows", "repeat": repeat, "src": src, "dst": dst,
-                    "started_at": STARTED_AT + timedelta(seconds=TRIAL_S * order), "test": "tcp",
+                    "started_at": (STARTED_AT + timedelta(seconds=TRIAL_S * order)).isoformat(),
+                    "test": "tcp",
                     "flows": flows, "flows_per_pair": flows, "sources": 1, "sinks": 1,
                     "window_sum_bytes": window_sum // flows * flows, "window_bytes": window_sum // flows,
                     "window_send_bytes": window_sum // flows, "window_recv_bytes": window_sum // flows,

@@ -8,7 +8,9 @@ from flowsweep.analysis.direction import direction_questions
 from flowsweep.analysis.effects import effect_questions
 from flowsweep.analysis.finding import Decision, Finding, FindingKind
 from flowsweep.analysis.observations import Observations, Row, observations
+from flowsweep.analysis.plateau import plateau_questions
 from flowsweep.analysis.question import Question
+from flowsweep.analysis.repeats import repeat_questions
 from flowsweep.analysis.theory_questions import theory_questions
 from flowsweep.analysis.verdict_questions import verdict_questions
 from flowsweep.archive import Tables
@@ -41,8 +43,10 @@ def findings(
 
 def _questions(observed: Observations, *, tables: Tables | None, margin: float) -> Iterator[Question]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
+    yield from plateau_questions(observed, margin=margin)
     yield from effect_questions(observed, margin=margin)
     yield from direction_questions(observed, margin=margin)
+    yield from repeat_questions(observed, margin=margin)
     yield from verdict_questions(observed)
     yield from theory_questions(observed)
 

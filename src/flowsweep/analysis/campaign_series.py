@@ -1,0 +1,83 @@
+"""Goodput over the time of a campaign, with what was varied taken out."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from flowsweep.analysis.design import Design, coded
+from flowsweep.analysis.least_squares import Codes, Fit, Floats
+
+MANY_REPEATS = 8
+"""From here on the repeats themselves are the series; fewer tell too little of how much repeats differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSeries:
+    """Values over time that are alike but for noise, if nothing changes."""
+
+    times_s: Floats
+    """(n,) since the first trial; the part that the values can tell of, see `values`."""
+    values: Floats
+    """(n,) natural logarithm of goodput: of a whole repeat, or of a point within its repeat."""
+    blocks: Codes
+    """(n,) values of one block may be exchanged for each other; all 0 where all may."""
+    freedom: int
+    """Degrees of freedom of the values."""
+    starts_s: Floats
+    """(n,) since the first trial."""
+    trials: tuple[str, ...]
+
+    @property
+    def span_s(self) -> float:
+        """From the first to the last start."""
+        return float(np.ptp(self.starts_s))
+
+
+def campaign_series(grid: Design) -> CampaignSeries | None:
+    """Take out of log goodput what the plan varied.
+
+    Args:
+        grid: Of trials of one sweep and mode; goodput in bit/s.
+
+    Returns:
+        With eight repeats or more one value for each repeat, freed of the points' means: repeats may differ
+        by chance, and only how they differ over time tells a change from that. With fewer one value for each
+        unit, freed of the points' means and of the repeats: then a change must show within repeats, too. None
+        where neither leaves degrees of freedom, or where it is not known when trials began.
+    """
+    starts = [[row["started_at"] for row in unit.rows] for unit in grid.units]
+    if not starts or any(start is None for unit in starts for start in unit):
+        return None
+    began = np.array([np.mean([_seconds(start) for start in unit]) for unit in starts])
+    starts_s = began - began.min()
+    logs, points, repeats = grid.logs, grid.codes(*grid.axes), grid.repeats
+    count = int(repeats.max()) + 1
+    if count >= MANY_REPEATS:
+        # The roles of cells and blocks are exchanged: what is wanted are the means of the repeats.
+        middle_s = np.bincount(repeats, starts_s) / np.bincount(repeats)
+        values = Fit(logs, repeats, points).cell_means
+        return CampaignSeries(
+            times_s=middle_s - middle_s.mean(), values=values - values.mean(), starts_s=middle_s,
+            blocks=np.zeros(count, dtype=np.intp), freedom=count - 1, trials=grid.trials,
+        )  # fmt: skip
+    fit = Fit(logs, points, repeats)
+    if fit.freedom < 1:
+        return None
+    return CampaignSeries(
+        times_s=Fit(starts_s, points, repeats).residuals, values=fit.residuals, starts_s=starts_s,
+        blocks=coded(repeats.tolist()), freedom=fit.freedom, trials=grid.trials,
+    )  # fmt: skip
+
+
+def _seconds(started_at: str) -> float:
+    return datetime.fromisoformat(started_at).timestamp()
+
+
+def shuffled(series: CampaignSeries, generator: np.random.Generator) -> Floats:
+    """Exchange the values of each block at random: as they might have come if time did not matter."""
+    order = np.lexsort((generator.random(len(series.blocks)), series.blocks))
+    at = np.argsort(series.blocks, kind="stable")
+    values = np.empty_like(series.values)
+    values[at] = series.values[order]
+    return values
