@@ -60,10 +60,23 @@ def format_number(value: float) -> str:
 
 def format_change(percent: float, low: float, high: float) -> str:
     """Show a relative change with its interval, 3 significant digits at most: "0.4 % [−0.3, 1.1]"."""
-    digits = 1 if max(abs(percent), abs(low), abs(high)) < 100 else 0
+    digits = _percent_digits(percent, low, high)
+    shift, least, most = (_percent(value, digits) for value in (percent, low, high))
+    return f"{shift} % [{least}, {most}]"
+
+
+def format_percent(percent: float) -> str:
+    """Show a relative change: "−0.4 %", "120 %"."""
+    return f"{_percent(percent, _percent_digits(percent))} %"
+
+
+def _percent_digits(*percents: float) -> int:
+    return 1 if max(map(abs, percents)) < 100 else 0
+
+
+def _percent(value: float, digits: int) -> str:
     # Adding 0 takes the sign from what was rounded to 0.
-    shift, least, most = (f"{round(value, digits) + 0.0:.{digits}f}" for value in (percent, low, high))
-    return f"{shift} % [{least}, {most}]".replace("-", "−")
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def format_margin(margin: float) -> str:

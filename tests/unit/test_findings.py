@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,8 +55,11 @@ def test_the_size_of_an_effect_is_told_with_its_interval() -> None:
 
 def test_large_changes_are_told_as_multiples() -> None:
     grid = replace(QUIET, effect=lambda row: math.log(row["window_sum_bytes"]))
-    claim = found(campaign(grid, 1), "effect", "window_sum_bytes").claim
-    assert "goodput rises to 8 times [" in claim or "goodput rises to 7.9" in claim or "rises to 8.0" in claim
+    window = found(campaign(grid, 1), "effect", "window_sum_bytes")
+    assert window.effect == pytest.approx(700, rel=0.01)
+    ends = (1 + percent / 100 for percent in (window.effect, window.interval_low, window.interval_high))
+    told = "{:.2f}-fold [{:.2f}, {:.2f}]".format(*ends)
+    assert window.claim == f"Window sum matters: from 512 KiB to 4 MiB goodput rises {told}."
 
 
 def test_a_length_that_does_not_matter() -> None:
@@ -112,6 +116,12 @@ def test_an_interaction_is_not_noise() -> None:
     flows = found(campaign(replace(QUIET, effect=knee), 1), "flows")
     assert flows.decision == "effect"
     assert flows.interval_high - flows.interval_low < 0.02 * flows.effect
+    told = re.search(
+        r"on average \((.*)-fold at window sum 4 MiB, (.*) % at window sum 512 KiB\)", flows.claim
+    )
+    assert told is not None
+    assert float(told[1]) == pytest.approx(4096 * KIB / 300_000, rel=0.01)
+    assert 1 + float(told[2]) / 100 == pytest.approx(512 * KIB / 300_000, rel=0.01)
     once = found(campaign(replace(QUIET, effect=knee, repeats=1), 1), "flows")
     assert "one repeat: additive model" in once.method
     assert once.interval_high - once.interval_low > 0.5 * once.effect
@@ -157,6 +167,20 @@ def test_directions_side_by_side_count_once() -> None:
     direction, flows = found(rows, "direction"), found(rows, "flows")
     assert direction.interval_high - direction.interval_low < 0.4
     assert flows.interval_high - flows.interval_low > 4
+
+
+def test_a_direction_that_is_many_times_as_fast() -> None:
+    direction = found(campaign(replace(QUIET, effect=lambda row: 2 * (row["dst"] == "a")), 1), "direction")
+    assert direction.claim.startswith(f"b → a is {math.exp(2):.2f} times [7.3")
+    assert direction.claim.endswith("] as fast as a → b.")
+
+
+def test_trials_that_tell_nothing_make_no_numbers() -> None:
+    rows = campaign(Grid(noise=3, repeats=1, flows=(1,), lengths=(2000, 16000)), 1)
+    length = found(rows, "effect", "length_bytes")
+    assert length.claim == (
+        "Whether length matters is undecided: the trials do not even tell a change by a factor of 3."
+    )
 
 
 def test_a_trial_without_its_other_direction_is_left_out_and_said_so() -> None:

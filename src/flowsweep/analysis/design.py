@@ -9,11 +9,11 @@ from flowsweep.analysis.least_squares import Codes, Floats
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
 
 AXES = (
-    "window_sum_bytes", "window_bytes", "window_send_bytes", "window_recv_bytes", "flows", "sources",
-    "flows_per_pair", "sinks", "length_bytes", "congestion_asked", "duration_s", "rate_bps",
+    "window_sum_bytes", "window_bytes", "window_send_bytes", "window_recv_bytes", "sources", "sinks", "flows",
+    "flows_per_pair", "length_bytes", "congestion_asked", "duration_s", "rate_bps",
     "pacing_rate_bps", "mss_bytes", "dscp", "no_delay", "affinity", "family",
 )  # fmt: skip
-"""Columns of a summary that can be an axis of the grid."""
+"""Columns of a summary that can be an axis; of those that follow from each other the first counts."""
 
 _SUMS = frozenset({"window_sum_bytes"})
 """Windows times flows: a sum that was asked for comes out a few bytes short where flows do not divide it."""

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.design import Unit, coded, design, mostly_repeated
-from flowsweep.analysis.effect_words import percent
+from flowsweep.analysis.effect_words import A_MULTIPLE, format_multiple, percent
 from flowsweep.analysis.finding import Decision, FigureKey
 from flowsweep.analysis.least_squares import Fit
 from flowsweep.analysis.levels import FEWEST_ARRANGEMENTS, permutation_p
@@ -80,7 +80,7 @@ def _question(observed: Observations, units: Sequence[Unit], *, margin: float) -
         method=(
             f"paired differences of log goodput, {counted(len(units), 'pair')}, "
             + (f"each of {count} points a mean; " if repeated else "points as repeats; ")
-            + f"{counted(fit.freedom, 'degree')} of freedom; Welch's t"
+            + f"{counted(fit.freedom, 'degree')} of freedom; t interval"
         ),
         evidence=trials,
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=DIRECTION),
@@ -94,7 +94,10 @@ def _goodput(unit: Unit, way: str) -> float:
 def _say(ways: Sequence[str], estimate: tuple[float, float, float], margin: float, decision: Decision) -> str:
     faster, slower = ways if estimate[0] >= 0 else reversed(ways)
     shift, low, high = estimate if estimate[0] >= 0 else (-estimate[0], -estimate[2], -estimate[1])
-    change = f"{format_change(percent(shift), percent(low), percent(high))} faster than {slower}"
+    if shift >= A_MULTIPLE:
+        change = f"{format_multiple((shift, low, high), ' times')} as fast as {slower}"
+    else:
+        change = f"{format_change(percent(shift), percent(low), percent(high))} faster than {slower}"
     if decision == "effect":
         small = high <= math.log1p(margin)
         remark = f", which is less than the margin of {format_margin(margin)}" if small else ""

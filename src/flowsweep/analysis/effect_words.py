@@ -1,15 +1,19 @@
 """Sentences about the effect of an axis."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flowsweep.analysis.axis_words import AXIS_NAMES, UNORDERED, level_words
 from flowsweep.analysis.design import Level
 from flowsweep.analysis.finding import Decision, FindingKind
-from flowsweep.wording import format_change, format_margin
+from flowsweep.wording import format_change, format_margin, format_number, format_percent
 
-_A_MULTIPLE = math.log(3)
+A_MULTIPLE = math.log(3)
 """From here on a change is told as a multiple, not in percent."""
+
+Somewhere = tuple[float, tuple[tuple[str, Level], ...]]
+"""An effect, natural logarithm, and where it is that: axes and levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +33,15 @@ class AxisEffect:
     margin: float
     uneven: bool
     """The mean over the grid hides more than the margin somewhere."""
+    spread: Callable[[], tuple[Somewhere, Somewhere] | None]
+    """Where the effect is greatest and least, if it is not alike everywhere."""
 
 
 def say_effect(effect: AxisEffect, decision: Decision) -> str:
     """Say what was decided of an axis, in one sentence."""
     change = format_change(*(percent(value) for value in effect.estimate))
     if decision == "effect":
-        return f"{_subject(effect)} matters: {_difference(effect, change)}{_small(effect)}."
+        return f"{_subject(effect)} matters: {_difference(effect, change)}{_where(effect)}{_small(effect)}."
     first, second = _words(effect, effect.first), _words(effect, effect.second)
     if decision == "no practical effect" and effect.in_order:
         return f"{_subject(effect)} {first} … {second} changes goodput by {change}: no practical effect."
@@ -46,9 +52,17 @@ def say_effect(effect: AxisEffect, decision: Decision) -> str:
     if decision == "no practical effect":
         return f"{_subject(effect)}: {what}, no practical effect."
     lead = f"Whether {_in_sentence(_subject(effect))} matters is undecided"
+    if effect.estimate[2] - effect.estimate[1] > 2 * A_MULTIPLE:
+        return f"{lead}: the trials do not even tell a change by a factor of 3."
     if effect.uneven:
         return f"{lead}: on average {what}, but it may be more in some part of the grid."
     return f"{lead}: {what}; up to {format_margin(effect.margin)} would be of no practical effect."
+
+
+def format_multiple(estimate: tuple[float, float, float], unit: str) -> str:
+    """Show a difference of natural logarithms with its interval as a multiple: "3.20 times [3.10, 3.30]"."""
+    shift, low, high = (format_number(math.exp(value)) for value in estimate)
+    return f"{shift}{unit} [{low}, {high}]"
 
 
 def percent(difference: float) -> float:
@@ -71,8 +85,8 @@ def _difference(effect: AxisEffect, change: str) -> str:
     estimate = effect.estimate[0]
     first, second = _words(effect, effect.first), _words(effect, effect.second)
     if effect.in_order:
-        if estimate >= _A_MULTIPLE:
-            return f"from {first} to {second} goodput rises to {_multiple(effect)} of what it was"
+        if estimate >= A_MULTIPLE:
+            return f"from {first} to {second} goodput rises {format_multiple(effect.estimate, '-fold')}"
         return f"from {first} to {second} goodput {'rises' if estimate > 0 else 'falls'} by {_size(effect)}"
     if effect.axis in UNORDERED:
         count = len(effect.levels)
@@ -87,9 +101,25 @@ def _size(effect: AxisEffect) -> str:
     return format_change(shift, low, high) if shift > 0 else format_change(-shift, -high, -low)
 
 
-def _multiple(effect: AxisEffect) -> str:
-    shift, low, high = (math.exp(value) for value in effect.estimate)
-    return f"{shift:.3g} times [{low:.3g}, {high:.3g}]"
+def _where(effect: AxisEffect) -> str:
+    spread = effect.spread()
+    if spread is None:
+        return ""
+    told = (f"{_shift(value)} at {_point(point)}" for value, point in spread)
+    return f" on average ({', '.join(told)})"
+
+
+def _shift(value: float) -> str:
+    if value >= A_MULTIPLE:
+        return f"{format_number(math.exp(value))}-fold"
+    return format_percent(percent(value))
+
+
+def _point(point: tuple[tuple[str, Level], ...]) -> str:
+    return ", ".join(
+        f"{level} flows" if axis == "flows" else f"{AXIS_NAMES[axis]} {level_words(axis, level)}"
+        for axis, level in point
+    )
 
 
 def _small(effect: AxisEffect) -> str:

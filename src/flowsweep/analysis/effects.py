@@ -4,10 +4,11 @@ import math
 from functools import partial
 
 import numpy as np
+from scipy import stats
 
 from flowsweep.analysis.axis_words import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.design import Design, design
-from flowsweep.analysis.effect_words import AxisEffect, percent, say_effect
+from flowsweep.analysis.effect_words import AxisEffect, Somewhere, percent, say_effect
 from flowsweep.analysis.finding import FigureKey, FindingKind
 from flowsweep.analysis.levels import LevelComparison, Pair, compare_levels
 from flowsweep.analysis.observations import Observations
@@ -29,7 +30,7 @@ def effect_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
     Returns:
         One question for each axis, of the kind "flows" for the number of flows at equal window sum,
         "congestion" for congestion control, else "effect". The effect is in percent of goodput: between the
-        lowest and the highest level, with Student's t interval; between those that differ most, with
+        lowest and the highest level, with a t interval; between those that differ most, with
         Bonferroni's bound over all pairs, where levels have no order or goodput has a peak or a dip between
         them. Method: `compare_levels`.
     """
@@ -61,6 +62,7 @@ def _question(observed: Observations, grid: Design, axis: str, *, margin: float)
         estimate=estimate,
         margin=margin,
         uneven=uneven,
+        spread=partial(_spread, compared, pair, margin),
     )
     return Question(
         kind=kind,
@@ -140,9 +142,30 @@ def _uneven(compared: LevelComparison, pair: Pair, margin: float) -> bool:
     """Whether the levels differ by more than the margin somewhere, though not on average over the grid."""
     if not compared.repeated:
         return False
-    there = compared.at_points((min(pair), max(pair)))
+    _, there = compared.at_points((min(pair), max(pair)))
     telling = there.p_values * len(there.value) < SIGNIFICANCE
     return bool(np.any(telling & (np.abs(there.value) > math.log1p(margin))))
+
+
+def _spread(compared: LevelComparison, pair: Pair, margin: float) -> tuple[Somewhere, Somewhere] | None:
+    """Where on the grid the levels differ least and most, if these two differ beyond chance and margin."""
+    if not compared.repeated:
+        return None
+    points, there = compared.at_points((min(pair), max(pair)))
+    low, high = int(np.argmin(there.value)), int(np.argmax(there.value))
+    apart = float(there.value[high] - there.value[low])
+    error = math.hypot(there.error[low], there.error[high])
+    freedom = min(there.freedom[low], there.freedom[high])
+    # They were chosen by what they differ: Bonferroni's bound over all pairs of points.
+    if (
+        apart <= math.log1p(margin)
+        or stats.t.sf(apart / error, freedom) * len(points) * (len(points) - 1) >= SIGNIFICANCE
+    ):
+        return None
+    sign = 1 if pair[0] < pair[1] else -1
+    ends = [(sign * float(there.value[place]), compared.points[points[place]]) for place in (low, high)]
+    first, second = sorted(ends, key=lambda end: -abs(end[0]))
+    return first, second
 
 
 def _why_untestable(grid: Design) -> str:
@@ -157,12 +180,13 @@ def _method(grid: Design, compared: LevelComparison, chosen_from: int) -> str:
     if compared.repeated:
         model = f"each of {len(set(grid.codes(*grid.axes).tolist()))} points a mean, repeats as blocks"
     else:
-        model = f"one repeat: additive model, {counted(compared.points, 'point')} of the other axes as blocks"
+        blocks = counted(len(compared.points), "point")
+        model = f"one repeat: additive model, {blocks} of the other axes as blocks"
     parts = [
         f"linear model of log goodput, one value for each {unit}",
         model,
         f"{counted(compared.freedom, 'degree')} of freedom",
-        "Welch's t",
+        "t intervals",
     ]
     if len(compared.pairs) > 1:
         parts.append(f"p by Bonferroni over {len(compared.pairs)} pairs of levels")

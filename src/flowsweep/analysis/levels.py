@@ -37,11 +37,11 @@ class LevelComparison:
     """Points ran more than once, and their repeats tell the noise; else the interaction of axes has to."""
     freedom: int
     """Degrees of freedom of the noise, over all levels."""
-    points: int
-    """Points of the other axes, hosts included."""
-    at_points: Callable[[Pair], Estimates]
-    """The difference of a pair at each point of the other axes that has both; where points ran once the
-    model knows one difference only."""
+    points: tuple[tuple[tuple[str, Level], ...], ...]
+    """Points of the other axes, those of other hosts apart: axis and level."""
+    at_points: Callable[[Pair], tuple[Codes, Estimates]]
+    """The difference of a pair at each point of the other axes that has both, and which points they are;
+    where points ran once the model knows one difference only."""
     permuted: Callable[[], float] | None
     """The p-value of "levels do not matter" by permutation within blocks; none where too few are possible."""
 
@@ -92,7 +92,8 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
     place = design.axes.index(axis)
     numbers = {level: number for number, level in enumerate(levels)}
     level = np.array([numbers[unit.levels[place]] for unit in design.units], dtype=np.intp)
-    others = design.codes(*(other for other in design.axes if other != axis))
+    other_axes = [other for other in design.axes if other != axis]
+    others = design.codes(*other_axes)
     logs, repeats = design.logs, design.repeats
     points = coded(list(zip(level.tolist(), others.tolist(), strict=True)))
     repeated = mostly_repeated(points)
@@ -109,8 +110,8 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
     def compare(contrasts: Sequence[Floats]) -> Estimates:
         return fit.compare(logs, np.array(contrasts))
 
-    def at_points(pair: Pair) -> Estimates:
-        return compare([_contrast(cell_of, pair, [point]) for point in common[pair]])
+    def at_points(pair: Pair) -> tuple[Codes, Estimates]:
+        return common[pair], compare([_contrast(cell_of, pair, [point]) for point in common[pair]])
 
     differences = compare([_contrast(cell_of, pair, shared) for pair, shared in common.items()])
     return LevelComparison(
@@ -121,9 +122,18 @@ def compare_levels(design: Design, axis: str) -> LevelComparison | None:
         means=_means(tuple(common), differences.value, len(levels)),
         repeated=repeated,
         freedom=fit.freedom,
-        points=cell_of.shape[1],
+        points=_points(design, others, other_axes),
         at_points=at_points,
         permuted=_permutation(logs, level, coded(list(zip(repeats.tolist(), others.tolist(), strict=True)))),
+    )
+
+
+def _points(design: Design, others: Codes, axes: Sequence[str]) -> tuple[tuple[tuple[str, Level], ...], ...]:
+    """Axis and level of each point of the other axes, in the order of their numbers."""
+    places = [(axis, design.axes.index(axis)) for axis in axes]
+    found = dict(zip(others.tolist(), design.units, strict=True))
+    return tuple(
+        tuple((axis, found[number].levels[place]) for axis, place in places) for number in range(len(found))
     )
 
 
