@@ -3,6 +3,7 @@
 FlowsweepError
 ├── PlanError            the plan or the command line is wrong; nothing ran (exit code 2)
 ├── ArchiveError         an archive cannot be read, written or resumed (exit code 2; 1 once trials ran)
+├── BackendError         tables cannot be computed where they were asked to be (exit code 2)
 ├── ImportedFileError    a file with past results cannot be read (exit code 1; 2 if none can)
 ├── ExportError          tables cannot be written as asked (exit code 2)
 ├── LabError             an emulated path cannot be built here
@@ -27,6 +28,10 @@ class PlanError(FlowsweepError):
 
 class ArchiveError(FlowsweepError):
     """An archive cannot be read, written or resumed."""
+
+
+class BackendError(FlowsweepError):
+    """Tables cannot be computed where they were asked to be."""
 
 
 class ImportedFileError(FlowsweepError):

@@ -12,6 +12,7 @@ from flowsweep.analysis.grid import points
 from flowsweep.analysis.interval_goodputs import interval_goodputs
 from flowsweep.analysis.limit import LIMITS, trial_limits
 from flowsweep.analysis.resampling import bins, intervals
+from flowsweep.analysis.summarised import summarised
 from flowsweep.analysis.summarising import FURTHER_COLUMNS, STABLE_COLUMNS, summary
 from flowsweep.analysis.trial_series import receiver_series, sender_series
 
@@ -30,6 +31,7 @@ __all__ = [
     "points",
     "receiver_series",
     "sender_series",
+    "summarised",
     "summary",
     "trial_limits",
 ]

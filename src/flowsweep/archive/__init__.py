@@ -3,6 +3,7 @@
 See docs/archive.md for the files. Everything right of here works with the Ibis tables of `Archive.tables`.
 """
 
+from flowsweep.archive.backends import DUCKDB, Backend, backend
 from flowsweep.archive.campaign import Campaign
 from flowsweep.archive.imported import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.archive.reader import Archive, read_archive
@@ -10,13 +11,16 @@ from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.archive.writer import ArchiveWriter, create_archive, open_archive_for_writing
 
 __all__ = [
+    "DUCKDB",
     "Archive",
     "ArchiveWriter",
+    "Backend",
     "Campaign",
     "GoodputMethod",
     "ImportedOutcome",
     "ImportedTrial",
     "Tables",
+    "backend",
     "create_archive",
     "open_archive_for_writing",
     "read_archive",

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 
 from flowsweep.archive import disk
+from flowsweep.archive.backends import Backend, backend
 from flowsweep.archive.campaign import JOURNAL_FILE, Campaign, read_campaign
 from flowsweep.archive.entries import State, state_of
 from flowsweep.archive.journal import parse
@@ -68,6 +69,14 @@ class Archive:
 
     @cached_property
     def _tables(self) -> Tables:
+        return self.tables_in(backend())
+
+    def tables_in(self, backend: Backend) -> Tables:
+        """The same in another backend.
+
+        Raises:
+            ArchiveError: A file of data cannot be read; says which.
+        """
         with self.damage_named():
             return tables_of_files(
                 self._state.records.values(),
@@ -79,6 +88,7 @@ class Archive:
                     for table, files in self._state.files.items()
                 },
                 links=planned_links(self.campaign.plan),
+                backend=backend,
             )
 
     @contextmanager

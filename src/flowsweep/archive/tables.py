@@ -7,6 +7,7 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
+from flowsweep.archive.backends import Backend
 from flowsweep.archive.entries import TABLES
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
@@ -58,8 +59,9 @@ def tables_of_files(
     superseded: Sequence[tuple[str, int]],
     files: Mapping[str, Sequence[str]],
     links: Sequence[Link] = (),
+    backend: Backend,
 ) -> Tables:
-    """Make the tables of an archive on a new DuckDB connection, which reads the Parquet files when it has to.
+    """Make the tables of an archive in a backend that reads the Parquet files when it has to.
 
     Args:
         records: The attempts that count.
@@ -68,20 +70,18 @@ def tables_of_files(
         superseded: Attempts, as trial_id and attempt, whose rows are left out.
         files: Parquet files of each of `TABLES`.
         links: Emulated ones, of the plan.
+        backend: Without tables so far.
     """
-    connection = ibis.duckdb.connect()
     replaced = [{"trial_id": trial_id, "attempt": attempt} for trial_id, attempt in superseded]
-    left_out = connection.create_table("superseded", pa.Table.from_pylist(replaced, schema=_ATTEMPT_KEY))
+    left_out = backend.keep("superseded", pa.Table.from_pylist(replaced, schema=_ATTEMPT_KEY))
 
     def counted(name: str) -> ir.Table:
         if not files[name]:
-            return connection.create_table(name, EMPTY_TABLES[name])
+            return backend.keep(name, EMPTY_TABLES[name])
         # Engines of different versions may have recorded different columns.
-        rows = connection.read_parquet(list(files[name]), table_name=name, union_by_name=True)
+        rows = backend.read_parquet(name, files[name])
         # Not without need: a join, even with an empty table, doubles the time of reading.
         return rows.anti_join(left_out, ["trial_id", "attempt"]) if superseded else rows
 
-    trials = connection.create_table(
-        "trials", trials_table(records, imported, attempts=attempts, links=links)
-    )
+    trials = backend.keep("trials", trials_table(records, imported, attempts=attempts, links=links))
     return Tables(trials=trials, **{name: counted(name) for name in TABLES})

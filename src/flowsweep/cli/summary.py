@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from flowsweep.analysis import summary
-from flowsweep.archive import read_archive
+from flowsweep.analysis import summarised
+from flowsweep.archive import DUCKDB, backend, read_archive
 from flowsweep.cli.app import app
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
@@ -53,15 +53,22 @@ _COLUMNS = (
 )
 
 
+_ENGINE_HELP = (
+    "What computes it: duckdb, or a Spark cluster, as spark://HOST:PORT or local-cluster[2,1,1024]; "
+    "this needs flowsweep[spark] and Java."
+)
+
+
 @app.command("summary", epilog=_COLUMNS)
 def show_summary(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
+    engine: Annotated[str, typer.Option(metavar="ENGINE", help=_ENGINE_HELP)] = DUCKDB,
 ) -> None:
     """Show goodput and its circumstances for each trial of a campaign."""
     found = read_archive(archive)
     with found.damage_named():
-        rows = summary(found.tables()).to_pyarrow()
+        rows = summarised(found.tables_in(backend(engine))).to_pyarrow()
     match form:
         case Format.csv:
             typer.echo(csv_text(rows.to_pylist(), rows.column_names), nl=False)

@@ -1,0 +1,92 @@
+"""Where an archive's tables are computed: by DuckDB in this process, or on a Spark cluster."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from importlib import import_module
+from os import environ
+from pathlib import Path
+from typing import Protocol
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from flowsweep.errors import BackendError
+
+DUCKDB = "duckdb"
+SPARK_MASTERS = ("spark://", "local-cluster[", "local[", "k8s://", "yarn")
+"""What Spark's `--master` may begin with."""
+
+
+class Backend(Protocol):
+    """What makes Ibis tables. All tables of one backend may be joined with each other."""
+
+    def read_parquet(self, name: str, files: Sequence[str]) -> ir.Table:
+        """Make a table of files; columns that some of them lack are null there."""
+
+    def keep(self, name: str, table: pa.Table) -> ir.Table:
+        """Make a table of rows that are here."""
+
+
+def backend(name: str = DUCKDB) -> Backend:
+    """Begin with a backend of its own, without any table.
+
+    Args:
+        name: "duckdb", or the master of a Spark cluster: spark://HOST:PORT, local-cluster[2,1,1024] (two
+            executors on this machine, of one core and 1024 MiB each), local[2], k8s://…, yarn.
+
+    Raises:
+        BackendError: There is none of that name, or what it needs is not installed.
+    """
+    if name == DUCKDB:
+        return _DuckDb()
+    if not name.startswith(SPARK_MASTERS):
+        raise BackendError(
+            f"no engine {name!r} for tables: expected {DUCKDB}, spark://HOST:PORT or "
+            "local-cluster[EXECUTORS,CORES,MEBIBYTES]"
+        )
+    return _Spark(name)
+
+
+class _DuckDb:
+    def __init__(self) -> None:
+        self._connection = ibis.duckdb.connect(
+            temp_directory=str(Path(tempfile.gettempdir(), "flowsweep-duckdb"))
+        )
+
+    def read_parquet(self, name: str, files: Sequence[str]) -> ir.Table:
+        return self._connection.read_parquet(list(files), table_name=name, union_by_name=True)
+
+    def keep(self, name: str, table: pa.Table) -> ir.Table:
+        return self._connection.create_table(name, table)
+
+
+class _Spark:
+    """Spark SQL. Driver and executors read the archive's folder by the same path."""
+
+    def __init__(self, master: str) -> None:
+        try:
+            spark = import_module("pyspark.sql")
+        except ModuleNotFoundError as error:
+            raise BackendError(
+                f"{master}: PySpark is not installed: pip install 'flowsweep[spark]'"
+            ) from error
+        if shutil.which("java") is None and "JAVA_HOME" not in environ:
+            raise BackendError(
+                f"{master}: Spark needs Java, which is not on the PATH: install Java 17 or later"
+            )
+        builder = spark.SparkSession.builder.master(master).appName("flowsweep")
+        for setting in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+            builder = builder.config(setting, "false")
+        self._session = builder.getOrCreate()
+        self._connection = ibis.pyspark.connect(self._session)
+
+    def read_parquet(self, name: str, files: Sequence[str]) -> ir.Table:
+        paths = [Path(file).absolute().as_uri() for file in files]
+        self._session.read.option("mergeSchema", "true").parquet(*paths).createOrReplaceTempView(name)
+        return self._connection.table(name)
+
+    def keep(self, name: str, table: pa.Table) -> ir.Table:
+        self._session.createDataFrame(table).createOrReplaceTempView(name)
+        return self._connection.table(name)
