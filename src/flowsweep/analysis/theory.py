@@ -6,6 +6,7 @@ Rates are in bit/s, times in seconds, sizes in bytes, losses as a share of segme
 
 from typing import TypeVar
 
+import ibis
 import ibis.expr.types as ir
 
 Number = TypeVar("Number", float, ir.FloatingValue)
@@ -182,8 +183,10 @@ def transfer_time_ratio(ideal_bps: Number, goodput_bps: Number) -> Number:
 
 
 def _least(one: Number, other: Number) -> Number:
-    lesser: Number = _either(one < other, one, other)
-    return lesser
+    if isinstance(one, ir.Value):
+        least: Number = ibis.least(one, other)
+        return least
+    return min(one, other)
 
 
 def _either(condition: "bool | ir.BooleanValue", one: Number, other: Number) -> Number:
