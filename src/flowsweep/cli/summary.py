@@ -155,7 +155,7 @@ def _seconds(value: float) -> str:
     return format_duration(value * SECOND_NS)
 
 
-_TEXTS = ("path", "window was", "congestion", "mode", "CPUs", "emulation", "status")
+_TEXTS = ("path", "window was", "congestion", "mode", "CPUs", "emulation", "status", "limited by")
 
 _ORDER = (
     "mode", "length_bytes", "src", "dst", "sources", "sinks", "flows", "window_sum_bytes",
@@ -192,6 +192,7 @@ _PARAMETERS: tuple[Column, ...] = (
 _RESULTS: tuple[Column, ...] = (
     ("status", _cell("status", str)),
     ("goodput", _cell("goodput_bps", format_rate)),
+    ("limited by", _cell("verdict", str)),
     ("coverage", _cell("coverage", format_share)),
     ("usable", _cell("window_usable_bytes", format_size)),
     ("retransmits", _cell("retransmits", str)),

@@ -19,6 +19,7 @@ def tell_summary(row: Mapping[str, Any]) -> None:
     """
     lines = [
         ("goodput", _goodput(row)),
+        ("limited by", row["verdict"]),
         ("mode", None if row["mode"] == "copy" else row["mode"]),
         ("retransmits", row["retransmits"]),
         (
