@@ -12,7 +12,7 @@ from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
 from synthetic_campaigns import Grid, Noise, Row, campaign, heavy_tailed, normal
 
-CAMPAIGNS = 10_000
+MANY, SOME = 10_000, 2_000
 PROCESSES = 2
 CHUNK = 250
 WINDOW = "window_sum_bytes"
@@ -28,6 +28,7 @@ class Variant:
     name: str
     percent: float = 0.0
     """The true change of goodput from the smallest window sum to the largest."""
+    campaigns: int = MANY
     draw: Noise = normal
     uneven: bool = False
     """The noise is 0.3 % at the smallest window sum and 6 % at the largest."""
@@ -45,10 +46,10 @@ class Variant:
 VARIANTS = (
     Variant("no effect"),
     Variant("no effect, heavy tails", draw=heavy_tailed),
-    Variant("no effect, uneven noise", uneven=True),
-    Variant("no effect, directions share noise", shared=True),
-    Variant("2 %", percent=2),
-    Variant("2 %, heavy tails", percent=2, draw=heavy_tailed),
+    Variant("no effect, uneven noise", campaigns=SOME, uneven=True),
+    Variant("no effect, directions share noise", campaigns=SOME, shared=True),
+    Variant("2 %", campaigns=SOME, percent=2),
+    Variant("2 %, heavy tails", campaigns=SOME, percent=2, draw=heavy_tailed),
     Variant("10 %", percent=10),
     Variant("10 %, heavy tails", percent=10, draw=heavy_tailed),
 )
@@ -68,18 +69,18 @@ def test_claims_of_synthetic_campaigns() -> None:
     write_notes(results)
     for variant in VARIANTS:
         told = results[variant.name]
-        assert told["any false claim"] <= SIGNIFICANCE * CAMPAIGNS, (variant, told)
+        assert told["any false claim"] <= SIGNIFICANCE * variant.campaigns, (variant, told)
         if variant.percent == 10:
-            assert told["found"] >= POWER * CAMPAIGNS, (variant, told)
-        if variant.draw is normal:
+            assert told["found"] >= POWER * variant.campaigns, (variant, told)
+        if variant.draw is normal and variant.campaigns == MANY:
             for kind in ("window", "flows", "direction"):
                 low, high = COVERAGE
-                assert low <= told[f"covered: {kind}"] / CAMPAIGNS <= high, (variant, kind, told)
+                assert low <= told[f"covered: {kind}"] / MANY <= high, (variant, kind, told)
 
 
 def count(variant: Variant) -> Counter[str]:
     """Draw the campaigns of a variant and count what is said of them."""
-    starts = range(0, CAMPAIGNS, CHUNK)
+    starts = range(0, variant.campaigns, CHUNK)
     with ProcessPoolExecutor(PROCESSES) as pool:
         return sum(pool.map(partial(count_some, VARIANTS.index(variant)), starts), Counter())
 
@@ -117,18 +118,22 @@ def covers(one: Finding, truth: float) -> bool:
 
 def write_notes(results: dict[str, Counter[str]]) -> None:
     shares = {
-        name: {what: number / CAMPAIGNS for what, number in sorted(told.items())}
-        for name, told in results.items()
+        variant.name: {"campaigns": variant.campaigns}
+        | {what: number / variant.campaigns for what, number in sorted(results[variant.name].items())}
+        for variant in VARIANTS
     }
-    what = f"findings of {CAMPAIGNS} synthetic campaigns of each kind; shares of campaigns"
-    write_result("false-alarms", what, {"campaigns": CAMPAIGNS, "shares": shares})
+    what = "what findings claim of synthetic campaigns of 120 trials; shares of campaigns"
+    write_result("false-alarms", what, {"variants": shares})
     columns = (
-        "truth", "any false claim", "effect of window found", "called of no practical effect",
+        "truth", "campaigns", "any false claim", "effect of window found", "called of no practical effect",
         "interval covers: window", "flows", "direction",
     )  # fmt: skip
     keys = (
         "any false claim", "found", "called equivalent", "covered: window", "covered: flows",
         "covered: direction",
     )  # fmt: skip
-    lines = [(name, *(f"{100 * told.get(key, 0):.2f} %" for key in keys)) for name, told in shares.items()]
+    lines = [
+        (name, told["campaigns"], *(f"{100 * told.get(key, 0):.2f} %" for key in keys))
+        for name, told in shares.items()
+    ]
     fill_table(NOTES / "false-alarms.md", "claims", table(columns, lines))

@@ -132,7 +132,7 @@ _KINDS: tuple[FindingKind, ...] = (
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
 
-_RANK: dict[Decision, int] = {"effect": 0, "described": 1, "no practical effect": 2, "undecided": 3}
+_RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
 _HEADLINES: tuple[FindingKind, ...] = ("verdict", "plateau")
 """What a person came for: told before the rest unless undecided, tested or not."""
 
@@ -140,4 +140,5 @@ _HEADLINES: tuple[FindingKind, ...] = ("verdict", "plateau")
 def _importance(finding: Finding) -> tuple[float, ...]:
     headline = finding.kind in _HEADLINES and finding.decision != "undecided"
     size = abs(finding.effect) if finding.effect is not None and finding.effect_unit == "%" else 0.0
-    return (0 if headline else 1, _RANK[finding.decision], _KINDS.index(finding.kind), -size)
+    first = -size if finding.decision == "effect" else 0.0
+    return (0 if headline else 1, _RANK[finding.decision], first, _KINDS.index(finding.kind), -size)
