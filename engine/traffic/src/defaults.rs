@@ -53,6 +53,8 @@ pub const FLOWS_MAX: u32 = 4096;
 pub const LENGTH_MAX_BYTES: u32 = 64 << 20;
 /// The most that the kernel lets everybody have (`fs.pipe-max-size`).
 pub const PIPE_BYTES: usize = 1 << 20;
+/// Most buffers of a source that lends them: each may take a huge page, and more than run at a time help nobody.
+pub const LENT_PAYLOADS: usize = 32;
 /// Longest of all times that a controller may ask for.
 pub const TIME_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Shortest silence that the kernel can be told to bear: zero would mean its own default, which is minutes.

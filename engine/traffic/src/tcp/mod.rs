@@ -56,10 +56,10 @@ fn try_carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) -> R
 }
 
 fn buffers(prepare: &Prepare) -> io::Result<Buffers> {
-    let (settings, length) = (&prepare.tcp, prepare.tcp.length_bytes as usize);
+    let (flows, length) = (prepare.tcp.flows as usize, prepare.tcp.length_bytes as usize);
     Ok(match prepare.role {
-        Role::Source => Buffers::Source(Payload::new(length, settings.mode)?),
-        Role::Sink => Buffers::Sink(Intakes::new(settings.flows as usize, length, settings.mode)?),
+        Role::Source => Buffers::Source(Payload::new(flows, length, prepare.tcp.mode)?),
+        Role::Sink => Buffers::Sink(Intakes::new(flows, length, prepare.tcp.mode)?),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, PipeReader, PipeWriter, Write},
+    iter,
     net::TcpStream,
     os::fd::AsFd,
 };
@@ -13,11 +14,13 @@ use rustix::{
 use sys::{ConstantPages, Pages};
 use wire::Mode;
 
-use crate::defaults::PIPE_BYTES;
+use crate::defaults::{LENT_PAYLOADS, PIPE_BYTES};
 
-/// The bytes that all flows of a source send, over and over.
+/// The bytes that the flows of a source send, over and over.
 pub struct Payload {
-    pages: ConstantPages,
+    /// One that is copied serves all flows. Of one that is lent each flow has its own, as far as they go round: the kernel
+    /// counts who uses a huge page in one place, which the processors would take from each other.
+    blocks: Vec<ConstantPages>,
     mode: Mode,
 }
 
@@ -43,29 +46,35 @@ pub struct Lending<'a> {
 }
 
 impl Payload {
-    /// Makes `length` bytes that do not compress, so that nothing on the path can make a flow faster than it is.
+    /// Makes `length` bytes, fewer where no pipe takes so many at once, that do not compress, so that nothing on the path
+    /// can make a flow faster than it is.
     ///
     /// # Errors
     /// There is not so much memory.
-    pub fn new(length: usize, mode: Mode) -> io::Result<Self> {
-        let mut pages = Pages::new(length)?;
-        fill(&mut pages);
-        Ok(Self { pages: pages.freeze()?, mode })
+    pub fn new(flows: usize, length: usize, mode: Mode) -> io::Result<Self> {
+        let (count, length) = match mode {
+            Mode::Copy => (1, length),
+            Mode::Zerocopy | Mode::Discard => (flows.clamp(1, LENT_PAYLOADS), length.min(PIPE_BYTES)),
+        };
+        let bytes = random_bytes(length);
+        let blocks = (0..count).map(|_| constant(&bytes)).collect::<io::Result<_>>()?;
+        Ok(Self { blocks, mode })
     }
 
-    /// A way into the kernel for one flow; `at_once` where no segment may wait for the next write to fill it.
+    /// The way into the kernel of one flow; `at_once` where no segment may wait for the next write to fill it.
     ///
     /// # Errors
     /// The process has too many open files for another pipe, or may not have one as large as the other flows'.
-    pub fn feed(&self, at_once: bool) -> io::Result<Feed<'_>> {
+    pub fn feed(&self, flow: usize, at_once: bool) -> io::Result<Feed<'_>> {
+        let pages = &self.blocks[flow % self.blocks.len()];
         if self.mode == Mode::Copy {
-            return Ok(Feed::Copy(&self.pages));
+            return Ok(Feed::Copy(pages));
         }
         let (reader, writer) = io::pipe()?;
-        let bytes = self.pages.len().min(PIPE_BYTES);
+        let bytes = pages.len();
         fcntl_setpipe_size(&writer, bytes).map_err(|error| pipe_refused(bytes, error))?;
         let more = if at_once { SpliceFlags::empty() } else { SpliceFlags::MORE };
-        Ok(Feed::Lend(Lending { pages: &self.pages, reader, writer, lent: 0, waiting: 0, more }))
+        Ok(Feed::Lend(Lending { pages, reader, writer, lent: 0, waiting: 0, more }))
     }
 }
 
@@ -102,14 +111,21 @@ fn pipe_refused(bytes: usize, error: Errno) -> io::Error {
     io::Error::new(error.kind(), format!("a pipe of {bytes} B, as this mode needs for each flow: {error}, {limits}"))
 }
 
-fn fill(block: &mut [u8]) {
+fn constant(bytes: &[u8]) -> io::Result<ConstantPages> {
+    let mut pages = Pages::new(bytes.len())?;
+    pages.copy_from_slice(bytes);
+    pages.freeze()
+}
+
+fn random_bytes(count: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for byte in block {
+    let next = || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        *byte = state.to_le_bytes()[0];
-    }
+        state.to_le_bytes()[0]
+    };
+    iter::repeat_with(next).take(count).collect()
 }
 
 #[cfg(test)]
@@ -120,8 +136,8 @@ mod tests {
 
     #[test]
     fn a_payload_has_all_byte_values() {
-        let payload = Payload::new(1 << 16, Mode::Copy).unwrap();
-        let mut values = payload.pages.to_vec();
+        let payload = Payload::new(3, 1 << 16, Mode::Copy).unwrap();
+        let mut values = payload.blocks[0].to_vec();
         values.sort_unstable();
         values.dedup();
         assert_eq!(values.len(), 256);
@@ -130,10 +146,18 @@ mod tests {
     #[test]
     fn every_mode_sends_the_payload_over_and_over() {
         for (mode, length) in [(Mode::Copy, 5000), (Mode::Zerocopy, 5000), (Mode::Discard, 3 << 20)] {
-            let payload = Payload::new(length, mode).unwrap();
-            let arrived = sent_through_a_socket(&payload, 2 * length);
-            assert!(arrived[..length] == payload.pages[..], "{mode:?}");
-            assert!(arrived[length..] == payload.pages[..], "{mode:?}");
+            let payload = Payload::new(3, length, mode).unwrap();
+            let block = &payload.blocks[0];
+            assert_eq!(block.len(), length.min(PIPE_BYTES), "{mode:?}");
+            let arrived = sent_through_a_socket(&payload, 2 * block.len());
+            assert!(arrived.chunks(block.len()).all(|chunk| chunk == &block[..]), "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_lent_is_shared_only_when_there_are_very_many_flows() {
+        for (mode, flows, blocks) in [(Mode::Copy, 40, 1), (Mode::Zerocopy, 3, 3), (Mode::Discard, 40, LENT_PAYLOADS)] {
+            assert_eq!(Payload::new(flows, 4096, mode).unwrap().blocks.len(), blocks, "{mode:?}");
         }
     }
 
@@ -143,7 +167,7 @@ mod tests {
         let (mut sink, _) = listener.accept().unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let mut feed = payload.feed(true).unwrap();
+                let mut feed = payload.feed(4, true).unwrap();
                 let mut sent = 0;
                 while sent < bytes {
                     sent += feed.write(&source).unwrap();

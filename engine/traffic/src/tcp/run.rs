@@ -100,7 +100,7 @@ fn spawn_all<'scope>(
             // A paced application pauses between writes; one that asks for no delay has each of them sent.
             let at_once = settings.no_delay || settings.rate_bps.is_some();
             for (index, flow) in flows.all.iter().enumerate() {
-                let feed = payload.feed(at_once).map_err(TrialError::Buffers)?;
+                let feed = payload.feed(index, at_once).map_err(TrialError::Buffers)?;
                 spawn(scope, index, flow, flows, settings, move || source::send(flow, flows, settings, feed))?;
             }
         }
