@@ -245,3 +245,11 @@ def test_many_windows_get_only_some_labels():
     labels = surface(only(one_way(window_sums=sums))).layout.scene.xaxis
     assert len(labels.ticktext) == 8
     assert {after - before for before, after in pairwise(labels.tickvals)} == {2.0}
+
+
+def test_labels_that_would_stand_in_each_other_are_left_out():
+    sizes = [KIB * count for count in (4, 8, 16, 32, 64, 96, 128, 160, 192, 256, 320, 480, 512, 1024)]
+    ticks = line(only(one_way(flows=[1], window_sums=sizes))).layout.xaxis.ticktext
+    assert list(ticks) == [
+        "4 KiB", "8 KiB", "16 KiB", "32 KiB", "64 KiB", "128 KiB", "256 KiB", "512 KiB", "1 MiB",
+    ]  # fmt: skip

@@ -75,7 +75,7 @@ def finding(kind="effect", **changes) -> Finding:
 
 def test_every_kind_is_there_in_the_order_of_the_headings(drawn):
     kinds = list(dict.fromkeys(one.key.kind for one in drawn))
-    assert kinds == [kind for kind in KIND_TITLES if kind != "line"]
+    assert kinds == [kind for kind in KIND_TITLES if kind not in ("line", "prediction")]
 
 
 def test_planes_over_window_and_length_have_one_panel_for_each_number_of_flows(drawn):
@@ -218,6 +218,54 @@ def test_without_a_round_trip_time_there_is_no_theory():
     assert {row["window_over_rtt_bps"] for row in product.rows} == {None}
 
 
+def test_where_a_plateau_was_found_is_shaded(rows):
+    found = finding(
+        "plateau", direction="starlight → sara", axis="window_sum_bytes", effect=9e6, effect_unit="bytes",
+        interval_low=8e6, interval_high=10e6,
+    )  # fmt: skip
+    there, back = of_kind(figures(rows, findings=(found,)), "product")[:2]
+    band = trace(there, "plateau begins, 95 %")
+    assert [2**x for x in band.x] == pytest.approx([8e6, 10e6, 10e6, 8e6, 8e6])
+    assert "Shaded" in there.caption
+    assert "plateau begins, 95 %" not in [trace.name for trace in back.figure.data]
+
+
+def test_figures_that_would_show_the_same_are_left_out():
+    rows = make_rows(flows=[1], directions=ONE_WAY, change=lambda row: row | {"rtt_min_ms": None})
+    kinds = [one.key.kind for one in figures(rows)]
+    assert "line" in kinds
+    assert not {"product", "per_flow"} & set(kinds)
+    assert figure_of(FigureKey("product", "windows", "copy"), figures(rows)) is not None
+
+
+# As theory predicts
+
+
+def predicted_rows(**changes) -> list:
+    return make_rows(
+        directions=ONE_WAY, repeats=3,
+        change=lambda row: known(row)
+        | {"theory_window_bps": row["window_sum_bytes"] * 1000.0, "link_payload_bps": 9.5e9}
+        | changes,
+    )  # fmt: skip
+
+
+def test_predictions_are_usable_window_over_rtt_and_at_most_the_links_rate():
+    surface, heatmap = of_kind(figures(predicted_rows()), "prediction")
+    assert (surface.needs_webgl, heatmap.needs_webgl) == (True, False)
+    expected = [min(size * 1000 / 1e9, 9.5) for size in (MIB << step for step in range(6))]
+    for row in surface.figure.data[0].z:
+        assert list(row) == pytest.approx(expected, rel=1e-4)
+    hover = surface.figure.data[0].customdata[0][0]
+    assert hover.startswith("<b>1.05 Gbit/s</b><br>predicted<br>measured: ")
+    assert heatmap.rows[0]["predicted_bps"] == MIB * 1000.0
+    assert heatmap.rows[0]["measured_bps"] == pytest.approx(1e9, rel=0.1)
+
+
+def test_without_a_known_link_nothing_is_predicted():
+    assert of_kind(figures(predicted_rows(link_payload_bps=None)), "prediction") == []
+
+
 # Over the campaign
 
 
@@ -255,6 +303,15 @@ def test_shares_of_a_distribution_count_what_is_not_above(drawn, rows):
     )
     assert len([row for row in over_intervals.rows if row["window_sum_bytes"] == MIB]) == 100
     assert "flows and length are put together" in over_intervals.caption
+
+
+def test_a_legend_of_many_is_a_column_that_its_title_names():
+    sums = [KIB << exponent for exponent in range(12)]
+    rows = make_rows(directions=ONE_WAY, flows=[1], window_sums=sums, repeats=2)
+    (series,) = of_kind(figures(rows), "time_series")
+    legend = series.figure.layout.legend
+    assert (legend.title.text, legend.orientation, legend.x) == ("window sum", None, 1.02)
+    assert series.figure.data[0].name == "1 KiB"
 
 
 def test_few_trials_have_no_distribution():

@@ -13,7 +13,7 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 """Whether there is one; "described" where nothing was to be decided, as of how much goodput varied."""
 
 FigureKind = Literal[
-    "plane", "line", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration", "effects"
+    "plane", "line", "prediction", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration", "effects"
 ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flowsweep.figures.axis import Axis, Row, Value
-from flowsweep.wording import counted, format_rate
+from flowsweep.wording import counted, format_rate, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,17 @@ class Cell:
     """All that were run here, whatever became of them."""
     capped: bool
     """The window per flow was held at `window_max`: the window sum is less than asked."""
+    measured_bps: float | None = None
+    """Of a prediction, which then is the median: what was measured."""
 
     def describe(self) -> tuple[str, ...]:
         """Lines for people: the value with its unit, repeats and spread, what is special."""
         if self.median_bps is None:
             return (f"no goodput: {counted(self.trials, 'trial')}, none ok",)
         lines = [f"<b>{format_rate(self.median_bps)}</b>"]
+        if self.measured_bps is not None:
+            share = format_share(self.measured_bps / self.median_bps)
+            return (*lines, "predicted", f"measured: {format_rate(self.measured_bps)}, {share} of that")
         if len(self.goodputs_bps) > 1:
             lowest, highest = self.goodputs_bps[0], self.goodputs_bps[-1]
             lines.append(f"median of {len(self.goodputs_bps)} repeats, {format_range(lowest, highest)}")
@@ -45,6 +50,7 @@ def cell(row: Row, *, divisor: int = 1) -> Cell:
         tuple(sorted(goodput / divisor for goodput in row["goodputs_bps"] or ())),
         row["trials"],
         row["window_capped"],
+        row.get("measured_bps"),
     )
 
 

@@ -6,7 +6,7 @@ from flowsweep.figures.durations import drawn_durations
 from flowsweep.figures.ecdf import drawn_distributions
 from flowsweep.figures.effects import drawn_effects
 from flowsweep.figures.limits import drawn_limits
-from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes
+from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes, drawn_predictions
 from flowsweep.figures.product import drawn_products
 from flowsweep.figures.time_series import drawn_time_series
 
@@ -14,6 +14,7 @@ _DRAWERS = (
     drawn_effects,
     drawn_planes,
     drawn_lines,
+    drawn_predictions,
     drawn_products,
     drawn_per_flow,
     drawn_limits,

@@ -15,6 +15,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "effects": "What makes a difference",
     "plane": "Goodput over the grid",
     "line": "Goodput over one parameter",
+    "prediction": "Goodput as theory predicts it",
     "product": "Goodput against window × flows",
     "per_flow": "Goodput per flow against window per flow",
     "limits": "What limited",

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from flowsweep.analysis.finding import Decision, FigureKey, Finding, FindingKind
 from flowsweep.figures.axis import AXES
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, margin_band
+from flowsweep.figures.frame import LEGEND_ABOVE, margin_band, wrapped
 from flowsweep.figures.theme import figure
 from flowsweep.wording import counted, format_number
 
@@ -26,7 +26,6 @@ _FARTHEST_PERCENT = 100.0
 """Effects beyond it are not drawn to scale, unless all are."""
 _LEAST_PERCENT = 5.0
 """The axis shows at least this much either way."""
-_HOVER_WIDTH = 60
 _LONGEST_LABEL = 30
 
 
@@ -184,7 +183,7 @@ def _name(finding: Finding) -> str:
 
 
 def _said(finding: Finding) -> str:
-    claim = "<br>".join(textwrap.wrap(escape(finding.claim, quote=False), _HOVER_WIDTH))
+    claim = wrapped(finding.claim)
     low, effect, high = (format_number(value) for value in _interval(finding))
     said = f"<b>{effect} %</b> [{low}, {high}]: {finding.decision}"
     return "<br>".join((said, claim, counted(finding.n, "trial")))

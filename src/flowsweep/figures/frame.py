@@ -1,5 +1,6 @@
 """Axes, legend and margins of flat figures, alike in all of them."""
 
+import textwrap
 from collections.abc import Sequence
 from html import escape
 
@@ -12,6 +13,9 @@ MOST_ABOVE = 8
 MARGIN = {"l": 58, "r": 12, "t": 34, "b": 48}
 HEADROOM = 1.06
 """How far an axis goes beyond its highest value: a mark there is not cut."""
+
+_HOVER_WIDTH = 60
+"""Letters in a line."""
 
 THEORY_COLOUR = "#7A828A"
 """Of lines that were computed and not measured, on white and on black."""
@@ -49,6 +53,11 @@ def rate_axis(scale: RateScale, title: str) -> dict[str, object]:
         "range": [0, scale.top * HEADROOM],
         "nticks": 6,
     }
+
+
+def wrapped(text: str) -> str:
+    """Break a sentence into lines, to hover."""
+    return "<br>".join(textwrap.wrap(escape(text, quote=False), _HOVER_WIDTH))
 
 
 def percent_axis(title: str, *, highest: float | None = None) -> dict[str, object]:

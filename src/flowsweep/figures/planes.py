@@ -1,6 +1,7 @@
 """Goodput over the points of a grid: surfaces and maps, lines, and what one flow got."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import plotly.graph_objects as go
 
@@ -12,6 +13,7 @@ from flowsweep.figures.heatmap import heatmap
 from flowsweep.figures.line import line
 from flowsweep.figures.panel import Panel, panels
 from flowsweep.figures.per_flow import per_flow, per_flow_axes
+from flowsweep.figures.predicted import predicted, predictions
 from flowsweep.figures.surface import surface
 
 _MEDIANS = "Median over the repeats of the sum over all flows."
@@ -21,6 +23,17 @@ def drawn_planes(data: FigureData) -> list[Drawn]:
     """Draw each plane as a surface and as a map: over window and flows, then over window and length."""
     found = [*_with_goodput(panels(data.cells)), *_with_goodput(panels(data.cells, against=LENGTH))]
     return [one for panel in found if panel.y is not None for one in _plane(panel, panel.y)]
+
+
+def drawn_predictions(data: FigureData) -> list[Drawn]:
+    """Draw what theory predicts for each plane over window and flows whose link is known, likewise."""
+    by_point = predictions(data.trials)
+    found = []
+    for panel in _with_goodput(panels(data.cells)):
+        expected = predicted(panel, by_point) if panel.y is not None else None
+        if expected is not None:
+            found += _prediction(expected)
+    return found
 
 
 def drawn_lines(data: FigureData) -> list[Drawn]:
@@ -68,6 +81,30 @@ def _plane(panel: Panel, y: Axis) -> list[Drawn]:
     over = None if y is FLOWS else f"over {y.name}"
     return [
         _drawn("plane", panel, y.column, figure, _axes(panel), caption, over, name, needs_webgl=webgl)
+        for figure, name, webgl in ((surface(panel), "surface", True), (heatmap(panel), "map", False))
+    ]
+
+
+def _prediction(panel: Panel) -> list[Drawn]:
+    caption = (
+        "What theory predicts: usable window × flows / RTT, and at most the payload rate of the link. "
+        "Hover to compare it with what was measured."
+    )
+    rows = tuple(
+        {
+            **{name: value for name, value in row.items() if not name.startswith("goodput")},
+            "predicted_bps": row["goodput_median_bps"],
+            "measured_bps": one["measured_bps"],
+        }
+        for row, one in zip(
+            point_rows(panel, _axes(panel)), placed(panel.rows, _axes(panel)).values(), strict=True
+        )
+    )
+    return [
+        replace(
+            _drawn("prediction", panel, "flows", figure, (), caption, "predicted", name, needs_webgl=webgl),
+            rows=rows,
+        )
         for figure, name, webgl in ((surface(panel), "surface", True), (heatmap(panel), "map", False))
     ]
 

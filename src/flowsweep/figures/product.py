@@ -1,11 +1,15 @@
 """Sum goodput against window × flows, beside what theory says: window / RTT, and the knee it predicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 
-from flowsweep.analysis.finding import FigureKey
-from flowsweep.figures.axis import FLOWS, WINDOWS, Axis, Row
+import plotly.graph_objects as go
+
+from flowsweep.analysis.finding import FigureKey, Finding
+from flowsweep.figures.axis import FLOWS, WINDOWS, Axis, Row, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import wrapped
 from flowsweep.figures.line import lines
 from flowsweep.figures.panel import DIRECTION, Panel, panels
 from flowsweep.figures.scale import rate_scale
@@ -16,6 +20,8 @@ from flowsweep.wording import counted, format_size
 PRODUCT = Axis("window_sum_bytes", "window × flows", format_size)
 """What was really asked for: a window sum that `window_max` held back is the smaller one."""
 
+PLATEAU_SHADE = "rgba(0,158,115,0.28)"
+
 _Groups = Mapping[tuple[str, object, str], TrialGroup]
 
 
@@ -25,10 +31,13 @@ def drawn_products(data: FigureData) -> list[Drawn]:
         (group.sweep, group.rows[0]["mode"], group.direction): group
         for group in trial_groups(data.trials, data.cells)
     }
-    return [drawn for panel in panels(data.cells) for drawn in _of_panel(panel, groups)]
+    plateaus = [
+        one for one in data.findings if one.kind == "plateau" and one.decision == "effect" and one.effect
+    ]
+    return [drawn for panel in panels(data.cells) for drawn in _of_panel(panel, groups, plateaus)]
 
 
-def _of_panel(panel: Panel, groups: _Groups) -> Iterator[Drawn]:
+def _of_panel(panel: Panel, groups: _Groups, plateaus: Sequence[Finding]) -> Iterator[Drawn]:
     if not any(len(set(axis.values(panel.rows)) - {None}) > 1 for axis in WINDOWS):
         return
     told_apart = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
@@ -45,7 +54,8 @@ def _of_panel(panel: Panel, groups: _Groups) -> Iterator[Drawn]:
         # Of one number of flows, without theory, it would show no more than goodput over the window does.
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
-            yield _drawn(panel, title, direction, told_apart, rows, theory)
+            drawn = _drawn(panel, title, direction, told_apart, rows, theory)
+            yield _marked(drawn, [one for one in plateaus if _is_of(one, drawn.key, rows)])
 
 
 def _drawn(  # one figure, its parts known
@@ -70,6 +80,41 @@ def _drawn(  # one figure, its parts known
         file_stem(panel.sweep, title, "product"),
         figure,
         tuple(_row(panel, direction, told_apart, row, theory) for row in rows),
+    )
+
+
+def _is_of(plateau: Finding, key: FigureKey, rows: Sequence[Row]) -> bool:
+    """Whether a plateau was found in what a figure shows, over its axis."""
+    alike = plateau.axis == PRODUCT.column or (plateau.effect_unit == "bytes" and FLOWS.values(rows) == (1,))
+    return alike and (plateau.sweep, plateau.mode, plateau.direction) == (key.sweep, key.mode, key.direction)
+
+
+def _marked(drawn: Drawn, plateaus: Sequence[Finding]) -> Drawn:
+    """Shade where plateaus begin: the interval of what was found, or the place alone."""
+    if not plateaus:
+        return drawn
+    for place, plateau in enumerate(plateaus):
+        middle = plateau.effect or 0.0
+        ends = (plateau.interval_low or middle, plateau.interval_high or middle)
+        drawn.figure.add_trace(
+            go.Scatter(
+                x=[position(end) for end in (*ends, *ends[::-1], ends[0])],
+                y=[0, 0, *[drawn.figure.layout.yaxis.range[1]] * 2, 0],
+                mode="lines",
+                fill="toself",
+                fillcolor=PLATEAU_SHADE,
+                line={"color": PLATEAU_SHADE, "width": 2},
+                name="plateau begins, 95 %",
+                legendgroup="plateau",
+                showlegend=place == 0,
+                hoveron="fills",
+                hoverinfo="text",
+                text=wrapped(plateau.claim),
+            )
+        )
+    drawn.figure.update_layout(showlegend=True)
+    return replace(
+        drawn, caption=f"{drawn.caption} Shaded: where the plateau begins, with its 95 % interval."
     )
 
 
