@@ -6,7 +6,6 @@ Definitions with formulas: docs/statistics.md.
 from flowsweep.analysis.balance import balance
 from flowsweep.analysis.cells import cells
 from flowsweep.analysis.core_load import core_loads
-from flowsweep.analysis.cut_durations import cut_durations
 from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.grid import points
 from flowsweep.analysis.interval_goodputs import interval_goodputs
@@ -24,7 +23,6 @@ __all__ = [
     "bins",
     "cells",
     "core_loads",
-    "cut_durations",
     "flow_states",
     "interval_goodputs",
     "intervals",

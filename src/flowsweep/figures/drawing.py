@@ -42,7 +42,7 @@ class FigureData:
     intervals: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.interval_goodputs`; none of an imported archive."""
     cuts: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.cut_durations`, likewise."""
+    """Rows of `flowsweep.analysis.durations_cut`, likewise."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

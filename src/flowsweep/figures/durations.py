@@ -54,13 +54,14 @@ def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[Row]], margin: flo
     deviations: dict[float, list[float]] = {}
     trials = 0
     for row in group.good:
-        cuts = sorted(by_trial.get(row["trial_id"], ()), key=lambda cut: cut["cut_bins"])
-        if len(cuts) < 2 or not cuts[-1]["goodput_bps"]:
+        cuts = by_trial.get(row["trial_id"], ())
+        if not cuts or not row["goodput_bps"]:
             continue
         trials += 1
         for cut in cuts:
-            off = (cut["goodput_bps"] / cuts[-1]["goodput_bps"] - 1) * 100
-            deviations.setdefault(cut["duration_s"], []).append(off)
+            off = (cut["goodput_bps"] / row["goodput_bps"] - 1) * 100
+            deviations.setdefault(cut["duration_ns"] / SECOND_NS, []).append(off)
+        deviations.setdefault(row["duration_s"], []).append(0.0)
     if len(deviations) < 2:
         return None
     spread = {duration: _Spread.of(values) for duration, values in sorted(deviations.items())}

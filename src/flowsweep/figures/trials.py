@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
 from flowsweep.analysis.cells import POINT_COLUMNS
@@ -22,7 +23,7 @@ from flowsweep.figures.panel import direction, mode_rank, modes_named, panels
 from flowsweep.wording import format_rate
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TrialGroup:
     """Trials of one sweep, mode and direction, as they ran; also those that did not end well."""
 
@@ -34,7 +35,7 @@ class TrialGroup:
     x: Axis
     """The axis that the sweep's main figures are drawn over."""
 
-    @property
+    @cached_property
     def good(self) -> list[Row]:
         """Those that ended well, with a goodput."""
         return [row for row in self.rows if row["status"] == "ok" and row["goodput_bps"] is not None]
@@ -50,6 +51,10 @@ class TrialGroup:
 
     def varying(self) -> list[Axis]:
         """Parameters that differ among the trials that ended well, in the order of figures."""
+        return self._varying
+
+    @cached_property
+    def _varying(self) -> list[Axis]:
         axes = (*(trial_axis(axis) for axis in WINDOWS), FLOWS, *OTHERS)
         return [axis for axis in axes if len(axis.values(self.good)) > 1]
 

@@ -1,9 +1,9 @@
-"""Goodput of every interval, and what shorter trials would have said: against numbers done by hand."""
+"""Goodput of every interval, against numbers done by hand."""
 
 import pytest
 
 from analysis_support import SECOND_NS, make_flows, make_record, make_samples, make_trial
-from flowsweep.analysis import cut_durations, interval_goodputs
+from flowsweep.analysis import interval_goodputs
 from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 
@@ -30,13 +30,3 @@ def test_each_complete_interval_has_its_goodput(tables):
     assert [(row["bin"], row["goodput_bps"]) for row in found] == list(
         enumerate((1e6, 2e6, 8e6, 4e6, 6e6, 7e6))
     )
-
-
-def test_a_trial_cut_short_has_the_median_of_its_first_intervals(tables):
-    found = cut_durations(tables.samples, tables.trials, tables.flows).to_pyarrow().to_pylist()
-    assert [(row["cut_bins"], row["duration_s"], row["goodput_bps"]) for row in found] == [
-        (3, 4.0, 2e6),  # of 1, 2, 8
-        (4, 5.0, 3e6),  # of 1, 2, 8, 4: between 2 and 4
-        (5, 6.0, 4e6),
-        (6, 7.0, 5e6),  # all of it: between 4 and 6
-    ]
