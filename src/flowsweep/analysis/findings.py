@@ -13,6 +13,7 @@ from flowsweep.analysis.question import Question
 from flowsweep.analysis.repeats import repeat_questions
 from flowsweep.analysis.theory_questions import theory_questions
 from flowsweep.analysis.verdict_questions import verdict_questions
+from flowsweep.analysis.within_trials import WithinTrials, within_trial_questions, within_trials
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 
@@ -33,15 +34,15 @@ def findings(
         anywhere, the probability of any false claim is at most 5 % (Holm 1979, A simple sequentially
         rejective multiple test procedure, Scandinavian Journal of Statistics 6). Methods: docs/findings.md.
     """
+    comparable = observations(summary)
+    told = within_trials(tables, summary) if tables is not None and comparable else None
     questions = [
-        question
-        for observed in observations(summary)
-        for question in _questions(observed, tables=tables, margin=margin)
+        question for observed in comparable for question in _questions(observed, told=told, margin=margin)
     ]
     return tuple(sorted(decided(questions), key=_importance))
 
 
-def _questions(observed: Observations, *, tables: Tables | None, margin: float) -> Iterator[Question]:
+def _questions(observed: Observations, *, told: WithinTrials | None, margin: float) -> Iterator[Question]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
     yield from plateau_questions(observed, margin=margin)
     yield from effect_questions(observed, margin=margin)
@@ -49,6 +50,8 @@ def _questions(observed: Observations, *, tables: Tables | None, margin: float) 
     yield from repeat_questions(observed, margin=margin)
     yield from verdict_questions(observed)
     yield from theory_questions(observed)
+    if told is not None:
+        yield from within_trial_questions(observed, told, margin=margin)
 
 
 def decided(questions: Sequence[Question]) -> list[Finding]:

@@ -4,6 +4,7 @@ from flowsweep.analysis.campaign_series import campaign_series
 from flowsweep.analysis.correlation import correlation_questions
 from flowsweep.analysis.design import design
 from flowsweep.analysis.drift import drift_questions
+from flowsweep.analysis.duration import duration_questions
 from flowsweep.analysis.observations import Observations
 from flowsweep.analysis.outliers import outlier_questions
 from flowsweep.analysis.periodicity import periodicity_questions
@@ -21,12 +22,13 @@ def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
         margin: Of practical equivalence, relative.
 
     Returns:
-        Variation, drift, periodicity, outliers and correlation with the hosts, as far as the trials tell; the
-        methods are those of the functions it calls.
+        Whether the duration matters, variation, drift, periodicity, outliers and correlation with the hosts,
+        as far as the trials tell; the methods are those of the functions it calls.
     """
     grid = design(observed)
     noise, series = repeat_noise(grid), campaign_series(grid)
     return [
+        *duration_questions(observed, grid, margin=margin),
         *variation_questions(observed, noise),
         *drift_questions(observed, series, margin=margin),
         *periodicity_questions(observed, series),
