@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
@@ -27,8 +28,8 @@ def report(
         raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
     found = read_archive(archive)
     try:
-        with found.damage_named():
-            write_report(found, output)
+        with found.damage_named(), Console(stderr=True).status("reading the archive") as status:
+            write_report(found, output, status.update)
     except OSError as error:
         raise ArchiveError(f"{output}: the report cannot be written: {error.strerror}") from error
     typer.echo(f"{output}: {format_size(float(f'{output.stat().st_size:.3g}'))}")

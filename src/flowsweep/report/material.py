@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis import (
@@ -55,13 +56,19 @@ class Material:
     """What is drawn over the time of a trial, by trial_id; nothing of one without samples."""
 
 
-def material(archive: Archive) -> Material:
-    """Take a report's values out of an archive."""
+def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
+    """Take a report's values out of an archive; `told` is called with what is going on."""
+    told("summing up trials")
     tables = archive.tables()
-    summarised = summary(tables)
+    # Everything else starts from these two: to compute them once more for each would take most of the time.
+    summarised, asked = summary(tables).to_pyarrow(), tables.trials.to_pyarrow()
+    grid = cells(points(ibis.memtable(summarised), ibis.memtable(asked)))
     plan_order = _plan_order(archive.campaign.plan)
-    parameters = {row["trial_id"]: row for row in _rows(tables.trials)}
-    trials = sorted(({**parameters[row["trial_id"]], **row} for row in _rows(summarised)), key=plan_order)
+    parameters = {row["trial_id"]: row for row in asked.to_pylist()}
+    trials = [parameters[row["trial_id"]] | row for row in summarised.to_pylist()]
+    told("drawing conclusions")
+    concluded = findings(trials, tables=tables)
+    told("reading samples")
     return Material(
         name=archive.campaign.plan["campaign"]["name"],
         created_at=archive.campaign.created_at,
@@ -70,11 +77,11 @@ def material(archive: Archive) -> Material:
         plan=archive.campaign.plan,
         host_facts=archive.host_facts,
         trials_planned=planned_trials(archive.campaign.plan),
-        trials=tuple(trials),
-        summary_columns=tuple(summarised.columns),
-        cells=tuple(sorted(_rows(cells(points(summarised, tables.trials))), key=plan_order)),
+        trials=tuple(sorted(trials, key=plan_order)),
+        summary_columns=tuple(summarised.column_names),
+        cells=tuple(sorted(_rows(grid), key=plan_order)),
         intervals=tuple(_rows(interval_goodputs(tables.samples, tables.trials, tables.flows))),
-        findings=findings(trials, tables=tables),
+        findings=concluded,
         details=trial_details(tables),
         series=_series(tables),
     )
@@ -95,7 +102,8 @@ def _plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
         both_ways = [way for src, dst in paths for way in ((src, dst), (dst, src))]
         for place, (src, dst) in enumerate(both_ways):
             rank.setdefault((sweep["name"], src, dst), (index, place))
-    return lambda row: rank[row["sweep"], row["src"], row["dst"]]
+    # Trials of other tools are in no plan.
+    return lambda row: rank.get((row["sweep"], row["src"], row["dst"]), (len(plan["sweeps"]), 0))
 
 
 def _rows(table: ir.Table) -> list[dict[str, Any]]:
