@@ -13,8 +13,9 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 """Whether there is one; "described" where nothing was to be decided, as of how much goodput varied."""
 
 FigureKind = Literal[
-    "plane", "line", "prediction", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration", "effects"
-]
+    "plane", "line", "prediction", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration",
+    "effects",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
