@@ -1,7 +1,8 @@
 """CSV of Iperf 1 and 2 (`-y C`): time, address, port, address, port, id, interval, bytes, bit/s.
 
-The first address is that of the end that wrote. Which end sent, the file does not say: the end with the lower
-port listened, and what listens receives.
+Which end sent, the file does not say: the end with the lower port listened, and what listens receives. Which
+end counted, it says as little: Iperf 1 and 2.0 have the end that wrote first, Iperf 2.1 the client at both
+ends. If the one that listened comes first, it wrote; else nobody knows.
 """
 
 import csv
@@ -19,6 +20,7 @@ _UDP_COLUMNS = 14
 _TIME = re.compile(r"(?:([+-]\d{4}):)?(\d{14})(?:\.(\d{1,6}))?", re.ASCII)
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?)-\s*(\d+(?:\.\d+)?)", re.ASCII)
 _SUM_ID = "-1"
+_IPERF_BEGAN = 1999
 
 
 def recognises(lines: Sequence[str]) -> bool:
@@ -34,34 +36,52 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     """Read every test of a file: connections of the same two hosts that began together are one.
 
     Raises:
-        LineError: A row is none of Iperf's, or is about UDP.
+        LineError: A row is none of Iperf's, or is about UDP; or rows without a time are of tests with
+            different numbers of flows.
     """
     tests: list[list[_Connection]] = []
     latest: dict[tuple[str, str, int], list[_Connection]] = {}
     for connection in _connections(lines):
         test = latest.get(connection.hosts)
-        if test is None or not connection.together_with(test[0]):
+        if test is None or not connection.together_with(test):
             test = latest[connection.hosts] = []
             tests.append(test)
         test.append(connection)
+    _check_timeless(tests)
     return tuple(_transfer(test) for test in tests)
+
+
+def _check_timeless(tests: Sequence[Sequence["_Connection"]]) -> None:
+    """Without times only ids tell where a test ends, and they do not where the numbers of flows differ."""
+    timeless = [test for test in tests if test[0].began is None]
+    for test in timeless:
+        if len(test) != len(timeless[0]):
+            raise LineError(
+                test[0].rows[0].line,
+                "rows without a time, of tests with different numbers of flows: nobody can tell them apart. "
+                "Split the file test by test.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     line: int
-    at: datetime
-    """When it was written, which is at the end of what it reports."""
-    local: str
-    remote: str
-    local_port: int
-    remote_port: int
-    is_sum: bool
+    at: datetime | None
+    """When it was written, which is at the end of what it reports; Iperf 2.1 may leave it out."""
+    first: str
+    second: str
+    first_port: int
+    second_port: int
+    flow_id: str
     report: Report
 
     @property
+    def is_sum(self) -> bool:
+        return self.flow_id == _SUM_ID
+
+    @property
     def key(self) -> tuple[str, str, int, int, bool]:
-        return self.local, self.remote, self.local_port, self.remote_port, self.is_sum
+        return self.first, self.second, self.first_port, self.second_port, self.is_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +95,14 @@ class _Connection:
         """Both hosts and the port that one of them listened on."""
         row = self.rows[0]
         # In a sum the port that was not listened on is 0, or absent.
-        ports = [port for port in (row.local_port, row.remote_port) if port]
-        return row.local, row.remote, min(ports, default=0)
+        ports = [port for port in (row.first_port, row.second_port) if port]
+        return row.first, row.second, min(ports, default=0)
 
     @property
-    def began(self) -> datetime:
+    def began(self) -> datetime | None:
         """When it began, as exactly as its last row tells the time."""
-        return self.rows[-1].at - timedelta(microseconds=self.rows[-1].report.end_ns // 1000)
+        last = self.rows[-1]
+        return None if last.at is None else last.at - timedelta(microseconds=last.report.end_ns // 1000)
 
     def continued_by(self, row: _Row) -> bool:
         """Whether a row with the same ports is of this connection, and not of a later one."""
@@ -89,10 +110,14 @@ class _Connection:
         over = len(self.rows) > 1 and last.start_ns == 0
         return not over and row.report.start_ns in (0, last.end_ns) and row.report.end_ns >= last.end_ns
 
-    def together_with(self, other: "_Connection") -> bool:
-        """Whether both are of one test: they began within half of its duration of each other."""
-        half = timedelta(microseconds=other.rows[-1].report.end_ns // 2000)
-        return abs(self.began - other.began) < half
+    def together_with(self, test: "Sequence[_Connection]") -> bool:
+        """Whether it is of a test: its id is new there, and it began within half of the test's duration."""
+        if self.rows[0].flow_id in {connection.rows[0].flow_id for connection in test}:
+            return False
+        began, other = self.began, test[0].began
+        if began is None or other is None:
+            return began is other
+        return abs(began - other) < timedelta(microseconds=test[0].rows[-1].report.end_ns // 2000)
 
 
 def _connections(lines: Sequence[str]) -> list[_Connection]:
@@ -115,11 +140,11 @@ def _transfer(test: Sequence[_Connection]) -> Transfer:
     first = next((connection.rows[0] for connection in test if not connection.rows[0].is_sum), None)
     if first is None:
         raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
-    listened = first.local_port < first.remote_port
+    listened = first.first_port < first.second_port
     return Transfer(
-        src=first.remote if listened else first.local,
-        dst=first.local if listened else first.remote,
-        role="sink" if listened else "source",
+        src=first.second if listened else first.first,
+        dst=first.first if listened else first.second,
+        role="sink" if listened else None,
         flow_count=len(flows),
         flows=flows,
         total=sums[-1] if sums else sum_of(flows),
@@ -129,7 +154,8 @@ def _transfer(test: Sequence[_Connection]) -> Transfer:
 
 def _flow(rows: list[_Row]) -> FlowReport:
     whole, intervals = split_reports([row.report for row in rows], rows[-1].line)
-    return FlowReport(whole, intervals, rows[0].local_port, rows[0].remote_port)
+    ports = sorted((rows[0].first_port, rows[0].second_port), reverse=True)
+    return FlowReport(whole, intervals, *ports)
 
 
 def _rows(lines: Sequence[str]) -> Iterator[_Row]:
@@ -153,10 +179,10 @@ def _row(line: int, fields: list[str]) -> _Row:
         ports = int(fields[2]), int(fields[4])
     except ValueError as error:
         raise LineError(line, f"ports, bytes and bit/s must be whole numbers: {error}") from error
-    return _Row(line, _time(line, fields[0]), fields[1], fields[3], *ports, fields[5] == _SUM_ID, report)
+    return _Row(line, _time(line, fields[0]), fields[1], fields[3], *ports, fields[5], report)
 
 
-def _time(line: int, text: str) -> datetime:
+def _time(line: int, text: str) -> datetime | None:
     found = _TIME.fullmatch(text)
     if found is None:
         raise LineError(line, f'found the time "{text}", expected digits as in "20011128201500"')
@@ -165,7 +191,10 @@ def _time(line: int, text: str) -> datetime:
         at = datetime.strptime(digits, "%Y%m%d%H%M%S").replace(tzinfo=UTC if zone is None else _zone(zone))
     except ValueError as error:
         raise LineError(line, f'the time "{text}" is none: {error}') from error
-    return at + timedelta(microseconds=int((fraction or "0").ljust(6, "0")))
+    # Iperf 2.1 has the first second of 1970 where it took no time.
+    return (
+        at + timedelta(microseconds=int((fraction or "0").ljust(6, "0"))) if at.year >= _IPERF_BEGAN else None
+    )
 
 
 def _zone(text: str) -> timezone:

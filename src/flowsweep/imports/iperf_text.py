@@ -55,8 +55,8 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
 @dataclass(slots=True)
 class _Flow:
     line: int
-    local_port: int
-    remote_port: int
+    source_port: int
+    sink_port: int
     reports: list[Report] = field(default_factory=list)
 
     @property
@@ -67,7 +67,7 @@ class _Flow:
         if not self.reports:
             raise LineError(self.line, "a connection of which no row tells anything")
         whole, intervals = split_reports(self.reports, self.line)
-        return FlowReport(whole, intervals, self.local_port, self.remote_port)
+        return FlowReport(whole, intervals, self.source_port, self.sink_port)
 
 
 @dataclass(slots=True)
@@ -168,7 +168,8 @@ class _Log:
             test = _Test(local, remote, role, self._settings.setdefault(role, _Setting()), at)
             self._open[remote, role] = test
             self._tests.append(test)
-        flow = _Flow(number, int(found["local_port"]), int(found["remote_port"]))
+        ports = int(found["local_port"]), int(found["remote_port"])
+        flow = _Flow(number, *(ports if role == "source" else ports[::-1]))
         test.flows.append(flow)
         self._flows[found["id"].lstrip("*")] = (test, flow)
 

@@ -8,6 +8,13 @@ from flowsweep.errors import PlanError
 from flowsweep.imports.transfer import Transfer
 from flowsweep.units import QuantityError, parse_duration, parse_size
 
+
+def _parse_role(text: str) -> str:
+    if text not in ("source", "sink"):
+        raise QuantityError(f'"{text}" is neither "source" nor "sink", the ends that may have counted')
+    return text
+
+
 _KEYS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "window": (parse_size, ("window_send_bytes", "window_recv_bytes")),
     "window_send": (parse_size, ("window_send_bytes",)),
@@ -15,6 +22,7 @@ _KEYS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "length": (parse_size, ("length_bytes",)),
     "congestion": (str, ("congestion",)),
     "duration": (parse_duration, ("duration_ns",)),
+    "role": (_parse_role, ("role",)),
 }
 """As a plan has them, and the fields of a transfer that they fill."""
 

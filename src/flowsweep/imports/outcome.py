@@ -5,7 +5,7 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pyarrow as pa
@@ -56,6 +56,7 @@ def outcome_of(
     Goodput is what the receiver's intervals give, as of own trials, where there are enough of them; else the
     median over the sender's, else what the file has for the whole transfer.
     """
+    transfer = replace(transfer, role=transfer.role or "source")
     interval_ns, count = _intervals(transfer)
     method, reported = _goodput(transfer, count)
     point = {
@@ -120,7 +121,7 @@ def _nearest_millisecond(time_ns: float) -> int:
     return round(time_ns / MILLISECOND_NS) * MILLISECOND_NS
 
 
-def _hosts(transfer: Transfer) -> dict[str, str]:
+def _hosts(transfer: Transfer) -> dict[str, str | None]:
     host, peer = transfer.src, transfer.dst
     if transfer.role == "sink":
         host, peer = peer, host
@@ -149,8 +150,8 @@ def _flows(transfer: Transfer) -> pa.Table:
             "origin_ns": 0,
             "bytes": told.whole.size_bytes,
             "end_ns": told.whole.end_ns,
-            "local_port": told.local_port,
-            "remote_port": told.remote_port,
+            "local_port": told.source_port if transfer.role == "source" else told.sink_port,
+            "remote_port": told.sink_port if transfer.role == "source" else told.source_port,
             **_hosts(transfer),
         }
         for flow, told in enumerate(transfer.flows)

@@ -33,8 +33,8 @@ class FlowReport:
 
     whole: Report
     intervals: tuple[Report, ...] = ()
-    local_port: int | None = None
-    remote_port: int | None = None
+    source_port: int | None = None
+    sink_port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Transfer:
 
     src: str
     dst: str
-    role: Role
-    """The end that counted."""
+    role: Role | None
+    """The end that counted; where nobody says, the source is taken to be it."""
     total: Report
     """Of all flows together."""
     flow_count: int

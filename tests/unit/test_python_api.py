@@ -1,0 +1,52 @@
+"""flowsweep.open: the page that describes it runs, and its tables are those of the commands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import flowsweep
+from analysis_support import make_campaign, write_archive
+from flowsweep.analysis import summary
+from flowsweep.archive import read_archive
+from flowsweep.errors import ArchiveError
+
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    outcomes = make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 19), repeats=2, with_failures=False)
+    return write_archive(tmp_path_factory.mktemp("python") / "campaign", outcomes)
+
+
+def test_the_code_of_the_page_runs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 6
+    monkeypatch.chdir(folder.parent)
+    names: dict[str, object] = {}
+    for number, block in enumerate(blocks, start=1):
+        exec(compile(block, f"{PAGE.name}, block {number}", "exec"), names)
+    said = capsys.readouterr().out
+    assert "24 flows" in said
+    assert "same 0.0" in said
+    assert len(names["trials"]) == 16
+    # 256 KiB in 40 ms: 52.4 Mbit/s
+    assert names["grid"].loc[1 << 18, 1] == pytest.approx(52.4e6, rel=0.01)
+
+
+def test_tables_are_those_of_the_archive(folder: Path) -> None:
+    campaign = flowsweep.open(folder)
+    archive = read_archive(folder)
+    assert campaign.summary.to_pyarrow() == summary(archive.tables()).to_pyarrow()
+    for name in ("trials", "flows", "samples", "cpu", "counters", "links"):
+        assert getattr(campaign, name).to_pyarrow() == getattr(archive.tables(), name).to_pyarrow()
+    assert (campaign.plan, campaign.host_facts) == (archive.campaign.plan, archive.host_facts)
+    assert campaign.cells.count().execute() == 8
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="not an archive"):
+        flowsweep.open(tmp_path)
