@@ -25,11 +25,9 @@ def summarised(tables: Tables, *, rows_at_a_time: int = ROWS_AT_A_TIME) -> ir.Ta
     """
     connection = tables.trials.get_backend()
     whole = summary(tables)
-    if connection.name != "duckdb":
-        return whole
-    parts = _parts(tables, rows_at_a_time)
+    parts = _parts(tables, rows_at_a_time) if connection.name == "duckdb" else []
     if len(parts) < 2:
-        return connection.create_table("summary", whole.to_pyarrow(), temp=True, overwrite=True)
+        return whole.cache()
     facts = {name: getattr(tables, name) for name in _FACTS}
 
     def narrow(first: str, last: str) -> Tables:
