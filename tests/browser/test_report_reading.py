@@ -65,8 +65,10 @@ def test_small_pictures_enlarge_and_arrow_keys_go_on(visit):
     page = found.page
     page.locator(".overview__item").first.click()
     assert page.locator(f"{DIALOG} h3").text_content() == "starlight → sara · length 2 KB"
-    page.wait_for_function("document.querySelectorAll('dialog .plot').length === 2")
-    page.wait_for_function("[...document.querySelectorAll('dialog .plot')].every((node) => node._fullData)")
+    page.wait_for_function("() => document.querySelectorAll('dialog .plot').length === 2")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('dialog .plot')].every((node) => node._fullData)"
+    )
     width = page.locator(f"{DIALOG} .plot--surface").bounding_box()["width"]
     page.keyboard.press("ArrowRight")
     assert page.locator(f"{DIALOG} h3").text_content() == "sara → starlight · length 2 KB"
@@ -76,7 +78,7 @@ def test_small_pictures_enlarge_and_arrow_keys_go_on(visit):
     assert page.locator("#viewer-place").text_content() == "4 of 4", "round the corner"
     order = "[...document.querySelectorAll('main .card')].map((card) => card.id)"
     page.keyboard.press("Escape")
-    page.wait_for_function("!document.querySelector('dialog[open]')")
+    page.wait_for_function("() => !document.querySelector('dialog[open]')")
     cards = page.evaluate(order)
     assert cards == sorted(cards, key=lambda name: int(name.removeprefix("figure-")))
     assert page.evaluate("alive()") <= 8
@@ -194,14 +196,14 @@ def test_zooming_into_one_figure_of_a_trial_zooms_into_all(visit):
     page.wait_for_selector("#opened .plot .scatterlayer .trace")
     page.evaluate("Plotly.relayout(document.querySelector('#opened .plot'), {'xaxis.range': [0.1, 0.2]})")
     ranges = "[...document.querySelectorAll('#opened .plot')].map((node) => node.layout.xaxis.range.join())"
-    page.wait_for_function(f"({ranges}).every((range) => range === '0.1,0.2')")
+    page.wait_for_function(f"() => ({ranges}).every((range) => range === '0.1,0.2')")
 
 
 def test_why_a_trial_failed_stands_on_its_page(visit):
     rows = make_rows(change=seed_000)
     failed = next(row for row in rows if row["status"] == "failed")
     page = visit(render(make_material(rows)), address=f"#trial-{failed['trial_id']}").page
-    page.wait_for_function("document.getElementById('opened-title').textContent")
+    page.wait_for_function("() => document.getElementById('opened-title').textContent")
     assert "raise net.core.wmem_max to 67108864" in page.locator("#opened-failure").text_content()
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from flowsweep.analysis.advice import path_payload_bps, window_advice
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.panel import direction
@@ -33,12 +34,17 @@ def trial_pages(
         trial_id, and the page's data as JSON (RFC 8259), compressed (gzip, RFC 1952), in Base64 (RFC 4648).
     """
     repeats: dict[tuple[object, ...], list[Row]] = {}
+    paths: dict[tuple[str, str], list[Row]] = {}
     ordered = sorted(trials, key=lambda row: str(row["started_at"] or ""))
     for row in ordered:
         repeats.setdefault(point_of(row), []).append(row)
+        paths.setdefault((row["src"], row["dst"]), []).append(row)
+    carried = {path: path_payload_bps(rows) for path, rows in paths.items()}
     for row in ordered:
         trial_id = row["trial_id"]
-        page = _page(row, repeats[point_of(row)], details) | {"series": series.get(trial_id)}
+        page = _page(row, repeats[point_of(row)], details)
+        page["advice"] = _advice(row, carried[row["src"], row["dst"]])
+        page["series"] = series.get(trial_id)
         yield trial_id, _packed(page)
 
 
@@ -58,6 +64,7 @@ def _page(row: Row, repeats: Sequence[Row], details: TrialDetails) -> Page:
     return {
         "title": " · ".join(_title(row)),
         "lede": _lede(row),
+        "verdict": row.get("verdict"),
         "limits": [
             [word, round(row[f"limit_{key}_share"], 4)]
             for key, word in LIMIT_WORDS.items()
@@ -82,6 +89,12 @@ def _lede(row: Row) -> str:
     if row.get("duration_s"):
         when += f", {format_duration(row['duration_s'] * SECOND_NS)} long"
     return f"{when}: {_goodput(row)}."
+
+
+def _advice(row: Row, path_bps: float | None) -> str | None:
+    """What to set where a window limits, with the command in it."""
+    advice = window_advice(row, path_bps=path_bps)
+    return None if advice is None else advice.sentence.replace("`", "")
 
 
 def _goodput(row: Row) -> str:
@@ -128,7 +141,9 @@ def _busy(end: Row) -> str:
 
 def _endings(source: Row, sink: Row) -> list[str]:
     said = [
-        f"{end['end']}: {end['error']}" if end.get("error") else end["end"] for end in (source, sink) if end
+        f"{end['end']}: {end['error']}" if end.get("error") else end["end"]
+        for end in (source, sink)
+        if end.get("end")
     ]
     return list(dict.fromkeys(said))
 

@@ -104,6 +104,7 @@ class TrialPage {
     if (this.id !== id || !this.isOpen) return;
     part("title").textContent = content.title;
     part("lede").textContent = content.lede;
+    if (content.verdict) part("limits").append(verdict(content));
     if (content.limits.length) part("limits").append(limitBar(content.limits));
     if (content.repeats.length) part("repeats").append(repeatLinks(content.repeats));
     for (const table of content.tables) part("tables").append(...plainTable(table));
@@ -137,6 +138,13 @@ function factList(name, facts) {
   const group = element("div", "");
   group.append(element("h4", name), list);
   return group;
+}
+
+function verdict({ verdict: word, advice }) {
+  const line = element("p", "Verdict: ", "verdict");
+  line.append(element("b", word));
+  if (advice) line.append(element("span", advice));
+  return line;
 }
 
 function limitBar(limits) {
