@@ -104,8 +104,8 @@ def _curve(  # one trace
     steps = _steps(goodputs)
     few = len(steps) <= MOST_STEPS // 4
     return go.Scatter(
-        x=[scale.of(goodput) for goodput, _ in steps],
-        y=[share for _, share in steps],
+        x=[scale.of(goodput) for goodput, _ in (steps[0], *steps)],
+        y=[0.0, *(share for _, share in steps)],
         mode="lines+markers" if few else "lines",
         name=series_name(axis, value),
         line={"color": colour, "width": 2, "shape": "hv", "dash": _DASHES[index % len(_DASHES)]},

@@ -104,7 +104,7 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding]) -> Drawn:
                 fill="toself",
                 fillcolor=PLATEAU_SHADE,
                 line={"color": PLATEAU_SHADE, "width": 2},
-                name="plateau begins, 95 %",
+                name="plateau",
                 legendgroup="plateau",
                 showlegend=place == 0,
                 hoveron="fills",

@@ -45,10 +45,9 @@ class PathTheory:
         return (
             "Dashed: window × flows / RTT, with the lowest RTT of all trials, "
             f"{format_duration(self.rtt_ms * 1e6)}. "
-            f"Dotted: the knee that theory predicts, {format_size(self.knee_bytes)} = "
+            f"Dotted: the knee that theory predicts (BDP), {format_size(self.knee_bytes)} = "
             f"{format_rate(self.ceiling_bps)} ({named}) × RTT. "
-            "The axis shows windows as asked for; open diamonds are computed from the windows that were "
-            "usable."
+            "The axis shows windows as asked for; open diamonds: what the windows that were usable make."
         )
 
     def rate_bps(self, window_sum_bytes: float) -> float:
@@ -82,7 +81,7 @@ class PathTheory:
             x=[position(self.knee_bytes)] * 2,
             y=[0, scale.of(self.ceiling_bps)],
             mode="lines",
-            name="bandwidth × delay",
+            name="BDP",
             line={"color": THEORY_COLOUR, "width": 1.5, "dash": "dot"},
             text=[f"predicted knee: {format_size(self.knee_bytes)}"] * 2,
             hovertemplate="%{text}<extra></extra>",
@@ -100,7 +99,7 @@ class PathTheory:
                 x=[position(size) for size, _ in points],
                 y=[scale.of(rate) for _, rate in points],
                 mode="markers",
-                name="usable window / RTT",
+                name="usable",
                 marker={"symbol": "diamond-open", "size": 9, "color": THEORY_COLOUR, "line": {"width": 1.5}},
                 text=[
                     f"from the usable window: {format_rate(rate)}<br>window × flows {format_size(size)}"
