@@ -131,10 +131,15 @@ def test_a_table_in_a_link_is_the_table():
 def test_the_data_of_a_trial_tell_its_repeats_flows_and_counters():
     rows = [make_row(repeat=1), failed(make_row(repeat=2, started_at="2026-03-01T12:05:00Z"))]
     first, second = (row["trial_id"] for row in rows)
-    end = {"flow": 0, "bytes": 2_000_000, "end": "drained", "error": None, "cpu_user_us": 1, "cpu_system_us": 4,
-           "cpu_elapsed_us": 10}  # fmt: skip
-    flows = [end | {"role": "source", "host": "starlight", "peer": "sara"},
-             end | {"role": "sink", "host": "sara", "peer": "starlight", "end": "broken", "error": "reset"}]  # fmt: skip
+    end = {
+        "flow": 0, "bytes": 2_000_000, "end": "drained", "error": None, "cpu_user_us": 1, "cpu_system_us": 4,
+        "cpu_elapsed_us": 10,
+    }  # fmt: skip
+    broken = {"end": "broken", "error": "reset"}
+    flows = [
+        end | {"role": "source", "host": "starlight", "peer": "sara"},
+        end | {"role": "sink", "host": "sara", "peer": "starlight"} | broken,
+    ]
     details = TrialDetails(flows={first: flows})
     pages = {
         trial_id: unpacked(packed) for trial_id, packed in trial_pages(rows, details, {first: make_series()})
