@@ -35,21 +35,23 @@ def _bins(tables: Tables) -> ir.Table:
     return analysis.bins(tables.samples, tables.trials, tables.flows)
 
 
+def _intervals(tables: Tables) -> ir.Table:
+    return analysis.intervals(_bins(tables), tables.trials)
+
+
 def _states(tables: Tables) -> ir.Table:
     return analysis.flow_states(tables.samples, tables.trials, tables.flows)
 
 
 TABLES: dict[str, Callable[[Tables], ir.Table]] = {
     "bins": _bins,
-    "intervals": lambda tables: analysis.intervals(_bins(tables), tables.trials),
+    "intervals": _intervals,
     "balance": lambda tables: analysis.balance(tables.flows, tables.samples, _bins(tables)),
     "flow_states": _states,
     "trial_limits": lambda tables: analysis.trial_limits(_states(tables)),
     "core_loads": lambda tables: analysis.core_loads(tables.cpu),
-    "cut_durations": lambda tables: analysis.cut_durations(tables.samples, tables.trials, tables.flows),
-    "interval_goodputs": lambda tables: analysis.interval_goodputs(
-        tables.samples, tables.trials, tables.flows
-    ),
+    "durations_cut": lambda tables: analysis.durations_cut(_intervals(tables), tables.trials),
+    "interval_goodputs": lambda tables: analysis.interval_goodputs(_intervals(tables)),
     "sender_series": lambda tables: analysis.sender_series(
         _states(tables), tables.samples, tables.trials, tables.flows
     ),

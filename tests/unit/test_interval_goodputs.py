@@ -3,7 +3,7 @@
 import pytest
 
 from analysis_support import SECOND_NS, make_flows, make_record, make_samples, make_trial
-from flowsweep.analysis import interval_goodputs
+from flowsweep.analysis import bins, interval_goodputs, intervals
 from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 
@@ -26,7 +26,8 @@ def tables() -> Tables:
 
 
 def test_each_complete_interval_has_its_goodput(tables):
-    found = interval_goodputs(tables.samples, tables.trials, tables.flows).to_pyarrow().to_pylist()
+    totals = intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)
+    found = interval_goodputs(totals).to_pyarrow().to_pylist()
     assert [(row["bin"], row["goodput_bps"]) for row in found] == list(
         enumerate((1e6, 2e6, 8e6, 4e6, 6e6, 7e6))
     )

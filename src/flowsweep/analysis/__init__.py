@@ -7,6 +7,7 @@ from flowsweep.analysis.balance import balance
 from flowsweep.analysis.cells import cells
 from flowsweep.analysis.core_load import core_loads
 from flowsweep.analysis.derived import flow_states
+from flowsweep.analysis.durations_cut import durations_cut
 from flowsweep.analysis.grid import points
 from flowsweep.analysis.interval_goodputs import interval_goodputs
 from flowsweep.analysis.limit import LIMITS, trial_limits
@@ -23,6 +24,7 @@ __all__ = [
     "bins",
     "cells",
     "core_loads",
+    "durations_cut",
     "flow_states",
     "interval_goodputs",
     "intervals",

@@ -2,16 +2,12 @@
 
 import ibis.expr.types as ir
 
-from flowsweep.analysis.resampling import bins, intervals
 
-
-def interval_goodputs(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+def interval_goodputs(intervals: ir.Table) -> ir.Table:
     """List the exact intervals that count.
 
     Args:
-        samples: As in an archive.
-        trials: As in an archive.
-        flows: As in an archive.
+        intervals: From `flowsweep.analysis.intervals`.
 
     Returns:
         One row per trial and complete interval, in their order: trial_id, bin (int64, from 0), goodput_bps
@@ -20,5 +16,5 @@ def interval_goodputs(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> i
     Method:
         As of the headline goodput, whose median is over just these: docs/statistics.md, "Coverage".
     """
-    totals = intervals(bins(samples, trials, flows), trials)
-    return totals.filter(totals.complete).select("trial_id", "bin", "goodput_bps").order_by("trial_id", "bin")
+    complete = intervals.filter(intervals.complete)
+    return complete.select("trial_id", "bin", "goodput_bps").order_by("trial_id", "bin")

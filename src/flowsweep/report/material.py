@@ -9,9 +9,12 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis import (
+    bins,
     cells,
+    durations_cut,
     flow_states,
     interval_goodputs,
+    intervals,
     points,
     receiver_series,
     sender_series,
@@ -49,6 +52,8 @@ class Material:
     """One row for each point of a grid that was asked for, its repeats put together."""
     intervals: tuple[Row, ...] = ()
     """The goodput of every complete interval; none of an archive without samples."""
+    cuts: tuple[Row, ...] = ()
+    """What trials would have said, cut short; likewise."""
     findings: tuple[Finding, ...] = ()
     """The most important first."""
     details: TrialDetails = field(default_factory=TrialDetails)
@@ -69,6 +74,8 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     told("drawing conclusions")
     concluded = findings(trials, tables=tables)
     told("reading samples")
+    resampled = bins(tables.samples, tables.trials, tables.flows)
+    totals = ibis.memtable(intervals(resampled, tables.trials).to_pyarrow())
     return Material(
         name=archive.campaign.plan["campaign"]["name"],
         created_at=archive.campaign.created_at,
@@ -80,7 +87,8 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
         trials=tuple(sorted(trials, key=plan_order)),
         summary_columns=tuple(summarised.column_names),
         cells=tuple(sorted(_rows(grid), key=plan_order)),
-        intervals=tuple(_rows(interval_goodputs(tables.samples, tables.trials, tables.flows))),
+        intervals=tuple(_rows(interval_goodputs(totals))),
+        cuts=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),
         findings=concluded,
         details=trial_details(tables),
         series=_series(tables),

@@ -34,7 +34,9 @@ def render(material: Material) -> str:
     """Make the page: one HTML document with style, scripts, figures and data inside."""
     columns, lines = trial_lines(material.trials)
     drawn = drawn_figures(
-        FigureData(material.trials, material.cells, material.intervals, findings=material.findings)
+        FigureData(
+            material.trials, material.cells, material.intervals, material.cuts, findings=material.findings
+        )
     )
     cards = cards_of(drawn)
     return (
