@@ -10,6 +10,8 @@ from flowsweep.analysis.least_squares import Codes, Fit, Floats
 
 MANY_REPEATS = 8
 """From here on the repeats themselves are the series; fewer tell too little of how much repeats differ."""
+LEAST_TIME_TOLD = 0.1
+"""Share of the squares of time within repeats that the points must leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,9 @@ class CampaignSeries:
     """Degrees of freedom of the values."""
     starts_s: Floats
     """(n,) since the first trial."""
+    span_s: float
+    """From the first trial's start to the last's."""
     trials: tuple[str, ...]
-
-    @property
-    def span_s(self) -> float:
-        """From the first to the last start."""
-        return float(np.ptp(self.starts_s))
 
 
 def campaign_series(grid: Design) -> CampaignSeries | None:
@@ -44,7 +43,8 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
         With eight repeats or more one value for each repeat, freed of the points' means: repeats may differ
         by chance, and only how they differ over time tells a change from that. With fewer one value for each
         unit, freed of the points' means and of the repeats: then a change must show within repeats, too. None
-        where neither leaves degrees of freedom, or where it is not known when trials began.
+        where neither leaves degrees of freedom, where it is not known when trials began, or where each repeat
+        has the points in the same order, so that time cannot be told from the points.
     """
     starts = [[row["started_at"] for row in unit.rows] for unit in grid.units]
     if not starts or any(start is None for unit in starts for start in unit):
@@ -59,15 +59,24 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
         values = Fit(logs, repeats, points).cell_means
         return CampaignSeries(
             times_s=middle_s - middle_s.mean(), values=values - values.mean(), starts_s=middle_s,
-            blocks=np.zeros(count, dtype=np.intp), freedom=count - 1, trials=grid.trials,
+            blocks=np.zeros(count, dtype=np.intp), freedom=count - 1,
+            span_s=float(np.ptp(starts_s)), trials=grid.trials,
         )  # fmt: skip
     fit = Fit(logs, points, repeats)
-    if fit.freedom < 1:
+    times_s = Fit(starts_s, points, repeats).residuals
+    if fit.freedom < 1 or times_s @ times_s < LEAST_TIME_TOLD * _within(starts_s, repeats):
         return None
     return CampaignSeries(
-        times_s=Fit(starts_s, points, repeats).residuals, values=fit.residuals, starts_s=starts_s,
-        blocks=coded(repeats.tolist()), freedom=fit.freedom, trials=grid.trials,
+        times_s=times_s, values=fit.residuals, starts_s=starts_s,
+        blocks=coded(repeats.tolist()), freedom=fit.freedom,
+        span_s=float(np.ptp(starts_s)), trials=grid.trials,
     )  # fmt: skip
+
+
+def _within(starts_s: Floats, repeats: Codes) -> float:
+    """The sum of squares of starts about the mean of their repeat."""
+    means = np.bincount(repeats, starts_s) / np.bincount(repeats)
+    return float(np.square(starts_s - means[repeats]).sum())
 
 
 def _seconds(started_at: str) -> float:

@@ -106,10 +106,13 @@ def _short(size: float) -> str:
 
 
 def _name(plateau: Plateau) -> str:
-    return _NAMES.get(plateau.means.axis) or AXIS_NAMES[plateau.means.axis]
+    called = _NAMES.get(plateau.means.axis)
+    if called is None:
+        return AXIS_NAMES[plateau.means.axis]
+    return called if all(row["flows"] == 1 for row in plateau.means.rows) else f"{called} × flows"
 
 
-_NAMES = {"window_send_bytes": "send window × flows", "window_recv_bytes": "receive window × flows"}
+_NAMES = {"window_send_bytes": "send window", "window_recv_bytes": "receive window"}
 
 
 def _tried(plateau: Plateau, level: int) -> str:
