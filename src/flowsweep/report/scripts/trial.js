@@ -107,7 +107,7 @@ class TrialPage {
     if (content.verdict) part("limits").append(verdict(content));
     if (content.limits.length) part("limits").append(limitBar(content.limits));
     if (content.repeats.length) part("repeats").append(repeatLinks(content.repeats));
-    for (const table of content.tables) part("tables").append(...plainTable(table));
+    for (const table of content.tables) part("tables").append(plainTable(table));
     if (content.series) this.draw(content.series);
   }
 }
@@ -188,7 +188,9 @@ function plainTable({ title, note, head, text, rows }) {
   }
   const frame = element("div", "", "scroll");
   frame.append(table);
-  return [element("h3", title), ...(note ? [element("p", note, "note")] : []), frame];
+  const whole = element("section", "");
+  whole.append(element("h3", title), ...(note ? [element("p", note, "note")] : []), frame);
+  return whole;
 }
 
 function element(tag, text, kind = "") {
