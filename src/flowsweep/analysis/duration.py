@@ -199,7 +199,7 @@ def _say_tried(
     longest = _words(compared, last)
     if decision == "no practical effect":
         return (
-            f"The duration does not matter: {_words(compared, 0)} tell the same as {longest}, "
+            f"The duration does not matter: {_words(compared, 0)} tells the same as {longest}, "
             f"within {format_margin(margin)}."
         )
     shortest = min(against, default=None)
