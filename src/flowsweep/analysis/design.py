@@ -1,5 +1,6 @@
 """The grid that a sweep's trials lie on, as statistics see it: axes, levels, cells and units."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -63,7 +64,7 @@ class Design:
     @property
     def logs(self) -> Floats:
         """(units,) natural logarithm of goodput in bit/s, the mean over the unit's directions."""
-        return np.array([float(np.mean(_logs(unit.rows))) for unit in self.units])
+        return np.array([_mean_log(unit.rows) for unit in self.units])
 
     def codes(self, *axes: str) -> Codes:
         """(units,) a number from 0 for each combination of hosts and levels of some axes that occurs."""
@@ -122,8 +123,8 @@ def mostly_repeated(points: Codes) -> bool:
     return bool(len(points)) and float(np.mean(np.bincount(points) > 1)) >= _ENOUGH_REPEATED
 
 
-def _logs(rows: Sequence[Row]) -> Floats:
-    return np.log([row["goodput_bps"] for row in rows])
+def _mean_log(rows: Sequence[Row]) -> float:
+    return sum(math.log(row["goodput_bps"]) for row in rows) / len(rows)
 
 
 def _hosts(row: Row) -> tuple[Hashable, ...]:
@@ -133,7 +134,7 @@ def _hosts(row: Row) -> tuple[Hashable, ...]:
 def _levels(rows: Sequence[Row], axis: str) -> list[Level]:
     if axis not in _SUMS:
         return [tuple(row[axis]) if isinstance(row[axis], list) else row[axis] for row in rows]
-    short = max(row["flows"] for row in rows)
+    short = max(row["flows"] or 1 for row in rows)
     level_of: dict[int | None, int | None] = {None: None}
     above: int | None = None
     for value in sorted({row[axis] for row in rows} - {None}, reverse=True):
