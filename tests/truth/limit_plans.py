@@ -57,17 +57,18 @@ LIMITS = (
           'window_send = ["64KiB", "160KiB"]\nwindow_recv = "4MiB"\nflows = [1, 2]\n'
           'congestion = ["cubic", "bbr"]'),
     Limit("loss of 0.1 %", "congestion window: loss", "lossy-0.1",
-          'window = "2MiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]', LONG),
+          'window = "512KiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]', LONG),
     Limit("loss of 0.5 %", "congestion window: loss", "lossy-0.5",
-          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
+          'window = "256KiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
     Limit("loss of 1 %", "congestion window: loss", "lossy-1",
-          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
+          'window = "256KiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
     Limit("the path's queue", "congestion window: queue", "country",
           'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
     Limit("a shorter queue", "congestion window: queue", "shallow",
           'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
     Limit("a window beyond the product", "congestion window: queue", "country",
-          'window_recv = "560KiB"\nwindow_send = "4MiB"\ncongestion = ["cubic", "bbr"]', LONG),
+          'window_recv = "560KiB"\nwindow_send = "4MiB"\ncongestion = ["cubic", "bbr"]',
+          'duration = "20s"\nomit = "14s"\ninterval = "1s"'),
     Limit("application rate", "application rate", "country",
           'window = "2MiB"\nrate = ["10Mbit/s", "40Mbit/s"]\nflows = [1, 2]\ncongestion = ["cubic", "bbr"]'),
     Limit("pacing rate", "application rate", "country",
@@ -111,11 +112,10 @@ CPU_ENDS = {"sender CPU": "left", "receiver CPU": "right"}
 
 
 def lab_plans() -> Iterator[tuple[str, str]]:
-    """One campaign for each link: its name and its plan."""
-    for link, text in LINKS.items():
-        sweeps = [SWEEP.format(name=limit.sweep, axes=limit.axes, time=limit.time)
-                  for limit in LIMITS if limit.link == link]  # fmt: skip
-        yield link, LAB_PLAN.format(link=text, sweeps="".join(sweeps))
+    """One campaign for each limit: its name and its plan."""
+    for limit in LIMITS:
+        sweep = SWEEP.format(name=limit.sweep, axes=limit.axes, time=limit.time)
+        yield limit.sweep, LAB_PLAN.format(link=LINKS[limit.link], sweeps=sweep)
 
 
 def cpu_plan(verdict: str, launcher: str) -> str:

@@ -15,7 +15,7 @@ FULL: Row = {
     "snd_mss_bytes": MSS, "snd_cwnd": 100, "snd_ssthresh": 80, "snd_wnd_bytes": 300_000, "unacked": 100,
     "sacked": 0, "lost": 0, "retrans": 0, "bytes_sent": 100_000, "bytes_retrans": 0, "bytes_acked": 0,
     "notsent_bytes": 500_000, "total_retrans": 0, "busy_time_us": 0, "rwnd_limited_us": 0,
-    "sndbuf_limited_us": 0, "rtt_us": 40_000, "min_rtt_us": 39_000, "rto_us": 240_000,
+    "sndbuf_limited_us": 0, "rtt_us": 40_000, "min_rtt_us": 39_000, "rto_us": 240_000, "rttvar_us": 500,
     "ca_state": 0,
     "delivery_rate_bytes_per_s": 2_500_000,
 }  # fmt: skip

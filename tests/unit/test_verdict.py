@@ -11,7 +11,8 @@ from flowsweep.analysis.verdict import VERDICTS, with_verdict
 Row = dict[str, Any]
 
 QUIET: Row = {
-    "goodput_bps": 50e6, "flows": 1, "rate_bps": None, "pacing_rate_bps": None, "limit_cwnd_share": 0.0,
+    "goodput_bps": 50e6, "flows": 1, "window_send_bytes": 1 << 20, "rate_bps": None, "pacing_rate_bps": None,
+    "limit_cwnd_share": 0.0, "rtt_variation_ms": 0.05,
     "limit_peer_window_share": 0.0, "limit_send_buffer_share": 0.0, "limit_none_share": 0.0,
     "sender_idle_share": 0.0, "rtt_min_ms": 40.0, "rtt_median_ms": 41.0, "rtt_at_loss_ms": None,
     "recoveries": 0, "peer_window_open_share": 1.0, "thread_busy_send": 0.05, "thread_busy_recv": 0.08,
@@ -27,7 +28,7 @@ IDLE = {"limit_none_share": 1.0, "sender_idle_share": 1.0}
 BOTH_BUSY = {"thread_busy_send": 0.95, "thread_busy_recv": 0.95}
 LOSSY = CWND | {"recoveries": 20, "rtt_at_loss_ms": 41.0}
 
-COUNTS = {"flows", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets"}
+COUNTS = {"flows", "window_send_bytes", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets"}
 SCHEMA = pa.schema([(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET])
 
 
@@ -45,6 +46,7 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("both windows, the receiver's more", "receive window",
      {"limit_peer_window_share": 0.6, "limit_send_buffer_share": 0.4}),
     ("a window and a standing queue", "congestion window: queue", PEER | {"rtt_median_ms": 60.0}),
+    ("bursts of a whole buffer", "send window", BUFFER | {"rtt_median_ms": 60.0, "rtt_variation_ms": 1.9}),
     ("a window of the path's product", "congestion window: queue",
      PEER | {"goodput_bps": 96e6, "link_payload_bps": 96.5e6}),
     ("pieces on a short path are no queue", "receive window",
@@ -62,12 +64,14 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("a pace that is reached", "application rate", PACE | {"pacing_rate_bps": 52_000_000}),
     ("a sender that never waits", "sender CPU", IDLE | {"thread_busy_send": 0.97}),
     ("a sender that is throttled", "sender CPU",
-     IDLE | {"thread_busy_send": 0.2, "throttled_send_share": 0.78}),
+     IDLE | {"thread_busy_send": 0.2, "throttled_send_share": 0.4}),
     ("a sender on a crowded host", "sender CPU", IDLE | {"cores_busy_send": 0.99}),
+    ("a crowded host and a buffer of unknown size", "not clear",
+     IDLE | {"cores_busy_send": 0.99, "window_send_bytes": None}),
     ("a crowded host is no limit to a window", "receive window", PEER | {"cores_busy_send": 1.0}),
     ("a receiver that never waits", "receiver CPU", PEER | {"thread_busy_recv": 0.97}),
     ("a receiver that is throttled", "receiver CPU",
-     PEER | {"thread_busy_recv": 0.2, "throttled_recv_share": 0.75}),
+     PEER | {"thread_busy_recv": 0.2, "throttled_recv_share": 0.4}),
     ("a receiver on a crowded host", "receiver CPU",
      PEER | {"cores_busy_recv": 0.99, "peer_window_open_share": 0.5}),
     ("interrupts fill a core", "receiver CPU", CWND | {"softirq_core_recv": 0.97}),

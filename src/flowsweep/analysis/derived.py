@@ -45,7 +45,8 @@ def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Tabl
         cwnd_bytes, cwnd_minus_ssthresh_bytes (below 0: slow start; null without a threshold),
         peer_window_bytes, send_buffer_bytes (as granted; null if the plan asked for none),
         send_buffer_room_bytes (not below 0), rtt_us, rtt_before_us (of the sample before), min_rtt_us, rto_us
-        (the retransmission timeout), delivery_rate_bps, snd_mss_bytes.
+        (the retransmission timeout), rttvar_us (the round trip's mean deviation), delivery_rate_bps,
+        snd_mss_bytes.
 
         How far the flight fills each of them, float64: cwnd_fill, peer_window_fill, send_buffer_fill; what
         limits: limited_by ("cwnd", "peer_window", "send_buffer" or "none") and idle (boolean: nothing limits,
@@ -62,7 +63,7 @@ def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Tabl
         "trial_id", "flow", "start_ns", "end_ns", "counted",
         "bytes_in_flight", "unsent_bytes", "cwnd_bytes", "cwnd_minus_ssthresh_bytes", "peer_window_bytes",
         "send_buffer_bytes", "send_buffer_room_bytes", "rtt_us", "rtt_before_us", "min_rtt_us", "rto_us",
-        "delivery_rate_bps", "snd_mss_bytes",
+        "rttvar_us", "delivery_rate_bps", "snd_mss_bytes",
         "cwnd_fill", "peer_window_fill", "send_buffer_fill", "limited_by", "idle",
         "sent_bytes", "retransmitted_bytes", "retransmitted_segments", "recoveries",
         "busy_share", "peer_window_limited_share", "send_buffer_limited_share",
@@ -73,8 +74,8 @@ def _recorded(source: ir.Table) -> ir.Table:
     """Select what is needed of the kernel's columns, null where the engine did not record one."""
     names = (
         "ca_state", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "snd_wnd_bytes", "notsent_bytes", "unacked",
-        "sacked", "lost", "retrans", "rtt_us", "min_rtt_us", "rto_us", "delivery_rate_bytes_per_s",
-        *_COUNTERS.values(),
+        "sacked", "lost", "retrans", "rtt_us", "min_rtt_us", "rto_us", "rttvar_us",
+        "delivery_rate_bytes_per_s", *_COUNTERS.values(),
     )  # fmt: skip
     kept = {name: column_or_null(source, name) for name in names}
     return flying(source).select("role", "trial_id", "flow", "start_ns", "end_ns", "bytes_in_flight", **kept)

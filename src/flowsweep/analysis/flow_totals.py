@@ -13,9 +13,10 @@ def flow_totals(states: ir.Table) -> ir.Table:
         One row per trial and flow with a counted sample; null where the kernel did not say.
 
         trial_id, flow; sent_bytes, retransmitted_bytes, recoveries (int64, Σ); mss_bytes, min_rtt_us,
-        peer_window_highest_bytes (int64); rtt_mean_us, rto_mean_us, peer_window_mean_bytes (float64, over
-        samples); losses_seen (int64: samples in which a recovery began) and rtt_at_loss_us (int64: Σ over
-        those of the round-trip time, the longer one of before and after, since a queue empties at once).
+        peer_window_highest_bytes (int64); rtt_mean_us, rttvar_mean_us, rto_mean_us, peer_window_mean_bytes
+        (float64, over samples); losses_seen (int64: samples in which a recovery began) and rtt_at_loss_us
+        (int64: Σ over those of the round-trip time, the longer one of before and after, since a queue empties
+        at once).
     """
     counted = states.filter(states.counted)
     lost = (counted.recoveries > 0) & counted.rtt_us.notnull()
@@ -28,6 +29,7 @@ def flow_totals(states: ir.Table) -> ir.Table:
         min_rtt_us=counted.min_rtt_us.min(),
         rtt_mean_us=counted.rtt_us.mean(where=counted.rtt_us > 0),
         rto_mean_us=counted.rto_us.mean(),
+        rttvar_mean_us=counted.rttvar_us.mean(),
         peer_window_highest_bytes=counted.peer_window_bytes.max(),
         peer_window_mean_bytes=counted.peer_window_bytes.mean(),
         losses_seen=lost.sum().cast("int64"),

@@ -30,9 +30,9 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
         One row per trial: trial_id; theory_mathis_bps, theory_padhye_bps, theory_cubic_bps (float64, Σ over
         flows, bit/s; null unless each of them lost something: without loss these formulas have no bound);
         loss_share (float64: bytes retransmitted / bytes sent), loss_event_share (episodes of recovery /
-        segments sent), tcp_efficiency_percent (RFC 6349), rtt_mean_ms, rtt_at_loss_ms (float64; the mean
-        round-trip time when recoveries began, null without any), peer_window_open_share (float64, 0 to 1: the
-        receiver's window, mean / highest, mean over flows).
+        segments sent), tcp_efficiency_percent (RFC 6349); rtt_mean_ms, rtt_variation_ms (mean deviation,
+        RFC 6298), rtt_at_loss_ms (float64; the mean round-trip time when recoveries began, null without any);
+        peer_window_open_share (float64, 0 to 1: the receiver's window, mean / highest, mean over flows).
     """
     segments = totals.sent_bytes.cast("float64") / totals.mss_bytes.nullif(0)
     flows = totals.mutate(
@@ -61,6 +61,7 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
         recoveries=predicted.recoveries.sum().cast("float64"),
         segments=predicted.segments.sum(),
         rtt_mean_ms=predicted.rtt_mean_us.mean() / 1_000,
+        rtt_variation_ms=predicted.rttvar_mean_us.mean() / 1_000,
         rtt_at_loss=predicted.rtt_at_loss_us.sum().cast("float64"),
         losses_seen=predicted.losses_seen.sum().cast("float64"),
         peer_window_open_share=(
@@ -72,6 +73,7 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
     return sums.select(
         "trial_id",
         "rtt_mean_ms",
+        "rtt_variation_ms",
         "peer_window_open_share",
         loss_share=sums.retransmitted / sums.sent_bytes.nullif(0.0),
         loss_event_share=sums.recoveries / sums.segments.nullif(0.0),

@@ -35,7 +35,8 @@ FURTHER_COLUMNS = (
     "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",
     "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms", "throttled_us",
     "elapsed_s", "imported_from",
-    "kernel_peer_window_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "peer_window_open_share",
+    "kernel_peer_window_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "rtt_variation_ms",
+    "peer_window_open_share",
     "throttled_send_share", "throttled_recv_share",
     *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS,
 )  # fmt: skip
