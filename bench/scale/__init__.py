@@ -1,0 +1,1 @@
+"""What bench/analysis_scale.py is made of."""
