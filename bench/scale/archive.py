@@ -97,7 +97,8 @@ def _trial(flows: int, window_bytes: int, path: tuple[str, str], *, repeat: int)
         flows=flows, window_send_bytes=window_bytes, window_recv_bytes=window_bytes,
         length_bytes=LENGTH_BYTES, congestion="cubic", duration_ns=DURATION_S * SECOND_NS,
         omit_ns=5 * SECOND_NS, interval_ns=SECOND_NS, sample_interval_ns=100 * MILLISECOND_NS, rate_bps=None,
-        pacing_rate_bps=None, mss_bytes=None, dscp=None, no_delay=False, affinity=(), family=None, mode="copy", clip_allowed=False,
+        pacing_rate_bps=None, mss_bytes=None, dscp=None, no_delay=False, affinity=(), family=None,
+        mode="copy", clip_allowed=False,
         drain_timeout_ns=DRAIN_TIMEOUT_NS,
     )  # fmt: skip
     return Trial(
