@@ -73,6 +73,11 @@ def test_an_estimate_has_its_unit_and_its_interval(numbers, said):
     assert dict(found.shown[0].facts)["Estimate"] == said
 
 
+def test_a_sentence_stays_text_but_for_its_commands_and_keeps_numbers_with_their_units():
+    found = findings_list([make_finding(claim="<b> gets 20.0 Mbit/s: `sysctl -w a=1` there")], no_figure)
+    assert found.shown[0].claim == "&lt;b&gt; gets 20.0\u00a0Mbit/s: <code>sysctl -w a=1</code> there"
+
+
 def test_a_probability_is_told_with_its_correction_and_left_out_where_nothing_was_tested():
     tested, described = findings_list(
         [make_finding(p_value=0.012, p_adjusted=0.048), make_finding(decision="described", p_value=None)],

@@ -1,7 +1,10 @@
 """Findings as the page shows them: conclusions first, then the questions that the data leave open."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from flowsweep.analysis.finding import FigureKey, Finding
 from flowsweep.defaults import SECOND_NS
@@ -26,7 +29,7 @@ class FindingLine:
 
     anchor: str
     decision: str
-    claim: str
+    claim: Markup
     where: str
     """Sweep and mode, where the campaign has several; empty where there is nothing to tell apart."""
     figure: str | None
@@ -68,7 +71,7 @@ def findings_list(
             FindingLine(
                 f"finding-{number}",
                 one.decision,
-                one.claim,
+                _written(one.claim),
                 " · ".join(words),
                 card_of(one.figure),
                 tuple(_facts(one)),
@@ -80,6 +83,15 @@ def findings_list(
         tuple(conclusions[:MOST_AT_ONCE]),
         tuple(conclusions[MOST_AT_ONCE:]),
         tuple(line for line in lines if line.decision == "undecided"),
+    )
+
+
+def _written(claim: str) -> Markup:
+    """Write a sentence as HTML: commands between backticks as code; numbers stay with their units."""
+    kept_together = re.sub(r"(?<=\d) (?=[A-Za-z%×])", "\u00a0", claim)
+    parts = [Markup.escape(part) for part in kept_together.split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
     )
 
 
