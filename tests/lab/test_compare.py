@@ -1,0 +1,64 @@
+"""Two equal campaigns on the lab compare as the same, and one over a link 5 % slower as slower."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from campaign_support import LAB_MISSING, flowsweep
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+
+pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+
+PLAN = """
+[campaign]
+name = "compare"
+repeats = 3
+seed = 1
+
+[lab.links.path]
+between = ["near", "far"]
+rate = "RATE"
+delay = "2ms"
+queue = "50KB"
+
+[[sweep]]
+name = "flows"
+paths = [{ from = "near", to = "far" }]
+flows = [1, 4]
+congestion = "cubic"
+duration = "2s"
+omit = "500ms"
+interval = "500ms"
+"""
+RATES = {"one": "50Mbit/s", "two": "50Mbit/s", "slower": "47.5Mbit/s"}
+
+load(["compare"])
+
+
+def test_equal_campaigns_are_the_same_and_a_slower_link_fails(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(len(RATES)) as pool:
+        list(pool.map(lambda name: campaign(tmp_path, name), RATES))
+    same = compared(tmp_path, "one", "two")
+    assert same[0] == 0, same[1]
+    assert "B is the same within 3 %" in same[1]
+    slower = compared(tmp_path, "one", "slower")
+    assert slower[0] == 1, slower[1]
+    assert "B is slower, −5." in slower[1] or "B is slower, −4." in slower[1]
+    assert "lab.links.path.rate: 50Mbit/s in A, 47.5Mbit/s in B" in slower[1]
+    assert compared(tmp_path, "slower", "one")[0] == 0
+
+
+def campaign(folder: Path, name: str) -> None:
+    plan = folder / f"{name}.toml"
+    plan.write_text(PLAN.replace("RATE", RATES[name]), encoding="utf-8")
+    flowsweep("run", plan, "--archive", folder / name)
+
+
+def compared(folder: Path, before: str, after: str) -> tuple[int, str]:
+    """Exit code and what was said, where slower is a failure."""
+    words = ["compare", str(folder / before), str(folder / after), "--fail-if", "slower"]
+    result = CliRunner().invoke(app, words)
+    return result.exit_code, result.stdout
