@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 from analysis_support import make_campaign, write_archive
@@ -19,6 +20,7 @@ from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.margin import read_margin
 from flowsweep.errors import PlanError
+from literature import PENICILLIN, SLEEP
 from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
 QUIET = Grid(noise=0.003)
@@ -167,6 +169,36 @@ def test_directions_side_by_side_count_once() -> None:
     direction, flows = found(rows, "direction"), found(rows, "flows")
     assert direction.interval_high - direction.interval_low < 0.4
     assert flows.interval_high - flows.interval_low > 4
+
+
+def test_student_s_sleep_as_a_difference_of_directions() -> None:
+    """The same t as in Student 1908: logarithms that differ as the hours of sleep did, in hundredths."""
+    rows = campaign(Grid(flows=(1,), window_sums=(512 * KIB,), repeats=10), 1)
+    for row in rows:
+        hours = SLEEP[int(row["src"] == "a"), row["repeat"] - 1]
+        row["goodput_bps"] = 1e8 * math.exp(hours / 100)
+    direction = found(rows, "direction")
+    assert direction.p_value == pytest.approx(0.002833, abs=5e-7)
+    shifts = [direction.effect, direction.interval_low, direction.interval_high]
+    told = [100 * math.log1p(percent / 100) for percent in shifts]
+    assert told == pytest.approx([1.58, 0.7001, 2.4599], abs=5e-5)
+
+
+def test_penicillin_as_a_choice_of_congestion_control() -> None:
+    """Blends are repeats and treatments are levels; variance 226 / 12 on 12 degrees of freedom."""
+    names = ("bbr", "cubic", "reno", "vegas")
+    rows = campaign(
+        Grid(flows=(1,), window_sums=(512 * KIB,), congestions=names, directions=(("a", "b"),), repeats=5), 1
+    )
+    for row in rows:
+        grams = PENICILLIN[row["repeat"] - 1, names.index(row["congestion_asked"])]
+        row["goodput_bps"] = 1e8 * math.exp(grams / 1000)
+    congestion = found(rows, "congestion")
+    difference, error = 89 - 84, math.sqrt(226 / 12 * 2 / 5)
+    assert 1000 * math.log1p(congestion.effect / 100) == pytest.approx(difference)
+    assert congestion.p_value == pytest.approx(6 * 2 * stats.t.sf(difference / error, 12))
+    half = error * stats.t.ppf(1 - 0.025 / 6, 12)
+    assert 1000 * math.log1p(congestion.interval_high / 100) == pytest.approx(difference + half)
 
 
 def test_a_direction_that_is_many_times_as_fast() -> None:
