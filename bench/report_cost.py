@@ -1,0 +1,197 @@
+"""What a report of 600 trials costs: time to write it, its size, and how soon a browser shows it.
+
+Usage: python bench/report_cost.py
+
+Makes a synthetic archive (1 to 16 flows, 10 s at 10 Hz), writes its report and opens it in Chromium,
+again and again, each time with nothing cached. Writes the figures with facts of the machine to
+bench/results/report-cost.json, and a part of docs/benchmarks.md.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser, sync_playwright
+from pydantic import BaseModel, ConfigDict
+
+from against.machine import Machine
+from against.page import write_into_page
+from report_campaign import write_campaign
+
+RESULT = Path(__file__).parent / "results" / "report-cost.json"
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+MOST_BYTES = 25_000_000
+MOST_SECONDS = 3.0
+RUNS = 7
+PATIENCE_MS = 120_000
+DRAWN = "#figure-1 .xtick text"
+NOTE_THE_TIMES = f"""
+window.seen = {{}};
+const note = (name, there) => {{ if (there && !seen[name]) seen[name] = performance.now() / 1000; }};
+const look = () => {{
+  note("findings_s", document.querySelector("#findings .finding")?.offsetHeight);
+  note("figure_s", document.querySelector("{DRAWN}"));
+  if (!seen.figure_s) requestAnimationFrame(look);
+}};
+requestAnimationFrame(look);
+"""
+"""Seconds since the navigation began, looked at before every frame that the browser draws."""
+
+
+class Opening(BaseModel):
+    """One time that the page was opened at the address of its first figure."""
+
+    model_config = ConfigDict(frozen=True)
+
+    findings_s: float
+    """Until the findings are laid out."""
+    figure_s: float
+    """Until the first figure is drawn."""
+
+
+class ReportResult(BaseModel):
+    """All that was measured."""
+
+    model_config = ConfigDict(frozen=True)
+
+    machine: Machine
+    trials: int
+    findings: int
+    figures: int
+    write_s: float
+    """Of `flowsweep report`, start of the program included."""
+    size_bytes: int
+    openings: tuple[Opening, ...]
+    trial_page_s: float
+    """From the click to all figures of a trial of 16 flows."""
+    heap_bytes: int
+    """Of JavaScript, once the first figure is drawn."""
+    met: bool
+
+
+def main() -> int:
+    """Measure, print and write the figures; 1 if a limit was missed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave archive and report there")
+    arguments = parser.parse_args()
+    machine = Machine.now()
+    with tempfile.TemporaryDirectory() as made:
+        folder = arguments.keep or Path(made)
+        archive, report = folder / "archive", folder / "report.html"
+        if not archive.exists():
+            write_campaign(archive)
+        result = _measured(machine, archive, report)
+    print(part(result))
+    RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_into_page("report_cost", part(result))
+    return int(not result.met)
+
+
+def _measured(machine: Machine, archive: Path, report: Path) -> ReportResult:
+    command = [sys.executable, "-m", "flowsweep", "report", str(archive), "-o", str(report)]
+    began = time.monotonic()
+    if os.spawnv(os.P_WAIT, sys.executable, command) != 0:
+        raise SystemExit("the report was not written")
+    write_s = time.monotonic() - began
+    size_bytes = report.stat().st_size
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        openings = tuple(_open(browser, report) for _ in range(RUNS))
+        counts = _counts(browser, report)
+        browser.close()
+    slowest_s = max(opening.figure_s for opening in openings)
+    return ReportResult(
+        machine=machine,
+        write_s=write_s,
+        size_bytes=size_bytes,
+        openings=openings,
+        met=size_bytes < MOST_BYTES and slowest_s < MOST_SECONDS,
+        **counts,
+    )
+
+
+def _open(browser: Browser, report: Path) -> Opening:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.add_init_script(NOTE_THE_TIMES)
+    page.goto(f"{report.as_uri()}#figure-1", wait_until="commit")
+    page.wait_for_function("() => window.seen && seen.findings_s && seen.figure_s", timeout=PATIENCE_MS)
+    seen = page.evaluate("seen")
+    context.close()
+    return Opening(**seen)
+
+
+def _counts(browser: Browser, report: Path) -> dict[str, float]:
+    """What the page holds, and how long the page of a trial with many flows takes."""
+    page = browser.new_page()
+    page.goto(f"{report.as_uri()}#figure-1")
+    page.wait_for_selector(DRAWN)
+    found = page.evaluate(
+        """() => ({
+          trials: document.querySelectorAll("#trial-table tbody tr").length,
+          findings: document.querySelectorAll(".finding").length,
+          figures: document.querySelectorAll("main .plot").length,
+          heap_bytes: performance.memory.usedJSHeapSize,
+        })"""
+    )
+    found["trial_page_s"] = page.evaluate(
+        """async () => {
+          const rows = [...document.querySelectorAll("#trial-table tbody tr")];
+          const heads = [...document.querySelectorAll("#trial-table th")];
+          const place = heads.findIndex((head) => head.textContent === "Flows");
+          const row = rows.find((one) => one.cells[place].textContent === "16");
+          const began = performance.now();
+          location.hash = row.id;
+          const drawn = () => {
+            const plots = [...document.querySelectorAll("#opened .plot")];
+            return plots.length && plots.every((plot) => plot.querySelector(".scatterlayer .trace"));
+          };
+          while (!drawn()) await new Promise(requestAnimationFrame);
+          return (performance.now() - began) / 1000;
+        }"""
+    )
+    page.close()
+    return dict(found)
+
+
+def part(result: ReportResult) -> str:
+    """The part of docs/benchmarks.md."""
+    findings, figure = ([getattr(one, name) for one in result.openings] for name in Opening.model_fields)
+    rows = (
+        ("size of the file", f"{result.size_bytes / 1e6:.1f} MB", f"{MOST_BYTES / 1e6:.0f} MB"),
+        ("from opening it to the findings", _span(findings), ""),
+        (
+            "from opening it to the first figure, drawn",
+            _span(figure),
+            f"{MOST_SECONDS:.0f} s",
+        ),
+        ("from a click to the page of a trial with 16 flows, drawn", f"{result.trial_page_s:.2f} s", ""),
+        ("memory of the page's scripts", f"{result.heap_bytes / 1e6:.0f} MB", ""),
+        ("time to write it, all of `flowsweep report`", f"{result.write_s:.1f} s", ""),
+    )
+    table = "\n".join(f"| {name} | {value} | {limit} |" for name, value, limit in rows)
+    machine = result.machine
+    measured = (
+        f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "
+        f"load {machine.load_average_1min} when it began; Chromium without a GPU. "
+        f"{result.trials} trials, {result.findings} findings, {result.figures} figures. "
+        f"The targets are {'met' if result.met else 'missed'}."
+    )
+    head = "| what | measured | target |\n| --- | --- | --- |"
+    return f"{measured}\n\n{head}\n{table}"
+
+
+def _span(seconds: Sequence[float]) -> str:
+    return f"{median(seconds):.2f} s (slowest of {len(seconds)}: {max(seconds):.2f} s)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
