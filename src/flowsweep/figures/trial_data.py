@@ -175,7 +175,11 @@ def _line(end: _End, quantity: _Quantity, values: Numbers, zero_ns: int) -> Tria
 
 
 def _whole(row: Numbers) -> list[int | None]:
-    return [None if math.isnan(value) else round(value) for value in row.tolist()]
+    known = ~np.isnan(row)
+    whole = np.rint(np.where(known, row, 0.0)).astype(np.int64).tolist()
+    if known.all():
+        return list(whole)
+    return [value if told else None for value, told in zip(whole, known.tolist(), strict=True)]
 
 
 def _unit(highest: float, units: Mapping[str, int]) -> tuple[str, int, float]:
