@@ -5,8 +5,9 @@ import pyarrow as pa
 import pytest
 
 from analysis_support import make_campaign
-from flowsweep.analysis import balance, bins, cells, flow_states, points, summary
+from flowsweep.analysis import balance, bins, cells, durations_cut, flow_states, intervals, points, summary
 from flowsweep.analysis.exact import quotient, share
+from flowsweep.analysis.slow_starts import slow_starts
 from flowsweep.archive import Tables, tables_of
 
 
@@ -24,7 +25,10 @@ def test_the_whole_analysis_compiles(dialect: str) -> None:
     asked = points(summary(tables), tables.trials)
     checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials, tables.flows))
     states = flow_states(tables.samples, tables.trials, tables.flows)
-    for expression in (asked, cells(asked), checked, states):
+    totals = intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)
+    cut = durations_cut(totals, tables.trials)
+    reached = slow_starts(tables.samples, tables.trials, tables.flows, asked)
+    for expression in (asked, cells(asked), checked, states, cut, reached):
         sql = ibis.to_sql(expression, dialect=dialect)
         assert "SELECT" in sql
         assert "FLOOR" not in sql.upper(), "a floored quotient of floats is not exact"

@@ -84,7 +84,16 @@ def _seconds(started_at: str) -> float:
 
 
 def shuffled(series: CampaignSeries, generator: np.random.Generator) -> Floats:
-    """Exchange the values of each block at random: as they might have come if time did not matter."""
+    """Exchange the values of each block at random: as they might have come if time did not matter.
+
+    Args:
+        series: Of n values.
+        generator: Draws the arrangement.
+
+    Returns:
+        (n,) natural logarithms, for a test by permutation within blocks (Good, Permutation, Parametric, and
+        Bootstrap Tests of Hypotheses, 2005).
+    """
     order = np.lexsort((generator.random(len(series.blocks)), series.blocks))
     at = np.argsort(series.blocks, kind="stable")
     values = np.empty_like(series.values)

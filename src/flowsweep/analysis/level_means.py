@@ -63,6 +63,8 @@ def window_levels(observed: Observations, grid: Design) -> list[LevelMeans]:
     Returns:
         One for each direction and congestion control in which at least two window sums ran. Where the windows
         of the two ends differ it is the send window times flows, or the receive window, whichever varies.
+        Method: a mean for each point, repeats as blocks, pure error (Box, Hunter and Hunter, Statistics for
+        Experimenters, 2005, ch. 4); a level's mean is over the points of the other axes that all levels have.
     """
     axis = next((name for name in WINDOW_AXES if _varies(observed, name)), None)
     return [] if axis is None else _grouped(grid, axis)
@@ -76,7 +78,8 @@ def flow_levels(grid: Design) -> list[LevelMeans]:
 
     Returns:
         One for each direction and congestion control in which at least two numbers of flows ran; none where
-        the window per flow varies, too: there it is the product that counts, see `window_levels`.
+        the window per flow varies, too: there it is the product that counts, see `window_levels`, whose
+        method it shares.
     """
     axes = grid.axes
     per_flow = {"window_bytes", "window_send_bytes", "window_recv_bytes"} & set(axes)

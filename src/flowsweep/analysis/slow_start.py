@@ -23,7 +23,8 @@ def slow_start_questions(observed: Observations, reached: Mapping[str, Row]) -> 
 
     Returns:
         One description, none where no trial has samples. The effect is the geometric mean over the trials, in
-        s, with Student's t interval of the logarithm, each point with a mean of its own (pure error).
+        s, with Student's t interval of the mean logarithm (Limpert, Stahel and Abbt, Log-normal distributions
+        across the sciences, BioScience 51, 2001).
     """
     rows = [row for row in observed.rows if row["trial_id"] in reached]
     if not rows:
