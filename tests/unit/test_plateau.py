@@ -81,7 +81,7 @@ def test_a_plateau_in_words() -> None:
     assert plateau.effect_unit == "bytes"
     assert plateau.effect == pytest.approx(PRODUCT_BYTES / USABLE, rel=0.03)
     assert plateau.claim.startswith("a → b: goodput reaches its plateau of ")
-    assert " usable; of those tried " in plateau.claim
+    assert "] (usable: 4" in plateau.claim
     assert plateau.claim.endswith("at this goodput and 40 ms.")
     assert (plateau.n, plateau.figure.kind, plateau.direction) == (36, "product", "a → b")
 

@@ -77,7 +77,7 @@ def _reached(plateau: Plateau) -> str:
     window = f"{level}a {_name(plateau)} of {_interval(knee.requested, knee.low, knee.high)}"
     if knee.usable is None:
         return f"{window}; of those tried {first} is the first that is enough{_theory(plateau)}"
-    usable = f", of which {_interval(knee.usable, knee.usable_low, knee.usable_high)} are usable"
+    usable = f" (usable: {_interval(knee.usable, knee.usable_low, knee.usable_high)})"
     return f"{window}{usable}; of those tried {first} is the first that is enough{_theory(plateau)}"
 
 
