@@ -6,7 +6,7 @@ import pyarrow as pa
 from flowsweep.analysis.summarising import summary
 from flowsweep.archive import Tables
 
-ROWS_AT_A_TIME = 4_000_000
+ROWS_AT_A_TIME = 1_500_000
 """Rows of samples that are summed up together. Fewer would take less memory and more planning."""
 _FACTS = ("trials", "flows", "samples", "cpu", "counters", "links")
 
