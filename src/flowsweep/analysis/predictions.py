@@ -34,26 +34,7 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
         RFC 6298), rtt_at_loss_ms (float64; the mean round-trip time when recoveries began, null without any);
         peer_window_open_share (float64, 0 to 1: the receiver's window, mean / highest, mean over flows).
     """
-    segments = totals.sent_bytes.cast("float64") / totals.mss_bytes.nullif(0)
-    flows = totals.mutate(
-        segments=segments,
-        loss=(totals.recoveries.nullif(0).cast("float64") / segments.nullif(0.0)),
-        rtt_s=totals.rtt_mean_us / _US_PER_S,
-        rto_s=totals.rto_mean_us / _US_PER_S,
-        mss=totals.mss_bytes.cast("float64"),
-        window=totals.peer_window_highest_bytes.cast("float64") / totals.mss_bytes.nullif(0),
-    )
-    predicted = flows.mutate(
-        mathis=theory.mathis_bps(flows.mss, flows.rtt_s, flows.loss),
-        # Beyond a half the model has no meaning.
-        padhye=ibis.cases(
-            (
-                flows.loss < 0.5,
-                theory.padhye_bps(flows.mss, flows.rtt_s, flows.loss, flows.rto_s, flows.window),
-            )
-        ),
-        cubic=theory.cubic_bps(flows.mss, flows.rtt_s, flows.loss),
-    )
+    predicted = _with_formulas(totals)
     sums = predicted.group_by("trial_id").aggregate(
         count=predicted.count(),
         sent_bytes=predicted.sent_bytes.sum().cast("float64"),
@@ -83,6 +64,30 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
             f"theory_{name}_bps": ibis.cases((sums[f"{name}_known"] == sums["count"], sums[name]))
             for name in ("mathis", "padhye", "cubic")
         },
+    )
+
+
+def _with_formulas(totals: ir.Table) -> ir.Table:
+    """Apply Mathis, Padhye and CUBIC's response function to each flow, in bit/s."""
+    segments = totals.sent_bytes.cast("float64") / totals.mss_bytes.nullif(0)
+    flows = totals.mutate(
+        segments=segments,
+        loss=(totals.recoveries.nullif(0).cast("float64") / segments.nullif(0.0)),
+        rtt_s=totals.rtt_mean_us / _US_PER_S,
+        rto_s=totals.rto_mean_us / _US_PER_S,
+        mss=totals.mss_bytes.cast("float64"),
+        window=totals.peer_window_highest_bytes.cast("float64") / totals.mss_bytes.nullif(0),
+    )
+    return flows.mutate(
+        mathis=theory.mathis_bps(flows.mss, flows.rtt_s, flows.loss),
+        # Beyond a half the model has no meaning.
+        padhye=ibis.cases(
+            (
+                flows.loss < 0.5,
+                theory.padhye_bps(flows.mss, flows.rtt_s, flows.loss, flows.rto_s, flows.window),
+            )
+        ),
+        cubic=theory.cubic_bps(flows.mss, flows.rtt_s, flows.loss),
     )
 
 
