@@ -1,6 +1,7 @@
 """Limits that are built into a path, or asked for, are what the samples say limits."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from campaign_support import LAB_MISSING, flowsweep
 from flowsweep.analysis import flow_states, summary
 from flowsweep.archive import Tables, read_archive
+from quota_support import cpu_quota, quotas_missing
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -24,14 +26,24 @@ SWEEPS = {
     "send": (LINK, 'window_send = "64KiB"\nwindow_recv = "1MiB"\ncongestion = "bbr"'),
     "loss": (LOSSY, 'window = "1MiB"\ncongestion = "cubic"'),
     "rate": (LINK, 'window = "1MiB"\nrate = "10Mbit/s"\ncongestion = "cubic"'),
+    "pacing": (LINK, 'window = "1MiB"\npacing_rate = "10Mbit/s"\ncongestion = "cubic"'),
+    "queue": (LINK, 'window = "1MiB"\ncongestion = "bbr"'),
 }
 """Each limit's link and the sweep that meets it."""
+VERDICTS = {
+    "receive": "receive window",
+    "send": "send window",
+    "loss": "congestion window: loss",
+    "rate": "application rate",
+    "pacing": "application rate",
+    "queue": "congestion window: queue",
+}
 Row = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tables]:
-    """All four at the same time, each in a lab of its own: 100 Mbit/s are little to do."""
+    """All at the same time, each in a lab of its own: 100 Mbit/s are little to do."""
     folder = tmp_path_factory.mktemp("limits")
 
     def run(limit: str) -> Tables:
@@ -102,6 +114,42 @@ def test_an_application_rate_leaves_all_of_them_room(found: dict[str, Tables]) -
     assert row["limit_none_share"] >= 0.9, row
     assert row["sender_idle_share"] >= 0.9, row
     assert row["goodput_bps"] == pytest.approx(10e6, rel=0.05)
+
+
+@pytest.mark.parametrize(("limit", "verdict"), VERDICTS.items())
+def test_the_verdict_names_the_limit(found: dict[str, Tables], limit: str, verdict: str) -> None:
+    row = the_trial(found[limit])
+    assert row["verdict"] == verdict, row
+
+
+@pytest.mark.skipif((missing := quotas_missing()) is not None, reason=str(missing))
+@pytest.mark.parametrize(("slow", "verdict"), [("left", "sender CPU"), ("right", "receiver CPU")])
+def test_a_cpu_quota_is_the_limit_of_the_end_that_has_it(slow: str, verdict: str, tmp_path: Path) -> None:
+    plan, archive = tmp_path / "plan.toml", tmp_path / "archive"
+    with cpu_quota(0.1) as launcher:
+        hosts = "".join(
+            f'[hosts.{host}]\naddress = "127.0.0.1"\n' + (f"launch = {launcher}\n" if host == slow else "")
+            for host in ("left", "right")
+        )
+        plan.write_text(LOOPBACK_PLAN.format(hosts=hosts), encoding="utf-8")
+        flowsweep("run", plan, "--archive", archive)
+    row = the_trial(read_archive(archive).tables())
+    assert row["verdict"] == verdict, row
+
+
+LOOPBACK_PLAN = """
+[campaign]
+name = "limits"
+seed = 1
+{hosts}
+[[sweep]]
+name = "sweep"
+paths = [{{ from = "left", to = "right" }}]
+congestion = "cubic"
+duration = "3s"
+omit = "1s"
+interval = "500ms"
+"""
 
 
 def median_of(tables: Tables, column: str) -> float:
