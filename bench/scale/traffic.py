@@ -40,7 +40,6 @@ def samples_of(trial: Trial, seed: int) -> pa.Table:
     parameters = trial.parameters
     count = (parameters.duration_ns + trial.pad_ns) // parameters.sample_interval_ns + 2
     shape = (parameters.flows, count)
-    rows = parameters.flows * count
     times = parameters.sample_interval_ns * np.arange(count + 1) + random.integers(0, 200_000, count + 1)
     window = parameters.window_send_bytes or 1 << 20
     rtt_us = 40_000 + random.integers(0, 3_000, shape)
@@ -68,25 +67,40 @@ def samples_of(trial: Trial, seed: int) -> pa.Table:
         "data_segs_out": acknowledged // MSS_BYTES + again, "delivered": acknowledged // MSS_BYTES,
         "last_data_recv_ms": np.broadcast_to(times[1:] // 1_000_000, shape),
     }  # fmt: skip
+    sink = _sink_columns(random, carried, rtt_us, window)
+    return _table(trial, times, source, sink)
+
+
+def _sink_columns(
+    random: np.random.Generator, carried: Column, rtt_us: Column, window: int
+) -> dict[str, Column]:
+    shape, acknowledged = carried.shape, np.cumsum(carried, axis=1)
     read = np.maximum(carried + random.integers(-20_000, 20_000, shape), 0)
     read[:, -1] += acknowledged[:, -1] - read.sum(axis=1)
-    sink = {
+    return {
         "bytes": read, "bytes_received": acknowledged + 1, "rcv_rtt_us": rtt_us + 500,
         "rcv_space_bytes": random.integers(14_480, window, shape), "rcv_wnd_bytes": np.full(shape, window),
         "rtt_us": rtt_us + 1_000, "min_rtt_us": np.full(shape, 40_100), "rttvar_us": rtt_us // 90,
         "segs_in": acknowledged // MSS_BYTES, "data_segs_in": acknowledged // MSS_BYTES,
-        "last_data_sent_ms": np.broadcast_to(times[1:] // 1_000_000, shape), "snd_cwnd": np.full(shape, 10),
+        "last_data_sent_ms": np.broadcast_to(100 * np.arange(shape[1]), shape),
+        "snd_cwnd": np.full(shape, 10),
         "snd_ssthresh": np.full(shape, NO_THRESHOLD), "snd_wnd_bytes": np.full(shape, 65_535),
         "pacing_rate_bytes_per_s": 20 * MSS_BYTES * 1_000_000 // rtt_us,
     }  # fmt: skip
+
+
+def _table(trial: Trial, times: Column, source: dict[str, Column], sink: dict[str, Column]) -> pa.Table:
+    """Put both ends below each other, with what never changes beside them."""
+    flows, count = source["bytes"].shape
+    rows = flows * count
     kernel = [name for name in dict.fromkeys((*source, *sink)) if name != "bytes"]
-    unset = np.zeros(shape)
+    unset = np.zeros((flows, count))
     columns: dict[str, pa.Array] = {
         "role": pa.array(["source", "sink"]).take(pa.array(np.repeat([0, 1], rows))),
-        "flow": _both(np.repeat(np.arange(parameters.flows), count), pa.int32()),
-        "start_ns": _both(np.tile(times[:-1], parameters.flows)),
-        "end_ns": _both(np.tile(times[1:], parameters.flows)),
-        "bytes": _ends(carried, read),
+        "flow": _both(np.repeat(np.arange(flows), count), pa.int32()),
+        "start_ns": _both(np.tile(times[:-1], flows)),
+        "end_ns": _both(np.tile(times[1:], flows)),
+        "bytes": _ends(source["bytes"], sink["bytes"]),
         **{name: _ends(source.get(name, unset), sink.get(name, unset)) for name in kernel},
         **{name: pa.repeat(pa.scalar(0, pa.int64()), 2 * rows) for name in IDLE_COLUMNS},
         **{name: pa.repeat(pa.scalar(value, pa.int64()), 2 * rows) for name, value in STEADY_COLUMNS.items()},
