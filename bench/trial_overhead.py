@@ -54,7 +54,7 @@ def main() -> int:
     overheads_ms: dict[int, list[float]] = {}
     for record, following in pairwise(records):
         parameters = record.trial.parameters
-        sending_ms = (parameters.duration_ns + parameters.pad_ns) / 1e6
+        sending_ms = (parameters.duration_ns + record.trial.pad_ns) / 1e6
         overhead_ms = _milliseconds(record.started_at, following.started_at) - sending_ms
         overheads_ms.setdefault(parameters.flows, []).append(overhead_ms)
         print(f"{parameters.flows:3d} flows: {overhead_ms:6.1f} ms beyond duration + pad")
