@@ -125,14 +125,6 @@ def cpu_plan(verdict: str, launcher: str) -> str:
     return CPU_PLAN.format(sweeps=sweep, **launch)
 
 
-def small_writes_plan() -> str:
-    """Loopback, and writes so small that the sender does little but to enter the kernel."""
-    axes = 'length = ["64B", "256B"]\ncongestion = ["cubic", "reno"]'
-    return CPU_PLAN.format(
-        left="", right="", sweeps=SWEEP.format(name=sweep_name("small writes"), axes=axes, time=SHORT)
-    )
-
-
 def cpu_cases() -> Iterator[tuple[str, float]]:
     """Each verdict of a CPU with each quota."""
     yield from product(CPU_ENDS, QUOTAS)

@@ -8,7 +8,7 @@ from typing import Any
 
 import ibis
 import pytest
-from limit_plans import LIMITS, cpu_cases, cpu_plan, lab_plans, small_writes_plan, sweep_name
+from limit_plans import LIMITS, cpu_cases, cpu_plan, lab_plans, sweep_name
 from truth_support import NOTES, fill_table, run_side_by_side, table, write_result
 
 from campaign_support import flowsweep
@@ -69,11 +69,7 @@ def _over_loopback(folder: Path) -> list[Found]:
             plan = _written(folder, name, cpu_plan(verdict, launcher))
             flowsweep("run", plan, "--archive", folder / name)
         results += _read(folder / name, {sweep_name(verdict): (f"quota of {share:g} CPU", verdict)})
-    plan = _written(folder, "small-writes", small_writes_plan())
-    flowsweep("run", plan, "--archive", folder / "small-writes")
-    return results + _read(
-        folder / "small-writes", {sweep_name("small writes"): ("small writes", "sender CPU")}
-    )
+    return results
 
 
 def _written(folder: Path, name: str, text: str) -> Path:

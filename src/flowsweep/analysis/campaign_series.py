@@ -12,6 +12,9 @@ MANY_REPEATS = 8
 """From here on the repeats themselves are the series; fewer tell too little of how much repeats differ."""
 LEAST_TIME_TOLD = 0.1
 """Share of the squares of time within repeats that the points must leave."""
+LEAST_TIME_WITHIN = 0.01
+"""Share of the squares of time over the campaign that must lie within repeats: seven of equal length leave a
+fiftieth. A slope seen within moments says nothing of the weeks between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,11 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
         )  # fmt: skip
     fit = Fit(logs, points, repeats)
     times_s = Fit(starts_s, points, repeats).residuals
-    if fit.freedom < 1 or times_s @ times_s < LEAST_TIME_TOLD * _within(starts_s, repeats):
+    least_told = max(
+        LEAST_TIME_TOLD * _within(starts_s, repeats),
+        LEAST_TIME_WITHIN * float(np.square(starts_s - starts_s.mean()).sum()),
+    )
+    if fit.freedom < 1 or times_s @ times_s < least_told:
         return None
     return CampaignSeries(
         times_s=times_s, values=fit.residuals, starts_s=starts_s,

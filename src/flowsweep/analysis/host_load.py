@@ -31,14 +31,19 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
         cores_busy_recv (0 to 1: of all cores of the busiest host at that end, time stolen by a hypervisor
         included, whoever used them); softirq_core_recv (0 to 1: the largest share of a core that a sink's
         software interrupts took); host_dropped_packets (int64: of the hosts' kernels and devices, sinks'
-        receiving and sources' sending; 0 where no counter rose).
+        receiving and sources' sending; 0 where no counter rose, empty where nobody watched the hosts).
     """
     ends = flows.select("trial_id").distinct()
     parts = (_threads(flows), _cores(cpu), _drops(counters))
     joined = ends
     for part in parts:
         joined = joined.left_join(part, "trial_id").drop("trial_id_right")
-    return joined.mutate(host_dropped_packets=joined.host_dropped_packets.coalesce(0))
+    watched = joined.cores_busy_send.notnull() | joined.cores_busy_recv.notnull()
+    return joined.mutate(
+        host_dropped_packets=watched.ifelse(
+            joined.host_dropped_packets.coalesce(0), joined.host_dropped_packets
+        )
+    )
 
 
 def _threads(flows: ir.Table) -> ir.Table:
