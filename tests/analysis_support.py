@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from flowsweep.archive import create_archive
 from flowsweep.run.outcome import FLOWS_SCHEMA, End, Failure, Status, TrialOutcome, TrialRecord
-from flowsweep.schedule.trial import TcpParameters, Trial
+from flowsweep.schedule import TcpParameters, Trial
 
 SECOND_NS = 1_000_000_000
 STARTED_AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -11,7 +11,7 @@ from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
-from flowsweep.hosts.inbox import CPU, SAMPLES, TrialEvent, TrialInbox
+from flowsweep.hosts.inbox import TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
     Connected,
     CpuTime,
@@ -112,9 +112,8 @@ def report(trial: str, role: str, read: list[int], incomplete: Failed | None = N
         origin_unix_ns=0,
         flows=flows,
         strangers=strangers,
-        sample_rows=rows,
-        sample_rows_lost=0,
-        cpu_rows=0,
+        table_rows={"samples": rows},
+        rows_lost=0,
         counters={},
         incomplete=incomplete,
     )
@@ -234,7 +233,7 @@ class FakeChannel:
         elif self.mishap in ("silent", "stuck"):
             self._network.on_silence()
         elif self.mishap == "late":
-            duration_s = 0 if self.request is None else self.request.tcp.duration_us / 1_000_000
+            duration_s = 0 if self.request is None else self.request.test.duration_us / 1_000_000
             asyncio.get_running_loop().call_later(LATE_S + duration_s, self.finish)
         else:
             self.inbox.put(Progress(trial=self._trial, role=self.role, elapsed_us=1_000_000, bytes=125_000))
@@ -249,17 +248,17 @@ class FakeChannel:
             )
         elif self.mishap == "broken":
             incomplete = Failed(trial=self._trial, phase="run", kind="broken", message="connection reset")
-        flows = 1 if self.request is None else self.request.tcp.flows
+        flows = 1 if self.request is None else self.request.test.flows
         if self.mishap != "no_samples":
             table = samples(self.role, [count * flows])
             if self.mishap == "other_columns":
                 table = table.append_column("later", pa.array([7]))
-            self.inbox.put_table(SAMPLES, table)
-        self.inbox.put_table(CPU, cpu_rows(self.role))
+            self.inbox.put_table("samples", table)
+        self.inbox.put_table("cpu", cpu_rows(self.role))
         said = report(self._trial, self.role, [count] * flows, incomplete)
         facts = {
             "origin_unix_ns": self._network.origins.get(self._session.host, 0),
-            "cpu_rows": 2,
+            "table_rows": {"samples": 1, "cpu": 2},
             "counters": {"Tcp.OutSegs": 9},
         }
         self.inbox.put_report(said.model_copy(update=facts))
@@ -282,7 +281,7 @@ class FakeChannel:
         elif isinstance(request.meeting, Listen):
             self.inbox.put(Listening(trial=self._trial, port=5300))
         else:
-            granted = Granted(window_bytes=2 * 65536, window_clipped=False, window_raised=False)
+            granted = Granted(window_bytes=2 * 65536, window_clipped=False, window_raised=False, remarks=[])
             for role in ("source", "sink"):
                 end = self._network.ends[self._trial, role]
                 end.inbox.put(Connected(trial=self._trial, role=role, granted=granted))

@@ -19,7 +19,7 @@ from flowsweep.archive.journal import frame
 from flowsweep.archive.parquet import COMPRESSION, keyed_tables
 from flowsweep.defaults import DRAIN_TIMEOUT_NS, LENGTH_BYTES, MILLISECOND_NS, SECOND_NS
 from flowsweep.run.outcome import FLOWS_SCHEMA, End, TrialOutcome, TrialRecord
-from flowsweep.schedule.trial import TcpParameters, Trial
+from flowsweep.schedule import TcpParameters, Trial
 from scale.traffic import MSS_BYTES, samples_of
 
 FLOWS = (1, 2, 4, 8, 16, 32)

@@ -89,7 +89,8 @@ def with_named_variants(schema: dict[str, Any]) -> dict[str, Any]:
     """Each variant of a tagged union gets a name of its own, so that the models have names to read.
 
     `{"oneOf": [{… "type": {"const": "host_facts"}}]}` becomes a union of references to a definition
-    `HostFacts`. Where that name is taken, the union's name is added: `FailedEvent`.
+    `HostFacts`. Where that name is taken, or says too little, the union's name is added: `FailedEvent`,
+    `TcpTest`.
     """
     schema = copy.deepcopy(schema)
     definitions = schema["$defs"]
@@ -100,11 +101,14 @@ def with_named_variants(schema: dict[str, Any]) -> dict[str, Any]:
         references = []
         for variant in variants:
             name = "".join(word.title() for word in variant["properties"]["type"]["const"].split("_"))
-            name = name + union_name if name in definitions else name
+            name = name + union_name if name in definitions or union_name == "Test" else name
             definitions[name] = variant
             references.append({"$ref": f"#/$defs/{name}"})
         union |= {"oneOf": references, "discriminator": {"propertyName": "type"}}
-    definitions["TcpSettings"]["properties"]["cpus"]["items"] = {"type": "integer"}
+    for test in ("TcpTest", "UdpTest"):
+        definitions[test]["properties"]["cpus"]["items"] = {"type": "integer"}
+    for test in ("RttTest", "PathTest"):
+        definitions[test]["properties"]["sizes_bytes"]["items"] = {"type": "integer"}
     return schema
 
 

@@ -1,5 +1,7 @@
 """The analysis can be written for another backend, and its integers are exact."""
 
+from dataclasses import fields
+
 import ibis
 import pyarrow as pa
 import pytest
@@ -14,14 +16,8 @@ from flowsweep.archive import Tables, tables_of
 @pytest.mark.parametrize("dialect", ["duckdb", "clickhouse"])
 def test_the_whole_analysis_compiles(dialect: str) -> None:
     bound = tables_of(make_campaign(flows=(1,), window_sums=(1 << 18,)))
-    tables = Tables(
-        trials=ibis.table(bound.trials.schema(), name="trials"),
-        flows=ibis.table(bound.flows.schema(), name="flows"),
-        samples=ibis.table(bound.samples.schema(), name="samples"),
-        cpu=ibis.table(bound.cpu.schema(), name="cpu"),
-        counters=ibis.table(bound.counters.schema(), name="counters"),
-        links=ibis.table(bound.links.schema(), name="links"),
-    )
+    names = [field.name for field in fields(Tables)]
+    tables = Tables(**{name: ibis.table(getattr(bound, name).schema(), name=name) for name in names})
     asked = points(summary(tables), tables.trials)
     checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials, tables.flows))
     states = flow_states(tables.samples, tables.trials, tables.flows)

@@ -79,7 +79,7 @@ def test_sources_begin_at_one_moment_each_by_its_own_clock() -> None:
 def test_sources_send_longer_where_several_pairs_take_part() -> None:
     network = FakeNetwork()
     run(network, sources=("s1", "s2"), sinks=("t1",))
-    assert {end.request.tcp.pad_us for end in network.ends.values()} == {1_001_000}
+    assert {end.request.test.pad_us for end in network.ends.values()} == {1_001_000}
 
 
 def test_times_of_several_sinks_count_from_the_earliest_by_the_controllers_clock() -> None:

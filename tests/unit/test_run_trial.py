@@ -47,11 +47,11 @@ def test_both_ends_get_the_same_tokens_and_their_own_window() -> None:
     run(network, window_send_bytes=10_000, window_recv_bytes=20_000)
     source, sink = (end.request for _, end in sorted(network.ends.items(), reverse=True))
     assert (source.role, sink.role) == ("source", "sink")
-    assert (source.tcp.window_bytes, sink.tcp.window_bytes) == (10_000, 20_000)
+    assert (source.test.window_bytes, sink.test.window_bytes) == (10_000, 20_000)
     assert source.token == sink.token
     assert source.answer == sink.answer
     assert source.token != source.answer
-    assert source.tcp.pad_us == 101_000
+    assert source.test.pad_us == 101_000
 
 
 def test_the_source_listens_where_the_sink_cannot_be_reached() -> None:
@@ -115,7 +115,7 @@ def test_an_engine_that_does_not_even_stop_is_ended() -> None:
     [
         ("drain_timeout", "drain", "drain_timeout"),
         ("reads_less", "drain", "bytes_differ"),
-        ("no_samples", "report", "samples_missing"),
+        ("no_samples", "report", "rows_missing"),
     ],
 )
 def test_a_trial_that_is_not_whole_is_incomplete(mishap: str, phase: str, kind: str) -> None:

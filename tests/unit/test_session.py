@@ -163,10 +163,11 @@ def test_tables_are_told_apart_by_their_names(saying) -> None:
         session = await saying(greeting() + b"".join(frames) + said(report("t", "sink", [1])))
         end = await session.channel("t").receive()
         assert isinstance(end, EndReport)
-        assert end.samples is not None
-        assert end.cpu is not None
-        assert (end.samples["bytes"].to_pylist(), end.cpu["bytes"].to_pylist()) == ([1], [3, 4, 5])
-        assert not end.cpu.schema.metadata
+        assert (end.tables["samples"]["bytes"].to_pylist(), end.tables["cpu"]["bytes"].to_pylist()) == (
+            [1],
+            [3, 4, 5],
+        )
+        assert not end.tables["cpu"].schema.metadata
 
     asyncio.run(talk())
 
@@ -239,10 +240,9 @@ def test_samples_come_with_the_report_of_their_own_trial(saying) -> None:
     (progress, end), (other,) = run(talk)
     assert isinstance(progress, Progress)
     assert isinstance(end, EndReport)
-    assert end.samples is not None
-    assert end.samples["bytes"].to_pylist() == [1, 2, 4]
-    assert end.samples.schema.metadata is None
-    assert other.samples["bytes"].to_pylist() == [3]
+    assert end.tables["samples"]["bytes"].to_pylist() == [1, 2, 4]
+    assert end.tables["samples"].schema.metadata is None
+    assert other.tables["samples"]["bytes"].to_pylist() == [3]
     assert other.report.flows[0].bytes == 3
 
 
@@ -257,8 +257,7 @@ def test_pieces_of_samples_may_have_different_columns(saying) -> None:
 
     end = run(talk)
     assert isinstance(end, EndReport)
-    assert end.samples is not None
-    assert end.samples["later"].to_pylist() == [None, 7]
+    assert end.tables["samples"]["later"].to_pylist() == [None, 7]
 
 
 def test_requests_reach_the_engine(saying, tmp_path: Path) -> None:

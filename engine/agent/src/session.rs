@@ -113,7 +113,7 @@ fn begin(prepare: Prepare, trials: &Trials, outbox: &Arc<FrameWriter>) {
     let (ended, out) = (trials.clone(), outbox.clone());
     let (name, unstarted) = (prepare.trial.clone(), key.clone());
     let body = move || {
-        let carried = catch_unwind(AssertUnwindSafe(|| traffic::tcp::carry_out(&prepare, &control, &*out)));
+        let carried = catch_unwind(AssertUnwindSafe(|| traffic::carry_out(&prepare, &control, &*out)));
         if let Err(panic) = carried {
             out.event(Event::Failed(broken(&prepare.trial, "panic", &panic_text(&*panic))));
         }

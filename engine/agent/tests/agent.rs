@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use wire::{Event, FrameKind, HEADER_BYTES, MAGIC, Meeting, Mode, Prepare, Request, Role, TcpSettings, Token};
+use wire::{Event, FrameKind, HEADER_BYTES, MAGIC, Meeting, Mode, Prepare, Request, Role, TcpSettings, Test, Token};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -86,7 +86,7 @@ fn prepare(role: Role, meeting: Meeting) -> Request {
         mode: Mode::Copy,
     };
     let (token, answer) = (Token([3; 16]), Token([4; 16]));
-    Request::Prepare(Box::new(Prepare { trial: "t".into(), role, token, answer, meeting, tcp }))
+    Request::Prepare(Box::new(Prepare { trial: "t".into(), role, token, answer, meeting, test: Test::Tcp(tcp) }))
 }
 
 #[test]

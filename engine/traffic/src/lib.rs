@@ -5,12 +5,14 @@ pub mod defaults;
 mod error;
 mod host;
 mod samples;
-pub mod tcp;
+mod task;
+mod tcp;
 
 pub use control::Control;
 pub use error::TrialError;
 pub use host::{CpuRow, rtnetlink};
 pub use samples::{Sample, SampleBatch, Tabular, schema_json};
+pub use task::{Task, carry_out};
 
 use wire::Event;
 

@@ -1,5 +1,7 @@
 """The summary of archives of any size, in bounded memory."""
 
+from dataclasses import fields
+
 import ibis.expr.types as ir
 import pyarrow as pa
 
@@ -8,7 +10,7 @@ from flowsweep.archive import Tables
 
 ROWS_AT_A_TIME = 1_500_000
 """Rows of samples that are summed up together. Fewer would take less memory and more planning."""
-_FACTS = ("trials", "flows", "samples", "cpu", "counters", "links")
+_FACTS = tuple(field.name for field in fields(Tables))
 
 
 def summarised(tables: Tables, *, rows_at_a_time: int = ROWS_AT_A_TIME) -> ir.Table:

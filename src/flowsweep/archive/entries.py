@@ -11,7 +11,9 @@ from flowsweep.archive.imported import ImportedTrial
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 
-TABLES = ("samples", "flows", "cpu", "counters", "links")
+OF_TESTS = ("datagrams", "histograms", "echoes", "hops", "trains")
+"""Tables that only some tests fill."""
+TABLES = ("samples", "flows", "cpu", "counters", "links", *OF_TESTS)
 """The tables that have files; `trials` is made from the journal."""
 
 TRIALS_FOLDER = "trials"
@@ -48,6 +50,8 @@ class FinishedEntry(_Entry):
     cpu_rows: int = 0
     counter_rows: int = 0
     link_rows: int = 0
+    rows_of_tests: dict[str, int] = {}
+    """Of those of `OF_TESTS` that have rows."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -55,6 +59,7 @@ class FinishedEntry(_Entry):
         rows = {
             "samples": self.sample_rows, "flows": self.flow_rows,
             "cpu": self.cpu_rows, "counters": self.counter_rows, "links": self.link_rows,
+            **self.rows_of_tests,
         }  # fmt: skip
         return tuple(name for name, count in rows.items() if count)
 
@@ -95,6 +100,11 @@ class CompactedEntry(_Entry):
     cpu: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    datagrams: tuple[str, ...] = ()
+    histograms: tuple[str, ...] = ()
+    echoes: tuple[str, ...] = ()
+    hops: tuple[str, ...] = ()
+    trains: tuple[str, ...] = ()
 
     @property
     def files(self) -> dict[str, tuple[str, ...]]:

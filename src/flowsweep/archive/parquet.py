@@ -52,12 +52,74 @@ NEEDED_CPU_FIELDS = (
 )
 """What an analysis may ask of CPU time, also where no engine recorded any."""
 
+_DATAGRAM_FIELDS = (
+    *HOST_FIELDS,
+    pa.field("role", pa.string(), nullable=False),
+    pa.field("flow", pa.int32(), nullable=False),
+    pa.field("start_ns", pa.int64(), nullable=False),
+    pa.field("end_ns", pa.int64(), nullable=False),
+    pa.field("datagrams", pa.int64(), nullable=False),
+    pa.field("reordered", pa.int64(), nullable=False),
+    pa.field("duplicates", pa.int64(), nullable=False),
+    pa.field("missing", pa.int64(), nullable=False),
+    pa.field("jitter_ns", pa.int64()),
+    pa.field("delay_min_ns", pa.int64()),
+    pa.field("delay_mean_ns", pa.int64()),
+    pa.field("delay_max_ns", pa.int64()),
+)
+_HISTOGRAM_FIELDS = (
+    *HOST_FIELDS,
+    pa.field("role", pa.string(), nullable=False),
+    pa.field("flow", pa.int32(), nullable=False),
+    pa.field("quantity", pa.string(), nullable=False),
+    pa.field("low", pa.int64(), nullable=False),
+    pa.field("high", pa.int64(), nullable=False),
+    pa.field("count", pa.int64(), nullable=False),
+)
+_ECHO_FIELDS = (
+    *HOST_FIELDS,
+    pa.field("sequence", pa.int64(), nullable=False),
+    pa.field("echo", pa.string(), nullable=False),
+    pa.field("size_bytes", pa.int64(), nullable=False),
+    pa.field("sent_ns", pa.int64(), nullable=False),
+    pa.field("rtt_ns", pa.int64()),
+)
+_HOP_FIELDS = (
+    *HOST_FIELDS,
+    pa.field("sequence", pa.int64(), nullable=False),
+    pa.field("ttl", pa.int32(), nullable=False),
+    pa.field("size_bytes", pa.int64(), nullable=False),
+    pa.field("sent_ns", pa.int64(), nullable=False),
+    pa.field("rtt_ns", pa.int64()),
+    pa.field("address", pa.string()),
+    pa.field("answer", pa.string()),
+)
+_TRAIN_FIELDS = (
+    *HOST_FIELDS,
+    pa.field("train", pa.int64(), nullable=False),
+    pa.field("kind", pa.string(), nullable=False),
+    pa.field("rate_bps", pa.int64()),
+    pa.field("sequence", pa.int64(), nullable=False),
+    pa.field("size_bytes", pa.int64(), nullable=False),
+    pa.field("sent_ns", pa.int64(), nullable=False),
+    pa.field("received_ns", pa.int64(), nullable=False),
+)
+NEEDED_FIELDS = {
+    "samples": NEEDED_SAMPLE_FIELDS,
+    "cpu": NEEDED_CPU_FIELDS,
+    "datagrams": _DATAGRAM_FIELDS,
+    "histograms": _HISTOGRAM_FIELDS,
+    "echoes": _ECHO_FIELDS,
+    "hops": _HOP_FIELDS,
+    "trains": _TRAIN_FIELDS,
+}
+"""What an analysis may ask of each of the engines' tables: schema/NAME.json says what the columns mean."""
+
 EMPTY_TABLES = {
     name: pa.schema([*fields, *KEY_FIELDS]).empty_table()
     for name, fields in (
-        ("samples", NEEDED_SAMPLE_FIELDS),
+        *NEEDED_FIELDS.items(),
         ("flows", FLOWS_SCHEMA),
-        ("cpu", NEEDED_CPU_FIELDS),
         ("counters", COUNTERS_SCHEMA),
         ("links", LINKS_SCHEMA),
     )
@@ -115,10 +177,12 @@ def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:
         "cpu": outcome.cpu,
         "counters": outcome.counters,
         "links": outcome.links,
+        **outcome.of_tests,
     }
-    for name, fields in (("samples", NEEDED_SAMPLE_FIELDS), ("cpu", NEEDED_CPU_FIELDS)):
-        missing = sorted({field.name for field in fields} - set(tables[name].column_names))
-        if missing and tables[name].num_rows:
+    for name, fields in NEEDED_FIELDS.items():
+        table = tables.get(name)
+        missing = () if table is None else sorted({field.name for field in fields} - set(table.column_names))
+        if missing and table is not None and table.num_rows:
             raise ArchiveError(
                 f"trial {outcome.record.trial_id}: the engine's {name} lack the column {', '.join(missing)}"
             )

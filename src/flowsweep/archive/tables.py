@@ -1,4 +1,4 @@
-"""A campaign as Ibis tables: trials, flows, samples, cpu, counters, links."""
+"""A campaign as Ibis tables: trials, and what the engines and emulated links told."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +34,16 @@ class Tables:
     """One row per trial, end and counter that rose: `COUNTERS_SCHEMA` and trial_id, attempt."""
     links: ir.Table
     """One row per trial, emulated link, direction and moment: `LINKS_SCHEMA` and trial_id, attempt."""
+    datagrams: ir.Table
+    """One row per trial, flow of datagrams, end and sample interval; columns as for samples."""
+    histograms: ir.Table
+    """One row per trial, flow of datagrams, end, quantity and step of its histogram."""
+    echoes: ir.Table
+    """One row per trial and question for a round-trip time."""
+    hops: ir.Table
+    """One row per trial and probe of a hop."""
+    trains: ir.Table
+    """One row per trial and packet of a train or stream that arrived."""
 
 
 def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:

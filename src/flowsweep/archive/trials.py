@@ -9,7 +9,7 @@ import pyarrow as pa
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
-from flowsweep.schedule import path_mtu_bytes, path_rate_bps
+from flowsweep.schedule import TcpParameters, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.trial import Trial
 
 TRIALS_SCHEMA = pa.schema(
@@ -161,7 +161,7 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
 
 
 def _asked(trial: Trial) -> dict[str, Any]:
-    asked = trial.parameters.model_dump()
+    asked = _WITHOUT | trial.parameters.model_dump()
     return asked | {
         "flows": trial.total_flows,
         "flows_per_pair": trial.parameters.flows,
@@ -174,12 +174,18 @@ def _asked(trial: Trial) -> dict[str, Any]:
     }
 
 
+_WITHOUT: dict[str, Any] = {"omit_ns": 0, "affinity": (), "mode": "copy", "congestion": None}
+"""Of a test that has no such settings."""
+
+
 def _granted(record: TrialRecord) -> dict[str, Any]:
     ends = [*record.sources, *record.sinks]
     in_use = dict.fromkeys(end.congestion for end in record.sources if end.congestion is not None)
     several_sinks = len(record.trial.sinks) > 1
+    parameters = record.trial.parameters
+    asked = parameters.congestion if isinstance(parameters, TcpParameters) else None
     return {
-        "congestion": ", ".join(in_use) or record.trial.parameters.congestion,
+        "congestion": ", ".join(in_use) or asked,
         "mss_granted_bytes": _least(end.mss_bytes for end in record.sources),
         "window_granted_send_bytes": _least(end.window_granted_bytes for end in record.sources),
         "window_granted_recv_bytes": _least(end.window_granted_bytes for end in record.sinks),

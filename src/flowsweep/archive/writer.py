@@ -145,6 +145,7 @@ class ArchiveWriter:
             cpu_rows=outcome.cpu.num_rows,
             counter_rows=outcome.counters.num_rows,
             link_rows=outcome.links.num_rows,
+            rows_of_tests={name: table.num_rows for name, table in outcome.of_tests.items()},
         )
         with disk.reported(self.folder / entry.folder, "cannot be written"):
             write_attempt(self.folder / entry.folder, keyed_tables(outcome))

@@ -14,6 +14,7 @@ from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
 from flowsweep.plan.model import Group, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
+from flowsweep.schedule.parameters import Bulk
 from flowsweep.wording import (
     counted,
     direction,
@@ -158,8 +159,9 @@ def _order(plan: Plan) -> str:
 
 def _windows(points: Sequence[Point]) -> str:
     """Show the range at each end, once where both are alike."""
-    send = _range([point.parameters.window_send_bytes for point in points])
-    recv = _range([point.parameters.window_recv_bytes for point in points])
+    bulk = [point.parameters for point in points if isinstance(point.parameters, Bulk)]
+    send = _range([parameters.window_send_bytes for parameters in bulk])
+    recv = _range([parameters.window_recv_bytes for parameters in bulk])
     return send if send == recv else f"send {send}, receive {recv}"
 
 

@@ -17,7 +17,8 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
 )
-from flowsweep.schedule import Trial
+from flowsweep.schedule import TcpParameters, Trial
+from flowsweep.schedule.parameters import Bulk
 from flowsweep.units import DURATION_UNITS
 from flowsweep.wording import both_windows, counted, direction, format_duration, format_rate, hosts_of_groups
 
@@ -52,11 +53,14 @@ def progress_view(console: Console | None = None) -> Iterator[ProgressView]:
 def what_runs(trial: Trial) -> str:
     """Name a trial in a few words: "a → b, 4 flows, 256 KiB window"."""
     parameters = trial.parameters
-    ends = (parameters.window_send_bytes, parameters.window_recv_bytes)
-    window = "" if ends == (None, None) else f", {both_windows(*ends)} window"
+    window = mode = ""
+    if isinstance(parameters, Bulk):
+        ends = (parameters.window_send_bytes, parameters.window_recv_bytes)
+        window = "" if ends == (None, None) else f", {both_windows(*ends)} window"
     hosts = hosts_of_groups(len(trial.sources), len(trial.sinks))
     who = f"{direction(trial.src, trial.dst)}, {hosts} hosts" if hosts else direction(trial.src, trial.dst)
-    mode = "" if parameters.mode == "copy" else f", {parameters.mode}"
+    if isinstance(parameters, TcpParameters) and parameters.mode != "copy":
+        mode = f", {parameters.mode}"
     return f"{who}, {counted(trial.total_flows, 'flow')}{window}{mode}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flowsweep.schedule.trial import Family
+from flowsweep.schedule.parameters import Family
 
 
 @dataclass(frozen=True, slots=True)

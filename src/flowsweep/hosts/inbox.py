@@ -1,6 +1,7 @@
 """What an engine says about one trial, in order, until the session is lost."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -15,15 +16,9 @@ class EndReport:
     """The end of a trial at one end: the engine's report, and the tables that came ahead of it."""
 
     report: Report
-    samples: pa.Table | None
-    """Absent: there were none."""
-    cpu: pa.Table | None = None
-    """CPU time of cores and threads; absent: there was none."""
+    tables: Mapping[str, pa.Table]
+    """By name; those without rows are absent."""
 
-
-SAMPLES = "samples"
-CPU = "cpu"
-"""Names of the tables, as an engine says them in the metadata of what it sends."""
 
 T = TypeVar("T")
 
@@ -63,7 +58,7 @@ class TrialInbox(Inbox[TrialEvent]):
         self._tables: dict[str, list[pa.Table]] = {}
 
     def put_table(self, name: str, piece: pa.Table) -> None:
-        """Keep a piece of a table until the report comes. Tables of unknown names are dropped with it."""
+        """Keep a piece of a table until the report comes."""
         self.tables_received += 1
         self._tables.setdefault(name, []).append(piece)
 
@@ -73,4 +68,4 @@ class TrialInbox(Inbox[TrialEvent]):
             name: pa.concat_tables(pieces, promote_options="default") for name, pieces in self._tables.items()
         }
         self._tables = {}
-        self.put(EndReport(report, whole.get(SAMPLES), whole.get(CPU)))
+        self.put(EndReport(report, whole))

@@ -143,6 +143,12 @@ class Describe(BaseModel):
     type: Literal["describe"] = "describe"
 
 
+Echo = TypeAliasType("Echo", Literal["auto", "icmp", "udp", "tcp_connect"])
+"""
+What a round trip consists of.
+"""
+
+
 class Failed(BaseModel):
     """
     Why a trial, or one end of it, did not go as asked.
@@ -252,6 +258,10 @@ class FlowReport(BaseModel):
     """
     Remote port.
     """
+    udp: UdpCounts | None = None
+    """
+    Of a stream of datagrams only.
+    """
 
 
 class Granted(BaseModel):
@@ -267,10 +277,26 @@ class Granted(BaseModel):
     """
     Congestion control in use.
     """
+    echo: Echo | None = None
+    """
+    How round-trip times are measured: `icmp`, `udp` or `tcp_connect`. Absent where none are.
+    """
+    gro: bool | None = None
+    """
+    Whether the kernel hands this end several datagrams at once (`UDP_GRO`). Absent where that is no question.
+    """
+    gso: bool | None = None
+    """
+    Whether the kernel cuts what this end sends into datagrams (`UDP_SEGMENT`). Absent where that is no question.
+    """
     mss_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Segment size of what this end sends when the flow was set up, in bytes of payload without TCP options. It may
     grow later: the samples have `snd_mss_bytes`.
+    """
+    remarks: list[str]
+    """
+    What was asked for and is not to be had here, a sentence each: what, why, and what is done instead.
     """
     window_bytes: Annotated[int | None, Field(ge=0)] = None
     """
@@ -507,6 +533,78 @@ class Nic(BaseModel):
     """
 
 
+class PathTest(BaseModel):
+    """
+    Hops, their capacity, and the capacity and load of the whole path.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    connect_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long meeting the other end may take.
+    """
+    deadline_us: Annotated[int, Field(ge=0)]
+    """
+    How long all of it may take.
+    """
+    every_us: Annotated[int, Field(ge=0)]
+    """
+    From one probe to the next; longer where a host limits its answers.
+    """
+    family: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    4 or 6: the IP version to use; either if absent.
+    """
+    probes: Annotated[int, Field(ge=0)]
+    """
+    Probes of each size at each hop.
+    """
+    seed: Annotated[int, Field(ge=0)]
+    """
+    Of the random draws.
+    """
+    sizes_bytes: list[int]
+    """
+    Sizes of the probes of each hop, in bytes.
+    """
+    stream_packets: Annotated[int, Field(ge=0)]
+    """
+    Packets of a stream.
+    """
+    stream_rates: Annotated[int, Field(ge=0)]
+    """
+    How many rates, evenly apart.
+    """
+    streams: Annotated[int, Field(ge=0)]
+    """
+    Streams at each of some rates up to what the trains showed, which show what is free of it.
+    """
+    timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long an answer may take before it counts as lost.
+    """
+    train_bytes: Annotated[int, Field(ge=0)]
+    """
+    Size of a packet of trains and streams, in bytes.
+    """
+    train_packets: Annotated[int, Field(ge=0)]
+    """
+    Packets of a train.
+    """
+    trains: Annotated[int, Field(ge=0)]
+    """
+    Trains of packets, back to back, that show the narrowest link.
+    """
+    ttl_max: Annotated[int, Field(ge=0, le=255)]
+    """
+    Hops to look for, at most; 0: none.
+    """
+    type: Literal["path"] = "path"
+
+
 Phase = TypeAliasType(
     "Phase", Literal["prepare", "listen", "connect", "run", "drain", "report"]
 )
@@ -555,9 +653,9 @@ class Prepare(BaseModel):
     """
     Which end this engine is.
     """
-    tcp: TcpSettings
+    test: Test
     """
-    Flows, windows, times.
+    What is measured, and how.
     """
     token: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """
@@ -629,10 +727,6 @@ class Report(BaseModel):
     `/proc/net/snmp` and `netstat`, `Ip6InReceives` and others of `snmp6`, `softnet.dropped`, each device's, such as
     `eth0.rx_dropped`, and its driver's own, such as `eth0.ethtool.rx_no_buffer`. Those that did not rise are left out.
     """
-    cpu_rows: Annotated[int, Field(ge=0)]
-    """
-    Rows of CPU time sent ahead of this report.
-    """
     flows: list[FlowReport]
     """
     One entry for each flow.
@@ -649,17 +743,17 @@ class Report(BaseModel):
     """
     Which end reports.
     """
-    sample_rows: Annotated[int, Field(ge=0)]
+    rows_lost: Annotated[int, Field(ge=0)]
     """
-    Samples sent ahead of this report, in rows.
-    """
-    sample_rows_lost: Annotated[int, Field(ge=0)]
-    """
-    Rows that could not be kept or read back, of samples and of CPU time.
+    Rows that could not be kept or read back, of all tables.
     """
     strangers: Strangers
     """
     Connections that were not this trial's.
+    """
+    table_rows: dict[str, TableRowsAdditionalProperty]
+    """
+    Rows sent ahead of this report, by the name of their table.
     """
     throttled_us: Annotated[int | None, Field(ge=0)] = None
     """
@@ -729,6 +823,58 @@ class Route(BaseModel):
     """
     Address they are sent from.
     """
+
+
+class RttTest(BaseModel):
+    """
+    Round-trip times.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    connect_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long meeting the other end may take.
+    """
+    dscp: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    Differentiated services code point, 0 to 63.
+    """
+    duration_us: Annotated[int, Field(ge=0)]
+    """
+    How long to ask.
+    """
+    echo: Echo
+    """
+    What to ask with.
+    """
+    every_us: Annotated[int, Field(ge=0)]
+    """
+    From one question to the next; the mean of it if `poisson`.
+    """
+    family: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    4 or 6: the IP version to use; either if absent.
+    """
+    poisson: bool
+    """
+    Draw the times between questions from an exponential distribution (RFC 2330).
+    """
+    seed: Annotated[int, Field(ge=0)]
+    """
+    Of the random draws.
+    """
+    sizes_bytes: list[int]
+    """
+    Payload of a question and of its answer, in bytes, headers of this protocol included; asked in turn, at random.
+    """
+    timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long an answer may take before it counts as lost.
+    """
+    type: Literal["rtt"] = "rtt"
 
 
 class Start(BaseModel):
@@ -810,9 +956,14 @@ class Strangers(BaseModel):
     """
 
 
-class TcpSettings(BaseModel):
+TableRowsAdditionalProperty = TypeAliasType(
+    "TableRowsAdditionalProperty", Annotated[int, Field(ge=0)]
+)
+
+
+class TcpTest(BaseModel):
     """
-    The settings of one end's flows. Times in whole microseconds.
+    Bulk TCP connections.
     """
 
     model_config = ConfigDict(
@@ -891,8 +1042,162 @@ class TcpSettings(BaseModel):
     """
     How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
     """
+    type: Literal["tcp"] = "tcp"
     window_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
     absent.
     """
+
+
+class UdpCounts(BaseModel):
+    """
+    What one end counted of one flow's datagrams.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    behind_max_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    How far a source fell behind its pace, at most, in nanoseconds.
+    """
+    burst_max: Annotated[int | None, Field(ge=0)] = None
+    """
+    Most datagrams that a source sent at once to catch up, or because it has no pace to keep.
+    """
+    datagrams: Annotated[int, Field(ge=0)]
+    """
+    A source's: handed to the kernel. A sink's: different ones that came before the drain was over.
+    """
+    delay_min_ns: int | None = None
+    """
+    Smallest difference of the sink's receiving time and the source's sending time, each by its own wall clock, in
+    nanoseconds.
+    """
+    duplicates: Annotated[int, Field(ge=0)]
+    """
+    Came again (RFC 5560); not among `datagrams`.
+    """
+    jitter_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    Interarrival jitter at the end (RFC 3550), in nanoseconds, from the kernel's times.
+    """
+    late: Annotated[int, Field(ge=0)]
+    """
+    Came after the drain was over; not among `datagrams`, so that they are part of what is lost.
+    """
+    loss_burst_max: Annotated[int, Field(ge=0)]
+    """
+    The longest of them.
+    """
+    loss_bursts: Annotated[int, Field(ge=0)]
+    """
+    Runs of numbers that never came.
+    """
+    refused: Annotated[int, Field(ge=0)]
+    """
+    Datagrams that the sending kernel refused (no buffers); they were sent again under the same number.
+    """
+    reordered: Annotated[int, Field(ge=0)]
+    """
+    Of a sink's, those that came after one with a higher number (RFC 4737, Type-P-Reordered).
+    """
+    reordering_extent_max: Annotated[int, Field(ge=0)]
+    """
+    How many later ones had come before the latest of them, at most (RFC 4737, 4.2.1).
+    """
+    socket_dropped: Annotated[int | None, Field(ge=0)] = None
+    """
+    Dropped by the kernel since this flow's socket was full (`SO_MEMINFO`); absent if it does not tell.
+    """
+
+
+class UdpTest(BaseModel):
+    """
+    Streams of numbered datagrams.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    clip_allowed: bool
+    """
+    Run even if the kernel grants less than was asked for.
+    """
+    connect_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long setting the flows up may take; it is retried until then.
+    """
+    cpus: list[int]
+    """
+    CPUs the threads are bound to, in turn; unbound if empty.
+    """
+    drain_us: Annotated[int, Field(ge=0)]
+    """
+    How long the sink listens on once the source has stopped. What comes later is late.
+    """
+    dscp: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    Differentiated services code point, 0 to 63.
+    """
+    duration_us: Annotated[int, Field(ge=0)]
+    """
+    How long the source sends once the flows stand.
+    """
+    family: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    4 or 6: the IP version to use; either if absent.
+    """
+    flows: Annotated[int, Field(ge=0)]
+    """
+    Parallel streams, each with a source port of its own.
+    """
+    gro: bool
+    """
+    Have the kernel hand over several datagrams at once (`UDP_GRO`) where it can.
+    """
+    gso: bool
+    """
+    Have the kernel cut large buffers into datagrams (`UDP_SEGMENT`) where it can and the pace allows it.
+    """
+    length_bytes: Annotated[int, Field(ge=0)]
+    """
+    Payload of a datagram, in bytes, its header included.
+    """
+    pad_us: Annotated[int, Field(ge=0)]
+    """
+    How much longer it sends, so that the sink's last bin is whole.
+    """
+    rate_bps: Annotated[int | None, Field(ge=0)] = None
+    """
+    Rate of payload, per flow, in bit/s. Without rate and spacing a source sends as fast as it can.
+    """
+    sample_interval_us: Annotated[int, Field(ge=0)]
+    """
+    How often both ends record.
+    """
+    silence_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long a flow that should send may be silent before it counts as broken off.
+    """
+    spacing_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    From the beginning of a datagram to the beginning of the flow's next one, in nanoseconds, in place of a rate.
+    """
+    type: Literal["udp"] = "udp"
+    window_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the host's default if absent.
+    """
+
+
+Test = TypeAliasType(
+    "Test",
+    Annotated[TcpTest | UdpTest | RttTest | PathTest, Field(discriminator="type")],
+)
+"""
+What is measured, with its settings.
+"""

@@ -12,7 +12,7 @@ from flowsweep.defaults import SESSION_OPEN_TIMEOUT_S, SESSION_REQUEST_TIMEOUT_S
 from flowsweep.errors import SessionError
 from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.frames import Frame, FrameError, FrameKind, FrameReader, encode
-from flowsweep.hosts.inbox import SAMPLES, Inbox, TrialEvent, TrialInbox
+from flowsweep.hosts.inbox import Inbox, TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
     Clock,
     ClockRequest,
@@ -28,7 +28,7 @@ from flowsweep.hosts.messages import (
 )
 from flowsweep.hosts.process import PipedProcess
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 _READ_BYTES = 256 << 10
 _SHOWN_CHARACTERS = 400
@@ -200,7 +200,7 @@ class Session:
             # Arrow calls it so where a stream is shorter than it says; nothing was read from the engine here.
             raise FrameError(f"a table that is not Arrow: {error}") from error
         trial = metadata.pop(b"trial", b"").decode(errors="replace")
-        name = metadata.pop(b"table", SAMPLES.encode()).decode(errors="replace")
+        name = metadata.pop(b"table", b"samples").decode(errors="replace")
         metadata.pop(b"role", None)
         if (inbox := self._trials.get(trial)) is not None:
             inbox.put_table(name, table.replace_schema_metadata(metadata or None))

@@ -1,6 +1,6 @@
 """The data of all ends of a trial, joined: whose they are, flows numbered through, times on one axis."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,6 +12,9 @@ from flowsweep.run.end import TrialEnd
 from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.run.pair import Pair
 
+_OF_ALL = ("samples", "cpu")
+"""Tables that every test may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Data:
@@ -21,6 +24,7 @@ class Data:
     flows: pa.Table
     cpu: pa.Table
     counters: pa.Table
+    of_tests: Mapping[str, pa.Table]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ def data_of(pairs: Sequence[Pair]) -> Data:
     told = _told(pairs)
     origins = _origins(told, pairs)
     return Data(
-        samples=_joined([_samples(one) for one in told]),
+        samples=_joined([_of_flows(one, "samples") for one in told]),
         flows=pa.Table.from_pylist(
             [
                 _flow_row(one, flow, origin_ns)
@@ -58,6 +62,7 @@ def data_of(pairs: Sequence[Pair]) -> Data:
             ],
             schema=COUNTERS_SCHEMA,
         ),
+        of_tests=_of_tests(told),
     )
 
 
@@ -95,13 +100,19 @@ def _joined(pieces: Sequence[pa.Table | None]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
 
 
-def _samples(one: _Told) -> pa.Table | None:
-    table = one.result.samples
+def _of_tests(told: Sequence[_Told]) -> dict[str, pa.Table]:
+    names = dict.fromkeys(name for one in told for name in one.result.tables)
+    joined = {name: _joined([_of_flows(one, name) for one in told]) for name in names if name not in _OF_ALL}
+    return {name: table for name, table in joined.items() if table.num_rows}
+
+
+def _of_flows(one: _Told, name: str) -> pa.Table | None:
+    table = one.result.tables.get(name)
     return None if table is None else _with_hosts(_numbered(table, "flow", one.first_flow), one)
 
 
 def _cpu(one: _Told) -> pa.Table | None:
-    table = one.result.cpu
+    table = one.result.tables.get("cpu")
     if table is None:
         return None
     if not one.of_host:
@@ -131,5 +142,6 @@ def _with_hosts(table: pa.Table, one: _Told) -> pa.Table:
 
 def _flow_row(one: _Told, flow: FlowReport, origin_ns: int) -> dict[str, object]:
     cpu = {f"cpu_{name}": value for name, value in flow.cpu.model_dump().items()}
+    udp = {} if flow.udp is None else {f"udp_{name}": value for name, value in flow.udp.model_dump().items()}
     whose = {"host": one.end.access.name, "peer": one.end.peer, "role": one.end.role, "origin_ns": origin_ns}
-    return whose | flow.model_dump(exclude={"cpu"}) | cpu | {"flow": one.first_flow + flow.flow}
+    return whose | flow.model_dump(exclude={"cpu", "udp"}) | cpu | udp | {"flow": one.first_flow + flow.flow}

@@ -1,5 +1,6 @@
 """What became of a trial: what run/ hands to a recorder, and what the archive keeps."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -133,6 +134,8 @@ class TrialOutcome:
     """One row per host, role and counter that rose, in COUNTERS_SCHEMA."""
     links: pa.Table = field(default_factory=LINKS_SCHEMA.empty_table)
     """One row per emulated link, direction and moment, in LINKS_SCHEMA."""
+    of_tests: Mapping[str, pa.Table] = field(default_factory=dict)
+    """What only some tests record: the engine's tables with rows, by name, with host and peer."""
 
 
 FLOWS_SCHEMA = pa.schema(  # What an engine always tells may be null of a trial that was imported
@@ -155,6 +158,20 @@ FLOWS_SCHEMA = pa.schema(  # What an engine always tells may be null of a trial 
         pa.field("cpu_elapsed_us", pa.int64()),
         pa.field("cpu_voluntary_switches", pa.int64()),
         pa.field("cpu_involuntary_switches", pa.int64()),
+        # Of streams of datagrams, as `UdpCounts` in schema/messages.json defines them
+        pa.field("udp_datagrams", pa.int64()),
+        pa.field("udp_reordered", pa.int64()),
+        pa.field("udp_reordering_extent_max", pa.int64()),
+        pa.field("udp_duplicates", pa.int64()),
+        pa.field("udp_late", pa.int64()),
+        pa.field("udp_loss_bursts", pa.int64()),
+        pa.field("udp_loss_burst_max", pa.int64()),
+        pa.field("udp_socket_dropped", pa.int64()),
+        pa.field("udp_refused", pa.int64()),
+        pa.field("udp_jitter_ns", pa.int64()),
+        pa.field("udp_delay_min_ns", pa.int64()),
+        pa.field("udp_behind_max_ns", pa.int64()),
+        pa.field("udp_burst_max", pa.int64()),
     ]
 )
 

@@ -7,7 +7,8 @@ from flowsweep.hosts.messages import Connect, Listen, Prepare
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import Deadlines, TrialEnd
 from flowsweep.run.engines import Place
-from flowsweep.run.requests import address_for, connect, listen, tcp_settings
+from flowsweep.run.requests import address_for, connect, listen
+from flowsweep.run.settings import settings_of
 from flowsweep.run.together import all_of
 
 _TOKEN_BYTES = 16
@@ -42,9 +43,9 @@ class Pair:
         token, answer = secrets.token_hex(_TOKEN_BYTES), secrets.token_hex(_TOKEN_BYTES)
 
         def request(end: TrialEnd, meeting: Listen | Connect) -> Prepare:
-            settings = tcp_settings(self._trial, end.role)
+            test = settings_of(self._trial.parameters, end.role, self._trial.pad_ns)
             return Prepare(
-                trial=self._name, role=end.role, token=token, answer=answer, meeting=meeting, tcp=settings
+                trial=self._name, role=end.role, token=token, answer=answer, meeting=meeting, test=test
             )
 
         await listener.prepare(request(listener, listen(listener.access)))

@@ -34,6 +34,7 @@ def outcome_of(attempt: Attempt, pairs: Sequence[Pair], failure: Failure | None)
         flows=data.flows,
         cpu=data.cpu,
         counters=data.counters,
+        of_tests=data.of_tests,
     )
 
 
@@ -99,6 +100,6 @@ def _end(end: TrialEnd) -> End | None:
         clock_offset_ns=end.clock.offset_ns,
         clock_bound_ns=end.clock.bound_ns,
         strangers=0 if report is None else sum(report.strangers.model_dump().values()),
-        sample_rows_lost=0 if report is None else report.sample_rows_lost,
+        sample_rows_lost=0 if report is None else report.rows_lost,
         throttled_us=None if report is None else report.throttled_us,
     )

@@ -72,14 +72,10 @@ def _bytes_differ(pair: Pair) -> Failure | None:
 
 def _rows_missing(pair: Pair) -> Failure | None:
     for end in pair.ends:
-        report = _report(end)
-        samples, cpu = (None, None) if end.result is None else (end.result.samples, end.result.cpu)
-        for kind, name, announced, table in (
-            ("samples_missing", "samples", report.sample_rows, samples),
-            ("cpu_missing", "CPU time", report.cpu_rows, cpu),
-        ):
+        for name, announced in _report(end).table_rows.items():
+            table = None if end.result is None else end.result.tables.get(name)
             arrived = 0 if table is None else table.num_rows
             if arrived != announced:
                 message = f"{announced} rows of {name} were announced, {arrived} came"
-                return end.error("report", kind, message).failure
+                return end.error("report", "rows_missing", message).failure
     return None

@@ -126,7 +126,7 @@ async def _run_and_drain(trial: Trial, pairs: Sequence[Pair], progress: Progress
 def _longest_run_ns(trial: Trial) -> int:
     """What an engine allows itself: the duration counts from when bytes of all flows have arrived."""
     parameters = trial.parameters
-    return CONNECT_TIMEOUT_NS + parameters.duration_ns + trial.pad_ns + parameters.drain_timeout_ns
+    return CONNECT_TIMEOUT_NS + parameters.duration_ns + trial.pad_ns + parameters.wait_ns
 
 
 async def _stop(start_line: asyncio.Barrier | None, ends: Sequence[TrialEnd]) -> None:

@@ -3,17 +3,29 @@
 from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
 from flowsweep.schedule.grid import Point, expand
 from flowsweep.schedule.order import schedule
+from flowsweep.schedule.parameters import (
+    AnyParameters,
+    PathParameters,
+    RttParameters,
+    TcpParameters,
+    UdpParameters,
+)
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.planned import planned_links, planned_trials
 from flowsweep.schedule.remarks import remarks
-from flowsweep.schedule.trial import Slot, TcpParameters, Trial
+from flowsweep.schedule.trial import Companion, Slot, Trial
 
 __all__ = [
+    "AnyParameters",
+    "Companion",
     "Estimate",
+    "PathParameters",
     "Point",
+    "RttParameters",
     "Slot",
     "TcpParameters",
     "Trial",
+    "UdpParameters",
     "estimate",
     "expand",
     "path_mtu_bytes",

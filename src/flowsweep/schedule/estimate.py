@@ -44,8 +44,8 @@ def _sending_ns(trial: Trial) -> int:
 
 
 def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
-    per_flow = [trial.parameters.rate_bps, trial.parameters.pacing_rate_bps]
-    bounds = [_links_bps(trial, links), *(rate and rate * trial.total_flows for rate in per_flow)]
+    per_flow = trial.parameters.bound_bps
+    bounds = [_links_bps(trial, links), per_flow and per_flow * trial.total_flows]
     known = [bound for bound in bounds if bound is not None]
     if not known:
         return None

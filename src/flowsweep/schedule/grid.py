@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
-from flowsweep.schedule.trial import TcpParameters, Trial
+from flowsweep.schedule.parameters import AnyParameters, TcpParameters, Test
+from flowsweep.schedule.trial import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class Point:
     sources: tuple[str, ...]
     sinks: tuple[str, ...]
     directions: Directions
-    parameters: TcpParameters
+    test: Test
+    parameters: AnyParameters
     window_sums_asked_bytes: tuple[int, ...]
     """Window per flow times flows, or the sum, as the plan has it; several if the cap made them equal."""
     window_capped: bool
@@ -35,7 +37,7 @@ class Point:
                 dst=way.dst,
                 sources=way.sources,
                 sinks=way.sinks,
-                test="tcp",
+                test=self.test,
                 simultaneous=self.directions == "simultaneous",
                 parameters=self.parameters,
                 window_sums_asked_bytes=self.window_sums_asked_bytes,
@@ -91,6 +93,7 @@ def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
                 sources=sources,
                 sinks=sinks,
                 directions=sweep.directions,
+                test=sweep.test,
                 parameters=parameters,
                 window_sums_asked_bytes=window.sums_asked_bytes,
                 window_capped=window.capped,

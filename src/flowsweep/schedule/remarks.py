@@ -6,7 +6,7 @@ from flowsweep.defaults import SECOND_NS, WRITES_PER_INTERVAL
 from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.grid import Point
-from flowsweep.schedule.trial import TcpParameters
+from flowsweep.schedule.parameters import TcpParameters
 from flowsweep.wording import counted, format_rate, format_size
 
 
@@ -33,7 +33,8 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
         yield f"window_max makes {asked} points equal in {groups}; each group runs once"
     if sweep.window_sum_bytes and any(asked % flows for asked, flows in _shared_sums(points)):
         yield "not every window_sum divides by the number of flows; windows are rounded down to whole bytes"
-    slow = [point.parameters for point in points if _writes_too_seldom(point.parameters)]
+    tcp = [point.parameters for point in points if isinstance(point.parameters, TcpParameters)]
+    slow = [parameters for parameters in tcp if _writes_too_seldom(parameters)]
     if slow:
         worst = max(slow, key=lambda parameters: parameters.length_bytes / (parameters.rate_bps or 1))
         yield (
@@ -41,7 +42,7 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
             f"fewer than {WRITES_PER_INTERVAL} writes an interval make the intervals differ; leave `length` "
             "out, or lower it"
         )
-    if None in sweep.congestion:
+    if sweep.test == "tcp" and None in sweep.congestion:
         yield "no congestion control is named; each host uses its default, which is recorded"
 
 

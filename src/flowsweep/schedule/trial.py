@@ -2,52 +2,28 @@
 
 import hashlib
 import json
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from flowsweep import defaults
 from flowsweep.plan.groups import HostPair, host_pairs
-
-Family = Literal[4, 6]
-Mode = Literal["copy", "zerocopy", "discard"]
+from flowsweep.schedule.parameters import AnyParameters, Test
 
 
-class TcpParameters(BaseModel):
-    """One point of a TCP sweep. `None` means: not set, the kernel or the host decides."""
+class Companion(BaseModel):
+    """Traffic of its own that runs beside a trial's, and is no part of its goodput."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    flows: int
-    """From each source to each sink."""
-    window_send_bytes: int | None
-    window_recv_bytes: int | None
-    length_bytes: int
-    congestion: str | None
-    duration_ns: int
-    omit_ns: int
-    interval_ns: int
-    sample_interval_ns: int
-    rate_bps: int | None
-    pacing_rate_bps: int | None
-    mss_bytes: int | None
-    dscp: int | None
-    no_delay: bool
-    affinity: tuple[int, ...]
-    family: Family | None
-    mode: Mode
-    clip_allowed: bool
-    drain_timeout_ns: int
-
-    @property
-    def window_bytes(self) -> int | None:
-        """Window per flow, where both ends ask for the same."""
-        return self.window_send_bytes if self.window_send_bytes == self.window_recv_bytes else None
-
-    @property
-    def expected_bins(self) -> int:
-        """Whole intervals that count: the duration less what is omitted."""
-        return (self.duration_ns - self.omit_ns) // self.interval_ns
+    name: str
+    """What it is called: `probe`, or as the plan has it."""
+    src: str
+    """A host."""
+    dst: str
+    test: Test
+    parameters: AnyParameters
+    start_ns: int
+    """When it starts, from the trial's start on; before it, if negative."""
 
 
 class Trial(BaseModel):
@@ -65,14 +41,16 @@ class Trial(BaseModel):
     """The hosts that send."""
     sinks: tuple[str, ...]
     """The hosts that receive; one that also sends does not send to itself."""
-    test: Literal["tcp"]
+    test: Test
     simultaneous: bool
     """Runs together with the same point in the other direction."""
-    parameters: TcpParameters
+    parameters: AnyParameters
     window_sums_asked_bytes: tuple[int, ...]
     """The window sums of the plan that this trial answers; more than one if `window_max` made them equal."""
     window_capped: bool
     """At least one of them was over `window_max` per flow."""
+    companions: tuple[Companion, ...] = ()
+    """What runs beside it."""
 
     @property
     def trial_id(self) -> str:
@@ -80,6 +58,8 @@ class Trial(BaseModel):
         no_identity = {"window_sums_asked_bytes", "window_capped"}
         if (self.sources, self.sinks) == ((self.src,), (self.dst,)):
             no_identity |= {"sources", "sinks"}
+        if not self.companions:
+            no_identity |= {"companions"}
         identity = self.model_dump(mode="json", exclude=no_identity)
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -103,8 +83,8 @@ class Trial(BaseModel):
     @property
     def pad_ns(self) -> int:
         """How much longer than asked the sources send, so that the last bin of all flows is whole."""
-        pad_ns = defaults.PAD_NS if len(self.pairs) == 1 else defaults.PAD_OF_PAIRS_NS
-        return pad_ns + round(self.parameters.duration_ns * defaults.PAD_PER_DURATION)
+        more_ns = 0 if len(self.pairs) == 1 else defaults.PAD_OF_PAIRS_NS - defaults.PAD_NS
+        return self.parameters.pad_ns + (more_ns if self.parameters.pad_ns else 0)
 
 
 class Slot(BaseModel):

@@ -2,9 +2,11 @@
 //! when it is over.
 
 mod arrow;
+mod delivery;
 mod log;
 mod stream;
 
+pub use delivery::Delivery;
 pub use log::{Log, Record, take};
 pub use stream::{SampleBatch, Tabular, for_each_batch, meaning, schema_json};
 

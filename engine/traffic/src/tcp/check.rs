@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
-use wire::{Prepare, TcpSettings};
+use wire::TcpSettings;
 
 use crate::{
-    TrialError,
+    Task, TrialError,
     defaults::{FLOWS_MAX, LENGTH_MAX_BYTES, PACING_RATE_MIN_BPS, SILENCE_MIN, TIME_MAX},
 };
 
 /// Checks every setting against what this engine can do.
-pub fn check(prepare: &Prepare) -> Result<(), TrialError> {
-    let settings = &prepare.tcp;
+pub fn check(task: &Task<'_, TcpSettings>) -> Result<(), TrialError> {
+    let settings = task.settings;
     within("flows", settings.flows.into(), 1, FLOWS_MAX.into())?;
     within("length_bytes", settings.length_bytes.into(), 1, LENGTH_MAX_BYTES.into())?;
     within("rate_bps", settings.rate_bps.unwrap_or(u64::MAX), 1, u64::MAX)?;

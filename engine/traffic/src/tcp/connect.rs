@@ -11,11 +11,11 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
-use wire::{ANSWER_BYTES, Granted, Opening, Prepare};
+use wire::{ANSWER_BYTES, Granted, Opening, TcpSettings};
 
 use super::socket;
 use crate::{
-    Control, TrialError,
+    Control, Task, TrialError,
     defaults::{RESOLVE_TIMEOUT, STOP_CHECK},
 };
 
@@ -34,20 +34,20 @@ enum State {
 
 /// Connects every flow and shakes hands, in the order of the flows' index.
 pub fn connect_flows(
-    prepare: &Prepare,
+    task: &Task<'_, TcpSettings>,
     address: &str,
     port: u16,
     bind: Option<IpAddr>,
     control: &Control,
 ) -> Result<(Vec<TcpStream>, Granted), TrialError> {
     let family_of_bind = bind.map(|local| if local.is_ipv4() { 4 } else { 6 });
-    let remote = resolve(address, port, prepare.tcp.family.or(family_of_bind))?;
-    let (mut attempts, granted) = begin(prepare, remote, bind)?;
-    let timeout = Duration::from_micros(prepare.tcp.connect_timeout_us);
+    let remote = resolve(address, port, task.settings.family.or(family_of_bind))?;
+    let (mut attempts, granted) = begin(task, remote, bind)?;
+    let timeout = Duration::from_micros(task.settings.connect_timeout_us);
     let deadline = Instant::now() + timeout;
     loop {
         for attempt in &mut attempts {
-            attempt.advance(prepare, remote)?;
+            attempt.advance(task, remote)?;
         }
         let missing = attempts.iter().filter(|attempt| !attempt.is_done()).count();
         if missing == 0 {
@@ -57,7 +57,7 @@ pub fn connect_flows(
             return Err(TrialError::Stopped);
         }
         if Instant::now() >= deadline {
-            let flows = prepare.tcp.flows;
+            let flows = task.settings.flows;
             return Err(TrialError::ConnectTimeout { missing, flows, address: remote.to_string(), timeout });
         }
         wait(&attempts);
@@ -86,12 +86,16 @@ fn resolve(address: &str, port: u16, family: Option<u8>) -> Result<SocketAddr, T
         .ok_or_else(|| failed(family.map_or("no address".into(), |version| format!("no IPv{version} address"))))
 }
 
-fn begin(prepare: &Prepare, remote: SocketAddr, bind: Option<IpAddr>) -> Result<(Vec<Attempt>, Granted), TrialError> {
+fn begin(
+    task: &Task<'_, TcpSettings>,
+    remote: SocketAddr,
+    bind: Option<IpAddr>,
+) -> Result<(Vec<Attempt>, Granted), TrialError> {
     let mut granted = Granted::default();
     let mut attempts = Vec::new();
-    for flow in 0..prepare.tcp.flows {
-        let socket = socket::make(remote, prepare.role, &prepare.tcp)?;
-        granted = socket::verify_window(&socket, prepare.role, &prepare.tcp)?;
+    for flow in 0..task.settings.flows {
+        let socket = socket::make(remote, task.role, task.settings)?;
+        granted = socket::verify_window(&socket, task.role, task.settings)?;
         let failed = |source| TrialError::Connect { flow, address: remote.to_string(), source };
         if let Some(local) = bind {
             let failed = |source| TrialError::Socket { what: format!("cannot send from {local}"), source };
@@ -103,7 +107,7 @@ fn begin(prepare: &Prepare, remote: SocketAddr, bind: Option<IpAddr>) -> Result<
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {}
             Err(error) => return Err(failed(error)),
         }
-        let opening = Opening { token: prepare.token, flow };
+        let opening = Opening { token: task.token, flow };
         attempts.push(Attempt { stream: socket.into(), opening, state: State::Connecting });
     }
     Ok((attempts, granted))
@@ -132,7 +136,7 @@ impl Attempt {
     }
 
     /// Goes as far as it can without waiting.
-    fn advance(&mut self, prepare: &Prepare, remote: SocketAddr) -> Result<(), TrialError> {
+    fn advance(&mut self, task: &Task<'_, TcpSettings>, remote: SocketAddr) -> Result<(), TrialError> {
         let flow = self.opening.flow;
         let failed = |source| TrialError::Connect { flow, address: remote.to_string(), source };
         if matches!(self.state, State::Connecting) {
@@ -157,7 +161,7 @@ impl Attempt {
             Err(error) => return Err(refused(error.to_string())),
         }
         if *filled == ANSWER_BYTES {
-            self.opening.check_answer(prepare.answer, bytes).map_err(|error| refused(error.to_string()))?;
+            self.opening.check_answer(task.answer, bytes).map_err(|error| refused(error.to_string()))?;
             self.state = State::Done;
         }
         Ok(())

@@ -102,6 +102,7 @@ impl Flow {
             local_port: self.ports.local,
             remote_port: self.ports.remote,
             cpu: ending.map(|ending| ending.cpu).unwrap_or_default(),
+            udp: None,
         }
     }
 }

@@ -9,11 +9,11 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::Socket;
-use wire::{Granted, OPENING_BYTES, Opening, PortRange, Prepare, Strangers};
+use wire::{Granted, OPENING_BYTES, Opening, PortRange, Strangers, TcpSettings};
 
 use super::socket;
 use crate::{
-    Control, TrialError,
+    Control, Task, TrialError,
     defaults::{HANDSHAKE_TIMEOUT, PENDING_HANDSHAKES, SPARE_BACKLOG, STOP_CHECK},
 };
 
@@ -41,18 +41,22 @@ enum Verdict {
 }
 
 /// Binds and listens, with the window set and verified before any connection can come.
-pub fn listen(prepare: &Prepare, bind: Option<IpAddr>, ports: Option<PortRange>) -> Result<Listener, TrialError> {
-    let local = local_address(bind, prepare.tcp.family)?;
+pub fn listen(
+    task: &Task<'_, TcpSettings>,
+    bind: Option<IpAddr>,
+    ports: Option<PortRange>,
+) -> Result<Listener, TrialError> {
+    let local = local_address(bind, task.settings.family)?;
     let Some(PortRange { first, last }) = ports else {
-        return listen_on(prepare, local);
+        return listen_on(task, local);
     };
     for port in first..last {
-        match listen_on(prepare, SocketAddr::new(local.ip(), port)) {
+        match listen_on(task, SocketAddr::new(local.ip(), port)) {
             Err(TrialError::Socket { source, .. }) if source.kind() == io::ErrorKind::AddrInUse => {}
             other => return other,
         }
     }
-    listen_on(prepare, SocketAddr::new(local.ip(), last)).map_err(|error| match error {
+    listen_on(task, SocketAddr::new(local.ip(), last)).map_err(|error| match error {
         TrialError::Socket { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
             TrialError::NoFreePort { first, last, source }
         }
@@ -60,10 +64,10 @@ pub fn listen(prepare: &Prepare, bind: Option<IpAddr>, ports: Option<PortRange>)
     })
 }
 
-fn listen_on(prepare: &Prepare, local: SocketAddr) -> Result<Listener, TrialError> {
-    let settings = &prepare.tcp;
-    let socket = socket::make(local, prepare.role, settings)?;
-    let granted = socket::verify_window(&socket, prepare.role, settings)?;
+fn listen_on(task: &Task<'_, TcpSettings>, local: SocketAddr) -> Result<Listener, TrialError> {
+    let settings = task.settings;
+    let socket = socket::make(local, task.role, settings)?;
+    let granted = socket::verify_window(&socket, task.role, settings)?;
     let backlog = i32::try_from(settings.flows + SPARE_BACKLOG).unwrap_or(i32::MAX);
     let begin = || {
         if local.is_ipv6() {
@@ -89,12 +93,12 @@ impl Listener {
     /// Takes connections until every flow of the trial is there, in the order of their index.
     pub fn accept_flows(
         &self,
-        prepare: &Prepare,
+        task: &Task<'_, TcpSettings>,
         control: &Control,
     ) -> Result<(Vec<TcpStream>, Strangers), TrialError> {
-        let timeout = Duration::from_micros(prepare.tcp.connect_timeout_us);
+        let timeout = Duration::from_micros(task.settings.connect_timeout_us);
         let deadline = Instant::now() + timeout;
-        let mut flows: Vec<Option<TcpStream>> = (0..prepare.tcp.flows).map(|_| None).collect();
+        let mut flows: Vec<Option<TcpStream>> = (0..task.settings.flows).map(|_| None).collect();
         let mut pending: Vec<Pending> = Vec::new();
         let mut strangers = Strangers::default();
         loop {
@@ -107,11 +111,16 @@ impl Listener {
                 return Err(TrialError::Stopped);
             }
             if Instant::now() >= deadline {
-                return Err(TrialError::AcceptTimeout { missing, flows: prepare.tcp.flows, port: self.port, timeout });
+                return Err(TrialError::AcceptTimeout {
+                    missing,
+                    flows: task.settings.flows,
+                    port: self.port,
+                    timeout,
+                });
             }
             self.wait(&pending);
             self.take_connections(&mut pending, missing + PENDING_HANDSHAKES, &mut strangers)?;
-            settle(&mut pending, prepare, &mut flows, &mut strangers);
+            settle(&mut pending, task, &mut flows, &mut strangers);
         }
     }
 
@@ -153,18 +162,23 @@ impl Listener {
     }
 }
 
-fn settle(pending: &mut Vec<Pending>, prepare: &Prepare, flows: &mut [Option<TcpStream>], strangers: &mut Strangers) {
+fn settle(
+    pending: &mut Vec<Pending>,
+    task: &Task<'_, TcpSettings>,
+    flows: &mut [Option<TcpStream>],
+    strangers: &mut Strangers,
+) {
     let now = Instant::now();
     let mut index = 0;
     while index < pending.len() {
-        let verdict = pending[index].read_on(prepare, flows, now);
+        let verdict = pending[index].read_on(task, flows, now);
         match verdict {
             Verdict::Wait => index += 1,
             Verdict::Flow(flow) => {
                 let mut stream = pending.remove(index).stream;
-                let opening = Opening { token: prepare.token, flow };
+                let opening = Opening { token: task.token, flow };
                 // The answer is 20 bytes into an empty send buffer: it cannot block.
-                if stream.write_all(&opening.answer(prepare.answer)).is_ok() {
+                if stream.write_all(&opening.answer(task.answer)).is_ok() {
                     flows[flow as usize] = Some(stream);
                 } else {
                     strangers.unfinished += 1;
@@ -179,7 +193,7 @@ fn settle(pending: &mut Vec<Pending>, prepare: &Prepare, flows: &mut [Option<Tcp
 }
 
 impl Pending {
-    fn read_on(&mut self, prepare: &Prepare, flows: &[Option<TcpStream>], now: Instant) -> Verdict {
+    fn read_on(&mut self, task: &Task<'_, TcpSettings>, flows: &[Option<TcpStream>], now: Instant) -> Verdict {
         match self.stream.read(&mut self.bytes[self.filled..]) {
             Ok(0) => return Verdict::Stranger(|strangers| &mut strangers.unfinished),
             Ok(count) => self.filled += count,
@@ -194,7 +208,7 @@ impl Pending {
         }
         match Opening::decode(&self.bytes) {
             Err(_) => Verdict::Stranger(|strangers| &mut strangers.not_an_engine),
-            Ok(opening) if opening.token != prepare.token => Verdict::Stranger(|strangers| &mut strangers.wrong_token),
+            Ok(opening) if opening.token != task.token => Verdict::Stranger(|strangers| &mut strangers.wrong_token),
             Ok(Opening { flow, .. }) => match flows.get(flow as usize) {
                 Some(None) => Verdict::Flow(flow),
                 _ => Verdict::Stranger(|strangers| &mut strangers.wrong_flow),

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use wire::{CpuTime, Event, FlowEnd, Prepare, Progress, Role, TcpSettings};
+use wire::{CpuTime, Event, FlowEnd, Progress, Role, TcpSettings};
 
 use super::{
     flow::{Flow, Flows},
@@ -15,7 +15,7 @@ use super::{
     sink, source,
 };
 use crate::{
-    Control, Outbox, TrialError,
+    Control, Outbox, Task, TrialError,
     defaults::{FLOW_STACK_BYTES, PROGRESS_INTERVAL, RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
     host::{Counters, Monitor, Observed},
     samples::SampleLog,
@@ -43,26 +43,26 @@ pub enum Buffers {
 /// any flow could send.
 pub fn run(
     flows: &Flows,
-    prepare: &Prepare,
+    task: &Task<'_, TcpSettings>,
     buffers: &mut Buffers,
     counters: Counters,
     control: &Control,
     outbox: &dyn Outbox,
 ) -> Result<Ran, TrialError> {
-    let interval = Duration::from_micros(prepare.tcp.sample_interval_us);
+    let interval = Duration::from_micros(task.settings.sample_interval_us);
     let mut coordinator = Coordinator {
         flows,
-        prepare,
+        task,
         control,
         outbox,
-        sampler: Sampler::new(prepare.role, &flows.all, interval),
+        sampler: Sampler::new(task.role, &flows.all, interval),
         monitor: Monitor::begin(counters, interval, flows.all.len(), flows.now_ns()),
         progress_due_ns: nanoseconds(PROGRESS_INTERVAL),
         running: vec![false; flows.all.len()],
     };
     let incomplete = thread::scope(|scope| {
         let _guard = AbortOnPanic(flows);
-        if let Err(error) = spawn_all(scope, flows, prepare, buffers) {
+        if let Err(error) = spawn_all(scope, flows, task, buffers) {
             flows.abort(FlowEnd::Stopped);
             return Err(error);
         }
@@ -91,10 +91,10 @@ impl Drop for AbortOnPanic<'_> {
 fn spawn_all<'scope>(
     scope: &'scope Scope<'scope, '_>,
     flows: &'scope Flows,
-    prepare: &'scope Prepare,
+    task: &'scope Task<'scope, TcpSettings>,
     buffers: &'scope mut Buffers,
 ) -> Result<(), TrialError> {
-    let settings = &prepare.tcp;
+    let settings = task.settings;
     match buffers {
         Buffers::Source(payload) => {
             // A paced application pauses between writes; one that asks for no delay has each of them sent.
@@ -153,7 +153,7 @@ impl Drop for EndOnPanic<'_> {
 
 struct Coordinator<'a> {
     flows: &'a Flows,
-    prepare: &'a Prepare,
+    task: &'a Task<'a, TcpSettings>,
     control: &'a Control,
     outbox: &'a dyn Outbox,
     sampler: Sampler,
@@ -165,11 +165,11 @@ struct Coordinator<'a> {
 
 impl Coordinator<'_> {
     fn run_until_ended(&mut self) -> Result<(), TrialError> {
-        let settings = &self.prepare.tcp;
+        let settings = &self.task.settings;
         let sending_ns = microseconds_to_ns(settings.duration_us.saturating_add(settings.pad_us));
         let drain = Duration::from_micros(settings.drain_timeout_us);
         self.wait_until_all_run()?;
-        match self.prepare.role {
+        match self.task.role {
             Role::Source => {
                 let stop_ns = self.flows.now_ns() + sending_ns;
                 self.watch_until(stop_ns)?;
@@ -202,8 +202,8 @@ impl Coordinator<'_> {
 
     /// A sink is connected before the source may start; it waits longer.
     fn running_timeout(&self) -> Duration {
-        let connect = Duration::from_micros(self.prepare.tcp.connect_timeout_us);
-        match self.prepare.role {
+        let connect = Duration::from_micros(self.task.settings.connect_timeout_us);
+        match self.task.role {
             Role::Source => connect,
             Role::Sink => START_TIMEOUT + connect,
         }
@@ -211,7 +211,7 @@ impl Coordinator<'_> {
 
     fn first_not_running(&mut self) -> Option<u32> {
         for (running, flow) in self.running.iter_mut().zip(&self.flows.all).filter(|(running, _)| !**running) {
-            *running = match self.prepare.role {
+            *running = match self.task.role {
                 Role::Sink => flow.first_byte_ns().is_some(),
                 Role::Source => source::heard_from_sink(flow),
             };
@@ -272,10 +272,10 @@ impl Coordinator<'_> {
     /// A source counts the duration from when it knows that all flows run, which a sink has known before: at a sink
     /// every flow lasts longer than the duration, or was cut off.
     fn first_early(&self) -> Option<TrialError> {
-        if self.prepare.role == Role::Source {
+        if self.task.role == Role::Source {
             return None;
         }
-        let due = Duration::from_micros(self.prepare.tcp.duration_us);
+        let due = Duration::from_micros(self.task.settings.duration_us);
         let began_ns = |flow: &Flow| flow.first_byte_ns().unwrap_or(i64::MAX);
         let all_run_ns = self.flows.all.iter().map(began_ns).max()?;
         (0..).zip(&self.flows.all).find_map(|(index, flow)| {
@@ -291,8 +291,8 @@ impl Coordinator<'_> {
         }
         self.progress_due_ns = now_ns + nanoseconds(PROGRESS_INTERVAL);
         self.outbox.event(Event::Progress(Progress {
-            trial: self.prepare.trial.clone(),
-            role: self.prepare.role,
+            trial: self.task.trial.into(),
+            role: self.task.role,
             elapsed_us: u64::try_from(now_ns / 1000).unwrap_or(0),
             bytes: self.flows.bytes(),
         }));

@@ -11,7 +11,7 @@ use crate::support::{End, connect, listen, settings};
 fn rows_of_threads_add_up_to_what_the_flows_report() {
     let tcp = TcpSettings { duration_us: 1_000_000, ..settings(3) };
     for Seen { report, cpu, .. } in run(&tcp) {
-        assert_eq!(report.cpu_rows, cpu.iter().map(|batch| batch.num_rows() as u64).sum::<u64>());
+        assert_eq!(report.table_rows["cpu"], cpu.iter().map(|batch| batch.num_rows() as u64).sum::<u64>());
         for flow in &report.flows {
             let reported = flow.cpu.user_us + flow.cpu.system_us;
             let rows = rows_of(&cpu, "thread", flow.flow.cast_signed());

@@ -12,8 +12,8 @@ use std::{
 
 use arrow_array::{Array, Int32Array, Int64Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
-use traffic::{Control, Outbox, SampleBatch, tcp};
-use wire::{Event, Failed, Meeting, Mode, Prepare, Report, Role, TcpSettings, Token};
+use traffic::{Control, Outbox, SampleBatch};
+use wire::{Event, Failed, Meeting, Mode, Prepare, Report, Role, TcpSettings, Test, Token};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -53,7 +53,7 @@ impl End {
         let collector = Collector { events: Mutex::new(sender), samples: samples.clone(), cpu: cpu.clone() };
         let control = Arc::new(Control::default());
         let held = control.clone();
-        let thread = thread::spawn(move || tcp::carry_out(&prepare, &held, &collector));
+        let thread = thread::spawn(move || traffic::carry_out(&prepare, &held, &collector));
         Self { control, samples, cpu, events, thread }
     }
 
@@ -138,7 +138,7 @@ pub fn settings(flows: u32) -> TcpSettings {
 }
 
 pub fn prepare(role: Role, meeting: Meeting, tcp: TcpSettings) -> Prepare {
-    Prepare { trial: "t".into(), role, token: Token([1; 16]), answer: Token([2; 16]), meeting, tcp }
+    Prepare { trial: "t".into(), role, token: Token([1; 16]), answer: Token([2; 16]), meeting, test: Test::Tcp(tcp) }
 }
 
 pub fn listen(role: Role, tcp: TcpSettings) -> Prepare {

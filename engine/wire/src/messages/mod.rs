@@ -3,17 +3,23 @@
 
 mod host;
 mod outcome;
+mod path;
+mod rtt;
 mod setup;
+mod udp;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use host::{HostFacts, Nic, Route};
 pub use outcome::{CpuTime, Failed, FlowEnd, FlowReport, Phase, Progress, Report, Strangers};
-pub use setup::{Connected, Granted, Listening, Meeting, Mode, PortRange, Prepare, Role, TcpSettings};
+pub use path::PathSettings;
+pub use rtt::{Echo, RttSettings};
+pub use setup::{Connected, Granted, Listening, Meeting, Mode, PortRange, Prepare, Role, TcpSettings, Test};
+pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// What the controller asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Role;
+use super::{Role, UdpCounts};
 
 /// How far a running trial is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,12 +35,10 @@ pub struct Report {
     pub flows: Vec<FlowReport>,
     /// Connections that were not this trial's.
     pub strangers: Strangers,
-    /// Samples sent ahead of this report, in rows.
-    pub sample_rows: u64,
-    /// Rows that could not be kept or read back, of samples and of CPU time.
-    pub sample_rows_lost: u64,
-    /// Rows of CPU time sent ahead of this report.
-    pub cpu_rows: u64,
+    /// Rows sent ahead of this report, by the name of their table.
+    pub table_rows: BTreeMap<String, u64>,
+    /// Rows that could not be kept or read back, of all tables.
+    pub rows_lost: u64,
     /// How much the host's counters rose from when the flows stood until they had ended: `Tcp.RetransSegs` and others of
     /// `/proc/net/snmp` and `netstat`, `Ip6InReceives` and others of `snmp6`, `softnet.dropped`, each device's, such as
     /// `eth0.rx_dropped`, and its driver's own, such as `eth0.ethtool.rx_no_buffer`. Those that did not rise are left out.
@@ -76,6 +74,8 @@ pub struct FlowReport {
     pub remote_port: u16,
     /// CPU time of the flow's thread while the trial ran.
     pub cpu: CpuTime,
+    /// Of a stream of datagrams only.
+    pub udp: Option<UdpCounts>,
 }
 
 /// How a flow ended at one end.

@@ -5,9 +5,10 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Echo, PathSettings, RttSettings, UdpSettings};
 use crate::Token;
 
-/// Everything one end must know of a TCP trial.
+/// Everything one end must know of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prepare {
@@ -21,8 +22,22 @@ pub struct Prepare {
     pub answer: Token,
     /// How the two ends meet.
     pub meeting: Meeting,
-    /// Flows, windows, times.
-    pub tcp: TcpSettings,
+    /// What is measured, and how.
+    pub test: Test,
+}
+
+/// What is measured, with its settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Test {
+    /// Bulk TCP connections.
+    Tcp(TcpSettings),
+    /// Streams of numbered datagrams.
+    Udp(UdpSettings),
+    /// Round-trip times.
+    Rtt(RttSettings),
+    /// Hops, their capacity, and the capacity and load of the whole path.
+    Path(PathSettings),
 }
 
 /// Which end of the traffic an engine is.
@@ -164,4 +179,12 @@ pub struct Granted {
     /// Segment size of what this end sends when the flow was set up, in bytes of payload without TCP options. It may
     /// grow later: the samples have `snd_mss_bytes`.
     pub mss_bytes: Option<u32>,
+    /// Whether the kernel cuts what this end sends into datagrams (`UDP_SEGMENT`). Absent where that is no question.
+    pub gso: Option<bool>,
+    /// Whether the kernel hands this end several datagrams at once (`UDP_GRO`). Absent where that is no question.
+    pub gro: Option<bool>,
+    /// How round-trip times are measured: `icmp`, `udp` or `tcp_connect`. Absent where none are.
+    pub echo: Option<Echo>,
+    /// What was asked for and is not to be had here, a sentence each: what, why, and what is done instead.
+    pub remarks: Vec<String>,
 }
