@@ -20,6 +20,10 @@ FLOWS_MAX = 1024
 REPEATS = 1
 DRAIN_TIMEOUT_NS = 10 * SECOND_NS
 MINIMUM_BINS = 3
+DATAGRAM_BYTES = 1470
+"""Payload of a datagram: fits an Ethernet frame, with room for IPv6 or a tunnel, as iperf 2 has it."""
+DATAGRAM_DRAIN_NS = 500 * MILLISECOND_NS
+"""A sink of datagrams always waits that long for what a queue or jitter keeps back."""
 
 # Findings
 SIGNIFICANCE = 0.05
@@ -34,6 +38,11 @@ SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS
 SAMPLE_INTERVAL_MAX_NS = 60 * SECOND_NS
 """What is within a sample is taken to be even; and a flow that stalls shows only in samples."""
 LENGTH_MAX_BYTES = 16 * 1024 * 1024
+DATAGRAM_MIN_BYTES = 64
+"""Room for the header of a datagram."""
+DATAGRAM_MAX_BYTES = 65_507
+"""What an IPv4 packet holds beside its header and UDP's."""
+SPACING_MAX_NS = 10 * SECOND_NS
 WINDOW_MAX_BYTES = (1 << 30) - 1
 """Linux takes a socket buffer as a signed 32-bit number and doubles it."""
 MSS_MIN_BYTES = 88

@@ -4,7 +4,9 @@ import math
 from collections.abc import Iterator
 
 from flowsweep import defaults
+from flowsweep.plan.applicable import BULK_TESTS, applicable_problems
 from flowsweep.plan.check_groups import total_flows
+from flowsweep.plan.check_udp import udp_problems
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
@@ -19,9 +21,13 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
     names: dict[str, KeyPath] = {}
     for index, sweep in enumerate(file.sweep):
         at: KeyPath = ("sweep", index)
+        flows = total_flows(file, sweep)
+        yield from applicable_problems(sweep, at)
         yield from _window_problems(sweep, at)
-        yield from _window_sum_problems(sweep, total_flows(file, sweep), at)
-        yield from _time_problems(sweep, at)
+        yield from _window_sum_problems(sweep, flows, at)
+        yield from udp_problems(sweep, flows, at)
+        if sweep.test in BULK_TESTS:
+            yield from _time_problems(sweep, at)
         yield from _path_problems(file, sweep, at)
         name = sweep_name(sweep, index + 1)
         first = names.setdefault(name, at)

@@ -8,7 +8,18 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from flowsweep import defaults, units
-from flowsweep.plan.readers import Reader, duration, matching, probability, rate, shown, size, whole, wrong
+from flowsweep.plan.readers import (
+    Reader,
+    duration,
+    matching,
+    probability,
+    rate,
+    shown,
+    size,
+    spacing,
+    whole,
+    wrong,
+)
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}"
 NAME_EXPECTED = 'a name of letters, digits, "-", "_" and ".", at most 63'
@@ -118,6 +129,7 @@ Dscp = Annotated[int, whole(0, 63)]
 Duration = Annotated[int, duration(defaults.SAMPLE_INTERVAL_MIN_NS, defaults.DURATION_MAX_NS)]
 SampleInterval = Annotated[int, duration(defaults.SAMPLE_INTERVAL_MIN_NS, defaults.SAMPLE_INTERVAL_MAX_NS)]
 Omit = Annotated[int, duration(0, defaults.DURATION_MAX_NS)]
+Spacing = Annotated[int, spacing(1, defaults.SPACING_MAX_NS)]
 Length = Annotated[int, size(1, defaults.LENGTH_MAX_BYTES)]
 Window = Annotated[int, Reader(_read_window, _WINDOW.schema)]
 WindowSum = Annotated[int, size(1, units.LARGEST)]

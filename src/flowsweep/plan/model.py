@@ -112,7 +112,7 @@ class Sweep(Frozen):
     """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set."""
 
     name: str
-    test: Literal["tcp"]
+    test: Literal["tcp", "udp"]
     paths: tuple[Path, ...]
     directions: Directions
     pairs: tuple[int | None, ...] = (None,)
@@ -139,6 +139,11 @@ class Sweep(Frozen):
     """Each element is a list of CPUs, empty for unbound."""
     family: tuple[Literal[4, 6] | None, ...]
     mode: tuple[Literal["copy", "zerocopy", "discard"], ...]
+    rate_sum_bps: tuple[int, ...] | None = None
+    spacing_ns: tuple[int, ...] | None = None
+    """At most one of these and `rate_bps`."""
+    gso: tuple[bool, ...] = (True,)
+    gro: tuple[bool, ...] = (True,)
     omit_ns: int
     interval_ns: int
     sample_interval_ns: int

@@ -54,6 +54,12 @@ def did_you_mean(found: str, known: Sequence[str]) -> str:
     return f"; did you mean `{nearest[0]}`?" if nearest else ""
 
 
+def listed(words: Sequence[str | int]) -> str:
+    """Write values as a plan has them, the last one after an "or"."""
+    *most, last = [shown(word) for word in words]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
 def whole(first: int, last: int) -> Reader:
     """Read a whole number from first to last."""
 
@@ -101,6 +107,12 @@ def duration(first: int, last: int) -> Reader:
     return Reader(read, reader.schema)
 
 
+def spacing(first: int, last: int) -> Reader:
+    """Read a time between datagrams, to the nanosecond."""
+    limits = (first, last)
+    return quantity(units.parse_duration, units.write_duration, units.DURATION_UNITS, "120us", limits)
+
+
 def size(first: int, last: int) -> Reader:
     """Read a size in bytes."""
     return quantity(units.parse_size, units.write_size, units.SIZE_UNITS, "64KiB", (first, last))
@@ -120,10 +132,10 @@ def one_of(*known: str | int, later: Sequence[str] = ()) -> Reader:
             return value
         if value in later:
             raise ValueError(
-                f"{shown(value)} is not in this version of Flowsweep yet; it has {_listed(known)}"
+                f"{shown(value)} is not in this version of Flowsweep yet; it has {listed(known)}"
             )
         hint = did_you_mean(value, [str(word) for word in known]) if isinstance(value, str) else ""
-        raise wrong(value, f"{_listed(known)}{hint}")
+        raise wrong(value, f"{listed(known)}{hint}")
 
     return Reader(read, {"enum": list(known)})
 
@@ -152,8 +164,3 @@ def matching(value: object, pattern: str, expected: str) -> str:
     if isinstance(value, str) and re.fullmatch(pattern, value):
         return value
     raise wrong(value, expected)
-
-
-def _listed(words: Sequence[str | int]) -> str:
-    *most, last = [shown(word) for word in words]
-    return f"{', '.join(most)} or {last}" if most else last

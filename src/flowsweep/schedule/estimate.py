@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from flowsweep import defaults
 from flowsweep.plan.model import Link
+from flowsweep.schedule.parameters import UdpParameters
 from flowsweep.schedule.trial import Slot, Trial
 
 
@@ -36,11 +37,16 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
 
 def slot_duration_ns(slot: Slot) -> int:
     """Return how long a slot occupies its hosts."""
-    return max(_sending_ns(trial) for trial in slot.trials) + defaults.TRIAL_OVERHEAD_NS
+    return max(_sending_ns(trial) + _drain_ns(trial) for trial in slot.trials) + defaults.TRIAL_OVERHEAD_NS
 
 
 def _sending_ns(trial: Trial) -> int:
     return trial.parameters.duration_ns + trial.pad_ns
+
+
+def _drain_ns(trial: Trial) -> int:
+    """A sink of datagrams waits for its whole drain, one of a connection only as long as it must."""
+    return trial.parameters.wait_ns if isinstance(trial.parameters, UdpParameters) else 0
 
 
 def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:

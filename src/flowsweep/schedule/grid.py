@@ -1,12 +1,13 @@
 """The points of a plan: every combination of the axes of a sweep, windows worked out."""
 
 import itertools
-from collections.abc import Iterator
+from collections import ChainMap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
-from flowsweep.schedule.parameters import AnyParameters, TcpParameters, Test
+from flowsweep.schedule.parameters import AnyParameters, TcpParameters, Test, UdpParameters
 from flowsweep.schedule.trial import Trial
 
 
@@ -100,7 +101,18 @@ def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
             )
 
 
-AXES = (
+def _parameters(sweep: Sweep, flows: int, pairs: int) -> Iterator[tuple[_Window, AnyParameters]]:
+    """All parameters that a sweep asks for with some flows between some pairs of hosts."""
+    match sweep.test:
+        case "tcp":
+            axes = [_axis(sweep, name) for name in TCP_AXES]
+            return _bulk(TcpParameters, sweep, flows, pairs, axes)
+        case "udp":
+            axes = [_paces(sweep, flows * pairs), *(_axis(sweep, name) for name in UDP_AXES)]
+            return _bulk(UdpParameters, sweep, flows, pairs, axes)
+
+
+TCP_AXES = (
     "length_bytes",
     "congestion",
     "duration_ns",
@@ -113,16 +125,21 @@ AXES = (
     "family",
     "mode",
 )
+UDP_AXES = ("length_bytes", "duration_ns", "dscp", "affinity", "family", "gso", "gro")
 """Axes that a sweep and its trials call alike."""
 
 FIXED = ("omit_ns", "interval_ns", "sample_interval_ns", "clip_allowed", "drain_timeout_ns")
-"""What all trials of a sweep have in common, under the same name."""
+"""What all trials of a bulk sweep have in common, under the same name."""
+
+Axis = list[dict[str, object]]
+"""For each of its values the parameters that it sets."""
 
 
-def _parameters(sweep: Sweep, flows: int, pairs: int) -> Iterator[tuple[_Window, TcpParameters]]:
+def _bulk(
+    test: type[TcpParameters | UdpParameters], sweep: Sweep, flows: int, pairs: int, axes: Sequence[Axis]
+) -> Iterator[tuple[_Window, AnyParameters]]:
     fixed = {name: getattr(sweep, name) for name in FIXED}
     ends = itertools.product(sweep.window_send_bytes or (None,), sweep.window_recv_bytes or (None,))
-    axes = [getattr(sweep, name) for name in AXES]
     for window, (send, recv), values in itertools.product(
         _windows(sweep, flows * pairs), ends, itertools.product(*axes)
     ):
@@ -130,8 +147,20 @@ def _parameters(sweep: Sweep, flows: int, pairs: int) -> Iterator[tuple[_Window,
             "window_send_bytes": window.size_bytes if send is None else send,
             "window_recv_bytes": window.size_bytes if recv is None else recv,
         }
-        axis_values = dict(zip(AXES, values, strict=True))
-        yield window, TcpParameters.model_validate({"flows": flows, **sizes, **axis_values, **fixed})
+        yield window, test.model_validate({"flows": flows, **sizes, **dict(ChainMap(*values)), **fixed})
+
+
+def _axis(sweep: Sweep, name: str) -> Axis:
+    return [{name: value} for value in getattr(sweep, name)]
+
+
+def _paces(sweep: Sweep, flows: int) -> Axis:
+    """Work out the pace of one of some flows for every rate, sum of rates, or spacing of the sweep."""
+    if sweep.spacing_ns is not None:
+        return [{"rate_bps": None, "spacing_ns": spacing_ns} for spacing_ns in sweep.spacing_ns]
+    if sweep.rate_sum_bps is not None:
+        return [{"rate_bps": asked // flows, "spacing_ns": None} for asked in sweep.rate_sum_bps]
+    return [{"rate_bps": rate_bps, "spacing_ns": None} for rate_bps in sweep.rate_bps]
 
 
 def _windows(sweep: Sweep, flows: int) -> list[_Window]:

@@ -6,7 +6,7 @@ from flowsweep.defaults import SECOND_NS, WRITES_PER_INTERVAL
 from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Plan, Sweep
 from flowsweep.schedule.grid import Point
-from flowsweep.schedule.parameters import TcpParameters
+from flowsweep.schedule.parameters import TcpParameters, UdpParameters
 from flowsweep.wording import counted, format_rate, format_size
 
 
@@ -44,6 +44,9 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
         )
     if sweep.test == "tcp" and None in sweep.congestion:
         yield "no congestion control is named; each host uses its default, which is recorded"
+    udp = [point.parameters for point in points if isinstance(point.parameters, UdpParameters)]
+    if any(parameters.bound_bps is None for parameters in udp):
+        yield "no rate, rate_sum or spacing is given; datagrams are sent as fast as the source can"
 
 
 def _shared_sums(points: Sequence[Point]) -> Iterator[tuple[int, int]]:

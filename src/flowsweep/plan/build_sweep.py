@@ -1,0 +1,92 @@
+"""From a sweep's table that is right to the frozen sweep; keys of other tests keep their defaults."""
+
+from typing import Any, TypeVar
+
+from flowsweep import defaults
+from flowsweep.plan.model import Path, Sweep
+from flowsweep.plan.sweep_table import SweepTable, sweep_name
+
+
+def build_sweep(sweep: SweepTable, number: int) -> Sweep:
+    """Make the frozen sweep of a table without problems; `number` is its place in the plan, from 1."""
+    return Sweep(
+        name=sweep_name(sweep, number),
+        test=sweep.test,
+        paths=tuple(Path(src=path.src, dst=path.dst) for path in sweep.paths),
+        directions=sweep.directions,
+        pairs=_axis(sweep.pairs),
+        duration_ns=tuple(sweep.duration),
+        family=_axis(sweep.family),
+        **_bulk(sweep),
+        **_tcp(sweep),
+        **_udp(sweep),
+    )
+
+
+def _bulk(sweep: SweepTable) -> dict[str, Any]:
+    return {
+        "flows": tuple(sweep.flows),
+        "window_bytes": _set(sweep.window),
+        "window_sum_bytes": _set(sweep.window_sum),
+        "window_send_bytes": _set(sweep.window_send),
+        "window_recv_bytes": _set(sweep.window_recv),
+        "window_max_bytes": sweep.window_max,
+        "clip_allowed": sweep.clip == "allow",
+        "length_bytes": _lengths(sweep),
+        "rate_bps": _axis(sweep.rate),
+        "dscp": _axis(sweep.dscp),
+        "affinity": ((),) if sweep.affinity is None else tuple(sweep.affinity),
+        "omit_ns": sweep.omit,
+        "interval_ns": sweep.interval,
+        "sample_interval_ns": sweep.sample_interval,
+        "drain_timeout_ns": _drain_ns(sweep),
+    }
+
+
+def _tcp(sweep: SweepTable) -> dict[str, Any]:
+    return {
+        "congestion": _axis(sweep.congestion),
+        "pacing_rate_bps": _axis(sweep.pacing_rate),
+        "mss_bytes": _axis(sweep.mss),
+        "no_delay": tuple(sweep.no_delay),
+        "mode": tuple(sweep.mode),
+    }
+
+
+def _udp(sweep: SweepTable) -> dict[str, Any]:
+    return {
+        "rate_sum_bps": _set(sweep.rate_sum),
+        "spacing_ns": _set(sweep.spacing),
+        "gso": tuple(sweep.gso),
+        "gro": tuple(sweep.gro),
+    }
+
+
+def _drain_ns(sweep: SweepTable) -> int:
+    if sweep.drain is not None:
+        return sweep.drain
+    return defaults.DATAGRAM_DRAIN_NS if sweep.test == "udp" else defaults.DRAIN_TIMEOUT_NS
+
+
+def _lengths(sweep: SweepTable) -> tuple[int, ...]:
+    """One length for all rates, where none is asked for: two things must not vary at once."""
+    if sweep.length is not None:
+        return tuple(sweep.length)
+    if sweep.test == "udp":
+        return (defaults.DATAGRAM_BYTES,)
+    if sweep.rate is None:
+        return (defaults.LENGTH_BYTES,)
+    bits = min(sweep.rate) * sweep.interval // (defaults.SECOND_NS * defaults.WRITES_PER_INTERVAL)
+    power_of_two = 1 << max(0, (bits // 8).bit_length() - 1)
+    return (min(defaults.LENGTH_BYTES, power_of_two),)
+
+
+Item = TypeVar("Item")
+
+
+def _set(values: list[Item] | None) -> tuple[Item, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _axis(values: list[Item] | None) -> tuple[Item | None, ...]:
+    return (None,) if values is None else tuple(values)

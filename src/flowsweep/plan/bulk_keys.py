@@ -1,0 +1,82 @@
+"""Keys of the tests that send for a time, and look at what came in bins of it."""
+
+from typing import Annotated, Literal
+
+from flowsweep import defaults, units
+from flowsweep.plan import fields
+from flowsweep.plan.readers import one_of
+from flowsweep.plan.table import Table, key
+
+
+class BulkKeys(Table):
+    """What can be asked of TCP and UDP alike."""
+
+    flows: fields.Axis[fields.Flows] = key(
+        "Parallel connections, or streams of datagrams, in one trial, from each source to each sink.",
+        [defaults.FLOWS],
+        written=defaults.FLOWS,
+        examples=[[1, 2, 4, 8]],
+    )
+    window: fields.Axis[fields.Window] | None = key(
+        "Socket buffer per flow, both ends; the kernel's autotuning if absent.",
+        None,
+        examples=["64KiB", ["64KiB", "128KiB", "256KiB"]],
+    )
+    window_sum: fields.Axis[fields.WindowSum] | None = key(
+        "Socket buffers of all flows together: each flow gets this divided by the number of flows.",
+        None,
+        examples=[["512KiB", "1MiB", "2MiB"]],
+    )
+    window_send: fields.Axis[fields.Window] | None = key(
+        "Socket buffer per flow of the sending end, over `window`.", None, examples=["64KiB"]
+    )
+    window_recv: fields.Axis[fields.Window] | None = key(
+        "Socket buffer per flow of the receiving end, over `window`.", None, examples=["2MiB"]
+    )
+    window_max: fields.Window | None = key(
+        "Most that `window` or `window_sum` gives one flow; such points are marked.", None, examples=["64MiB"]
+    )
+    clip: Annotated[Literal["refuse", "allow"], one_of("refuse", "allow")] = key(
+        "What to do when a host grants less window than asked: fail the trial, or run and mark it.", "refuse"
+    )
+    length: fields.Axis[fields.Length] | None = key(
+        f"Bytes handed to one write or read; if absent {units.write_size(defaults.LENGTH_BYTES)}, or less, "
+        f"so that the slowest `rate` makes at least {defaults.WRITES_PER_INTERVAL} writes an interval. "
+        f"Of UDP the payload of a datagram; {units.write_size(defaults.DATAGRAM_BYTES)} if absent.",
+        None,
+        examples=["8KB", ["2KB", "8KB"]],
+    )
+    omit: fields.Omit = key(
+        "First part of the duration, kept in the samples and left out of the summary (slow start).",
+        defaults.OMIT_NS,
+        written="0s",
+        examples=["5s"],
+    )
+    interval: fields.Duration = key(
+        "Width of the exact bins whose median is the headline.",
+        defaults.INTERVAL_NS,
+        written=units.write_duration(defaults.INTERVAL_NS),
+        examples=["1s"],
+    )
+    sample_interval: fields.SampleInterval = key(
+        "How often both engines record; at most 60s.",
+        defaults.SAMPLE_INTERVAL_NS,
+        written=units.write_duration(defaults.SAMPLE_INTERVAL_NS),
+        examples=["10ms"],
+    )
+    drain: fields.Duration | None = key(
+        "How long the sink may read on after the source has stopped, before the trial is incomplete; "
+        f"{units.write_duration(defaults.DRAIN_TIMEOUT_NS)} if absent. Of UDP how long it does read on; "
+        f"{units.write_duration(defaults.DATAGRAM_DRAIN_NS)} if absent.",
+        None,
+        examples=["2s"],
+    )
+    rate: fields.Axis[fields.Rate] | None = key(
+        "Rate of application bytes, per flow; as fast as it can if absent.", None, examples=["10Mbit/s"]
+    )
+    dscp: fields.Axis[fields.Dscp] | None = key(
+        "Differentiated services code point (RFC 2474).", None, examples=[46]
+    )
+    affinity: fields.Axis[fields.Cpus] | None = key(
+        "CPUs the flows' threads are bound to, in turn; unbound if absent.", None, examples=["0-1,3"]
+    )

@@ -1,0 +1,33 @@
+"""Keys that a sweep of test = "tcp" has beside those of all bulk transfers."""
+
+from typing import Annotated, Literal
+
+from flowsweep.plan import fields
+from flowsweep.plan.readers import one_of
+from flowsweep.plan.table import Table, key
+
+
+class TcpKeys(Table):
+    """What can be asked of TCP only."""
+
+    congestion: fields.Axis[fields.Name] | None = key(
+        "Congestion control; the host's default, which is recorded, if absent.",
+        None,
+        examples=["cubic", ["cubic", "bbr"]],
+    )
+    pacing_rate: fields.Axis[fields.Rate] | None = key(
+        "Rate the kernel paces at, per flow (SO_MAX_PACING_RATE).", None, examples=["100Mbit/s"]
+    )
+    mss: fields.Axis[fields.SegmentSize] | None = key(
+        "Maximum segment size (TCP_MAXSEG); what the path gives if absent.", None, examples=["1448B"]
+    )
+    no_delay: fields.Axis[bool] = key("TCP_NODELAY.", [False], written=False)
+    mode: fields.Axis[
+        Annotated[Literal["copy", "zerocopy", "discard"], one_of("copy", "zerocopy", "discard")]
+    ] = key(
+        "How bytes get into and out of the kernel. copy: write and read, as applications do. zerocopy: the "
+        "source maps one constant buffer, the sink reads. discard: the sink's kernel drops what came.",
+        ["copy"],
+        written="copy",
+        examples=[["copy", "zerocopy"]],
+    )
