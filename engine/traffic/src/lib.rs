@@ -1,9 +1,12 @@
 //! Makes traffic and measures it. Knows one end of one trial; nothing of plans, sweeps or archives.
 
+mod address;
 mod control;
 pub mod defaults;
 mod error;
 mod host;
+mod limits;
+mod origin;
 mod samples;
 mod task;
 mod tcp;

@@ -2,10 +2,8 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    net::{IpAddr, SocketAddr, TcpStream},
     os::fd::AsFd,
-    sync::mpsc::channel,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -16,7 +14,8 @@ use wire::{ANSWER_BYTES, Granted, Opening, TcpSettings};
 use super::socket;
 use crate::{
     Control, Task, TrialError,
-    defaults::{RESOLVE_TIMEOUT, STOP_CHECK},
+    address::{family_of, resolve},
+    defaults::STOP_CHECK,
 };
 
 /// A flow on its way to the other end.
@@ -40,8 +39,7 @@ pub fn connect_flows(
     bind: Option<IpAddr>,
     control: &Control,
 ) -> Result<(Vec<TcpStream>, Granted), TrialError> {
-    let family_of_bind = bind.map(|local| if local.is_ipv4() { 4 } else { 6 });
-    let remote = resolve(address, port, task.settings.family.or(family_of_bind))?;
+    let remote = resolve(address, port, family_of(task.settings.family, bind))?;
     let (mut attempts, granted) = begin(task, remote, bind)?;
     let timeout = Duration::from_micros(task.settings.connect_timeout_us);
     let deadline = Instant::now() + timeout;
@@ -62,28 +60,6 @@ pub fn connect_flows(
         }
         wait(&attempts);
     }
-}
-
-/// The first address of a name that has the family. The resolver knows no deadline: it is asked on a thread, which is
-/// left behind if no answer comes.
-fn resolve(address: &str, port: u16, family: Option<u8>) -> Result<SocketAddr, TrialError> {
-    let failed = |reason: String| TrialError::Resolve { address: address.into(), reason };
-    let (sender, answer) = channel();
-    let name = address.to_owned();
-    thread::Builder::new()
-        .name("resolve".into())
-        .spawn(move || sender.send((name.as_str(), port).to_socket_addrs()))
-        .map_err(TrialError::Thread)?;
-    answer
-        .recv_timeout(RESOLVE_TIMEOUT)
-        .map_err(|_| failed(format!("no answer within {} s", RESOLVE_TIMEOUT.as_secs())))?
-        .map_err(|error| failed(error.to_string()))?
-        .find(|found| match family {
-            Some(4) => found.is_ipv4(),
-            Some(_) => found.is_ipv6(),
-            None => true,
-        })
-        .ok_or_else(|| failed(family.map_or("no address".into(), |version| format!("no IPv{version} address"))))
 }
 
 fn begin(

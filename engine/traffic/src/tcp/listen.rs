@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
+    net::{IpAddr, SocketAddr, TcpStream},
     os::fd::AsFd,
     time::{Duration, Instant},
 };
@@ -14,6 +14,7 @@ use wire::{Granted, OPENING_BYTES, Opening, PortRange, Strangers, TcpSettings};
 use super::socket;
 use crate::{
     Control, Task, TrialError,
+    address::{local_address, on_free_port},
     defaults::{HANDSHAKE_TIMEOUT, PENDING_HANDSHAKES, SPARE_BACKLOG, STOP_CHECK},
 };
 
@@ -46,22 +47,7 @@ pub fn listen(
     bind: Option<IpAddr>,
     ports: Option<PortRange>,
 ) -> Result<Listener, TrialError> {
-    let local = local_address(bind, task.settings.family)?;
-    let Some(PortRange { first, last }) = ports else {
-        return listen_on(task, local);
-    };
-    for port in first..last {
-        match listen_on(task, SocketAddr::new(local.ip(), port)) {
-            Err(TrialError::Socket { source, .. }) if source.kind() == io::ErrorKind::AddrInUse => {}
-            other => return other,
-        }
-    }
-    listen_on(task, SocketAddr::new(local.ip(), last)).map_err(|error| match error {
-        TrialError::Socket { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
-            TrialError::NoFreePort { first, last, source }
-        }
-        other => other,
-    })
+    on_free_port(local_address(bind, task.settings.family)?, ports, |local| listen_on(task, local))
 }
 
 fn listen_on(task: &Task<'_, TcpSettings>, local: SocketAddr) -> Result<Listener, TrialError> {
@@ -215,23 +201,4 @@ impl Pending {
             },
         }
     }
-}
-
-fn local_address(bind: Option<IpAddr>, family: Option<u8>) -> Result<SocketAddr, TrialError> {
-    let address = match (bind, family) {
-        (Some(address), Some(4)) if address.is_ipv6() => {
-            return Err(TrialError::Settings(format!("bind address {address} is not IPv4")));
-        }
-        (Some(address), Some(6)) if address.is_ipv4() => {
-            return Err(TrialError::Settings(format!("bind address {address} is not IPv6")));
-        }
-        (Some(address), _) => address,
-        (None, Some(4)) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        // A host without IPv6 cannot make an IPv6 socket, not even a dual-stack one.
-        (None, None) if Socket::new(socket2::Domain::IPV6, socket2::Type::STREAM, None).is_err() => {
-            IpAddr::V4(Ipv4Addr::UNSPECIFIED)
-        }
-        (None, _) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-    };
-    Ok(SocketAddr::new(address, 0))
 }

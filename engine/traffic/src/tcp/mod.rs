@@ -5,7 +5,6 @@ mod connect;
 mod flow;
 mod intake;
 mod listen;
-mod origin;
 mod payload;
 mod run;
 mod sampler;
@@ -21,11 +20,12 @@ use wire::{Connected, Event, Granted, Listening, Meeting, Report, Role, Stranger
 use self::{
     flow::Flows,
     intake::Intakes,
-    origin::Origin,
     payload::Payload,
     run::{Buffers, Ran},
 };
-use crate::{Control, Outbox, Task, TrialError, defaults::START_TIMEOUT, host::Counters, samples::Delivery};
+use crate::{
+    Control, Outbox, Task, TrialError, defaults::START_TIMEOUT, host::Counters, origin::Origin, samples::Delivery,
+};
 
 /// Carries one end of a trial out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {

@@ -7,6 +7,7 @@ use wire::{Granted, Role, TcpSettings};
 
 use crate::{
     TrialError,
+    address::set_dscp,
     defaults::{KEEPALIVE, WRITE_TIMEOUT},
 };
 
@@ -69,23 +70,10 @@ fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSettings) -
             .map_err(|source| failed(format!("cannot set a segment size of {bytes} B"), source))?;
     }
     if let Some(dscp) = settings.dscp {
-        let traffic_class = u32::from(dscp) << 2;
-        set_traffic_class(socket, local, settings.family, traffic_class)
-            .map_err(|source| failed(format!("cannot set DSCP {dscp}"), source))?;
+        set_dscp(socket, local, settings.family, dscp)?;
     }
     if role == Role::Source {
         set_source(socket, settings)?;
-    }
-    Ok(())
-}
-
-/// A dual-stack socket carries IPv4 flows too, whose packets take the IPv4 setting.
-fn set_traffic_class(socket: &Socket, local: SocketAddr, family: Option<u8>, traffic_class: u32) -> io::Result<()> {
-    if local.is_ipv6() {
-        socket.set_tclass_v6(traffic_class)?;
-    }
-    if local.is_ipv4() || family != Some(6) {
-        socket.set_tos_v4(traffic_class)?;
     }
     Ok(())
 }
@@ -119,19 +107,4 @@ fn congestion_error(name: &str, error: &io::Error) -> TrialError {
 
 fn failed(what: impl Into<String>, source: io::Error) -> TrialError {
     TrialError::Socket { what: what.into(), source }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::Ipv6Addr;
-
-    use super::*;
-
-    #[test]
-    fn a_dual_stack_socket_marks_packets_of_both_families() {
-        let Ok(socket) = Socket::new(Domain::IPV6, Type::STREAM, None) else { return };
-        let any = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0);
-        set_traffic_class(&socket, any, None, 46 << 2).unwrap();
-        assert_eq!((socket.tclass_v6().unwrap(), socket.tos_v4().unwrap()), (46 << 2, 46 << 2));
-    }
 }
