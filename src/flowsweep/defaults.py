@@ -53,6 +53,7 @@ QUEUE_MIN_BYTES = 1_600
 QUEUE_MAX_BYTES = 1 << 31
 QUEUE_MAX_PACKETS = 10_000_000
 LINK_DELAY_MAX_NS = 60 * SECOND_NS
+ICMP_INTERVAL_MAX_NS = 60 * SECOND_NS
 MTU_MIN_BYTES = 1280
 """Without which there is no IPv6 (RFC 8200)."""
 MTU_MAX_BYTES = 65_535
@@ -117,6 +118,7 @@ LAB_TCP_BUFFER_MAX_BYTES = 1 << 30
 """Between these is how far the kernel's autotuning may go in a lab host, as its links ask for."""
 LAB_UNLIMITED_RATE_BPS = 10**10
 """What a link of unlimited rate is taken for, where room has to be made for what is under way."""
+LAB_HOPS_MAX = 30
 LAB_DEVICE_QUEUE_PACKETS = 8192
 """What the kernel keeps for an emulator to read, a super-packet being one; else it drops them."""
 LAB_EMULATOR_READY_TIMEOUT_S = 10.0

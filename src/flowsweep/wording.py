@@ -118,12 +118,19 @@ def window_marks(trial: Mapping[str, object]) -> str:
 def link_words(link: Mapping[str, Any]) -> str:
     """Describe an emulated link, as `Link.model_dump()` has it: "left and right, …, delay 10 ms one way"."""
     ends = ", ".join(link["between"][:-1]) + f" and {link['between'][-1]}"
-    forward, backward = link["forward"], link["backward"]
+    if hops := link.get("hops"):
+        numbered = (f"hop {number}: {_way_words(hop)}" for number, hop in enumerate(hops, start=1))
+        return f"{ends}, {'; '.join(numbered)}"
     if len(link["between"]) > 2:
-        return f"a switch of {ends}, each port {_direction_words(forward)}"
+        return f"a switch of {ends}, each port {_direction_words(link['forward'])}"
+    return f"{ends}, {_way_words(link)}"
+
+
+def _way_words(link: Mapping[str, Any]) -> str:
+    forward, backward = link["forward"], link["backward"]
     if forward == backward:
-        return f"{ends}, {_direction_words(forward)}"
-    return f"{ends}, there {_direction_words(forward)}; back {_direction_words(backward)}"
+        return _direction_words(forward)
+    return f"there {_direction_words(forward)}; back {_direction_words(backward)}"
 
 
 def _direction_words(way: Mapping[str, Any]) -> str:

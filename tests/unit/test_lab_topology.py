@@ -17,7 +17,8 @@ from flowsweep.lab import wiring
 from flowsweep.lab.emulation import emulation, seed_of
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import ENDS_MAX, EmulatedLink, host_access, lay_out
-from flowsweep.plan.model import Host, Link, LinkDirection
+from flowsweep.plan.model import Hop, Host, Link, LinkDirection
+from flowsweep.plan.series import in_series
 from plan_support import ROOT
 
 IP = "/usr/sbin/ip"
@@ -37,6 +38,15 @@ def a_link(name: str, first: str, second: str, rate_bps: int | None = None) -> L
 def an_emulated_link(name: str, first: str, second: str, **way: Any) -> Link:
     delayed = LinkDirection(**{"delay_ns": 1_000_000, **way})
     return Link(name=name, between=(first, second), forward=delayed, backward=delayed)
+
+
+def a_link_of_hops(*ways: LinkDirection) -> Link:
+    hops = tuple(Hop(forward=way, backward=LinkDirection()) for way in ways or (LinkDirection(),) * 3)
+    forward = in_series([hop.forward for hop in hops])
+    return Link(
+        name="wan", between=("a", "b"), forward=forward, backward=LinkDirection(), hops=hops,
+        icmp_interval_ns=10_000_000,
+    )  # fmt: skip
 
 
 def test_a_pair_of_hosts_gets_one_router_and_reserved_addresses() -> None:
@@ -65,7 +75,10 @@ def test_without_ipv6_only_ipv4_is_offered_and_configured() -> None:
     assert not [line for line in lines if "2001:" in line]
     assert not [
         path
-        for path in {**host_settings.of_host([], ipv6=False), **host_settings.of_router(ipv6=False)}
+        for path in {
+            **host_settings.of_host([a_link_of_hops()], ipv6=False),
+            **host_settings.of_router(a_link_of_hops(), ipv6=False),
+        }
         if "v6" in path
     ]
 
@@ -196,6 +209,43 @@ def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
     }  # fmt: skip
     schema = json.loads((ROOT / "schema" / "emulation.json").read_text())
     jsonschema.validate(asked, {**schema["properties"]["emulation"], "$defs": schema["$defs"]})
+
+
+def test_between_hops_stand_routers_that_know_both_hosts() -> None:
+    link = a_link_of_hops()
+    topology = lay_out([a_link("other", "a", "c"), link], [], OWNER)
+    first, second = "flowsweep-41-7000-link-wan:1", "flowsweep-41-7000-link-wan:2"
+    assert topology.routers_of(link) == (first, second)
+    assert set(topology.routers_of(link)) < set(topology.namespaces)
+    assert [(hop.link.name, hop.link.between, hop.joins) for hop in topology.emulated] == [
+        ("wan:1", ("a", "wan:1"), ("a", "b")),
+        ("wan:2", ("wan:1", "wan:2"), ("a", "b")),
+        ("wan:3", ("wan:2", "b"), ("a", "b")),
+    ]
+    assert host_access(topology, a_host("b"), ip=IP, ipv6=False).addresses == {
+        "a": (DataAddress("198.18.0.30", 4),)
+    }
+    lines = list(wiring.addresses_and_routes(topology, second, ipv6=False))
+    assert [line for line in lines if line.startswith("route")] == [
+        "route replace 198.18.0.10 dev link2 src 198.18.0.22"
+    ]
+
+
+def test_hops_together_are_as_slow_as_the_slowest_and_as_long_as_all() -> None:
+    narrow = LinkDirection(rate_bps=10_000_000, queue_bytes=9_000, delay_ns=2_000_000, loss=0.1)
+    link = a_link_of_hops(LinkDirection(rate_bps=45_000_000, delay_ns=1_000_000, loss=0.5), narrow)
+    assert link.is_emulated
+    together = link.direction("a", "b")
+    assert together is not None
+    assert (together.rate_bps, together.queue_bytes, together.delay_ns) == (10_000_000, 9_000, 3_000_000)
+    assert together.loss == pytest.approx(0.55)
+
+
+def test_the_interval_of_icmp_errors_is_told_in_milliseconds_and_otherwise_left_alone() -> None:
+    told = host_settings.of_router(a_link_of_hops(), ipv6=True)
+    assert told["net/ipv4/icmp_ratelimit"] == told["net/ipv6/icmp/ratelimit"] == "10"
+    assert "net/ipv4/icmp_ratelimit" not in host_settings.of_router(a_link("l", "a", "b"), ipv6=True)
+    assert "net/ipv4/icmp_ratelimit" in host_settings.of_host([a_link_of_hops()], ipv6=True)
 
 
 def test_each_link_has_a_seed_of_its_own_that_is_the_same_every_time() -> None:

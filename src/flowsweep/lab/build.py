@@ -1,6 +1,5 @@
 """Building a lab and taking it down again."""
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,16 +37,18 @@ class Lab:
         return LabObserver(self.emulators)
 
     def set_link(self, name: str, *, up: bool) -> None:
-        """Interrupt a link in both directions, or restore it. Queued packets are lost.
+        """Interrupt a link in both directions, or restore it; of one with hops a single one, as in `wan:2`.
+
+        Queued packets are lost.
 
         Raises:
             LabError: There is no such link, or the kernel refused.
         """
         layout = self._layout(name)
         if isinstance(layout, EmulatedLink):
-            for end, peer in itertools.permutations(layout.ends):
+            for side, end in enumerate(layout.ends):
                 own = (
-                    wiring.device_up(end, peer, ipv6=self.ipv6)
+                    wiring.device_up(layout, side, ipv6=self.ipv6)
                     if up
                     else [f"link set {end.host_device} down"]
                 )
@@ -91,7 +92,7 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) ->
     emulators: list[Emulator] = []
     with ended_in_order():
         try:
-            _build_hosts_and_routers(topology, ipv6=ipv6)
+            _build_hosts_and_routers(topology, links, ipv6=ipv6)
             emulators += (Emulator(pair, seed, owner) for pair in topology.emulated)
             for emulator in emulators:
                 emulator.wait_ready()
@@ -104,13 +105,14 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) ->
                 _take_down(topology, emulators)
 
 
-def _build_hosts_and_routers(topology: Topology, *, ipv6: bool) -> None:
+def _build_hosts_and_routers(topology: Topology, links: Sequence[Link], *, ipv6: bool) -> None:
     batch(["ip"], [f"netns add {namespace}" for namespace in topology.namespaces])
     for host, namespace in topology.host_namespaces.items():
-        own = [layout.link for layout in topology.links if host in layout.link.between]
+        own = [link for link in links if host in link.between]
         settings.apply(namespace, settings.of_host(own, ipv6=ipv6))
-    for layout in topology.routed:
-        settings.apply(layout.router_namespace, settings.of_router(ipv6=ipv6))
+    for link in links:
+        for namespace in topology.routers_of(link):
+            settings.apply(namespace, settings.of_router(link, ipv6=ipv6))
     batch(["ip"], wiring.cables(topology))
 
 

@@ -17,7 +17,7 @@ class LabObserver:
     def watch(self, pairs: Collection[tuple[str, str]]) -> "LinkWatch":
         """Follow the links that join these pairs of hosts, from now on."""
         joined = {frozenset(pair) for pair in pairs}
-        return LinkWatch([each for each in self._emulators if frozenset(each.layout.link.between) in joined])
+        return LinkWatch([each for each in self._emulators if frozenset(each.layout.joins) in joined])
 
 
 class LinkWatch:

@@ -1,6 +1,6 @@
 """The kernel settings of a lab's namespaces; docs/lab.md lists them with reasons."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from flowsweep import defaults
 from flowsweep.lab.command import command
@@ -16,7 +16,7 @@ KEEP_ADDRESSES = {"net/ipv6/conf/default/keep_addr_on_down": "1"}
 NO_DUPLICATE_DETECTION = {"net/ipv6/conf/all/accept_dad": "0", "net/ipv6/conf/default/accept_dad": "0"}
 
 
-def of_host(links: Iterable[Link], *, ipv6: bool) -> dict[str, str]:
+def of_host(links: Sequence[Link], *, ipv6: bool) -> dict[str, str]:
     """Settings of a host that has these links, by path below /proc/sys."""
     buffer_max_bytes = max([defaults.LAB_TCP_BUFFER_MIN_BYTES, *map(_buffer_bytes, links)])
     own = {
@@ -24,12 +24,13 @@ def of_host(links: Iterable[Link], *, ipv6: bool) -> dict[str, str]:
         "net/ipv4/tcp_rmem": f"{TCP_BUFFER_MINIMUM_BYTES} {TCP_RECEIVE_INITIAL_BYTES} {buffer_max_bytes}",
         "net/ipv4/tcp_wmem": f"{TCP_BUFFER_MINIMUM_BYTES} {TCP_SEND_INITIAL_BYTES} {buffer_max_bytes}",
     }
+    own |= _of_icmp(links, ipv6=ipv6)
     return own | (KEEP_ADDRESSES | NO_DUPLICATE_DETECTION if ipv6 else {})
 
 
-def of_router(*, ipv6: bool) -> dict[str, str]:
+def of_router(link: Link, *, ipv6: bool) -> dict[str, str]:
     """Settings of a link's router, by path below /proc/sys."""
-    forwarding = {"net/ipv4/ip_forward": "1"}
+    forwarding = {"net/ipv4/ip_forward": "1"} | _of_icmp([link], ipv6=ipv6)
     if not ipv6:
         return forwarding
     return forwarding | {"net/ipv6/conf/all/forwarding": "1"} | KEEP_ADDRESSES | NO_DUPLICATE_DETECTION
@@ -45,6 +46,13 @@ def apply(namespace: str, values: Mapping[str, str]) -> None:
     """
     script = "".join(f"echo '{value}' >/proc/sys/{path}\n" for path, value in values.items())
     command(["ip", "netns", "exec", namespace, "sh", "-e"], text=script)
+
+
+def _of_icmp(links: Iterable[Link], *, ipv6: bool) -> dict[str, str]:
+    """The shortest interval between errors that one of the links asks for (icmp(7), in ms)."""
+    asked = [link.icmp_interval_ns for link in links if link.icmp_interval_ns is not None]
+    paths = ("net/ipv4/icmp_ratelimit", *(("net/ipv6/icmp/ratelimit",) if ipv6 else ()))
+    return {path: str(min(asked) // defaults.MILLISECOND_NS) for path in paths if asked}
 
 
 def _buffer_bytes(link: Link) -> int:

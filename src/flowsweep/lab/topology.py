@@ -1,7 +1,7 @@
 """From a plan's links to names and addresses. Pure: nothing here touches the machine."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
@@ -21,7 +21,7 @@ IPV6_PREFIX = 64
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A host's end of a link."""
+    """A host's end of a link, or a router's end of one of its hops."""
 
     host: str
     host_namespace: str
@@ -53,10 +53,18 @@ class RoutedLink:
 
 @dataclass(frozen=True, slots=True)
 class EmulatedLink:
-    """A link made of an emulator, with a device in each of two hosts, in the order of `Link.between`."""
+    """A link made of an emulator, or a hop of one: a device at each of its ends, as in `Link.between`."""
 
     link: Link
+    """A hop is a link of its own, between its neighbours."""
     ends: tuple[End, End]
+    goals: tuple[End, End]
+    """The host's end that each of the two ends leads to: behind the last hop in its direction."""
+
+    @property
+    def joins(self) -> tuple[str, str]:
+        """The two hosts whose packets it carries."""
+        return self.goals[1].host, self.goals[0].host
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,8 @@ class Topology:
 
     host_namespaces: dict[str, str]
     """By host name."""
+    hop_namespaces: dict[str, str]
+    """Of the routers between hops, by router name."""
     routed: tuple[RoutedLink, ...]
     emulated: tuple[EmulatedLink, ...]
 
@@ -76,7 +86,13 @@ class Topology:
     @property
     def namespaces(self) -> tuple[str, ...]:
         """Hosts first, then routers."""
-        return (*self.host_namespaces.values(), *(layout.router_namespace for layout in self.routed))
+        routers = (layout.router_namespace for layout in self.routed)
+        return (*self.host_namespaces.values(), *self.hop_namespaces.values(), *routers)
+
+    def routers_of(self, link: Link) -> tuple[str, ...]:
+        """Namespaces of the routers that a link is made of."""
+        of_hops = (self.hop_namespaces[hop.between[0]] for hop in hops_of(link)[1:])
+        return (*of_hops, *(layout.router_namespace for layout in self.routed if layout.link == link))
 
 
 def lay_out(links: Sequence[Link], hosts: Sequence[Host], owner: Owner) -> Topology:
@@ -85,26 +101,50 @@ def lay_out(links: Sequence[Link], hosts: Sequence[Host], owner: Owner) -> Topol
     Raises:
         LabError: There are more ends of links than addresses.
     """
-    ends_asked = sum(len(link.between) for link in links)
+    ends_asked = sum(2 * len(link.hops) if link.hops else len(link.between) for link in links)
     if ends_asked > ENDS_MAX:
         raise LabError(f"the plan's links have {ends_asked} ends; a lab has addresses for {ENDS_MAX}")
     names = dict.fromkeys(
         [*(host.name for host in hosts), *(name for link in links for name in link.between)]
     )
     host_namespaces = {name: owner.namespace("host", name) for name in names}
-    numbers = itertools.count()
+    chains = [hops_of(link) for link in links]
+    routers = dict.fromkeys(name for chain in chains for hop in chain[1:] for name in hop.between[:1])
+    hop_namespaces = {name: owner.namespace("link", name) for name in routers}
+    namespaces = host_namespaces | hop_namespaces
+    numbers, devices = itertools.count(), itertools.count()
     routed: list[RoutedLink] = []
     emulated: list[EmulatedLink] = []
-    for index, link in enumerate(links):
-        ends = [_end(next(numbers), index, host, host_namespaces[host]) for host in link.between]
+    for link, chain in zip(links, chains, strict=True):
+        ends = [
+            [_end(next(numbers), device, name, namespaces[name]) for name in hop.between]
+            for hop, device in zip(chain, devices, strict=False)
+        ]
         if link.is_emulated:
-            first, second = (end for _, end in ends)
-            emulated.append(EmulatedLink(link, (first, second)))
+            pairs = [(first, second) for (_, first), (_, second) in ends]
+            goals = pairs[-1][1], pairs[0][0]
+            emulated += (EmulatedLink(hop, pair, goals) for hop, pair in zip(chain, pairs, strict=True))
         else:
             router = owner.namespace("link", link.name)
-            legs = (_leg(number, side, end, router) for side, (number, end) in enumerate(ends))
+            legs = (_leg(number, side, end, router) for side, (number, end) in enumerate(ends[0]))
             routed.append(RoutedLink(link, router, tuple(legs)))
-    return Topology(host_namespaces, tuple(routed), tuple(emulated))
+    return Topology(host_namespaces, hop_namespaces, tuple(routed), tuple(emulated))
+
+
+def hops_of(link: Link) -> tuple[Link, ...]:
+    """Take a link apart into its hops, links from neighbour to neighbour; one without hops is all of it.
+
+    Of `wan` between two hosts, they are `wan:1`, `wan:2`, …, and so are the routers behind them. No name of a
+    plan has a colon.
+    """
+    if not link.hops:
+        return (link,)
+    names = [f"{link.name}:{number}" for number in range(1, len(link.hops) + 1)]
+    nodes = [link.between[0], *names[:-1], link.between[1]]
+    return tuple(
+        Link(name=name, between=between, mtu_bytes=link.mtu_bytes, forward=hop.forward, backward=hop.backward)
+        for name, between, hop in zip(names, itertools.pairwise(nodes), link.hops, strict=True)
+    )
 
 
 def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostAccess:
@@ -114,7 +154,7 @@ def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostA
     """
     addresses: dict[str, tuple[DataAddress, ...]] = {}
     for layout in topology.links:
-        for end, peer in itertools.permutations(layout.ends, 2):
+        for end, peer in _reached(layout):
             if end.host == host.name:
                 addresses[peer.host] = (*addresses.get(peer.host, ()), *_data_addresses(end, ipv6=ipv6))
     return HostAccess(
@@ -126,6 +166,13 @@ def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostA
         ports=host.ports,
         listens=host.listens,
     )
+
+
+def _reached(layout: RoutedLink | EmulatedLink) -> Iterator[tuple[End, End]]:
+    """Each end with those that it is reached from."""
+    if isinstance(layout, EmulatedLink):
+        return zip(layout.ends, layout.goals, strict=True)
+    return itertools.permutations(layout.ends, 2)
 
 
 def _end(number: int, link_index: int, host: str, host_namespace: str) -> tuple[int, End]:

@@ -1,11 +1,10 @@
 """The lines for `ip` and `tc` that join namespaces. Pure."""
 
-import itertools
 from collections.abc import Iterator
 
 from flowsweep import defaults
 from flowsweep.lab.shaper import shaper
-from flowsweep.lab.topology import IPV4_PREFIX, IPV6_PREFIX, End, Leg, RoutedLink, Topology
+from flowsweep.lab.topology import IPV4_PREFIX, IPV6_PREFIX, EmulatedLink, Leg, RoutedLink, Topology
 
 
 def cables(topology: Topology) -> Iterator[str]:
@@ -31,9 +30,9 @@ def addresses_and_routes(topology: Topology, namespace: str, *, ipv6: bool) -> I
             if namespace == leg.host_namespace:
                 yield from _host_lines(leg, [peer for peer in layout.ends if peer is not leg], ipv6=ipv6)
     for pair in topology.emulated:
-        for end, peer in itertools.permutations(pair.ends):
+        for side, end in enumerate(pair.ends):
             if namespace == end.host_namespace:
-                yield from _point_to_point(end, peer, ipv6=ipv6)
+                yield from _point_to_point(pair, side, ipv6=ipv6)
 
 
 def shapers(layout: RoutedLink) -> Iterator[tuple[str, str]]:
@@ -60,22 +59,30 @@ def router_neighbours(leg: Leg, *, ipv6: bool) -> Iterator[str]:
         yield f"neigh replace {address} lladdr {leg.host_mac} dev {leg.router_device} nud permanent"
 
 
-def device_up(end: End, peer: End, *, ipv6: bool) -> Iterator[str]:
-    """Put the device of an emulated link up; of its routes, that of IPv6 does not outlast being down."""
+def device_up(layout: EmulatedLink, side: int, *, ipv6: bool) -> Iterator[str]:
+    """Put a device of an emulated link up; but that of IPv4 to the peer, its routes do not outlast being down.
+
+    A router answers from the address that its route back to the host has as source (icmp(7)).
+    """
+    end, peer, goal = layout.ends[side], layout.ends[1 - side], layout.goals[side]
     yield f"link set {end.host_device} up"
+    if goal != peer:
+        yield f"route replace {goal.host_ipv4} dev {end.host_device} src {end.host_ipv4}"
     if ipv6:
-        yield f"route replace {peer.host_ipv6} dev {end.host_device} src {end.host_ipv6}"
+        for there in dict.fromkeys((peer.host_ipv6, goal.host_ipv6)):
+            yield f"route replace {there} dev {end.host_device} src {end.host_ipv6}"
 
 
-def _point_to_point(end: End, peer: End, *, ipv6: bool) -> Iterator[str]:
+def _point_to_point(layout: EmulatedLink, side: int, *, ipv6: bool) -> Iterator[str]:
     """The device of an emulated link: its address, with a route to the peer, and nothing sent unasked."""
+    end, peer = layout.ends[side], layout.ends[1 - side]
     yield f"addr add {end.host_ipv4} peer {peer.host_ipv4} dev {end.host_device}"
     yield f"link set {end.host_device} multicast off txqueuelen {defaults.LAB_DEVICE_QUEUE_PACKETS}"
     if ipv6:
         # Without a link-local address of its own there is no router solicitation, which would be counted too.
         yield f"link set {end.host_device} addrgenmode none"
         yield f"addr add {end.host_ipv6} dev {end.host_device} nodad"
-    yield from device_up(end, peer, ipv6=ipv6)
+    yield from device_up(layout, side, ipv6=ipv6)
 
 
 def _router_lines(leg: Leg, *, ipv6: bool) -> Iterator[str]:

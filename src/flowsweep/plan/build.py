@@ -7,8 +7,9 @@ from flowsweep.plan.build_sweep import build_sweep
 from flowsweep.plan.check_hosts import is_bare
 from flowsweep.plan.groups import members
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.link_table import DirectionTable, LinkTable
-from flowsweep.plan.model import Campaign, Group, Host, Link, LinkDirection, Plan
+from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
+from flowsweep.plan.model import Campaign, Group, Hop, Host, Link, LinkDirection, Plan
+from flowsweep.plan.series import in_series
 
 LOOPBACK = "localhost"
 
@@ -48,8 +49,22 @@ def _hosts(file: PlanFile) -> list[str]:
 
 
 def _link(name: str, link: LinkTable) -> Link:
-    ways = {way: _direction(direction) for way, direction in link.ways().items()}
-    return Link(name=name, between=tuple(link.between), mtu_bytes=link.mtu, **ways)
+    hops = tuple(Hop(**_ways(hop)) for hop in link.hops or ())
+    ways = _ways(link)
+    if hops:
+        ways = {way: in_series([getattr(hop, way) for hop in hops]) for way in ways}
+    return Link(
+        name=name,
+        between=tuple(link.between),
+        mtu_bytes=link.mtu,
+        **ways,
+        hops=hops,
+        icmp_interval_ns=link.icmp_interval,
+    )
+
+
+def _ways(hop: HopTable) -> dict[str, LinkDirection]:
+    return {way: _direction(direction) for way, direction in hop.ways().items()}
 
 
 def _direction(direction: DirectionTable) -> LinkDirection:

@@ -1,16 +1,16 @@
 """What the keys of an emulated link must agree on."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flowsweep.plan.input import PlanFile
-from flowsweep.plan.link_table import DirectionTable, LinkTable
+from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_size
 
 HOSTS_OF_A_PATH = 2
-OF_PATHS_ONLY = ("delay", "jitter", "reorder", "loss", "queue_packets")
+OF_PATHS_ONLY = ("delay", "jitter", "reorder", "loss", "queue_packets", "hops")
 WAYS = ("forward", "backward")
 
 
@@ -26,9 +26,10 @@ def link_problems(file: PlanFile) -> Iterator[Problem]:
             yield Problem((*at, "between"), message)
         if len(link.between) > HOSTS_OF_A_PATH:
             yield from _switch_problems(link, at)
+        elif link.hops:
+            yield from _hops_problems(link, link.hops, at)
         else:
-            for way, direction in link.ways().items():
-                yield from _direction_problems(link, direction, at, way)
+            yield from _ways_problems(link, link.mtu, at)
     for (first, one), (second, other) in itertools.combinations(links.items(), 2):
         if len(set(one.between) & set(other.between)) >= HOSTS_OF_A_PATH:
             message = f"joins hosts that lab.links.{first} joins already: leave one out"
@@ -49,13 +50,29 @@ def _switch_problems(link: LinkTable, at: KeyPath) -> Iterator[Problem]:
                 f"found on a link of {len(link.between)} hosts: all ports of a switch are alike; leave it out"
             )
             yield Problem((*at, way), message, about=((*at, "between"),))
-    yield from _queue_problems(link, link, at, None)
+    yield from _queue_problems(link, link.mtu, link, at, None)
+
+
+def _hops_problems(link: LinkTable, hops: Sequence[HopTable], at: KeyPath) -> Iterator[Problem]:
+    for name in HopTable.model_fields:
+        if name in WAYS and getattr(link, name) == DirectionTable():
+            continue
+        if getattr(link, name) is not None:
+            message = "found beside `hops`, each of which has its own: write it into one of them"
+            yield Problem((*at, name), message, about=((*at, "hops"),))
+    for index, hop in enumerate(hops):
+        yield from _ways_problems(hop, link.mtu, (*at, "hops", index))
+
+
+def _ways_problems(link: HopTable, mtu: int, at: KeyPath) -> Iterator[Problem]:
+    for way, direction in link.ways().items():
+        yield from _direction_problems(link, mtu, direction, at, way)
 
 
 def _direction_problems(
-    link: LinkTable, direction: DirectionTable, at: KeyPath, way: str
+    link: HopTable, mtu: int, direction: DirectionTable, at: KeyPath, way: str
 ) -> Iterator[Problem]:
-    yield from _queue_problems(link, direction, at, way)
+    yield from _queue_problems(link, mtu, direction, at, way)
     jitter, delay = direction.jitter or 0, direction.delay or 0
     if jitter > delay:
         path, about = _keys(link, at, way, "jitter", "delay")
@@ -68,28 +85,28 @@ def _direction_problems(
 
 
 def _queue_problems(
-    link: LinkTable, direction: DirectionTable, at: KeyPath, way: str | None
+    link: HopTable, mtu: int, direction: DirectionTable, at: KeyPath, way: str | None
 ) -> Iterator[Problem]:
     for name in ("queue", "queue_packets"):
         if getattr(direction, name) is not None and direction.rate is None:
             path, about = _keys(link, at, way, name, "rate")
             effect = f"has no effect{_of_way(link, path, way, 'rate')} without `rate`"
             yield Problem(path, f"{effect}: nothing waits for a link of unlimited rate; set one", about)
-    if direction.queue is not None and direction.queue < link.mtu:
+    if direction.queue is not None and direction.queue < mtu:
         path, about = _keys(link, at, way, "queue", "mtu")
-        found, needed = write_size(direction.queue), write_size(link.mtu)
+        found, needed = write_size(direction.queue), write_size(mtu)
         message = f'found "{found}", expected room for one packet at least, "{needed}"'
         yield Problem(path, message, about)
 
 
-def _of_way(link: LinkTable, path: KeyPath, way: str | None, other: str) -> str:
+def _of_way(link: HopTable, path: KeyPath, way: str | None, other: str) -> str:
     """Name the direction, where the path of a key does not, and they differ in another key."""
     alike = getattr(link.forward, other) == getattr(link.backward, other)
     return "" if way is None or way in path or alike else f" {way}"
 
 
 def _keys(
-    link: LinkTable, at: KeyPath, way: str | None, name: str, other: str
+    link: HopTable, at: KeyPath, way: str | None, name: str, other: str
 ) -> tuple[KeyPath, tuple[KeyPath, ...]]:
     """Where a direction's key is written: in its own table, or in what both directions have in common."""
     own = way is not None and getattr(getattr(link, way), name) is not None

@@ -15,6 +15,7 @@ _WRITERS: Mapping[str, Callable[[int], str]] = {
     "_bytes": write_size,
     "_bps": write_rate,
 }
+_WAYS = ("forward", "backward")
 _KEYS = {"drain_timeout": "drain", "clip_allowed": "clip"}
 """Keys of a plan file that its frozen form calls otherwise."""
 
@@ -46,10 +47,19 @@ def _normal(plan: Plan) -> dict[str, Any]:
 
 def _link(link: Link) -> dict[str, Any]:
     """What both directions have in common is written once, as in a plan file."""
-    fields = link.model_dump(exclude={"name"})
-    if link.forward == link.backward:
-        return {**fields.pop("forward"), "between": fields["between"], "mtu_bytes": fields["mtu_bytes"]}
-    return fields
+    fields = link.model_dump(exclude={"name", "hops"})
+    if link.hops:
+        own = {key: value for key, value in fields.items() if key not in _WAYS}
+        hops = enumerate(link.hops, start=1)
+        return {**own, "hops": {str(number): _once(hop.model_dump()) for number, hop in hops}}
+    return _once(fields)
+
+
+def _once(ways: dict[str, Any]) -> dict[str, Any]:
+    """What both directions have in common, written once."""
+    if ways["forward"] != ways["backward"]:
+        return ways
+    return {**ways["forward"], **{key: value for key, value in ways.items() if key not in _WAYS}}
 
 
 def _compared(path: str, then: object, now: object) -> Iterator[tuple[str, str, str]]:

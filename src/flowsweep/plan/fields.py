@@ -85,6 +85,16 @@ def _read_window(value: object) -> object:
     return _WINDOW.read(value)
 
 
+_ICMP_INTERVAL = duration(0, defaults.ICMP_INTERVAL_MAX_NS)
+
+
+def _read_icmp_interval(value: object) -> object:
+    parsed = _ICMP_INTERVAL.read(value)
+    if isinstance(parsed, int) and parsed % defaults.MILLISECOND_NS:
+        raise wrong(value, "whole milliseconds, which is what the kernel counts in")
+    return parsed
+
+
 def _ip_address(text: str, expected: str) -> str:
     try:
         ipaddress.ip_address(text)
@@ -137,6 +147,7 @@ SegmentSize = Annotated[int, size(defaults.MSS_MIN_BYTES, defaults.MSS_MAX_BYTES
 Queue = Annotated[int, size(defaults.QUEUE_MIN_BYTES, defaults.QUEUE_MAX_BYTES)]
 QueuePackets = Annotated[int, whole(1, defaults.QUEUE_MAX_PACKETS)]
 LinkDelay = Annotated[int, duration(0, defaults.LINK_DELAY_MAX_NS)]
+IcmpInterval = Annotated[int, Reader(_read_icmp_interval, _ICMP_INTERVAL.schema)]
 Loss = Annotated[float, probability()]
 Mtu = Annotated[int, size(defaults.MTU_MIN_BYTES, defaults.MTU_MAX_BYTES)]
 Rate = Annotated[int, rate(1)]

@@ -43,15 +43,9 @@ class DirectionTable(Table):
     )
 
 
-class LinkTable(DirectionTable):
-    """An emulated path between two hosts, or a switch between more; they are made on this machine."""
+class HopTable(DirectionTable):
+    """What a link, or one hop of it, does to packets on both of its ways."""
 
-    between: Annotated[list[fields.Name], Field(min_length=2)] = key(
-        "The two hosts. With more, the link is a switch: each has a port of that rate and queue.",
-        [],
-        examples=[["left", "right"]],
-    )
-    mtu: fields.Mtu = key("Largest IP packet.", defaults.LAB_MTU_BYTES, written="1500B", examples=["9000B"])
     forward: DirectionTable = key(
         "What is different from the first host to the second.", DirectionTable(), examples=[{"loss": "0.1%"}]
     )
@@ -68,3 +62,26 @@ class LinkTable(DirectionTable):
             name: DirectionTable.model_construct(**{**common, **own.model_dump(exclude_none=True)})
             for name, own in (("forward", self.forward), ("backward", self.backward))
         }
+
+
+class LinkTable(HopTable):
+    """An emulated path between two hosts, or a switch between more; they are made on this machine."""
+
+    between: Annotated[list[fields.Name], Field(min_length=2)] = key(
+        "The two hosts. With more, the link is a switch: each has a port of that rate and queue.",
+        [],
+        examples=[["left", "right"]],
+    )
+    mtu: fields.Mtu = key("Largest IP packet.", defaults.LAB_MTU_BYTES, written="1500B", examples=["9000B"])
+    hops: Annotated[list[HopTable], Field(min_length=1, max_length=defaults.LAB_HOPS_MAX)] | None = key(
+        "Hops from the first host to the second, each with a rate, queue, delay, … of its own, and a router "
+        "between each two of them; the link is one hop if absent.",
+        None,
+        examples=[[{"rate": "100Mbit/s", "delay": "2ms"}, {"rate": "10Mbit/s", "delay": "5ms"}]],
+    )
+    icmp_interval: fields.IcmpInterval | None = key(
+        "From one ICMP error (time exceeded, unreachable) of a router or host of this link to its next; 0s: "
+        "no limit. The kernel's own if absent: six at once, then one a second.",
+        None,
+        examples=["10ms"],
+    )

@@ -46,6 +46,13 @@ class LinkDirection(Frozen):
     """Probability that a packet is lost, from 0 to below 1."""
 
 
+class Hop(Frozen):
+    """One of the hops of a link."""
+
+    forward: LinkDirection
+    backward: LinkDirection
+
+
 class Link(Frozen):
     """`[lab.links.NAME]`: an emulated path between two hosts, or a switch that joins more."""
 
@@ -54,8 +61,13 @@ class Link(Frozen):
     """Two hosts, or more."""
     mtu_bytes: int = defaults.LAB_MTU_BYTES
     forward: LinkDirection
-    """From the first host to the second; of a switch, what each of its ports does, as in `backward`."""
+    """From the first host to the second; of a switch, what each of its ports does, as in `backward`; of hops,
+    what they do together."""
     backward: LinkDirection
+    hops: tuple[Hop, ...] = ()
+    """From the first host to the second, a router between each two of them; empty: the link is one hop."""
+    icmp_interval_ns: int | None = None
+    """From one ICMP error of a router, or of one of the hosts, to its next; absent: the kernel's limit."""
 
     @property
     def is_switch(self) -> bool:
@@ -66,7 +78,9 @@ class Link(Frozen):
     def is_emulated(self) -> bool:
         """Whether it does more than a shaper of the kernel can: then packets go through an emulator."""
         one, other = self.forward, self.backward
-        return one != other or bool(one.delay_ns or one.loss) or one.queue_packets is not None
+        if self.hops or one != other:
+            return True
+        return bool(one.delay_ns or one.loss) or one.queue_packets is not None
 
     def direction(self, src: str, dst: str) -> LinkDirection | None:
         """What it does to packets from one host to another; None if it does not join them."""

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from flowsweep.plan.input import CampaignTable, HostTable, LabTable, PlanFile
-from flowsweep.plan.link_table import DirectionTable, LinkTable
+from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweep_table import PathTable, SweepTable
 from flowsweep.plan.table import Table
@@ -134,6 +134,10 @@ def _model_of(table: KeyPath) -> type[Table]:
             return LabTable
         case ("lab", "links", _, "forward" | "backward"):
             return DirectionTable
+        case ("lab", "links", _, "hops", int(), "forward" | "backward"):
+            return DirectionTable
+        case ("lab", "links", _, "hops", *_):
+            return HopTable
         case ("lab", "links", *_):
             return LinkTable
         case ("hosts", *_):
