@@ -28,7 +28,8 @@ demo: setup ## Measure an emulated link on this machine and write a report
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
 	cargo test --quiet $(ENGINE) --workspace
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=auto --dist=loadfile tests/unit tests/property tests/contract
+	$(BIN)/pytest tests/lab tests/browser
 
 truth: setup ## Check what takes long; results go to docs/truth/
 	$(BIN)/pytest tests/truth
