@@ -135,3 +135,11 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
     text = page.read_text(encoding="utf-8")
     assert "ucl-bristol" in text
     assert "pc35.hep.ucl.ac.uk" in text
+
+
+def test_files_of_unlike_detail_make_one_report(tmp_path: Path) -> None:
+    """Some say how long a transfer took, others do not."""
+    files = sorted(FILES.glob("iperf-2.1.8-*"))
+    assert "10 trials taken in from 5 files" in run("import", *files, "--archive", tmp_path / "all")
+    run("report", tmp_path / "all", "-o", tmp_path / "report.html")
+    assert "imported" in (tmp_path / "report.html").read_text(encoding="utf-8")

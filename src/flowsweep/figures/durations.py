@@ -55,7 +55,7 @@ def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[Row]], margin: flo
     trials = 0
     for row in group.good:
         cuts = by_trial.get(row["trial_id"], ())
-        if not cuts or not row["goodput_bps"]:
+        if not cuts or not row["goodput_bps"] or row["duration_s"] is None:
             continue
         trials += 1
         for cut in cuts:
