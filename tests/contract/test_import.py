@@ -134,6 +134,8 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
     run("report", archive, "-o", page)
     text = page.read_text(encoding="utf-8")
     assert "ucl-bristol" in text
+    assert "Measured 2001-11-28, imported " in text
+    assert "what the sender&#39;s file says of the whole transfer" in text
     assert "pc35.hep.ucl.ac.uk" in text
 
 

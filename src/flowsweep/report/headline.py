@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import ibis
 import pyarrow as pa
@@ -20,6 +21,13 @@ _MARKS = {
     "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
 }
 """What it means that a trial's `path_emulation` is not "kept up"."""
+_METHODS = {
+    "receiver_median": "what the receiving application got, the median over exact intervals",
+    "receiver_mean": "what the receiver's file says of the whole transfer",
+    "sender_median": "what the sender's file says, the median over its intervals",
+    "sender_mean": "what the sender's file says of the whole transfer",
+}
+"""What a trial's goodput is, by `goodput_method`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,25 @@ def emulation_marks(trials: Sequence[Row]) -> tuple[str, ...]:
         for mark, meaning in _MARKS.items()
         if marks[mark]
     )
+
+
+def goodput_meant(trials: Sequence[Row]) -> str:
+    """Say what the goodput of a trial is; of how many each, where they differ."""
+    methods = Counter(row["goodput_method"] for row in trials if row["goodput_method"] in _METHODS)
+    if len(methods) < 2:
+        return "; ".join(_METHODS[method] for method in methods)
+    return "; ".join(f"of {counted(count, 'trial')} {_METHODS[method]}" for method, count in methods.items())
+
+
+def when_measured(trials: Sequence[Row], created_at: datetime) -> str:
+    """Say when the trials ran; of imported ones, which ran long before, also when they were taken in."""
+    at = f"{created_at:%-d %B %Y, %H:%M} UTC"
+    if not trials or not all(row["imported_from"] for row in trials):
+        return f"Measured {at}"
+    days = sorted({str(row["started_at"])[:10] for row in trials if row["started_at"]})
+    if not days:
+        return f"Imported {at}; when the trials ran is not known"
+    return f"Measured {' to '.join(dict.fromkeys((days[0], days[-1])))}, imported {at}"
 
 
 def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:

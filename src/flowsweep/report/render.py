@@ -16,7 +16,14 @@ from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
 from flowsweep.report.findings_list import findings_list
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
-from flowsweep.report.headline import emulation_marks, finished, highest_goodputs, status_counts
+from flowsweep.report.headline import (
+    emulation_marks,
+    finished,
+    goodput_meant,
+    highest_goodputs,
+    status_counts,
+    when_measured,
+)
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
 from flowsweep.report.trial_page import trial_pages
@@ -47,6 +54,8 @@ def render(material: Material) -> str:
             finished=finished(len(material.trials), material.trials_planned),
             status_counts=status_counts(material.trials),
             highest=highest_goodputs(material.trials),
+            goodput_meant=goodput_meant(material.trials),
+            when_measured=when_measured(material.trials, material.created_at),
             emulation_marks=emulation_marks(material.trials),
             modes_named=modes_named(material.trials),
             reasons=reasons(material.trials),
