@@ -76,7 +76,7 @@ def emulation_marks(trials: Sequence[Row]) -> tuple[str, ...]:
 
 def goodput_meant(trials: Sequence[Row]) -> str:
     """Say what the goodput of a trial is; of how many each, where they differ."""
-    methods = Counter(row["goodput_method"] for row in trials if row["goodput_method"] in _METHODS)
+    methods = Counter(row.get("goodput_method", "receiver_median") for row in trials)
     if len(methods) < 2:
         return "; ".join(_METHODS[method] for method in methods)
     return "; ".join(f"of {counted(count, 'trial')} {_METHODS[method]}" for method, count in methods.items())
@@ -85,7 +85,7 @@ def goodput_meant(trials: Sequence[Row]) -> str:
 def when_measured(trials: Sequence[Row], created_at: datetime) -> str:
     """Say when the trials ran; of imported ones, which ran long before, also when they were taken in."""
     at = f"{created_at:%-d %B %Y, %H:%M} UTC"
-    if not trials or not all(row["imported_from"] for row in trials):
+    if not trials or not all(row.get("imported_from") for row in trials):
         return f"Measured {at}"
     days = sorted({str(row["started_at"])[:10] for row in trials if row["started_at"]})
     if not days:
