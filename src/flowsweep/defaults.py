@@ -22,6 +22,19 @@ DRAIN_TIMEOUT_NS = 10 * SECOND_NS
 MINIMUM_BINS = 3
 DATAGRAM_BYTES = 1470
 """Payload of a datagram: fits an Ethernet frame, with room for IPv6 or a tunnel, as iperf 2 has it."""
+PROBE_EVERY_NS = 10 * MILLISECOND_NS
+PROBE_TIMEOUT_NS = SECOND_NS
+PATH_TTL_MAX = 30
+PATH_SIZES_BYTES = (600, 720, 840, 960, 1080, 1200, 1320, 1440)
+"""From above what routers quote in an answer, 576 bytes, to what tunnels leave of an Ethernet frame."""
+PATH_PROBES = 32
+PATH_TRAINS = 20
+PATH_TRAIN_PACKETS = 100
+PATH_TRAIN_BYTES = 1440
+PATH_STREAMS = 5
+PATH_STREAM_PACKETS = 100
+PATH_STREAM_RATES = 10
+PATH_DURATION_NS = 180 * SECOND_NS
 DATAGRAM_DRAIN_NS = 500 * MILLISECOND_NS
 """A sink of datagrams always waits that long for what a queue or jitter keeps back."""
 
@@ -52,6 +65,16 @@ QUEUE_MIN_BYTES = 1_600
 """One Ethernet frame."""
 QUEUE_MAX_BYTES = 1 << 31
 QUEUE_MAX_PACKETS = 10_000_000
+PROBE_SIZE_MIN_BYTES = 600
+"""Routers quote up to 576 bytes of a packet (RFC 1812, 4.3.2.3): below, the answer grows with it."""
+PROBE_SIZE_MAX_BYTES = 65_535
+PROBE_SIZES_MIN = 3
+PROBE_SIZES_MAX = 64
+PROBES_MAX = 1_000
+TRAINS_MAX = 1_000
+TRAIN_PACKETS_MIN = 10
+TRAIN_PACKETS_MAX = 10_000
+TRAIN_MIN_BYTES = 100
 LINK_DELAY_MAX_NS = 60 * SECOND_NS
 ICMP_INTERVAL_MAX_NS = 60 * SECOND_NS
 MTU_MIN_BYTES = 1280

@@ -1,4 +1,4 @@
-"""A link of several hops: each router answers for itself, in both IP versions, as often as the plan allows."""
+"""A link of several hops: each router answers for itself, in both IP versions, as often as the plan says."""
 
 import json
 from collections.abc import Iterator

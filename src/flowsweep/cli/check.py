@@ -12,7 +12,7 @@ from rich.table import Table
 
 from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
-from flowsweep.plan.model import Group, Sweep
+from flowsweep.plan.model import Group, PathProbing, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.wording import (
@@ -88,13 +88,19 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     own_points = [point for point in points if point.sweep == sweep.name]
     own_slots = [slot for slot in slots if slot.trials[0].sweep == sweep.name]
     expected = estimate(own_slots, plan.links)
-    return [
+    at_most = "" if sweep.probing is None else "at most "
+    common = [
         ("paths", ", ".join(direction(path.src, path.dst) for path in sweep.paths)),
         ("directions", sweep.directions),
         ("points", str(len(own_points))),
         ("trials", str(expected.trials)),
-        ("expected time", format_duration(expected.duration_ns)),
+        ("expected time", at_most + format_duration(expected.duration_ns)),
         ("expected bytes", _bytes(expected)),
+    ]
+    if sweep.probing is not None:
+        return [*common, *_probing_rows(sweep.probing)]
+    return [
+        *common,
         *_flow_rows(sweep, own_points),
         ("window per flow", _windows(own_points)),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
@@ -116,6 +122,16 @@ def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
         ("hosts", ", ".join(name or "1 × 1" for name in hosts)),
         ("flows per pair", flows[1]),
         ("flows", ", ".join(map(str, sorted({trial.total_flows for trial in trials})))),
+    ]
+
+
+def _probing_rows(probing: PathProbing) -> list[Row]:
+    sizes = ", ".join(map(format_size, probing.sizes_bytes))
+    at_each = f"at each of {counted(probing.stream_rates, 'rate')}"
+    return [
+        ("hops", f"{probing.ttl_max} at most, {probing.probes} probes each of {sizes}"),
+        ("trains", f"{probing.trains} of {counted(probing.train_packets, 'packet')}"),
+        ("streams", f"{probing.streams} of {counted(probing.stream_packets, 'packet')} {at_each}"),
     ]
 
 

@@ -60,7 +60,7 @@ def router_neighbours(leg: Leg, *, ipv6: bool) -> Iterator[str]:
 
 
 def device_up(layout: EmulatedLink, side: int, *, ipv6: bool) -> Iterator[str]:
-    """Put a device of an emulated link up; but that of IPv4 to the peer, its routes do not outlast being down.
+    """Put a device of an emulated link up; but for IPv4 to the peer, its routes do not outlast being down.
 
     A router answers from the address that its route back to the host has as source (icmp(7)).
     """

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from flowsweep.plan.bulk_keys import BulkKeys
+from flowsweep.plan.path_keys import PathKeys
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import listed
 from flowsweep.plan.sweep_table import SweepTable
@@ -15,6 +16,7 @@ EVERY_TEST = frozenset({"name", "test", "paths", "directions", "pairs", "duratio
 KEYS: Mapping[str, frozenset[str]] = {
     "tcp": EVERY_TEST | BulkKeys.model_fields.keys() | TcpKeys.model_fields.keys(),
     "udp": EVERY_TEST | BulkKeys.model_fields.keys() | UdpKeys.model_fields.keys(),
+    "path": EVERY_TEST - {"pairs"} | PathKeys.model_fields.keys(),
 }
 """The keys of each test."""
 

@@ -3,7 +3,7 @@
 from typing import Any, TypeVar
 
 from flowsweep import defaults
-from flowsweep.plan.model import Path, Sweep
+from flowsweep.plan.model import Path, PathProbing, Sweep
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
 
 
@@ -15,11 +15,12 @@ def build_sweep(sweep: SweepTable, number: int) -> Sweep:
         paths=tuple(Path(src=path.src, dst=path.dst) for path in sweep.paths),
         directions=sweep.directions,
         pairs=_axis(sweep.pairs),
-        duration_ns=tuple(sweep.duration),
+        duration_ns=_durations_ns(sweep),
         family=_axis(sweep.family),
         **_bulk(sweep),
         **_tcp(sweep),
         **_udp(sweep),
+        probing=_probing(sweep) if sweep.test == "path" else None,
     )
 
 
@@ -60,6 +61,28 @@ def _udp(sweep: SweepTable) -> dict[str, Any]:
         "gso": tuple(sweep.gso),
         "gro": tuple(sweep.gro),
     }
+
+
+def _probing(sweep: SweepTable) -> PathProbing:
+    return PathProbing(
+        ttl_max=sweep.ttl_max,
+        sizes_bytes=sweep.sizes,
+        probes=sweep.probes,
+        every_ns=defaults.PROBE_EVERY_NS if sweep.every is None else sweep.every,
+        timeout_ns=defaults.PROBE_TIMEOUT_NS if sweep.timeout is None else sweep.timeout,
+        trains=sweep.trains,
+        train_packets=sweep.train_packets,
+        train_bytes=sweep.train_length,
+        streams=sweep.streams,
+        stream_packets=sweep.stream_packets,
+        stream_rates=sweep.stream_rates,
+    )
+
+
+def _durations_ns(sweep: SweepTable) -> tuple[int, ...]:
+    if sweep.test == "path" and "duration" not in sweep.model_fields_set:
+        return (defaults.PATH_DURATION_NS,)
+    return tuple(sweep.duration)
 
 
 def _drain_ns(sweep: SweepTable) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from flowsweep import defaults
 from flowsweep.plan.applicable import BULK_TESTS, applicable_problems
 from flowsweep.plan.check_groups import total_flows
+from flowsweep.plan.check_path import path_test_problems
 from flowsweep.plan.check_udp import udp_problems
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
@@ -26,6 +27,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from _window_problems(sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
         yield from udp_problems(sweep, flows, at)
+        yield from path_test_problems(file, sweep, at)
         if sweep.test in BULK_TESTS:
             yield from _time_problems(sweep, at)
         yield from _path_problems(file, sweep, at)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from flowsweep.plan.model import Link, Plan
+from flowsweep.plan.model import Link, Plan, Sweep
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_rate, write_size
 from flowsweep.wording import direction
@@ -41,8 +41,13 @@ def _normal(plan: Plan) -> dict[str, Any]:
         "lab.links": {link.name: _link(link) for link in plan.links},
         "hosts": {host.name: host.model_dump(exclude={"name"}) for host in plan.hosts},
         "groups": {group.name: group.hosts for group in plan.groups},
-        "sweep": {sweep.name: sweep.model_dump(exclude={"name"}) for sweep in plan.sweeps},
+        "sweep": {sweep.name: _sweep(sweep) for sweep in plan.sweeps},
     }
+
+
+def _sweep(sweep: Sweep) -> dict[str, Any]:
+    probing = {} if sweep.probing is None else sweep.probing.model_dump()
+    return {**sweep.model_dump(exclude={"name", "probing"}), **probing}
 
 
 def _link(link: Link) -> dict[str, Any]:

@@ -85,6 +85,24 @@ def _read_window(value: object) -> object:
     return _WINDOW.read(value)
 
 
+_PROBE_SIZE = size(defaults.PROBE_SIZE_MIN_BYTES, defaults.PROBE_SIZE_MAX_BYTES)
+_PROBE_SIZES_SCHEMA = {
+    "type": "array",
+    "items": dict(_PROBE_SIZE.schema),
+    "minItems": defaults.PROBE_SIZES_MIN,
+    "maxItems": defaults.PROBE_SIZES_MAX,
+    "uniqueItems": True,
+}
+
+
+def _read_probe_sizes(value: object) -> object:
+    few, many = defaults.PROBE_SIZES_MIN, defaults.PROBE_SIZES_MAX
+    sizes = [_PROBE_SIZE.read(size) for size in value] if isinstance(value, list) else []
+    if not few <= len(sizes) <= many or len(set(sizes)) < len(sizes):
+        raise wrong(value, f'a list of {few} to {many} different sizes such as ["600B", "1000B", "1400B"]')
+    return tuple(sizes)
+
+
 _ICMP_INTERVAL = duration(0, defaults.ICMP_INTERVAL_MAX_NS)
 
 
@@ -140,6 +158,16 @@ Duration = Annotated[int, duration(defaults.SAMPLE_INTERVAL_MIN_NS, defaults.DUR
 SampleInterval = Annotated[int, duration(defaults.SAMPLE_INTERVAL_MIN_NS, defaults.SAMPLE_INTERVAL_MAX_NS)]
 Omit = Annotated[int, duration(0, defaults.DURATION_MAX_NS)]
 Spacing = Annotated[int, spacing(1, defaults.SPACING_MAX_NS)]
+Pause = Annotated[int, duration(defaults.MICROSECOND_NS * 100, defaults.SAMPLE_INTERVAL_MAX_NS)]
+Patience = Annotated[int, duration(defaults.MILLISECOND_NS, defaults.SAMPLE_INTERVAL_MAX_NS)]
+HopLimit = Annotated[int, whole(0, 255)]
+ProbeSizes = Annotated[tuple[int, ...], Reader(_read_probe_sizes, _PROBE_SIZES_SCHEMA)]
+Probes = Annotated[int, whole(1, defaults.PROBES_MAX)]
+Trains = Annotated[int, whole(0, defaults.TRAINS_MAX)]
+TrainPackets = Annotated[int, whole(defaults.TRAIN_PACKETS_MIN, defaults.TRAIN_PACKETS_MAX)]
+TrainLength = Annotated[int, size(defaults.TRAIN_MIN_BYTES, defaults.PROBE_SIZE_MAX_BYTES)]
+StreamPackets = Annotated[int, whole(defaults.TRAIN_PACKETS_MIN, defaults.TRAIN_PACKETS_MAX)]
+StreamRates = Annotated[int, whole(1, defaults.PROBES_MAX)]
 Length = Annotated[int, size(1, defaults.LENGTH_MAX_BYTES)]
 Window = Annotated[int, Reader(_read_window, _WINDOW.schema)]
 WindowSum = Annotated[int, size(1, units.LARGEST)]

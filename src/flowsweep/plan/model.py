@@ -122,11 +122,27 @@ class Path(Frozen):
     dst: str
 
 
+class PathProbing(Frozen):
+    """What a measurement of a path probes with; sizes are of IP packets."""
+
+    ttl_max: int
+    sizes_bytes: tuple[int, ...]
+    probes: int
+    every_ns: int
+    timeout_ns: int
+    trains: int
+    train_packets: int
+    train_bytes: int
+    streams: int
+    stream_packets: int
+    stream_rates: int
+
+
 class Sweep(Frozen):
     """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set."""
 
     name: str
-    test: Literal["tcp", "udp"]
+    test: Literal["tcp", "udp", "path"]
     paths: tuple[Path, ...]
     directions: Directions
     pairs: tuple[int | None, ...] = (None,)
@@ -158,6 +174,8 @@ class Sweep(Frozen):
     """At most one of these and `rate_bps`."""
     gso: tuple[bool, ...] = (True,)
     gro: tuple[bool, ...] = (True,)
+    probing: PathProbing | None = None
+    """Of a measurement of paths."""
     omit_ns: int
     interval_ns: int
     sample_interval_ns: int

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from flowsweep import defaults, units
 from flowsweep.plan import fields
 from flowsweep.plan.bulk_keys import BulkKeys
+from flowsweep.plan.path_keys import PathKeys
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.table import Table, key
 from flowsweep.plan.tcp_keys import TcpKeys
@@ -25,7 +26,7 @@ class PathTable(Table):
     dst: fields.Name = Field(alias="to", description="Host or group that receives.", examples=["right"])
 
 
-class SweepTable(UdpKeys, TcpKeys, BulkKeys):
+class SweepTable(PathKeys, UdpKeys, TcpKeys, BulkKeys):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
     Which keys belong to which test: `flowsweep.plan.applicable`.
@@ -37,7 +38,8 @@ class SweepTable(UdpKeys, TcpKeys, BulkKeys):
         "Name of the sweep; sweep-1, sweep-2, … if absent.", None, examples=["windows-vs-streams"]
     )
     test: Annotated[
-        Literal["tcp", "udp"], one_of("tcp", "udp", later=("rtt", "path", "file", "quic", "mptcp"))
+        Literal["tcp", "udp", "path"],
+        one_of("tcp", "udp", "path", later=("rtt", "file", "quic", "mptcp")),
     ] = key("What is measured.", "tcp")
     paths: Annotated[list[PathTable], Field(min_length=1)] = key(
         "Where to measure.", [], examples=[[{"from": "left", "to": "right"}]]
@@ -51,7 +53,7 @@ class SweepTable(UdpKeys, TcpKeys, BulkKeys):
         examples=[[1, 2, 4]],
     )
     duration: fields.Axis[fields.Duration] = key(
-        "How long a trial sends, `omit` included.",
+        "How long a trial sends, `omit` included; of a path, how long it may take (180s if absent).",
         [defaults.DURATION_NS],
         written=units.write_duration(defaults.DURATION_NS),
         examples=["30s"],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flowsweep import defaults
 from flowsweep.plan.model import Link
-from flowsweep.schedule.parameters import UdpParameters
+from flowsweep.schedule.parameters import PathParameters, UdpParameters
 from flowsweep.schedule.trial import Slot, Trial
 
 
@@ -50,6 +50,8 @@ def _drain_ns(trial: Trial) -> int:
 
 
 def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
+    if isinstance(trial.parameters, PathParameters):
+        return trial.parameters.bytes_at_most
     per_flow = trial.parameters.bound_bps
     bounds = [_links_bps(trial, links), per_flow and per_flow * trial.total_flows]
     known = [bound for bound in bounds if bound is not None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
-from flowsweep.schedule.parameters import AnyParameters, TcpParameters, Test, UdpParameters
+from flowsweep.schedule.parameters import AnyParameters, PathParameters, TcpParameters, Test, UdpParameters
 from flowsweep.schedule.trial import Trial
 
 
@@ -86,7 +86,8 @@ class _Window:
 def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
     for path, pairs, flows in itertools.product(sweep.paths, sweep.pairs, sweep.flows):
         sources, sinks = plan.members(path.src, pairs), plan.members(path.dst, pairs)
-        for window, parameters in _parameters(sweep, flows, len(host_pairs(sources, sinks))):
+        seed = plan.campaign.seed or 0
+        for window, parameters in _parameters(sweep, flows, len(host_pairs(sources, sinks)), seed):
             yield Point(
                 sweep=sweep.name,
                 src=path.src,
@@ -101,7 +102,7 @@ def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
             )
 
 
-def _parameters(sweep: Sweep, flows: int, pairs: int) -> Iterator[tuple[_Window, AnyParameters]]:
+def _parameters(sweep: Sweep, flows: int, pairs: int, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
     """All parameters that a sweep asks for with some flows between some pairs of hosts."""
     match sweep.test:
         case "tcp":
@@ -110,6 +111,8 @@ def _parameters(sweep: Sweep, flows: int, pairs: int) -> Iterator[tuple[_Window,
         case "udp":
             axes = [_paces(sweep, flows * pairs), *(_axis(sweep, name) for name in UDP_AXES)]
             return _bulk(UdpParameters, sweep, flows, pairs, axes)
+        case "path":
+            return _of_paths(sweep, seed)
 
 
 TCP_AXES = (
@@ -148,6 +151,13 @@ def _bulk(
             "window_recv_bytes": window.size_bytes if recv is None else recv,
         }
         yield window, test.model_validate({"flows": flows, **sizes, **dict(ChainMap(*values)), **fixed})
+
+
+def _of_paths(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
+    probing = {} if sweep.probing is None else sweep.probing.model_dump()
+    none = _Window(size_bytes=None, sums_asked_bytes=(), capped=False)
+    for values in itertools.product(_axis(sweep, "duration_ns"), _axis(sweep, "family")):
+        yield none, PathParameters.model_validate({**dict(ChainMap(*values)), **probing, "seed": seed})
 
 
 def _axis(sweep: Sweep, name: str) -> Axis:

@@ -149,6 +149,13 @@ class PathParameters(Parameters):
     stream_rates: int
     seed: int
 
+    @property
+    def bytes_at_most(self) -> int:
+        """All probes, and all packets of trains and streams."""
+        probed = self.ttl_max * self.probes * sum(self.sizes_bytes)
+        packets = self.trains * self.train_packets + self.streams * self.stream_rates * self.stream_packets
+        return probed + packets * self.train_bytes
+
 
 AnyParameters = TcpParameters | UdpParameters | RttParameters | PathParameters
 Test = Literal["tcp", "udp", "rtt", "path"]

@@ -1,0 +1,27 @@
+"""What a sweep that measures paths must have."""
+
+from collections.abc import Iterator
+
+from flowsweep.plan.input import PlanFile
+from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.sweep_table import SweepTable
+
+
+def path_test_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    """Find what a measurement of a path cannot be made with; other tests have no such problems."""
+    if sweep.test != "path":
+        return
+    about = ((*at, "test"),)
+    if sweep.directions == "simultaneous":
+        message = 'found "simultaneous", expected "one" or "both": two directions at once disturb each other'
+        yield Problem((*at, "directions"), message, about)
+    for index, path in enumerate(sweep.paths):
+        for key, name in (("from", path.src), ("to", path.dst)):
+            if name in file.groups:
+                message = f'found the group "{name}", expected a host: trains of several sources would mix'
+                yield Problem((*at, "paths", index, key), message, about)
+    if sweep.streams and not sweep.trains:
+        message = "has no effect without `trains`, whose result tells the rates to try; set `streams` to 0"
+        yield Problem((*at, "streams"), message, ((*at, "trains"), *about))
+    if not sweep.trains and not sweep.ttl_max:
+        yield Problem((*at, "trains"), "found 0 beside `ttl_max` = 0: nothing is left to measure", about)

@@ -1,0 +1,34 @@
+"""Keys that a sweep of test = "path" has; none of them is an axis."""
+
+from flowsweep import defaults, units
+from flowsweep.plan import fields
+from flowsweep.plan.probe_keys import ProbeKeys
+from flowsweep.plan.table import key
+
+
+class PathKeys(ProbeKeys):
+    """What can be asked of a measurement of a path only. Sizes are of whole IP packets."""
+
+    ttl_max: fields.HopLimit = key("Hops to look for; 0: none.", defaults.PATH_TTL_MAX)
+    sizes: fields.ProbeSizes = key(
+        "Sizes of the probes of each hop, three at least: the time a byte more takes tells the capacity.",
+        defaults.PATH_SIZES_BYTES,
+        written=[units.write_size(size) for size in defaults.PATH_SIZES_BYTES],
+        examples=[["600B", "1000B", "1400B"]],
+    )
+    probes: fields.Probes = key("Probes of each size at each hop.", defaults.PATH_PROBES)
+    trains: fields.Trains = key(
+        "Trains of packets, back to back, through the whole path.", defaults.PATH_TRAINS
+    )
+    train_packets: fields.TrainPackets = key("Packets of a train.", defaults.PATH_TRAIN_PACKETS)
+    train_length: fields.TrainLength = key(
+        "Size of a packet of trains and streams.",
+        defaults.PATH_TRAIN_BYTES,
+        written=units.write_size(defaults.PATH_TRAIN_BYTES),
+    )
+    streams: fields.Trains = key(
+        "Streams of packets, evenly apart, at each of several rates up to the path's capacity; 0: none.",
+        defaults.PATH_STREAMS,
+    )
+    stream_packets: fields.StreamPackets = key("Packets of a stream.", defaults.PATH_STREAM_PACKETS)
+    stream_rates: fields.StreamRates = key("How many rates, evenly apart.", defaults.PATH_STREAM_RATES)

@@ -1,0 +1,72 @@
+"""A sweep that measures paths: what it asks for if nothing is said, and what it may cost."""
+
+from flowsweep.plan import parse_plan
+from flowsweep.plan.difference import plan_difference
+from flowsweep.run.settings import settings_of
+from flowsweep.schedule import PathParameters, estimate, expand, schedule
+
+LAB = """
+[lab.links.wan]
+between = ["left", "right"]
+hops = [{ rate = "100Mbit/s" }, { rate = "10Mbit/s", backward = { rate = "2Mbit/s" } }]
+[[sweep]]
+test = "path"
+paths = [{ from = "left", to = "right" }]
+"""
+
+
+def parameters_of(more: str = "") -> PathParameters:
+    (point,) = expand(parse_plan(LAB + more, "plan.toml"))
+    assert isinstance(point.parameters, PathParameters)
+    return point.parameters
+
+
+def test_the_name_of_the_test_is_enough() -> None:
+    asked = parameters_of()
+    assert (asked.ttl_max, asked.probes, asked.trains, asked.train_packets) == (30, 32, 20, 100)
+    assert min(asked.sizes_bytes) >= 600
+    assert (asked.duration_ns, asked.every_ns, asked.timeout_ns) == (180 * 10**9, 10**7, 10**9)
+    assert asked.pad_ns == asked.expected_bins == 0
+
+
+def test_keys_reach_the_engine() -> None:
+    more = """
+    sizes = ["600B", "1000B", "1400B"]
+    probes = 4
+    every = "2ms"
+    timeout = "300ms"
+    trains = 3
+    train_packets = 50
+    train_length = "1200B"
+    streams = 2
+    stream_packets = 60
+    stream_rates = 7
+    ttl_max = 3
+    duration = "30s"
+    family = 6
+    """
+    told = settings_of(parameters_of(more), "source", 0)
+    assert told.model_dump(exclude={"type", "seed", "connect_timeout_us"}) == {
+        "ttl_max": 3, "sizes_bytes": [600, 1000, 1400], "probes": 4, "every_us": 2_000, "timeout_us": 300_000,
+        "trains": 3, "train_packets": 50, "train_bytes": 1200, "streams": 2, "stream_packets": 60,
+        "stream_rates": 7, "deadline_us": 30_000_000, "family": 6,
+    }  # fmt: skip
+
+
+def test_what_is_sent_at_most_is_known_before() -> None:
+    plan = parse_plan(
+        LAB + 'ttl_max = 2\nprobes = 1\nsizes = ["600B", "700B", "800B"]\n'
+        'trains = 1\ntrain_packets = 10\ntrain_length = "1000B"\nstreams = 0\n',
+        "plan.toml",
+    )
+    trials = plan.campaign.repeats
+    assert estimate(schedule(plan, 1), plan.links).bytes_at_most == trials * (2 * 2100 + 10 * 1000)
+
+
+def test_an_edit_of_hops_or_probes_is_told_by_the_key_of_the_plan() -> None:
+    then = parse_plan(LAB, "plan.toml")
+    now = parse_plan(LAB.replace("2Mbit/s", "3Mbit/s") + "probes = 4", "plan.toml")
+    assert plan_difference(then, now) == (
+        "lab.links.wan.hops.2.backward.rate: 2Mbit/s then, 3Mbit/s now",
+        "sweep.sweep-1.probes: 32 then, 4 now",
+    )
