@@ -4,12 +4,17 @@ mod address;
 mod control;
 pub mod defaults;
 mod error;
+mod flow;
 mod host;
 mod limits;
 mod origin;
+mod progress;
 mod samples;
 mod task;
 mod tcp;
+mod threads;
+mod time;
+mod window;
 
 pub use control::Control;
 pub use error::TrialError;

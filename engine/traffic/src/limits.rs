@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::{TrialError, defaults::TIME_MAX};
+use crate::{TrialError, defaults::TIME_MAX, time::microseconds};
 
 /// Checks a setting against what this engine can do.
 pub fn within(name: &str, value: u64, least: u64, most: u64) -> Result<(), TrialError> {
@@ -33,8 +33,4 @@ pub fn check_cpus(cpus: &[u32]) -> Result<(), TrialError> {
             allowed.count()
         ))),
     }
-}
-
-fn microseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

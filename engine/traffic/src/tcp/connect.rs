@@ -16,6 +16,7 @@ use crate::{
     Control, Task, TrialError,
     address::{family_of, resolve},
     defaults::STOP_CHECK,
+    window::verify_window,
 };
 
 /// A flow on its way to the other end.
@@ -71,7 +72,7 @@ fn begin(
     let mut attempts = Vec::new();
     for flow in 0..task.settings.flows {
         let socket = socket::make(remote, task.role, task.settings)?;
-        granted = socket::verify_window(&socket, task.role, task.settings)?;
+        granted = verify_window(&socket, task.role, task.settings.window_bytes, task.settings.clip_allowed)?;
         let failed = |source| TrialError::Connect { flow, address: remote.to_string(), source };
         if let Some(local) = bind {
             let failed = |source| TrialError::Socket { what: format!("cannot send from {local}"), source };

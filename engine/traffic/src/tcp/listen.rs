@@ -16,6 +16,7 @@ use crate::{
     Control, Task, TrialError,
     address::{local_address, on_free_port},
     defaults::{HANDSHAKE_TIMEOUT, PENDING_HANDSHAKES, SPARE_BACKLOG, STOP_CHECK},
+    window::verify_window,
 };
 
 /// A socket that listens for one trial's flows.
@@ -53,7 +54,7 @@ pub fn listen(
 fn listen_on(task: &Task<'_, TcpSettings>, local: SocketAddr) -> Result<Listener, TrialError> {
     let settings = task.settings;
     let socket = socket::make(local, task.role, settings)?;
-    let granted = socket::verify_window(&socket, task.role, settings)?;
+    let granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
     let backlog = i32::try_from(settings.flows + SPARE_BACKLOG).unwrap_or(i32::MAX);
     let begin = || {
         if local.is_ipv6() {

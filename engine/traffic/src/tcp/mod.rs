@@ -2,7 +2,6 @@
 
 mod check;
 mod connect;
-mod flow;
 mod intake;
 mod listen;
 mod payload;
@@ -12,20 +11,45 @@ mod sink;
 mod socket;
 mod source;
 
-use std::{io, net::TcpStream};
+use std::{
+    io,
+    net::{Shutdown, SocketAddr, TcpStream},
+    time::Duration,
+};
 
 use socket2::SockRef;
 use wire::{Connected, Event, Granted, Listening, Meeting, Report, Role, Strangers, TcpSettings};
 
 use self::{
-    flow::Flows,
     intake::Intakes,
     payload::Payload,
     run::{Buffers, Ran},
 };
 use crate::{
-    Control, Outbox, Task, TrialError, defaults::START_TIMEOUT, host::Counters, origin::Origin, samples::Delivery,
+    Control, Outbox, Task, TrialError,
+    defaults::START_TIMEOUT,
+    flow::{Connection, Flow, Flows},
+    host::Counters,
+    origin::Origin,
+    samples::Delivery,
 };
+
+type TcpFlow = Flow<TcpStream>;
+type TcpFlows = Flows<TcpStream>;
+
+impl Connection for TcpStream {
+    fn ports(&self) -> (u16, u16) {
+        let port = |address: io::Result<SocketAddr>| address.map_or(0, |address| address.port());
+        (port(self.local_addr()), port(self.peer_addr()))
+    }
+
+    /// Closing it, when the flows are dropped, breaks it: what is still in its buffer is not sent.
+    fn break_off(&self) {
+        // A connection that is gone already needs no breaking: both calls may fail.
+        let _ = SockRef::from(self).set_linger(Some(Duration::ZERO));
+        let _ = self.shutdown(Shutdown::Both);
+    }
+}
 
 /// Carries one end of a trial out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
@@ -43,7 +67,7 @@ pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn O
         return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
     }
     let origin = Origin::now();
-    let flows = Flows::new(streams, origin.instant);
+    let flows = Flows::new((0..).zip(streams), origin.instant);
     let ran = run::run(&flows, task, &mut buffers, counters, control, outbox)?;
     report(task, flows, ran, strangers, origin.unix_ns, outbox)
 }
@@ -80,13 +104,13 @@ fn meet(
 
 fn report(
     task: &Task<'_, TcpSettings>,
-    flows: Flows,
+    flows: TcpFlows,
     ran: Ran,
     strangers: Strangers,
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
-    let reports = (0..).zip(&flows.all).map(|(index, flow)| flow.report(index)).collect();
+    let reports = flows.all.iter().map(TcpFlow::report).collect();
     // Closes what was aborted, so that nothing of it shares the path with the samples.
     drop(flows);
     let mut tables = Delivery::new(task.trial, task.role, outbox);

@@ -5,20 +5,17 @@ use std::{
     time::Duration,
 };
 
-use wire::{CpuTime, Event, FlowEnd, Progress, Role, TcpSettings};
+use wire::{FlowEnd, Role, TcpSettings};
 
-use super::{
-    flow::{Flow, Flows},
-    intake::Intakes,
-    payload::Payload,
-    sampler::Sampler,
-    sink, source,
-};
+use super::{TcpFlow, TcpFlows, intake::Intakes, payload::Payload, sampler::Sampler, sink, source};
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::{FLOW_STACK_BYTES, PROGRESS_INTERVAL, RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
+    defaults::{RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
     host::{Counters, Monitor, Observed},
+    progress::ProgressTeller,
     samples::SampleLog,
+    threads::{AbortOnPanic, spawn},
+    time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
 };
 
 /// What a trial's end leaves behind.
@@ -42,7 +39,7 @@ pub enum Buffers {
 /// Runs all flows to their end, at the latest until the deadlines of the settings. `counters` are the host's, read before
 /// any flow could send.
 pub fn run(
-    flows: &Flows,
+    flows: &TcpFlows,
     task: &Task<'_, TcpSettings>,
     buffers: &mut Buffers,
     counters: Counters,
@@ -54,10 +51,9 @@ pub fn run(
         flows,
         task,
         control,
-        outbox,
         sampler: Sampler::new(task.role, &flows.all, interval),
         monitor: Monitor::begin(counters, interval, flows.all.len(), flows.now_ns()),
-        progress_due_ns: nanoseconds(PROGRESS_INTERVAL),
+        progress: ProgressTeller::new(task.trial, task.role, outbox),
         running: vec![false; flows.all.len()],
     };
     let incomplete = thread::scope(|scope| {
@@ -77,20 +73,9 @@ pub fn run(
     Ok(Ran { samples: coordinator.sampler.log, observed, incomplete })
 }
 
-/// Without a coordinator nobody would stop the flows' threads, and the scope would wait for them forever.
-struct AbortOnPanic<'a>(&'a Flows);
-
-impl Drop for AbortOnPanic<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.abort(FlowEnd::Stopped);
-        }
-    }
-}
-
 fn spawn_all<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    flows: &'scope Flows,
+    flows: &'scope TcpFlows,
     task: &'scope Task<'scope, TcpSettings>,
     buffers: &'scope mut Buffers,
 ) -> Result<(), TrialError> {
@@ -101,64 +86,25 @@ fn spawn_all<'scope>(
             let at_once = settings.no_delay || settings.rate_bps.is_some();
             for (index, flow) in flows.all.iter().enumerate() {
                 let feed = payload.feed(index, at_once).map_err(TrialError::Buffers)?;
-                spawn(scope, index, flow, flows, settings, move || source::send(flow, flows, settings, feed))?;
+                spawn(scope, flow, flows, &settings.cpus, move || source::send(flow, flows, settings, feed))?;
             }
         }
         Buffers::Sink(intakes) => {
-            for ((index, flow), intake) in flows.all.iter().enumerate().zip(intakes.all()) {
-                spawn(scope, index, flow, flows, settings, move || sink::receive(flow, flows, intake))?;
+            for (flow, intake) in flows.all.iter().zip(intakes.all()) {
+                spawn(scope, flow, flows, &settings.cpus, move || sink::receive(flow, flows, intake))?;
             }
         }
     }
     Ok(())
 }
 
-fn spawn<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    index: usize,
-    flow: &'scope Flow,
-    flows: &'scope Flows,
-    settings: &'scope TcpSettings,
-    carry: impl FnOnce() + Send + 'scope,
-) -> Result<(), TrialError> {
-    let cpus = &settings.cpus;
-    let cpu = (!cpus.is_empty()).then(|| cpus[index % cpus.len()]);
-    let body = move || {
-        let _guard = EndOnPanic(flow, flows);
-        if let Some(cpu) = cpu
-            && let Err(error) = sys::bind_to_cpu(cpu)
-        {
-            let error = format!("cannot bind to CPU {cpu}: {error}");
-            flows.end(flow, FlowEnd::Broken, Some(error), CpuTime::default());
-            return;
-        }
-        flows.wait_for_begin();
-        flow.meter.answer(flows.now_ns());
-        carry();
-    };
-    let thread = thread::Builder::new().name(format!("flow-{index}")).stack_size(FLOW_STACK_BYTES);
-    thread.spawn_scoped(scope, body).map(drop).map_err(TrialError::Thread)
-}
-
-/// A flow whose thread is gone must not be waited for.
-struct EndOnPanic<'a>(&'a Flow, &'a Flows);
-
-impl Drop for EndOnPanic<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.1.end(self.0, FlowEnd::Broken, Some("its thread failed".into()), CpuTime::default());
-        }
-    }
-}
-
 struct Coordinator<'a> {
-    flows: &'a Flows,
+    flows: &'a TcpFlows,
     task: &'a Task<'a, TcpSettings>,
     control: &'a Control,
-    outbox: &'a dyn Outbox,
     sampler: Sampler,
     monitor: Monitor,
-    progress_due_ns: i64,
+    progress: ProgressTeller<'a>,
     /// Which flows are known to have delivered bytes to the sink's application.
     running: Vec<bool>,
 }
@@ -249,7 +195,7 @@ impl Coordinator<'_> {
         let ended = self.flows.wait_all_ended(pause);
         self.sampler.sample_if_due(self.flows);
         self.monitor.look_if_due(self.flows.now_ns(), self.flows.meters());
-        self.tell_progress();
+        self.progress.tell_if_due(self.flows.now_ns(), || self.flows.bytes());
         if self.control.stopped() {
             self.flows.abort(FlowEnd::Stopped);
             return Err(TrialError::Stopped);
@@ -262,10 +208,10 @@ impl Coordinator<'_> {
     }
 
     fn first_broken(&self) -> Option<TrialError> {
-        (0..).zip(&self.flows.all).find_map(|(index, flow)| {
+        self.flows.all.iter().find_map(|flow| {
             let ending = flow.ending().filter(|ending| ending.end == FlowEnd::Broken)?;
             let reason = ending.error.clone().unwrap_or_else(|| "unknown".into());
-            Some(TrialError::Broken { flow: index, bytes: flow.bytes(), reason })
+            Some(TrialError::Broken { flow: flow.index, bytes: flow.bytes(), reason })
         })
     }
 
@@ -276,37 +222,11 @@ impl Coordinator<'_> {
             return None;
         }
         let due = Duration::from_micros(self.task.settings.duration_us);
-        let began_ns = |flow: &Flow| flow.first_byte_ns().unwrap_or(i64::MAX);
+        let began_ns = |flow: &TcpFlow| flow.first_byte_ns().unwrap_or(i64::MAX);
         let all_run_ns = self.flows.all.iter().map(began_ns).max()?;
-        (0..).zip(&self.flows.all).find_map(|(index, flow)| {
+        self.flows.all.iter().find_map(|flow| {
             let after = from_nanoseconds(flow.ending()?.at_ns - all_run_ns);
-            (after < due).then_some(TrialError::EndedEarly { flow: index, after, due })
+            (after < due).then_some(TrialError::EndedEarly { flow: flow.index, after, due })
         })
     }
-
-    fn tell_progress(&mut self) {
-        let now_ns = self.flows.now_ns();
-        if now_ns < self.progress_due_ns {
-            return;
-        }
-        self.progress_due_ns = now_ns + nanoseconds(PROGRESS_INTERVAL);
-        self.outbox.event(Event::Progress(Progress {
-            trial: self.task.trial.into(),
-            role: self.task.role,
-            elapsed_us: u64::try_from(now_ns / 1000).unwrap_or(0),
-            bytes: self.flows.bytes(),
-        }));
-    }
-}
-
-fn nanoseconds(duration: Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
-}
-
-fn from_nanoseconds(nanoseconds: i64) -> Duration {
-    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
-}
-
-fn microseconds_to_ns(microseconds: u64) -> i64 {
-    i64::try_from(microseconds.saturating_mul(1000)).unwrap_or(i64::MAX)
 }

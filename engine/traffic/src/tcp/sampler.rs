@@ -6,7 +6,7 @@ use rustix::net::sockopt::tcp_congestion;
 use sys::{TcpInfo, bbr_info, tcp_info};
 use wire::Role;
 
-use super::flow::{Flow, Flows};
+use super::{TcpFlow, TcpFlows};
 use crate::samples::{Sample, SampleLog};
 
 /// Where each flow's last sample ended.
@@ -30,11 +30,11 @@ struct Mark {
 
 impl Sampler {
     /// A sampler for these flows. A source's first sample begins at the origin, a sink's with the flow's first byte.
-    pub fn new(role: Role, flows: &[Flow], interval: Duration) -> Self {
+    pub fn new(role: Role, flows: &[TcpFlow], interval: Duration) -> Self {
         let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX).max(1);
         let at_ns = (role == Role::Source).then_some(0);
         let marks = vec![Mark { at_ns, ..Mark::default() }; flows.len()];
-        let is_bbr = |flow: &Flow| tcp_congestion(&flow.stream).is_ok_and(|name| name == "bbr");
+        let is_bbr = |flow: &TcpFlow| tcp_congestion(&flow.connection).is_ok_and(|name| name == "bbr");
         let bbr = role == Role::Source && flows.first().is_some_and(is_bbr);
         Self { role, interval_ns, next_ns: interval_ns, marks, bbr, log: SampleLog::new() }
     }
@@ -45,7 +45,7 @@ impl Sampler {
     }
 
     /// Takes a sample of every flow, if it is time.
-    pub fn sample_if_due(&mut self, flows: &Flows) {
+    pub fn sample_if_due(&mut self, flows: &TcpFlows) {
         let now_ns = flows.now_ns();
         if now_ns < self.next_ns {
             return;
@@ -56,7 +56,7 @@ impl Sampler {
     }
 
     /// Takes a sample of every flow now. A flow that has ended gets its last one, up to its end.
-    pub fn sample(&mut self, flows: &Flows) {
+    pub fn sample(&mut self, flows: &TcpFlows) {
         for (index, flow) in flows.all.iter().enumerate() {
             if let Some(sample) = self.next_sample(index, flow, flows) {
                 self.log.push(&sample);
@@ -64,7 +64,7 @@ impl Sampler {
         }
     }
 
-    fn next_sample(&mut self, index: usize, flow: &Flow, flows: &Flows) -> Option<Sample> {
+    fn next_sample(&mut self, index: usize, flow: &TcpFlow, flows: &TcpFlows) -> Option<Sample> {
         let mark = self.marks.get_mut(index).filter(|mark| !mark.closed)?;
         // The order matters: an ending that is seen here has all its bytes in the counter that is read after it.
         let ended_ns = flow.ending().map(|ending| ending.at_ns);
@@ -78,12 +78,12 @@ impl Sampler {
         // The thread may have looked at the clock just before the previous sample did.
         let end_ns = ended_ns.unwrap_or(now_ns).max(start_ns);
         let sample = Sample {
-            flow: u32::try_from(index).unwrap_or(u32::MAX),
+            flow: flow.index,
             start_ns,
             end_ns,
             bytes: bytes - mark.bytes,
-            tcp_info: tcp_info(&flow.stream).unwrap_or_else(|_| TcpInfo::from_bytes(&[])),
-            bbr: if self.bbr { bbr_info(&flow.stream).ok().flatten() } else { None },
+            tcp_info: tcp_info(&flow.connection).unwrap_or_else(|_| TcpInfo::from_bytes(&[])),
+            bbr: if self.bbr { bbr_info(&flow.connection).ok().flatten() } else { None },
         };
         mark.at_ns = Some(end_ns);
         mark.bytes = bytes;

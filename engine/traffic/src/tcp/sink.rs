@@ -8,16 +8,14 @@ use std::{
 
 use wire::{FlowEnd, RUNNING};
 
-use super::{
-    flow::{Flow, Flows, cpu_since},
-    intake::Intake,
-};
+use super::{TcpFlow, TcpFlows, intake::Intake};
+use crate::flow::cpu_since;
 
 /// Reads to the end, then closes, which tells the source that everything arrived.
-pub fn receive(flow: &Flow, flows: &Flows, mut intake: Intake<'_>) {
+pub fn receive(flow: &TcpFlow, flows: &TcpFlows, mut intake: Intake<'_>) {
     let mut running = None;
     let outcome = loop {
-        match intake.read(&flow.stream) {
+        match intake.read(&flow.connection) {
             Ok(0) => break Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
             Ok(count) => {
                 flow.passed(count, flows.origin());
@@ -25,7 +23,7 @@ pub fn receive(flow: &Flow, flows: &Flows, mut intake: Intake<'_>) {
                     // What the thread costs counts from the first byte: before it, the thread only waits.
                     running = Some((sys::thread_cpu().ok(), Instant::now()));
                     // The source counts the duration from here. Where this fails, the next read says why.
-                    let _ = (&flow.stream).write(&[RUNNING]);
+                    let _ = (&flow.connection).write(&[RUNNING]);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -34,7 +32,7 @@ pub fn receive(flow: &Flow, flows: &Flows, mut intake: Intake<'_>) {
     };
     let cpu = running.map(|(cpu, began)| cpu_since(cpu, began)).unwrap_or_default();
     // Fails only where the connection is gone already.
-    let _ = flow.stream.shutdown(Shutdown::Write);
+    let _ = flow.connection.shutdown(Shutdown::Write);
     match outcome {
         Ok(end) => flows.end(flow, end, None, cpu),
         Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),

@@ -3,12 +3,13 @@
 use std::{fs, io, net::SocketAddr, time::Duration};
 
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
-use wire::{Granted, Role, TcpSettings};
+use wire::{Role, TcpSettings};
 
 use crate::{
     TrialError,
     address::set_dscp,
     defaults::{KEEPALIVE, WRITE_TIMEOUT},
+    window::set_window,
 };
 
 /// A socket with every setting that must be there before `connect` or `listen`.
@@ -17,24 +18,6 @@ pub fn make(local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<Soc
         .map_err(|source| failed("cannot make a TCP socket", source))?;
     set(&socket, local, role, settings)?;
     Ok(socket)
-}
-
-/// What the kernel granted; an error if that is less than asked for and the plan does not allow it.
-pub fn verify_window(socket: &Socket, role: Role, settings: &TcpSettings) -> Result<Granted, TrialError> {
-    let Some(requested_bytes) = settings.window_bytes else {
-        return Ok(Granted::default());
-    };
-    let (granted, sysctl) = match role {
-        Role::Source => (socket.send_buffer_size(), "net.core.wmem_max"),
-        Role::Sink => (socket.recv_buffer_size(), "net.core.rmem_max"),
-    };
-    let granted_bytes = granted.map_err(|source| failed("cannot read the window back", source))? as u64;
-    let window_clipped = granted_bytes < 2 * requested_bytes;
-    if window_clipped && !settings.clip_allowed {
-        return Err(TrialError::WindowClipped { requested_bytes, granted_bytes, sysctl });
-    }
-    let window_raised = granted_bytes > 2 * requested_bytes;
-    Ok(Granted { window_bytes: Some(granted_bytes), window_clipped, window_raised, ..Granted::default() })
 }
 
 /// What a connected flow really has: congestion control and segment size.
@@ -57,12 +40,7 @@ pub fn set_connected(socket: &SockRef<'_>, settings: &TcpSettings) -> io::Result
 
 fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<(), TrialError> {
     if let Some(bytes) = settings.window_bytes {
-        let size = usize::try_from(bytes).unwrap_or(usize::MAX);
-        match role {
-            Role::Source => socket.set_send_buffer_size(size),
-            Role::Sink => socket.set_recv_buffer_size(size),
-        }
-        .map_err(|source| failed(format!("cannot set a window of {bytes} B"), source))?;
+        set_window(socket, role, bytes)?;
     }
     if let Some(bytes) = settings.mss_bytes {
         socket

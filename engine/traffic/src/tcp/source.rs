@@ -12,14 +12,14 @@ use rustix::net::RecvFlags;
 use socket2::SockRef;
 use wire::{FlowEnd, TcpSettings};
 
-use super::{
-    flow::{Flow, Flows, cpu_since},
-    payload::Feed,
+use super::{TcpFlow, TcpFlows, payload::Feed};
+use crate::{
+    defaults::{PACING_DEBT, STOP_CHECK},
+    flow::cpu_since,
 };
-use crate::defaults::{PACING_DEBT, STOP_CHECK};
 
 /// Writes until told to stop, closes its half and waits until the sink has read everything.
-pub fn send(flow: &Flow, flows: &Flows, settings: &TcpSettings, feed: Feed<'_>) {
+pub fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, feed: Feed<'_>) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
     let written = write_until_stopped(flow, flows, settings.rate_bps, feed);
     // What the thread costs is what sending costs: waiting for the drain is not part of it.
@@ -31,13 +31,13 @@ pub fn send(flow: &Flow, flows: &Flows, settings: &TcpSettings, feed: Feed<'_>) 
 }
 
 /// Whether the sink's application has said that the flow's first bytes reached it.
-pub fn heard_from_sink(flow: &Flow) -> bool {
+pub fn heard_from_sink(flow: &TcpFlow) -> bool {
     let mut word = [MaybeUninit::uninit()];
     let flags = RecvFlags::DONTWAIT.bits().cast_signed();
-    SockRef::from(&flow.stream).recv_with_flags(&mut word, flags).is_ok_and(|count| count == 1)
+    SockRef::from(&flow.connection).recv_with_flags(&mut word, flags).is_ok_and(|count| count == 1)
 }
 
-fn write_until_stopped(flow: &Flow, flows: &Flows, rate_bps: Option<u64>, mut feed: Feed<'_>) -> io::Result<()> {
+fn write_until_stopped(flow: &TcpFlow, flows: &TcpFlows, rate_bps: Option<u64>, mut feed: Feed<'_>) -> io::Result<()> {
     let mut pacer = rate_bps.map(|rate_bps| Pacer::new(rate_bps, Instant::now()));
     while !flows.sending_stopped() {
         if let Some(pacer) = &mut pacer {
@@ -47,7 +47,7 @@ fn write_until_stopped(flow: &Flow, flows: &Flows, rate_bps: Option<u64>, mut fe
                 continue;
             }
         }
-        match feed.write(&flow.stream) {
+        match feed.write(&flow.connection) {
             Ok(count) => {
                 flow.passed(count, flows.origin());
                 if let Some(pacer) = &mut pacer {
@@ -62,14 +62,14 @@ fn write_until_stopped(flow: &Flow, flows: &Flows, rate_bps: Option<u64>, mut fe
 }
 
 /// The sink closes only after it has read to the end: its FIN says that every byte arrived.
-fn drain(flow: &Flow, flows: &Flows) -> io::Result<FlowEnd> {
-    if let Err(error) = flow.stream.shutdown(Shutdown::Write) {
+fn drain(flow: &TcpFlow, flows: &TcpFlows) -> io::Result<FlowEnd> {
+    if let Err(error) = flow.connection.shutdown(Shutdown::Write) {
         // A connection that broke in the meantime says why, once.
-        return Err(flow.stream.take_error()?.unwrap_or(error));
+        return Err(flow.connection.take_error()?.unwrap_or(error));
     }
     let mut nothing = [0; 16];
     loop {
-        match (&flow.stream).read(&mut nothing) {
+        match (&flow.connection).read(&mut nothing) {
             Ok(0) => return Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
             Ok(_) => return Err(io::Error::other("the sink sent more than the word that it runs")),
             Err(error) if is_timeout(&error) => {}

@@ -1,8 +1,6 @@
 //! What a flow's thread and the end's coordinator share.
 
 use std::{
-    io,
-    net::{Shutdown, SocketAddr, TcpStream},
     sync::{
         Condvar, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering},
@@ -10,31 +8,38 @@ use std::{
     time::{Duration, Instant},
 };
 
-use socket2::SockRef;
 use sys::ThreadCpu;
 use wire::{CpuTime, FlowEnd, FlowReport};
 
-use crate::host::ThreadMeter;
+use crate::{
+    host::ThreadMeter,
+    time::{microseconds, nanoseconds},
+};
 
 const NOT_YET: i64 = -1;
 
+/// What carries a flow's bytes.
+pub trait Connection: Sync {
+    /// Local and remote port, while it stands; 0 where there is none.
+    fn ports(&self) -> (u16, u16);
+    /// Wakes the flow's thread, wherever it waits, and sends nothing more.
+    fn break_off(&self);
+}
+
 /// One flow. Only its own thread writes; padded so that two flows never share a cache line.
 #[repr(align(128))]
-pub struct Flow {
+pub struct Flow<C> {
+    /// Index of the flow in its trial.
+    pub index: u32,
     /// The connection.
-    pub stream: TcpStream,
-    ports: Ports,
+    pub connection: C,
+    /// Read while it stands: a closed connection does not tell.
+    ports: (u16, u16),
     bytes: AtomicU64,
     first_byte_ns: AtomicI64,
     /// What its thread uses.
     pub meter: ThreadMeter,
     ending: OnceLock<Ending>,
-}
-
-/// Both ends of a connection, read while it stands: a closed one does not tell.
-struct Ports {
-    local: u16,
-    remote: u16,
 }
 
 /// How a flow ended.
@@ -51,9 +56,9 @@ pub struct Ending {
 }
 
 /// All flows of one end of a trial.
-pub struct Flows {
+pub struct Flows<C> {
     /// The flows, in the order of their index.
-    pub all: Vec<Flow>,
+    pub all: Vec<Flow<C>>,
     origin: Instant,
     begun: Mutex<bool>,
     begin: Condvar,
@@ -63,7 +68,7 @@ pub struct Flows {
     one_ended: Condvar,
 }
 
-impl Flow {
+impl<C: Connection> Flow<C> {
     /// Application bytes that passed so far.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
@@ -90,36 +95,30 @@ impl Flow {
     }
 
     /// The flow's part of the report.
-    pub fn report(&self, index: u32) -> FlowReport {
+    pub fn report(&self) -> FlowReport {
         let ending = self.ending();
         FlowReport {
-            flow: index,
+            flow: self.index,
             bytes: self.bytes(),
             first_byte_ns: self.first_byte_ns(),
             end_ns: ending.map_or(0, |ending| ending.at_ns),
             end: ending.map_or(FlowEnd::Stopped, |ending| ending.end),
             error: ending.and_then(|ending| ending.error.clone()),
-            local_port: self.ports.local,
-            remote_port: self.ports.remote,
+            local_port: self.ports.0,
+            remote_port: self.ports.1,
             cpu: ending.map(|ending| ending.cpu).unwrap_or_default(),
             udp: None,
         }
     }
 }
 
-impl Ports {
-    fn of(stream: &TcpStream) -> Self {
-        let port = |address: io::Result<SocketAddr>| address.map_or(0, |address| address.port());
-        Self { local: port(stream.local_addr()), remote: port(stream.peer_addr()) }
-    }
-}
-
-impl Flows {
-    /// Takes over connected streams; `origin` is the zero of all their times.
-    pub fn new(streams: Vec<TcpStream>, origin: Instant) -> Self {
-        let all = streams.into_iter().map(|stream| Flow {
-            ports: Ports::of(&stream),
-            stream,
+impl<C: Connection> Flows<C> {
+    /// Takes over connections with the index of their flow; `origin` is the zero of all their times.
+    pub fn new(connections: impl IntoIterator<Item = (u32, C)>, origin: Instant) -> Self {
+        let all = connections.into_iter().map(|(index, connection)| Flow {
+            index,
+            ports: connection.ports(),
+            connection,
             bytes: AtomicU64::new(0),
             first_byte_ns: AtomicI64::new(NOT_YET),
             meter: ThreadMeter::default(),
@@ -179,17 +178,14 @@ impl Flows {
         self.stop_sending.load(Ordering::Relaxed)
     }
 
-    /// Ends every connection that has not ended, and wakes its thread. Closing it, when the flows are dropped, breaks it:
-    /// what is still in its buffer is not sent.
+    /// Breaks off every connection that has not ended.
     pub fn abort(&self, why: FlowEnd) {
         let code = if why == FlowEnd::DrainTimeout { 1 } else { 2 };
         self.aborted.store(code, Ordering::Release);
         self.stop_sending();
         self.begin();
         for flow in self.all.iter().filter(|flow| flow.ending().is_none()) {
-            // A connection that is gone already needs no breaking: both calls may fail.
-            let _ = SockRef::from(&flow.stream).set_linger(Some(Duration::ZERO));
-            let _ = flow.stream.shutdown(Shutdown::Both);
+            flow.connection.break_off();
         }
     }
 
@@ -203,7 +199,7 @@ impl Flows {
     }
 
     /// A flow's thread says how it ended.
-    pub fn end(&self, flow: &Flow, end: FlowEnd, error: Option<String>, cpu: CpuTime) {
+    pub fn end(&self, flow: &Flow<C>, end: FlowEnd, error: Option<String>, cpu: CpuTime) {
         flow.meter.answer(self.now_ns());
         let end = self.aborted().filter(|_| end != FlowEnd::Drained).unwrap_or(end);
         if flow.ending.set(Ending { at_ns: self.now_ns(), end, error, cpu }).is_err() {
@@ -235,12 +231,4 @@ pub fn cpu_since(before: Option<ThreadCpu>, began: Instant) -> CpuTime {
         voluntary_switches: now.voluntary_switches.saturating_sub(before.voluntary_switches),
         involuntary_switches: now.involuntary_switches.saturating_sub(before.involuntary_switches),
     }
-}
-
-fn nanoseconds(duration: Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
-}
-
-fn microseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
