@@ -98,6 +98,19 @@ def samples(role: str, values: list[int]) -> pa.Table:
     return pa.table({"role": [role] * len(values), "bytes": pa.array(values, pa.int64())})
 
 
+def echoes() -> pa.Table:
+    """Two questions, one of which was answered."""
+    return pa.table(
+        {
+            "sequence": pa.array([0, 1], pa.int64()),
+            "echo": ["udp", "udp"],
+            "size_bytes": pa.array([64, 64], pa.int64()),
+            "sent_ns": pa.array([10, 20], pa.int64()),
+            "rtt_ns": pa.array([5, None], pa.int64()),
+        }
+    )
+
+
 def report(trial: str, role: str, read: list[int], incomplete: Failed | None = None, rows: int = 1) -> Report:
     """A report of one flow for each number of bytes."""
     cpu = CpuTime(user_us=1, system_us=2, elapsed_us=10, voluntary_switches=3, involuntary_switches=4)
@@ -137,11 +150,13 @@ class FakeNetwork:
     log: list[str] = field(default_factory=list)
     """What was asked of the engines, in order."""
     origins: dict[str, int] = field(default_factory=dict)
-    """When a host's trials begin, by its own clock."""
+    """When a host's trials begin, by its own clock; or one of them, by `trial host`."""
     clocks: dict[str, int] = field(default_factory=dict)
     """How far a host's clock is ahead of the controller's, in nanoseconds."""
     starts: dict[str, int | None] = field(default_factory=dict)
     """The moment that each source was told to begin, by trial."""
+    told_s: dict[str, float] = field(default_factory=dict)
+    """When it was told so, by the event loop's clock."""
     ends: dict[tuple[str, str], "FakeChannel"] = field(default_factory=dict)
     prepared: Counter[str] = field(default_factory=Counter)
     sessions: list["FakeSession"] = field(default_factory=list)
@@ -210,6 +225,7 @@ class FakeChannel:
             self._prepare(request)
         elif isinstance(request, Start):
             self._network.starts[self._trial] = request.at_unix_ns
+            self._network.told_s[self._trial] = asyncio.get_running_loop().time()
             for role in ("source", "sink"):
                 self._network.ends[self._trial, role].run()
         elif self.mishap not in ("stuck", "dies_late"):
@@ -248,7 +264,10 @@ class FakeChannel:
             )
         elif self.mishap == "broken":
             incomplete = Failed(trial=self._trial, phase="run", kind="broken", message="connection reset")
-        flows = 1 if self.request is None else self.request.test.flows
+        flows = 1 if self.request is None else getattr(self.request.test, "flows", 0)
+        if flows == 0:
+            self._finish_asking()
+            return
         if self.mishap != "no_samples":
             table = samples(self.role, [count * flows])
             if self.mishap == "other_columns":
@@ -257,11 +276,24 @@ class FakeChannel:
         self.inbox.put_table("cpu", cpu_rows(self.role))
         said = report(self._trial, self.role, [count] * flows, incomplete)
         facts = {
-            "origin_unix_ns": self._network.origins.get(self._session.host, 0),
+            "origin_unix_ns": self._origin_unix_ns(),
             "table_rows": {"samples": 1, "cpu": 2},
             "counters": {"Tcp.OutSegs": 9},
         }
         self.inbox.put_report(said.model_copy(update=facts))
+
+    def _finish_asking(self) -> None:
+        """A source of questions has asked two, one of which was answered."""
+        rows = {"echoes": 2} if self.role == "source" else {}
+        if rows:
+            self.inbox.put_table("echoes", echoes())
+        said = report(self._trial, self.role, [])
+        facts = {"origin_unix_ns": self._origin_unix_ns(), "table_rows": rows}
+        self.inbox.put_report(said.model_copy(update=facts))
+
+    def _origin_unix_ns(self) -> int:
+        origins, host = self._network.origins, self._session.host
+        return origins.get(f"{self._trial} {host}", origins.get(host, 0))
 
     @property
     def role(self) -> str:

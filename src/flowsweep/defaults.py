@@ -103,6 +103,10 @@ SILENCE_TIMEOUT_NS = 10 * SECOND_NS
 START_AHEAD_NS = 30 * MILLISECOND_NS
 START_AHEAD_PER_PAIR_NS = 2 * MILLISECOND_NS
 """How far ahead a common start lies, beyond the longest round trip: all must be told before any begins."""
+START_TOLD_AHEAD_NS = SECOND_NS
+"""How long before a start that lies in the future an engine is told of it; it takes one that is 5 s ahead."""
+COMPANION_MEETS_AHEAD_NS = 20 * SECOND_NS
+"""How long before its start traffic beside a trial meets: engines wait 60 s for a start."""
 PAIRS_MEETING_MAX = 32
 """How many pairs of hosts of a trial get ready at the same time."""
 LAST_WORDS_S = 1.0

@@ -8,6 +8,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from flowsweep.archive.backends import Backend
+from flowsweep.archive.beside import OF_COMPANIONS, split
 from flowsweep.archive.entries import TABLES
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
@@ -44,6 +45,10 @@ class Tables:
     """One row per trial and probe of a hop."""
     trains: ir.Table
     """One row per trial and packet of a train or stream that arrived."""
+    companion_flows: ir.Table
+    """Like `flows`, of what ran beside a trial; in all tables above are the trial's own flows only."""
+    companion_samples: ir.Table
+    """Like `samples`, of what ran beside a trial."""
 
 
 def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
@@ -58,7 +63,8 @@ def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
         return connection.create_table(name, table)
 
     trials = connection.create_table("trials", trials_table(records, attempts={}))
-    return Tables(trials=trials, **{name: whole(name) for name in TABLES})
+    empty = {name: connection.create_table(f"companion_{name}", EMPTY_TABLES[name]) for name in OF_COMPANIONS}
+    return Tables(trials=trials, **split(trials, {name: whole(name) for name in TABLES}, empty, records))
 
 
 def tables_of_files(
@@ -94,4 +100,5 @@ def tables_of_files(
         return rows.anti_join(left_out, ["trial_id", "attempt"]) if superseded else rows
 
     trials = backend.keep("trials", trials_table(records, imported, attempts=attempts, links=links))
-    return Tables(trials=trials, **{name: counted(name) for name in TABLES})
+    empty = {name: backend.keep(f"companion_{name}", EMPTY_TABLES[name]) for name in OF_COMPANIONS}
+    return Tables(trials=trials, **split(trials, {name: counted(name) for name in TABLES}, empty, records))

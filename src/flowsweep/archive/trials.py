@@ -76,6 +76,8 @@ TRIALS_SCHEMA = pa.schema(
         # What the plan's links carry between the hosts of the trial; null for real hosts, and without a limit
         pa.field("path_rate_bps", pa.int64()),  # of IP packets
         pa.field("path_mtu_bytes", pa.int64()),
+        # What runs beside it, each name once; flows of it are numbered from `flows` on
+        pa.field("companions", pa.list_(pa.string()), nullable=False),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
         pa.field("goodput_method", pa.string(), nullable=False),
@@ -127,6 +129,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "window_capped": trial.window_capped,
         **_asked(trial),
         **_granted(record),
+        "companions": tuple(dict.fromkeys(companion.name for companion in trial.companions)),
         "path_rate_bps": path_rate_bps(links, trial.pairs),
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs),
         "status": record.status,
@@ -155,6 +158,7 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "congestion_asked": record.congestion,
         "omit_ns": 0,
         "affinity": (),
+        "companions": (),
         "mode": "copy",  # as other tools write and read, too
         "status": "ok",
     }

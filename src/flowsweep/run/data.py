@@ -1,7 +1,7 @@
 """The data of all ends of a trial, joined: whose they are, flows numbered through, times on one axis."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,6 +11,7 @@ from flowsweep.hosts.messages import FlowReport
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.run.pair import Pair
+from flowsweep.run.traffic import Traffic
 
 _OF_ALL = ("samples", "cpu")
 """Tables that every test may have."""
@@ -33,15 +34,21 @@ class _Told:
 
     end: TrialEnd
     result: EndReport
-    first_flow: int
+    traffic: Traffic
     of_host: bool
     """It is the one that speaks for its host in its role; all its other ends saw the same of it."""
 
+    @property
+    def origin_ns(self) -> int:
+        """Its time origin by the controller's clock."""
+        return self.result.report.origin_unix_ns - self.end.clock.offset_ns
 
-def data_of(pairs: Sequence[Pair]) -> Data:
-    """Join what the ends of a trial told, as far as they did."""
-    told = _told(pairs)
-    origins = _origins(told, pairs)
+
+def data_of(pairs: Sequence[Pair], companions: Sequence[Pair]) -> Data:
+    """Join what the ends of a trial and of its companions told, as far as they did."""
+    own, beside = _told(pairs), _told(companions, of_hosts=False)
+    told = [*own, *beside]
+    origins = [*_origins(own, pairs), *_origins_beside(beside, own)]
     return Data(
         samples=_joined([_of_flows(one, "samples") for one in told]),
         flows=pa.Table.from_pylist(
@@ -62,18 +69,19 @@ def data_of(pairs: Sequence[Pair]) -> Data:
             ],
             schema=COUNTERS_SCHEMA,
         ),
-        of_tests=_of_tests(told),
+        of_tests=_of_tests([*own, *(_since_own_start(one, own) for one in beside)]),
     )
 
 
-def _told(pairs: Sequence[Pair]) -> list[_Told]:
+def _told(pairs: Sequence[Pair], *, of_hosts: bool = True) -> list[_Told]:
     speakers: set[tuple[str, str]] = set()
     told = []
     for pair in pairs:
         for end in pair.ends:
             if end.result is not None:
                 speaker = (end.access.name, end.role)
-                told.append(_Told(end, end.result, pair.first_flow, speaker not in speakers))
+                of_host = of_hosts and speaker not in speakers
+                told.append(_Told(end, end.result, pair.traffic, of_host))
                 speakers.add(speaker)
     return told
 
@@ -85,10 +93,38 @@ def _origins(told: Sequence[_Told], pairs: Sequence[Pair]) -> list[int]:
     """
     if len(pairs) == 1:
         return [0] * len(told)
-    origins = [one.result.report.origin_unix_ns - one.end.clock.offset_ns for one in told]
-    sinks = [origin for one, origin in zip(told, origins, strict=True) if one.end.role == "sink"]
-    earliest = min(sinks or origins, default=0)
-    return [origin - earliest for origin in origins]
+    earliest_ns = _earliest_ns(told)
+    return [one.origin_ns - earliest_ns for one in told]
+
+
+def _origins_beside(beside: Sequence[_Told], own: Sequence[_Told]) -> list[int]:
+    """Time origins of companions on the axis of the trial; on their own if nothing of it was told."""
+    earliest_ns = _earliest_ns(own or beside)
+    return [one.origin_ns - earliest_ns for one in beside]
+
+
+def _earliest_ns(told: Sequence[_Told]) -> int:
+    """The time origin of the sink that began first."""
+    sinks = [one.origin_ns for one in told if one.end.role == "sink"]
+    return min(sinks or [one.origin_ns for one in told], default=0)
+
+
+def _since_own_start(one: _Told, own: Sequence[_Told]) -> _Told:
+    """Let the questions of a companion's source count from when the trial's own source started.
+
+    Two sources of one host read the same clock, so that their origins need no estimate of it.
+    """
+    echoes = one.result.tables.get("echoes")
+    if echoes is None:
+        return one
+    sources = [other for other in own if other.end.role == "source"]
+    here = [other for other in sources if other.end.access.name == one.end.access.name]
+    begin_ns = min((other.origin_ns for other in here or sources), default=None)
+    later_ns = one.traffic.start_ns if begin_ns is None else one.origin_ns - begin_ns
+    place = echoes.schema.get_field_index("sent_ns")
+    sent = pc.add(echoes["sent_ns"], pa.scalar(later_ns, pa.int64()))
+    moved = echoes.set_column(place, echoes.schema.field(place), sent)
+    return replace(one, result=replace(one.result, tables={**one.result.tables, "echoes": moved}))
 
 
 def _joined(pieces: Sequence[pa.Table | None]) -> pa.Table:
@@ -108,7 +144,7 @@ def _of_tests(told: Sequence[_Told]) -> dict[str, pa.Table]:
 
 def _of_flows(one: _Told, name: str) -> pa.Table | None:
     table = one.result.tables.get(name)
-    return None if table is None else _with_hosts(_numbered(table, "flow", one.first_flow), one)
+    return None if table is None else _with_hosts(_numbered(table, "flow", one.traffic.first_flow), one)
 
 
 def _cpu(one: _Told) -> pa.Table | None:
@@ -117,7 +153,7 @@ def _cpu(one: _Told) -> pa.Table | None:
         return None
     if not one.of_host:
         table = table.filter(pc.not_equal(table["kind"], "core"))
-    return _with_hosts(_numbered(table, "id", one.first_flow, only="thread"), one)
+    return _with_hosts(_numbered(table, "id", one.traffic.first_flow, only="thread"), one)
 
 
 def _numbered(table: pa.Table, column: str, first: int, only: str | None = None) -> pa.Table:
@@ -144,4 +180,11 @@ def _flow_row(one: _Told, flow: FlowReport, origin_ns: int) -> dict[str, object]
     cpu = {f"cpu_{name}": value for name, value in flow.cpu.model_dump().items()}
     udp = {} if flow.udp is None else {f"udp_{name}": value for name, value in flow.udp.model_dump().items()}
     whose = {"host": one.end.access.name, "peer": one.end.peer, "role": one.end.role, "origin_ns": origin_ns}
-    return whose | flow.model_dump(exclude={"cpu", "udp"}) | cpu | udp | {"flow": one.first_flow + flow.flow}
+    whose["companion"] = one.traffic.companion
+    return (
+        whose
+        | flow.model_dump(exclude={"cpu", "udp"})
+        | cpu
+        | udp
+        | {"flow": one.traffic.first_flow + flow.flow}
+    )

@@ -57,6 +57,16 @@ class End(BaseModel):
     """How long a CPU quota kept the engine from running while flows ran; absent where none can be read."""
 
 
+class CompanionRecord(BaseModel):
+    """What the two ends of traffic beside a trial had granted; none for an end whose flows never stood."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    source: End | None
+    sink: End | None
+
+
 class TrialRecord(BaseModel):
     """One finished attempt at a trial, as the journal keeps it."""
 
@@ -74,6 +84,8 @@ class TrialRecord(BaseModel):
     sources: tuple[End, ...]
     """One for each pair of hosts, in their order; those whose flows never stood are left out."""
     sinks: tuple[End, ...]
+    companions: tuple[CompanionRecord, ...] = ()
+    """In the order of the trial's."""
 
 
 COUNTERS_SCHEMA = pa.schema(
@@ -121,14 +133,14 @@ class TrialOutcome:
     samples: pa.Table
     """One row per flow, end and sample interval: the engine's columns (schema/samples.json), host and peer.
 
-    Flows are numbered through all pairs of hosts, in their order.
+    Flows are numbered through all pairs of hosts, in their order, those of companions last.
     """
     flows: pa.Table
     """One row per flow and end, in FLOWS_SCHEMA."""
     cpu: pa.Table = field(default_factory=lambda: pa.table({}))
     """One row per core or thread and interval: the engine's columns (schema/cpu.json), host and peer.
 
-    Cores are told by one end of each host and role only.
+    Cores are told by one end of each host and role only, and not by companions.
     """
     counters: pa.Table = field(default_factory=COUNTERS_SCHEMA.empty_table)
     """One row per host, role and counter that rose, in COUNTERS_SCHEMA."""
@@ -146,6 +158,7 @@ FLOWS_SCHEMA = pa.schema(  # What an engine always tells may be null of a trial 
         pa.field("origin_ns", pa.int64(), nullable=False),
         pa.field("role", pa.string(), nullable=False),  # source or sink
         pa.field("flow", pa.int32(), nullable=False),
+        pa.field("companion", pa.string()),  # whose it is; null: the trial's own
         pa.field("bytes", pa.int64(), nullable=False),
         pa.field("first_byte_ns", pa.int64()),
         pa.field("end_ns", pa.int64(), nullable=False),

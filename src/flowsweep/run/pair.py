@@ -4,12 +4,12 @@ import secrets
 
 from flowsweep.defaults import CONNECT_TIMEOUT_NS, SECOND_NS
 from flowsweep.hosts.messages import Connect, Listen, Prepare
-from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import Deadlines, TrialEnd
 from flowsweep.run.engines import Place
 from flowsweep.run.requests import address_for, connect, listen
 from flowsweep.run.settings import settings_of
 from flowsweep.run.together import all_of
+from flowsweep.run.traffic import Traffic
 
 _TOKEN_BYTES = 16
 
@@ -17,15 +17,10 @@ _TOKEN_BYTES = 16
 class Pair:
     """A source and a sink of a trial, with the flows between them."""
 
-    def __init__(
-        self, attempt: Attempt, index: int, source: Place, sink: Place, deadlines: Deadlines
-    ) -> None:
-        self.first_flow = index * attempt.trial.parameters.flows
-        """Flows are numbered through all pairs of the trial."""
-        self._trial = attempt.trial
-        self._name = attempt.name if len(attempt.trial.pairs) == 1 else f"{attempt.name}.{index}"
-        self.sender = TrialEnd(self._name, "source", source, sink.access.name, deadlines)
-        self.receiver = TrialEnd(self._name, "sink", sink, source.access.name, deadlines)
+    def __init__(self, traffic: Traffic, source: Place, sink: Place, deadlines: Deadlines) -> None:
+        self.traffic = traffic
+        self.sender = TrialEnd(traffic.name, "source", source, sink.access.name, deadlines)
+        self.receiver = TrialEnd(traffic.name, "sink", sink, source.access.name, deadlines)
 
     @property
     def ends(self) -> tuple[TrialEnd, TrialEnd]:
@@ -43,10 +38,9 @@ class Pair:
         token, answer = secrets.token_hex(_TOKEN_BYTES), secrets.token_hex(_TOKEN_BYTES)
 
         def request(end: TrialEnd, meeting: Listen | Connect) -> Prepare:
-            test = settings_of(self._trial.parameters, end.role, self._trial.pad_ns)
-            return Prepare(
-                trial=self._name, role=end.role, token=token, answer=answer, meeting=meeting, test=test
-            )
+            test = settings_of(self.traffic.parameters, end.role, self.traffic.pad_ns)
+            name = self.traffic.name
+            return Prepare(trial=name, role=end.role, token=token, answer=answer, meeting=meeting, test=test)
 
         await listener.prepare(request(listener, listen(listener.access)))
         port = await listener.listening()
@@ -55,7 +49,7 @@ class Pair:
         await all_of([end.connected(timeout_s) for end in self.ends])
 
     def _address(self, listener: TrialEnd, connector: TrialEnd) -> str:
-        family = self._trial.parameters.family
+        family = self.traffic.parameters.family
         address = address_for(listener.access, connector.access.name, family)
         if address is None:
             wanted = "" if family is None else f"IPv{family} "

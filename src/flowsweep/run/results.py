@@ -6,30 +6,44 @@ from dataclasses import replace
 import pyarrow as pa
 
 from flowsweep.run.attempt import Attempt
+from flowsweep.run.beside import Beside
 from flowsweep.run.data import data_of
 from flowsweep.run.end import TrialEnd
-from flowsweep.run.outcome import FLOWS_SCHEMA, End, Failure, Status, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import (
+    FLOWS_SCHEMA,
+    CompanionRecord,
+    End,
+    Failure,
+    Status,
+    TrialOutcome,
+    TrialRecord,
+)
 from flowsweep.run.pair import Pair
 from flowsweep.run.shortfall import cause_of, shortfall
 
 
-def outcome_of(attempt: Attempt, pairs: Sequence[Pair], failure: Failure | None) -> TrialOutcome:
+def outcome_of(
+    attempt: Attempt, pairs: Sequence[Pair], beside: Sequence[Beside], failure: Failure | None
+) -> TrialOutcome:
     """What a trial came to.
 
     Args:
         attempt: the trial, and which attempt at it.
         pairs: its pairs of hosts, all over.
+        beside: its companions, all over; one that is not whole makes the trial incomplete.
         failure: what kept the trial from its reports, if anything did.
     """
     reported = all(end.result is not None for pair in pairs for end in pair.ends)
     if failure is None and reported:
-        failure = shortfall(pairs)
+        fallen_short = (shortfall(pairs), *(companion.failure for companion in beside))
+        failure = next((found for found in fallen_short if found is not None), None)
         status: Status = "ok" if failure is None else "incomplete"
     else:
         failure, status = cause_of(failure, pairs), "failed"
-    data = data_of(pairs)
+    companions = [companion.pair for companion in beside]
+    data = data_of(pairs, companions)
     return TrialOutcome(
-        _record(attempt, status, failure, pairs),
+        _record(attempt, status, failure, pairs, companions),
         samples=data.samples,
         flows=data.flows,
         cpu=data.cpu,
@@ -42,7 +56,7 @@ def unreachable(attempt: Attempt, host: str, reason: str) -> TrialOutcome:
     """The outcome of a trial whose host has no engine to talk to."""
     failure = Failure(phase="prepare", host=host, kind="host_unreachable", message=reason)
     return TrialOutcome(
-        _record(attempt, "failed", failure, ()), samples=pa.table({}), flows=FLOWS_SCHEMA.empty_table()
+        _record(attempt, "failed", failure, (), ()), samples=pa.table({}), flows=FLOWS_SCHEMA.empty_table()
     )
 
 
@@ -68,7 +82,13 @@ def _left_alone(outcome: TrialOutcome, broken: TrialRecord) -> TrialOutcome:
     )
 
 
-def _record(attempt: Attempt, status: Status, failure: Failure | None, pairs: Sequence[Pair]) -> TrialRecord:
+def _record(
+    attempt: Attempt,
+    status: Status,
+    failure: Failure | None,
+    pairs: Sequence[Pair],
+    companions: Sequence[Pair],
+) -> TrialRecord:
     senders, receivers = (_end(pair.sender) for pair in pairs), (_end(pair.receiver) for pair in pairs)
     return TrialRecord(
         trial_id=attempt.trial.trial_id,
@@ -80,6 +100,12 @@ def _record(attempt: Attempt, status: Status, failure: Failure | None, pairs: Se
         failure=failure,
         sources=tuple(end for end in senders if end is not None),
         sinks=tuple(end for end in receivers if end is not None),
+        companions=tuple(
+            CompanionRecord(
+                name=pair.traffic.companion or "", source=_end(pair.sender), sink=_end(pair.receiver)
+            )
+            for pair in companions
+        ),
     )
 
 

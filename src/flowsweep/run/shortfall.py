@@ -65,7 +65,7 @@ def _bytes_differ(pair: Pair) -> Failure | None:
     first = different[0]
     message = (
         f"{len(different)} of {len(sent | read)} flows: bytes written and bytes read differ; "
-        f"flow {pair.first_flow + first}: {sent.get(first)} written, {read.get(first)} read"
+        f"flow {pair.traffic.first_flow + first}: {sent.get(first)} written, {read.get(first)} read"
     )
     return pair.receiver.error("drain", "bytes_differ", message).failure
 

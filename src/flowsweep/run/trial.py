@@ -1,27 +1,21 @@
 """One trial: all pairs of hosts meet, start together, run and drain, report."""
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 
-from flowsweep.defaults import (
-    CONNECT_TIMEOUT_NS,
-    LAST_WORDS_S,
-    PAIRS_MEETING_MAX,
-    SECOND_NS,
-    START_AHEAD_NS,
-    START_AHEAD_PER_PAIR_NS,
-)
+from flowsweep.defaults import LAST_WORDS_S, PAIRS_MEETING_MAX, SECOND_NS
 from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
+from flowsweep.run.beside import Beside, companions_of
 from flowsweep.run.end import Deadlines, TrialEnd, TrialError
 from flowsweep.run.engines import Place
 from flowsweep.run.observer import PathWatch, unless_broken
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.pair import Pair
 from flowsweep.run.results import outcome_of
+from flowsweep.run.starting import CommonStart, common_start
 from flowsweep.run.together import all_of, until_over
-from flowsweep.schedule.trial import Trial
+from flowsweep.run.traffic import own_traffic
 
 _STANDARD_DEADLINES = Deadlines()
 
@@ -49,13 +43,13 @@ async def run_trial(
         deadlines: what the engines may take.
     """
     pairs = [
-        Pair(attempt, index, places[source], places[sink], deadlines)
-        for index, (source, sink) in enumerate(attempt.trial.pairs)
+        Pair(traffic, places[traffic.src], places[traffic.dst], deadlines) for traffic in own_traffic(attempt)
     ]
-    ends = [end for pair in pairs for end in pair.ends]
+    beside = companions_of(attempt, places, deadlines)
+    ends = [end for pair in (*pairs, *(companion.pair for companion in beside)) for end in pair.ends]
     error: TrialError | None = None
     try:
-        await unless_broken(watch, _carry_out(attempt.trial, pairs, start_line, progress))
+        await unless_broken(watch, _carry_out(pairs, beside, start_line, progress))
     except TrialError as trial_error:
         error = trial_error
     finally:
@@ -63,27 +57,37 @@ async def run_trial(
             await _stop(start_line, ends)
         for end in ends:
             end.close()
-    return outcome_of(attempt, pairs, None if error is None else error.failure)
+    return outcome_of(attempt, pairs, beside, None if error is None else error.failure)
 
 
 async def _carry_out(
-    trial: Trial, pairs: Sequence[Pair], start_line: asyncio.Barrier | None, progress: ProgressListener
+    pairs: Sequence[Pair],
+    beside: Sequence[Beside],
+    start_line: asyncio.Barrier | None,
+    progress: ProgressListener,
 ) -> None:
-    await _meet(pairs)
+    await _meet(pairs, beside)
     await _line_up(start_line, pairs[0].sender)
-    await _start([pair.sender for pair in pairs])
-    await _run_and_drain(trial, pairs, progress)
+    if len(pairs) == 1 and not beside:
+        await pairs[0].sender.start(None)
+        await _run_and_drain(pairs, progress)
+        return
+    start = common_start([*pairs, *(companion.pair for companion in beside)])
+    own = _start_run_and_drain(pairs, start, progress)
+    # Nothing goes on beside a trial that is not whole.
+    await until_over([own, *(companion.run(start) for companion in beside)], lambda: _patience_s(pairs))
 
 
-async def _meet(pairs: Sequence[Pair]) -> None:
+async def _meet(pairs: Sequence[Pair], beside: Sequence[Beside]) -> None:
     """Have all pairs of hosts meet, some of them at a time."""
     places = asyncio.Semaphore(PAIRS_MEETING_MAX)
 
-    async def meet(pair: Pair) -> None:
+    async def meet(one: Pair | Beside) -> None:
         async with places:
-            await pair.meet()
+            await one.meet()
 
-    await all_of([meet(pair) for pair in pairs])
+    early = [companion for companion in beside if not companion.meets_later]
+    await all_of([*map(meet, pairs), *map(meet, early)])
 
 
 async def _line_up(start_line: asyncio.Barrier | None, sender: TrialEnd) -> None:
@@ -96,37 +100,28 @@ async def _line_up(start_line: asyncio.Barrier | None, sender: TrialEnd) -> None
         raise sender.error("connect", "not_simultaneous", message) from None
 
 
-async def _start(senders: Sequence[TrialEnd]) -> None:
-    """Have all sources begin to send at one moment, each by its host's clock; a single one at once."""
-    moment: int | None = None
-    if len(senders) > 1:
-        # Half a round trip bounds the error of a clock; so it is known how far away an engine is.
-        furthest_ns = max(sender.clock.bound_ns for sender in senders) * 2
-        ahead_ns = START_AHEAD_NS + len(senders) * START_AHEAD_PER_PAIR_NS + furthest_ns
-        moment = time.time_ns() + ahead_ns
-    await all_of([sender.start(moment) for sender in senders])
+async def _start_run_and_drain(pairs: Sequence[Pair], start: CommonStart, progress: ProgressListener) -> None:
+    """Have all sources begin to send at one moment, each by its host's clock, and wait for the end."""
+    moment = await start.near(0)
+    await all_of([pair.sender.start(moment) for pair in pairs])
+    await _run_and_drain(pairs, progress)
 
 
-async def _run_and_drain(trial: Trial, pairs: Sequence[Pair], progress: ProgressListener) -> None:
+async def _run_and_drain(pairs: Sequence[Pair], progress: ProgressListener) -> None:
     """Wait for all reports; of several pairs none goes on for long once an end is not whole."""
-    timeout_s = _longest_run_ns(trial) / SECOND_NS
-    ends = [end for pair in pairs for end in pair.ends]
-
-    def patience_s() -> float | None:
-        return LAST_WORDS_S if len(pairs) > 1 and any(end.incomplete for end in ends) else None
+    timeout_s = pairs[0].traffic.longest_run_ns / SECOND_NS
 
     def reporter(index: int) -> Callable[[Progress], None]:
         return lambda said: progress(index, said)
 
     senders = [pair.sender.finished(timeout_s, lambda _: None) for pair in pairs]
     receivers = [pair.receiver.finished(timeout_s, reporter(index)) for index, pair in enumerate(pairs)]
-    await until_over([*senders, *receivers], patience_s)
+    await until_over([*senders, *receivers], lambda: _patience_s(pairs) if len(pairs) > 1 else None)
 
 
-def _longest_run_ns(trial: Trial) -> int:
-    """What an engine allows itself: the duration counts from when bytes of all flows have arrived."""
-    parameters = trial.parameters
-    return CONNECT_TIMEOUT_NS + parameters.duration_ns + trial.pad_ns + parameters.wait_ns
+def _patience_s(pairs: Sequence[Pair]) -> float | None:
+    """How long others have to end by themselves: for ever, while all that has ended is whole."""
+    return LAST_WORDS_S if any(end.incomplete for pair in pairs for end in pair.ends) else None
 
 
 async def _stop(start_line: asyncio.Barrier | None, ends: Sequence[TrialEnd]) -> None:

@@ -70,6 +70,12 @@ class Trial(BaseModel):
         return host_pairs(self.sources, self.sinks)
 
     @property
+    def hosts(self) -> tuple[str, ...]:
+        """Every host that takes part, those of its companions last."""
+        beside = (host for companion in self.companions for host in (companion.src, companion.dst))
+        return tuple(dict.fromkeys((*self.sources, *self.sinks, *beside)))
+
+    @property
     def total_flows(self) -> int:
         """Flows of all pairs together."""
         return len(self.pairs) * self.parameters.flows

@@ -1,0 +1,46 @@
+"""Rows of a trial's own flows, apart from those of what ran beside it."""
+
+from collections.abc import Collection, Mapping
+
+import ibis.expr.types as ir
+
+from flowsweep.run.outcome import TrialRecord
+
+OF_COMPANIONS = ("flows", "samples")
+"""Tables whose rows of companions are kept apart; of the others they are left out."""
+_NUMBERED = {"samples": "flow", "flows": "flow", "datagrams": "flow", "histograms": "flow", "cpu": "id"}
+"""Tables with rows of flows, and the column with the flow's number."""
+
+
+def split(
+    trials: ir.Table,
+    tables: Mapping[str, ir.Table],
+    empty: Mapping[str, ir.Table],
+    records: Collection[TrialRecord],
+) -> dict[str, ir.Table]:
+    """Take the flows of companions, which are numbered after a trial's own, out of all tables.
+
+    Args:
+        trials: As in an archive.
+        tables: Of the archive, by name; with rows of all flows.
+        empty: Each of `OF_COMPANIONS` without rows.
+        records: The attempts that count. Without companions nothing is done, so that it costs nothing.
+
+    Returns:
+        The tables by name, and those of `OF_COMPANIONS` once more as `companion_NAME`.
+    """
+    beside = {f"companion_{name}": table for name, table in empty.items()}
+    if not any(record.trial.companions for record in records):
+        return {**tables, **beside}
+    own_flows = trials.select("trial_id", own_flows=trials.flows)
+
+    def apart(name: str, *, own: bool) -> ir.Table:
+        table = tables[name]
+        rows = table.inner_join(own_flows, "trial_id")
+        is_own = rows[_NUMBERED[name]] < rows.own_flows
+        if name == "cpu":
+            is_own |= rows.kind != "thread"
+        return rows.filter(is_own if own else ~is_own).select(*table.columns)
+
+    kept = {name: apart(name, own=True) for name in _NUMBERED}
+    return {**tables, **kept, **{f"companion_{name}": apart(name, own=False) for name in OF_COMPANIONS}}

@@ -1,0 +1,74 @@
+"""One companion of a trial: whatever goes wrong with it is kept, and costs the trial nothing else."""
+
+from collections.abc import Mapping, Sequence
+
+from flowsweep.defaults import COMPANION_MEETS_AHEAD_NS, SECOND_NS
+from flowsweep.hosts.messages import Progress
+from flowsweep.run.attempt import Attempt
+from flowsweep.run.end import Deadlines, TrialError
+from flowsweep.run.engines import Place
+from flowsweep.run.outcome import Failure
+from flowsweep.run.pair import Pair
+from flowsweep.run.shortfall import shortfall
+from flowsweep.run.starting import CommonStart
+from flowsweep.run.together import all_of
+from flowsweep.run.traffic import companion_traffic
+
+
+class Beside:
+    """Traffic that runs beside a trial's own. No method raises `TrialError`."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self._trouble: Failure | None = None
+
+    @property
+    def meets_later(self) -> bool:
+        """Whether its flows would have to wait for their start for longer than engines do."""
+        return self.pair.traffic.start_ns > COMPANION_MEETS_AHEAD_NS
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why it is not whole, with its name; absent if it is, or was stopped together with the trial."""
+        failure = self._trouble
+        if failure is None and all(end.result is not None for end in self.pair.ends):
+            failure = shortfall([self.pair])
+        if failure is None:
+            return None
+        words = f"companion {self.pair.traffic.companion}: {failure.message}"
+        return failure.model_copy(update={"message": words})
+
+    async def meet(self) -> None:
+        """Have its flows stand."""
+        try:
+            await self.pair.meet()
+        except TrialError as error:
+            self._trouble = error.failure
+
+    async def run(self, start: CommonStart) -> None:
+        """Start it when it is time, and wait for its reports."""
+        traffic, pair = self.pair.traffic, self.pair
+        if self.meets_later:
+            await start.near(traffic.start_ns, ahead_ns=COMPANION_MEETS_AHEAD_NS)
+            await self.meet()
+        if self._trouble is not None:
+            return
+        moment = await start.near(traffic.start_ns)
+        timeout_s = traffic.longest_run_ns / SECOND_NS
+        try:
+            await pair.sender.start(moment)
+            await all_of([end.finished(timeout_s, _unheard) for end in pair.ends])
+        except TrialError as error:
+            self._trouble = error.failure
+
+
+def companions_of(attempt: Attempt, places: Mapping[str, Place], deadlines: Deadlines) -> Sequence[Beside]:
+    """Make the companions of a trial, none of which has met yet."""
+    return [
+        Beside(Pair(traffic, places[traffic.src], places[traffic.dst], deadlines))
+        for traffic in companion_traffic(attempt)
+    ]
+
+
+def _unheard(_said: Progress) -> None:
+    """Progress is told of the trial's own traffic."""

@@ -1,0 +1,72 @@
+"""What a trial's pairs of hosts exchange: its own traffic, and what runs beside it."""
+
+from dataclasses import dataclass
+
+from flowsweep.defaults import CONNECT_TIMEOUT_NS
+from flowsweep.run.attempt import Attempt
+from flowsweep.schedule.parameters import AnyParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What one pair of hosts exchanges."""
+
+    name: str
+    """Unique in a session."""
+    src: str
+    dst: str
+    parameters: AnyParameters
+    pad_ns: int
+    """How much longer than asked its source sends."""
+    first_flow: int
+    """Flows are numbered through all traffic of a trial, its own first."""
+    start_ns: int = 0
+    """When it starts, from the start of the trial's own traffic on."""
+    companion: str | None = None
+    """What it is called; absent for the trial's own."""
+
+    @property
+    def longest_run_ns(self) -> int:
+        """What an engine allows itself: the duration counts from when bytes of all flows have arrived."""
+        parameters = self.parameters
+        return CONNECT_TIMEOUT_NS + parameters.duration_ns + self.pad_ns + parameters.wait_ns
+
+
+def own_traffic(attempt: Attempt) -> tuple[Traffic, ...]:
+    """The trial's own traffic, one for each of its pairs of hosts."""
+    trial = attempt.trial
+    return tuple(
+        Traffic(
+            name=attempt.name if len(trial.pairs) == 1 else f"{attempt.name}.{index}",
+            src=src,
+            dst=dst,
+            parameters=trial.parameters,
+            pad_ns=trial.pad_ns,
+            first_flow=index * trial.parameters.flows,
+        )
+        for index, (src, dst) in enumerate(trial.pairs)
+    )
+
+
+def companion_traffic(attempt: Attempt) -> tuple[Traffic, ...]:
+    """What runs beside it, in the order of the trial's companions."""
+    trial = attempt.trial
+    found: list[Traffic] = []
+    first_flow = trial.total_flows
+    for index, companion in enumerate(trial.companions, start=len(trial.pairs)):
+        own_pad_ns = companion.parameters.pad_ns
+        found.append(
+            Traffic(
+                name=f"{attempt.name}.{index}",
+                src=companion.src,
+                dst=companion.dst,
+                parameters=companion.parameters,
+                # As long as the trial's, so that what is asked for as long as the trial lasts as long.
+                pad_ns=max(own_pad_ns, trial.pad_ns) if own_pad_ns else 0,
+                first_flow=first_flow,
+                start_ns=companion.start_ns,
+                companion=companion.name,
+            )
+        )
+        first_flow += companion.parameters.flows
+    return tuple(found)
