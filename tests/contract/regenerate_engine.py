@@ -1,7 +1,7 @@
 """Write schema/ and the models of the messages again, as the engine of this checkout says them.
 
 Run it as `python tests/contract/regenerate_engine.py` after a change of the messages in `engine/wire` or
-of the samples or CPU rows in `engine/traffic`. It writes the page of all columns, too.
+of a table in `engine/traffic`. It writes the page of all columns, too.
 """
 
 import copy
@@ -16,14 +16,14 @@ from flowsweep.hosts.engine import engine_path
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schema" / "messages.json"
-TABLES = {name: ROOT / "schema" / f"{name}.json" for name in ("samples", "cpu")}
+TABLES = {name: ROOT / "schema" / f"{name}.json" for name in ("samples", "cpu", "echoes")}
 """The tables that engines send."""
 COLUMNS = ROOT / "docs" / "samples.md"
 EMULATION = ROOT / "schema" / "emulation.json"
 MODELS = ROOT / "src" / "flowsweep" / "hosts" / "messages.py"
-COLUMNS_HEADER = """# The columns of samples and CPU time
+COLUMNS_HEADER = """# The columns of what engines record
 
-<!-- Generated from schema/samples.json and schema/cpu.json by tests/contract/regenerate_engine.py. -->
+<!-- Generated from the tables in schema/ by tests/contract/regenerate_engine.py. -->
 
 What the engines record while a trial runs, as it lies in the archive ([archive.md](archive.md)), where
 `host`, `peer`, `trial_id` and `attempt` stand behind these columns. A *counter* runs since the connection

@@ -42,6 +42,8 @@ enum What {
     Samples,
     /// The columns of CPU time, with unit and meaning.
     Cpu,
+    /// The columns of echoes, with unit and meaning.
+    Echoes,
 }
 
 fn main() -> ExitCode {
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
                     What::Emulation => wire::emulation_schema(),
                     What::Samples => traffic::schema_json::<traffic::Sample>(),
                     What::Cpu => traffic::schema_json::<traffic::CpuRow>(),
+                    What::Echoes => traffic::schema_json::<traffic::EchoRow>(),
                 }
             );
             ExitCode::SUCCESS

@@ -3,6 +3,8 @@
 //! The only crate of the workspace in which `unsafe` is allowed.
 
 mod cc_info;
+mod control_message;
+mod datagram;
 mod ethtool;
 mod link;
 mod netns;
@@ -15,6 +17,7 @@ mod tun;
 mod udp;
 
 pub use cc_info::{BbrInfo, bbr_info};
+pub use datagram::{Datagram, Tell, forbid_fragments, path_mtu, receive_datagram, tell};
 pub use ethtool::Ethtool;
 pub use netns::in_network_namespace;
 pub use pages::{ConstantPages, Pages};

@@ -63,3 +63,31 @@ pub const SILENCE_MIN: Duration = Duration::from_millis(1);
 pub const PACING_RATE_MIN_BPS: u64 = 8;
 /// How long a name may take to resolve.
 pub const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often an end that connects over datagrams shows the token, until it is answered.
+pub const OPENING_INTERVAL: Duration = Duration::from_millis(100);
+/// How many ports of the kernel's choice are tried where one must be free for datagrams and for connections.
+pub const BESIDE_ATTEMPTS: u32 = 16;
+/// Largest question for a round-trip time, in bytes: what fits into one IPv4 packet.
+pub const ECHO_MAX_BYTES: u32 = 65_535 - 20 - 8;
+/// Most sizes of questions in one trial.
+pub const ECHO_SIZES_MAX: usize = 64;
+/// Shortest time between questions.
+pub const ECHO_INTERVAL_MIN: Duration = Duration::from_micros(100);
+/// Longest time that an answer is waited for: until then a question is kept.
+pub const ECHO_TIMEOUT_MAX: Duration = Duration::from_secs(60);
+/// Echoes kept at all, in bytes; what comes after is counted as lost.
+pub const ECHOES_MAX_BYTES: u64 = 1 << 30;
+/// How long it is looked whether a host answers ICMP echo at all, before datagrams are taken instead.
+pub const ICMP_TRIAL: Duration = Duration::from_secs(1);
+/// How often it is asked meanwhile.
+pub const ICMP_TRIAL_QUESTIONS: u32 = 5;
+/// How often a source tells that it asks no more, until the sink has seen it.
+pub const END_INTERVAL: Duration = Duration::from_millis(50);
+/// How many times, at most.
+pub const END_ATTEMPTS: u32 = 20;
+/// How long a sink answers once it knows: its word may have been lost.
+pub const END_LINGER: Duration = Duration::from_millis(150);
+/// How often the CPU time of a measurement of round-trip times is looked at.
+pub const ECHO_MONITOR_INTERVAL: Duration = Duration::from_secs(1);
+/// Connections that may wait to be taken where the time of connecting is measured.
+pub const ECHO_BACKLOG: i32 = 1024;

@@ -152,6 +152,14 @@ pub enum TrialError {
         /// The deadline.
         timeout: Duration,
     },
+    /// Nothing is known of the round-trip time.
+    #[error("none of {questions} questions was answered in time{}", reason.as_ref().map_or(String::new(), |reason| format!("; this host says: {reason}")))]
+    NoAnswer {
+        /// How many were asked.
+        questions: u64,
+        /// What this host's kernel said of the first that it refused to send.
+        reason: Option<String>,
+    },
     /// The controller stopped the trial.
     #[error("stopped by the controller")]
     Stopped,
@@ -186,6 +194,7 @@ impl TrialError {
             | Self::NotRunning { .. }
             | Self::Broken { .. }
             | Self::EndedEarly { .. }
+            | Self::NoAnswer { .. }
             | Self::Stopped
             | Self::Thread(_) => Phase::Run,
             Self::DrainTimeout { .. } => Phase::Drain,
@@ -213,6 +222,7 @@ impl TrialError {
             Self::Broken { .. } => "broken",
             Self::EndedEarly { .. } => "ended_early",
             Self::DrainTimeout { .. } => "drain_timeout",
+            Self::NoAnswer { .. } => "no_answer",
             Self::Stopped => "stopped",
             Self::Samples(_) => "samples",
             Self::Thread(_) => "thread",

@@ -7,8 +7,10 @@ mod error;
 mod flow;
 mod host;
 mod limits;
+mod meeting;
 mod origin;
 mod progress;
+mod rtt;
 mod samples;
 mod task;
 mod tcp;
@@ -19,6 +21,7 @@ mod window;
 pub use control::Control;
 pub use error::TrialError;
 pub use host::{CpuRow, rtnetlink};
+pub use rtt::EchoRow;
 pub use samples::{Sample, SampleBatch, Tabular, schema_json};
 pub use task::{Task, carry_out};
 

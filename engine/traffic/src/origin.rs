@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::defaults::{ORIGIN_READINGS, ORIGIN_SPREAD_MAX};
+use crate::{
+    defaults::{ORIGIN_READINGS, ORIGIN_SPREAD_MAX},
+    time::nanoseconds,
+};
 
 /// One moment, by both clocks.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +29,22 @@ impl Origin {
         }
         Self { instant: best.before + best.spread() / 2, unix_ns: best.unix_ns }
     }
+
+    /// Time since then, in nanoseconds.
+    pub fn elapsed_ns(&self) -> i64 {
+        self.ns_at(Instant::now())
+    }
+
+    /// When a later moment was, in nanoseconds since then; 0 for an earlier one.
+    pub fn ns_at(&self, moment: Instant) -> i64 {
+        nanoseconds(moment.saturating_duration_since(self.instant))
+    }
+}
+
+/// What the wall clock shows, in nanoseconds since 1970 UTC.
+pub fn wall_clock_ns() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// The wall clock, between two looks at the other.
@@ -38,9 +57,8 @@ struct Reading {
 impl Reading {
     fn take() -> Self {
         let before = Instant::now();
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let after = Instant::now();
-        Self { before, unix_ns: i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX), after }
+        let unix_ns = wall_clock_ns();
+        Self { before, unix_ns, after: Instant::now() }
     }
 
     fn spread(&self) -> Duration {

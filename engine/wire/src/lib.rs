@@ -2,6 +2,7 @@
 //!
 //! Pure data: no sockets, no files, no clock. Everything here can be tested without time passing.
 
+mod echo;
 mod emulation;
 mod frame;
 mod handshake;
@@ -9,6 +10,7 @@ mod messages;
 mod schema;
 mod token;
 
+pub use echo::{ECHO_HEADER_BYTES, EchoMessage};
 pub use emulation::{
     DirectionCounters, EmulatedDevice, EmulatedDirection, Emulation, EmulationCounters, EmulationEvent,
     emulation_schema,

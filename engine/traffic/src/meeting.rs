@@ -1,0 +1,259 @@
+//! How two ends meet over datagrams: the connecting one shows the trial's token until the listening one answers with the
+//! second secret. From then on both have a socket that takes nothing from anybody else.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket},
+    os::fd::AsFd,
+    time::{Duration, Instant},
+};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::{Domain, Protocol, Socket, Type};
+use sys::{Datagram, Tell, receive_datagram, tell};
+use wire::{ANSWER_BYTES, Event, Listening, Meeting, OPENING_BYTES, Opening, PortRange, Strangers};
+
+use crate::{
+    Control, Outbox, Task, TrialError,
+    address::{family_of, local_address, on_free_port, resolve, set_dscp},
+    defaults::{BESIDE_ATTEMPTS, OPENING_INTERVAL, START_TIMEOUT, STOP_CHECK},
+};
+
+/// What a test asks of a meeting.
+pub struct Terms {
+    /// 4 or 6: the IP version to use; either if absent.
+    pub family: Option<u8>,
+    /// How packets are marked.
+    pub dscp: Option<u8>,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// The other end is there.
+pub struct Met {
+    /// Sends to the other end and takes from nobody else; never blocks, and the kernel tells when a datagram arrived.
+    pub socket: UdpSocket,
+    /// Where the other end is.
+    pub peer: SocketAddr,
+    /// Who came and was not this trial's.
+    pub strangers: Strangers,
+    opening: Opening,
+    answer: [u8; ANSWER_BYTES],
+    listened: bool,
+}
+
+/// Meets the other end. Where this one listens, `beside` may open something on the same address and port.
+///
+/// # Errors
+/// Nobody came or answered within the time, the sockets cannot be made, or the trial was stopped.
+pub fn meet<S, B>(
+    task: &Task<'_, S>,
+    terms: &Terms,
+    control: &Control,
+    outbox: &dyn Outbox,
+    beside: impl Fn(SocketAddr) -> Result<B, TrialError>,
+) -> Result<(Met, Option<B>), TrialError> {
+    let opening = Opening { token: task.token, flow: 0 };
+    let answer = opening.answer(task.answer);
+    match task.meeting {
+        Meeting::Listen { bind, ports } => {
+            let (door, other) = open_door(terms, *bind, *ports, beside)?;
+            let port = door.local_addr().map_err(|source| failed("cannot read the port back", source))?.port();
+            outbox.event(Event::Listening(Listening { trial: task.trial.into(), port }));
+            Ok((wait_for_opening(door, port, opening, answer, terms, control)?, Some(other)))
+        }
+        Meeting::Connect { address, port, bind } => {
+            let peer = resolve(address, *port, family_of(terms.family, *bind))?;
+            let socket = connected_socket(bind.map(|local| SocketAddr::new(local, 0)), peer, terms)?;
+            let strangers = Strangers::default();
+            let mut met = Met { socket, peer, strangers, opening, answer, listened: false };
+            met.ask_until_answered(terms.timeout, control)?;
+            Ok((met, None))
+        }
+    }
+}
+
+impl Met {
+    /// Waits for the start of a source. The end that listened answers openings meanwhile: its first answer may be lost.
+    ///
+    /// # Errors
+    /// No start came, or the trial was stopped.
+    pub fn wait_for_start(&self, control: &Control) -> Result<(), TrialError> {
+        let deadline = Instant::now() + START_TIMEOUT;
+        let mut buffer = [0; OPENING_BYTES + 1];
+        loop {
+            while let Ok(datagram) = receive_datagram(&self.socket, &mut buffer) {
+                self.answer_opening(buffer.get(..datagram.length).unwrap_or(&buffer));
+            }
+            if control.wait_for_start(STOP_CHECK) {
+                return Ok(());
+            }
+            if control.stopped() {
+                return Err(TrialError::Stopped);
+            }
+            if Instant::now() >= deadline {
+                return Err(TrialError::StartTimeout(START_TIMEOUT));
+            }
+        }
+    }
+
+    /// Answers, if this is the opening that was answered before; says whether it is.
+    pub fn answer_opening(&self, bytes: &[u8]) -> bool {
+        let again = self.listened && bytes == self.opening.encode();
+        if again {
+            // An answer that cannot be sent is one that was lost: the other end asks again.
+            let _ = self.socket.send(&self.answer);
+        }
+        again
+    }
+
+    fn ask_until_answered(&mut self, timeout: Duration, control: &Control) -> Result<(), TrialError> {
+        let deadline = Instant::now() + timeout;
+        let mut refusal = None;
+        let mut buffer = [0; ANSWER_BYTES + 1];
+        while Instant::now() < deadline {
+            if control.stopped() {
+                return Err(TrialError::Stopped);
+            }
+            // The first opening may come before the other end listens, and its host says so.
+            refusal = self.socket.send(&self.opening.encode()).err().or(refusal);
+            let again = Instant::now() + OPENING_INTERVAL;
+            while wait_readable(&self.socket, again.saturating_duration_since(Instant::now())) {
+                match receive_datagram(&self.socket, &mut buffer) {
+                    Ok(datagram) if buffer.get(..datagram.length) == Some(&self.answer[..]) => return Ok(()),
+                    Ok(_) => count(&mut self.strangers.not_an_engine),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => refusal = Some(error),
+                }
+            }
+        }
+        let address = self.peer.to_string();
+        Err(match refusal {
+            Some(source) => TrialError::Connect { flow: 0, address, source },
+            None => TrialError::ConnectTimeout { missing: 1, flows: 1, address, timeout },
+        })
+    }
+}
+
+/// Waits until a socket has something to read, at most so long.
+pub fn wait_readable(socket: &impl AsFd, longest: Duration) -> bool {
+    if longest.is_zero() {
+        return false;
+    }
+    let mut watched = [PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)];
+    // An interrupted or failed poll only means looking once more: callers have deadlines of their own.
+    poll(&mut watched, Timespec::try_from(longest).ok().as_ref()).is_ok_and(|ready| ready > 0)
+}
+
+/// Counts one more stranger.
+pub fn count(strangers: &mut u32) {
+    *strangers = strangers.saturating_add(1);
+}
+
+fn open_door<B>(
+    terms: &Terms,
+    bind: Option<IpAddr>,
+    ports: Option<PortRange>,
+    beside: impl Fn(SocketAddr) -> Result<B, TrialError>,
+) -> Result<(UdpSocket, B), TrialError> {
+    let local = local_address(bind, terms.family)?;
+    let open = |local: SocketAddr| {
+        let door = door(local, terms).map_err(|source| failed(format!("cannot listen on {local}"), source))?;
+        let bound = door.local_addr().map_err(|source| failed("cannot read the port back", source))?;
+        Ok((door, beside(bound)?))
+    };
+    let in_use = |error: &TrialError| matches!(error, TrialError::Socket { source, .. } if source.kind() == io::ErrorKind::AddrInUse);
+    let mut opened = on_free_port(local, ports, open);
+    // A port that the kernel chose for datagrams may be another program's for connections.
+    for _ in 1..BESIDE_ATTEMPTS {
+        match opened {
+            Err(error) if ports.is_none() && in_use(&error) => opened = open(local),
+            other => return other,
+        }
+    }
+    opened
+}
+
+fn door(local: SocketAddr, terms: &Terms) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+    if local.is_ipv6() {
+        socket.set_only_v6(terms.family == Some(6))?;
+    }
+    tell(&socket, Tell::Destination, local.is_ipv6())?;
+    socket.bind(&local.into())?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+fn wait_for_opening(
+    door: UdpSocket,
+    port: u16,
+    opening: Opening,
+    answer: [u8; ANSWER_BYTES],
+    terms: &Terms,
+    control: &Control,
+) -> Result<Met, TrialError> {
+    let deadline = Instant::now() + terms.timeout;
+    let mut strangers = Strangers::default();
+    let mut buffer = [0; OPENING_BYTES + 1];
+    loop {
+        if control.stopped() {
+            return Err(TrialError::Stopped);
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(TrialError::AcceptTimeout { missing: 1, flows: 1, port, timeout: terms.timeout });
+        }
+        if !wait_readable(&door, left.min(STOP_CHECK)) {
+            continue;
+        }
+        let Ok(datagram) = receive_datagram(&door, &mut buffer) else { continue };
+        let Some((local, peer)) = ways(&datagram, port) else { continue };
+        match buffer.get(..datagram.length).and_then(|bytes| bytes.try_into().ok()).map(Opening::decode) {
+            None | Some(Err(_)) => count(&mut strangers.not_an_engine),
+            Some(Ok(other)) if other.token != opening.token => count(&mut strangers.wrong_token),
+            Some(Ok(other)) if other != opening => count(&mut strangers.wrong_flow),
+            Some(Ok(_)) => {
+                // The port goes on with one address and one peer. What comes in between is refused; the peer, which has
+                // no answer yet, asks again.
+                drop(door);
+                let socket = connected_socket(Some(local), peer, terms)?;
+                let met = Met { socket, peer, strangers, opening, answer, listened: true };
+                met.answer_opening(&opening.encode());
+                return Ok(met);
+            }
+        }
+    }
+}
+
+/// The address a datagram was sent to, with the port, and the one it came from.
+fn ways(datagram: &Datagram, port: u16) -> Option<(SocketAddr, SocketAddr)> {
+    let (local, peer) = (datagram.destination?.to_canonical(), datagram.peer?);
+    let (IpAddr::V6(address), SocketAddr::V6(from)) = (local, peer) else {
+        return Some((SocketAddr::new(local, port), SocketAddr::new(peer.ip().to_canonical(), peer.port())));
+    };
+    // A link-local address means nothing without its link.
+    Some((SocketAddrV6::new(address, port, 0, from.scope_id()).into(), peer))
+}
+
+fn connected_socket(local: Option<SocketAddr>, peer: SocketAddr, terms: &Terms) -> Result<UdpSocket, TrialError> {
+    let begin = || {
+        let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
+        tell(&socket, Tell::Arrival, peer.is_ipv6())?;
+        if let Some(local) = local {
+            socket.bind(&local.into())?;
+        }
+        socket.connect(&peer.into())?;
+        socket.set_nonblocking(true)?;
+        Ok(socket)
+    };
+    let socket = begin().map_err(|source| failed(format!("cannot make a socket towards {peer}"), source))?;
+    if let Some(dscp) = terms.dscp {
+        set_dscp(&socket, peer, terms.family, dscp)?;
+    }
+    Ok(socket.into())
+}
+
+fn failed(what: impl Into<String>, source: io::Error) -> TrialError {
+    TrialError::Socket { what: what.into(), source }
+}

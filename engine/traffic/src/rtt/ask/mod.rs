@@ -1,0 +1,118 @@
+//! What a question can be asked with.
+
+mod icmp;
+mod tcp_connect;
+mod udp;
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use rustix::event::PollFd;
+use sys::Datagram;
+use wire::{Echo, RttSettings};
+
+use self::{icmp::IcmpAsker, tcp_connect::ConnectAsker, udp::UdpAsker};
+use crate::{
+    Task, TrialError,
+    defaults::{ICMP_TRIAL, ICMP_TRIAL_QUESTIONS},
+    meeting::{Met, wait_readable},
+    origin::wall_clock_ns,
+};
+
+/// Asks, and hears answers, without ever waiting.
+pub trait Asker {
+    /// Asks with so many bytes of payload.
+    ///
+    /// # Errors
+    /// This host's kernel did not send it.
+    fn ask(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()>;
+    /// Tells of the answers that have come; of questions before `first_open` nobody wants to know any more.
+    fn hear(&mut self, first_open: u64, heard: &mut dyn FnMut(Heard));
+    /// What to wait for.
+    fn watch<'a>(&'a self, watched: &mut Vec<PollFd<'a>>);
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// The number of its question.
+    pub sequence: u64,
+    /// When it came: by the kernel, where it tells.
+    pub arrived: Instant,
+    /// When this end saw it.
+    pub seen: Instant,
+}
+
+impl Heard {
+    /// The kernel tells by the wall clock, which may be set meanwhile: only how long ago it was, just now, is taken of it.
+    fn from_datagram(sequence: u64, datagram: &Datagram) -> Self {
+        let (seen, wall_ns) = (Instant::now(), wall_clock_ns());
+        let age_ns = datagram.arrived_unix_ns.and_then(|arrived_ns| wall_ns.checked_sub(arrived_ns)).unwrap_or(0);
+        let age = Duration::from_nanos(u64::try_from(age_ns).unwrap_or(0));
+        Self { sequence, arrived: seen.checked_sub(age).unwrap_or(seen), seen }
+    }
+}
+
+/// What is asked with.
+pub struct Chosen<'a> {
+    /// It.
+    pub asker: Box<dyn Asker + 'a>,
+    /// Its name.
+    pub echo: Echo,
+    /// Why it is not what was asked for first.
+    pub remark: Option<String>,
+}
+
+/// Takes what the settings say; for `auto` ICMP echo, if this user may send it and the sink's host answers it.
+///
+/// # Errors
+/// What was asked for is not permitted here.
+pub fn choose<'a>(task: &'a Task<'_, RttSettings>, met: &'a Met) -> Result<Chosen<'a>, TrialError> {
+    let datagrams = |remark| Chosen { asker: Box::new(UdpAsker::new(task, met)), echo: Echo::Udp, remark };
+    match task.settings.echo {
+        Echo::Udp => Ok(datagrams(None)),
+        Echo::TcpConnect => {
+            Ok(Chosen { asker: Box::new(ConnectAsker::new(task, met)), echo: Echo::TcpConnect, remark: None })
+        }
+        Echo::Icmp => match IcmpAsker::open(task, met) {
+            Ok(asker) => Ok(Chosen { asker: Box::new(asker), echo: Echo::Icmp, remark: None }),
+            Err(source) => Err(TrialError::Socket {
+                what: "this user may not send ICMP echo here: allow it with `sysctl -w \
+                       net.ipv4.ping_group_range=\"0 2147483647\"`, or say `echo = \"udp\"`"
+                    .into(),
+                source,
+            }),
+        },
+        Echo::Auto => Ok(match IcmpAsker::open(task, met).map(with_answers) {
+            Ok(Some(asker)) => Chosen { asker: Box::new(asker), echo: Echo::Icmp, remark: None },
+            Ok(None) => datagrams(Some(format!(
+                "{} does not answer ICMP echo: datagrams are answered by the other engine instead",
+                met.peer.ip()
+            ))),
+            Err(error) => datagrams(Some(format!(
+                "this user may not send ICMP echo ({error}): datagrams are answered by the other engine instead"
+            ))),
+        }),
+    }
+}
+
+/// It, if any of some questions is answered at all. Their numbers are such as no trial has.
+fn with_answers(mut asker: IcmpAsker) -> Option<IcmpAsker> {
+    for number in 0..ICMP_TRIAL_QUESTIONS {
+        let again = Instant::now() + ICMP_TRIAL / ICMP_TRIAL_QUESTIONS;
+        if asker.ask(u64::MAX - u64::from(number), 64).is_err() {
+            return None;
+        }
+        while Instant::now() < again {
+            wait_readable(&asker, again.saturating_duration_since(Instant::now()));
+            let mut heard = false;
+            asker.hear(0, &mut |_| heard = true);
+            if heard {
+                return Some(asker);
+            }
+        }
+    }
+    None
+}

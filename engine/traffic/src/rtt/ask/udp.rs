@@ -1,0 +1,55 @@
+use std::{io, os::fd::AsFd};
+
+use rustix::event::{PollFd, PollFlags};
+use sys::receive_datagram;
+use wire::{EchoMessage, RttSettings};
+
+use super::{Asker, Heard};
+use crate::{Task, defaults::ECHO_MAX_BYTES, meeting::Met};
+
+/// Asks with datagrams, which the sink's engine sends back.
+pub struct UdpAsker<'a> {
+    task: &'a Task<'a, RttSettings>,
+    met: &'a Met,
+    question: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+impl<'a> UdpAsker<'a> {
+    /// Over the socket the ends have met with.
+    pub fn new(task: &'a Task<'_, RttSettings>, met: &'a Met) -> Self {
+        let buffer = || vec![0; ECHO_MAX_BYTES as usize];
+        Self { task, met, question: buffer(), answer: buffer() }
+    }
+}
+
+impl Asker for UdpAsker<'_> {
+    fn ask(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()> {
+        let question = &mut self.question[..size_bytes as usize];
+        EchoMessage::Question(sequence).write(self.task.token, question);
+        match self.met.socket.send(question) {
+            // What the path said of an earlier question is reported here: it says nothing of this one.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.met.socket.send(question).map(drop),
+            sent => sent.map(drop),
+        }
+    }
+
+    fn hear(&mut self, _: u64, heard: &mut dyn FnMut(Heard)) {
+        loop {
+            let datagram = match receive_datagram(&self.met.socket, &mut self.answer) {
+                Ok(datagram) => datagram,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
+                Err(_) => return,
+            };
+            let Some(bytes) = self.answer.get(..datagram.length) else { continue };
+            match EchoMessage::read(self.task.answer, bytes) {
+                Some(EchoMessage::Answer(sequence)) => heard(Heard::from_datagram(sequence, &datagram)),
+                _ => drop(self.met.answer_opening(bytes)),
+            }
+        }
+    }
+
+    fn watch<'a>(&'a self, watched: &mut Vec<PollFd<'a>>) {
+        watched.push(PollFd::from_borrowed_fd(self.met.socket.as_fd(), PollFlags::IN));
+    }
+}

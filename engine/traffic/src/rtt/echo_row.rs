@@ -1,0 +1,147 @@
+//! The table `echoes`: one row is one question for a round-trip time.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use wire::Echo;
+
+use crate::{
+    defaults::ECHOES_MAX_BYTES,
+    samples::{Record, Tabular, meaning, take},
+};
+
+/// A question and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EchoRow {
+    /// Its number.
+    pub sequence: u64,
+    /// What was asked with.
+    pub echo: Echo,
+    /// Payload of question and answer, in bytes.
+    pub size_bytes: u32,
+    /// When it was sent, in nanoseconds since this end's origin.
+    pub sent_ns: i64,
+    /// How long the answer took; absent if none came in time.
+    pub rtt_ns: Option<i64>,
+}
+
+const COLUMNS: [(&str, DataType, bool, &str, &str); 7] = [
+    ("role", DataType::Utf8, false, "", "Which end saw this: always source."),
+    ("flow", DataType::Int32, false, "", "Index of the measurement in its trial, from 0."),
+    ("sequence", DataType::Int64, false, "", "Number of the question, from 0."),
+    (
+        "echo",
+        DataType::Utf8,
+        false,
+        "",
+        "What was asked with: icmp (the sink's kernel answers), udp (its engine does), tcp_connect (the handshake of a \
+         connection).",
+    ),
+    (
+        "size_bytes",
+        DataType::Int64,
+        false,
+        "bytes",
+        "Payload of the question, and of its answer, behind the headers of UDP or ICMP; 0 for tcp_connect.",
+    ),
+    (
+        "sent_ns",
+        DataType::Int64,
+        false,
+        "ns",
+        "When the engine handed the question to the kernel, since the source's origin.",
+    ),
+    (
+        "rtt_ns",
+        DataType::Int64,
+        true,
+        "ns",
+        "From sent_ns until the answer came: by the kernel's receiving time for icmp and udp, by the engine's clock for \
+         tcp_connect. Null if no answer came in time.",
+    ),
+];
+
+const LOST: i64 = -1;
+
+impl Record for EchoRow {
+    const BYTES: usize = 8 + 1 + 4 + 8 + 8;
+    const LOG_MAX_BYTES: u64 = ECHOES_MAX_BYTES;
+
+    fn encode(&self, record: &mut Vec<u8>) {
+        record.extend(self.sequence.to_le_bytes());
+        record.push(match self.echo {
+            Echo::Auto | Echo::Icmp => 0,
+            Echo::Udp => 1,
+            Echo::TcpConnect => 2,
+        });
+        record.extend(self.size_bytes.to_le_bytes());
+        record.extend(self.sent_ns.to_le_bytes());
+        record.extend(self.rtt_ns.unwrap_or(LOST).to_le_bytes());
+    }
+
+    fn decode(mut record: &[u8]) -> Self {
+        let rest = &mut record;
+        let sequence = u64::from_le_bytes(take(rest));
+        let [echo] = take(rest);
+        let echo = match echo {
+            0 => Echo::Icmp,
+            1 => Echo::Udp,
+            _ => Echo::TcpConnect,
+        };
+        let size_bytes = u32::from_le_bytes(take(rest));
+        let sent_ns = i64::from_le_bytes(take(rest));
+        let rtt_ns = Some(i64::from_le_bytes(take(rest))).filter(|&rtt_ns| rtt_ns != LOST);
+        Self { sequence, echo, size_bytes, sent_ns, rtt_ns }
+    }
+}
+
+impl Tabular for EchoRow {
+    const TABLE: &'static str = "echoes";
+    const TITLE: &'static str = "Echoes: one row is one question for a round-trip time";
+
+    fn schema() -> Schema {
+        let fields = COLUMNS.into_iter().map(|(name, kind, nullable, unit, description)| {
+            Field::new(name, kind, nullable).with_metadata(meaning(unit, "", description))
+        });
+        Schema::new(fields.collect::<Vec<_>>())
+    }
+
+    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef> {
+        let integers =
+            |value: fn(&Self) -> i64| Arc::new(rows.iter().map(|row| Some(value(row))).collect::<Int64Array>());
+        vec![
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|_| role))),
+            Arc::new(Int32Array::from(vec![0; rows.len()])),
+            integers(|row| row.sequence.cast_signed()),
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| name(row.echo)))),
+            integers(|row| row.size_bytes.into()),
+            integers(|row| row.sent_ns),
+            Arc::new(rows.iter().map(|row| row.rtt_ns).collect::<Int64Array>()),
+        ]
+    }
+}
+
+fn name(echo: Echo) -> &'static str {
+    match echo {
+        Echo::Auto | Echo::Icmp => "icmp",
+        Echo::Udp => "udp",
+        Echo::TcpConnect => "tcp_connect",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_survives_its_record() {
+        for (echo, rtt_ns) in [(Echo::Icmp, Some(0)), (Echo::Udp, Some(i64::MAX)), (Echo::TcpConnect, None)] {
+            let row = EchoRow { sequence: u64::MAX, echo, size_bytes: 7, sent_ns: -3, rtt_ns };
+            let mut record = Vec::new();
+            row.encode(&mut record);
+            assert_eq!(record.len(), EchoRow::BYTES);
+            assert_eq!(EchoRow::decode(&record), row);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The answering end: sends questions back, takes connections where their time is measured, and knows when it is over.
+
+use std::{
+    io,
+    net::SocketAddr,
+    os::fd::AsFd,
+    time::{Duration, Instant},
+};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::{Domain, Protocol, Socket, Type};
+use sys::receive_datagram;
+use wire::{Echo, EchoMessage, RttSettings};
+
+use super::Ran;
+use crate::{
+    Control, Task, TrialError,
+    defaults::{ECHO_BACKLOG, ECHO_MAX_BYTES, END_LINGER, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
+    meeting::{Met, count},
+    samples::Log,
+};
+
+/// Listens beside the port of the meeting, if the time of connecting is measured.
+pub fn listen_for_connections(task: &Task<'_, RttSettings>, local: SocketAddr) -> Result<Option<Socket>, TrialError> {
+    if task.settings.echo != Echo::TcpConnect {
+        return Ok(None);
+    }
+    let begin = || {
+        let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
+        if local.is_ipv6() {
+            socket.set_only_v6(task.settings.family == Some(6))?;
+        }
+        socket.set_reuse_address(true)?;
+        socket.bind(&local.into())?;
+        socket.listen(ECHO_BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        Ok(Some(socket))
+    };
+    begin().map_err(|source| TrialError::Socket { what: format!("cannot listen on {local}"), source })
+}
+
+/// Answers until the source says that it asks no more, at the latest until it must have ended.
+pub fn answer(task: &Task<'_, RttSettings>, met: &mut Met, connections: Option<&Socket>, control: &Control) -> Ran {
+    let settings = task.settings;
+    let length = Duration::from_micros(settings.duration_us.saturating_add(settings.timeout_us));
+    let mut deadline = Instant::now() + START_TIMEOUT + length + SINK_SLACK;
+    let mut answering = Answering { task, met, buffer: vec![0; ECHO_MAX_BYTES as usize], bytes: 0, ended: false };
+    let mut lingering = false;
+    let mut incomplete = None;
+    while Instant::now() < deadline {
+        if control.stopped() {
+            incomplete = Some(TrialError::Stopped);
+            break;
+        }
+        answering.wait(connections, deadline.saturating_duration_since(Instant::now()).min(STOP_CHECK));
+        answering.take_datagrams();
+        if let Some(connections) = connections {
+            answering.take_connections(connections);
+        }
+        if answering.ended && !lingering {
+            lingering = true;
+            deadline = Instant::now() + END_LINGER;
+        }
+    }
+    Ran { bytes: answering.bytes, echoes: Log::new(), incomplete }
+}
+
+struct Answering<'a> {
+    task: &'a Task<'a, RttSettings>,
+    met: &'a mut Met,
+    buffer: Vec<u8>,
+    /// Payload of the questions.
+    bytes: u64,
+    /// The source has said that it asks no more.
+    ended: bool,
+}
+
+impl Answering<'_> {
+    fn wait(&self, connections: Option<&Socket>, longest: Duration) {
+        let mut watched = vec![PollFd::from_borrowed_fd(self.met.socket.as_fd(), PollFlags::IN)];
+        watched.extend(connections.map(|socket| PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)));
+        // An interrupted or failed poll only means looking once more: the caller has its own deadline.
+        let _ = poll(&mut watched, Timespec::try_from(longest).ok().as_ref());
+    }
+
+    /// Only the other end's datagrams come here: the socket is connected.
+    fn take_datagrams(&mut self) {
+        // What is refused on the way is reported here, and does not end what still waits.
+        let waiting = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        loop {
+            let length = match receive_datagram(&self.met.socket, &mut self.buffer) {
+                Ok(datagram) => datagram.length,
+                Err(error) if waiting(&error) => continue,
+                Err(_) => return,
+            };
+            let Some(datagram) = self.buffer.get_mut(..length) else {
+                count(&mut self.met.strangers.not_an_engine);
+                continue;
+            };
+            match EchoMessage::read(self.task.token, datagram) {
+                Some(EchoMessage::Question(number)) => {
+                    EchoMessage::Answer(number).write(self.task.answer, datagram);
+                    self.bytes += length as u64;
+                }
+                Some(EchoMessage::End) => {
+                    EchoMessage::EndSeen.write(self.task.answer, datagram);
+                    self.ended = true;
+                }
+                _ => {
+                    if !self.met.answer_opening(datagram) {
+                        count(&mut self.met.strangers.wrong_token);
+                    }
+                    continue;
+                }
+            }
+            // An answer that cannot be sent is one that was lost: the source counts it.
+            let _ = self.met.socket.send(datagram);
+        }
+    }
+
+    /// Whoever connects is let go at once; those who are not the other end are counted.
+    fn take_connections(&mut self, connections: &Socket) {
+        for _ in 0..ECHO_BACKLOG {
+            let Ok((_, address)) = connections.accept() else { return };
+            let from = address.as_socket().map(|address| address.ip().to_canonical());
+            if from != Some(self.met.peer.ip()) {
+                count(&mut self.met.strangers.not_an_engine);
+            }
+        }
+    }
+}

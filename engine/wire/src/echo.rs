@@ -1,0 +1,98 @@
+//! What the two ends of a measurement of round-trip times say to each other in datagrams, once they have met. A question
+//! and its answer have the same length, so that nobody gets more than was sent.
+
+use crate::Token;
+
+/// Bytes in front of the filling of a question or an answer: the shortest there can be.
+pub const ECHO_HEADER_BYTES: usize = 4 + 4 + 8;
+
+const QUESTION: [u8; 4] = *b"FSQ1";
+const ANSWER: [u8; 4] = *b"FSA1";
+const END: [u8; 4] = *b"FSE1";
+const END_SEEN: [u8; 4] = *b"FSF1";
+
+/// What a datagram of this protocol is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EchoMessage {
+    /// The source asks for an answer with this number.
+    Question(u64),
+    /// The sink, or its kernel, sends the number back.
+    Answer(u64),
+    /// The source asks no more.
+    End,
+    /// The sink knows.
+    EndSeen,
+}
+
+impl EchoMessage {
+    /// Writes the message over the beginning of a datagram, which has at least [`ECHO_HEADER_BYTES`]. `secret` is what
+    /// its sender showed when the ends met; a part of it keeps apart what others sent.
+    pub fn write(self, secret: Token, datagram: &mut [u8]) {
+        let (kind, number) = match self {
+            Self::Question(number) => (QUESTION, number),
+            Self::Answer(number) => (ANSWER, number),
+            Self::End => (END, 0),
+            Self::EndSeen => (END_SEEN, 0),
+        };
+        let header = kind.into_iter().chain(tag(secret)).chain(number.to_be_bytes());
+        datagram.iter_mut().zip(header).for_each(|(to, from)| *to = from);
+    }
+
+    /// The message of a datagram, if it is one by who has this secret.
+    #[must_use]
+    pub fn read(secret: Token, datagram: &[u8]) -> Option<Self> {
+        let (kind, rest) = datagram.split_first_chunk::<4>()?;
+        let (whose, rest) = rest.split_first_chunk::<4>()?;
+        let number = u64::from_be_bytes(*rest.first_chunk()?);
+        if *whose != tag(secret) {
+            return None;
+        }
+        match *kind {
+            QUESTION => Some(Self::Question(number)),
+            ANSWER => Some(Self::Answer(number)),
+            END => Some(Self::End),
+            END_SEEN => Some(Self::EndSeen),
+            _ => None,
+        }
+    }
+}
+
+fn tag(secret: Token) -> [u8; 4] {
+    let [.., a, b, c, d] = secret.0;
+    [a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_message_survives_the_wire(number: u64, secret: [u8; 16], more in 0_usize..100) {
+            for message in [EchoMessage::Question(number), EchoMessage::Answer(number), EchoMessage::End] {
+                let mut datagram = vec![0; ECHO_HEADER_BYTES + more];
+                message.write(Token(secret), &mut datagram);
+                prop_assert_eq!(EchoMessage::read(Token(secret), &datagram), Some(message));
+                prop_assert_eq!(EchoMessage::read(Token(secret), &datagram[..ECHO_HEADER_BYTES - 1]), None);
+            }
+        }
+
+        #[test]
+        fn whatever_is_read_says_the_same_again(mut datagram: Vec<u8>) {
+            let before = datagram.clone();
+            let secret = Token([0; 16]);
+            if let Some(message @ (EchoMessage::Question(_) | EchoMessage::Answer(_))) = EchoMessage::read(secret, &datagram) {
+                message.write(secret, &mut datagram);
+            }
+            prop_assert_eq!(datagram, before);
+        }
+    }
+
+    #[test]
+    fn what_has_another_secret_is_nothing() {
+        let mut datagram = [0; ECHO_HEADER_BYTES];
+        EchoMessage::EndSeen.write(Token([1; 16]), &mut datagram);
+        assert_eq!(EchoMessage::read(Token([2; 16]), &datagram), None);
+    }
+}
