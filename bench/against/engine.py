@@ -61,7 +61,7 @@ class Engine:
             RunError: the trial is not whole.
         """
         plan = parse_plan(self._plan(path, sending), self.name)
-        outcomes = _Outcomes()
+        outcomes = KeptOutcomes()
         try:
             await run_campaign(schedule(plan, seed=0), accesses_of(plan.hosts), outcomes)
         except (LaunchError, SessionError) as error:
@@ -87,7 +87,7 @@ class Engine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcomes:
+class KeptOutcomes:
     """A recorder that keeps what comes in memory."""
 
     kept: list[TrialOutcome] = field(default_factory=list)

@@ -144,3 +144,81 @@ class SamplingResult(Frozen):
     met: bool
     goodputs_bps: tuple[tuple[float, float], ...]
     """Of each pair: at 10 Hz, at 100 Hz."""
+
+
+class DatagramRun(Frozen):
+    """One run of a sender of datagrams."""
+
+    round: int
+    goodput_bps: float
+    """Of payload, by the receiver's count."""
+    loss: float
+    cpu_s_per_gb: float
+    """Both ends, as `against.observer` has it."""
+
+
+class DatagramsMeasured(Frozen):
+    """A sender of datagrams at the highest rate that it delivers with little loss."""
+
+    name: str
+    ours: bool
+    offload: bool
+    rate_bps: int | None
+    """What it was asked for in the rounds; absent: as fast as it can."""
+    runs: tuple[DatagramRun, ...]
+    failures: tuple[str, ...]
+
+
+class DatagramsComparison(Frozen):
+    """One of our senders against one peer, or the best of some."""
+
+    metric: str
+    """goodput or cpu."""
+    offload: bool
+    """Of ours."""
+    peer: str
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    """Of medians, and the 95 % interval of the geometric mean over the rounds."""
+    target: float
+    met: bool
+
+
+class DatagramsResult(Frozen):
+    """bench/results/datagrams.json."""
+
+    what: str = (
+        "goodput of datagrams of 1470 bytes with less than 1 % lost, one flow on a bare veth pair: each tool "
+        "at the highest rate that it delivers so, in rounds of shuffled order"
+    )
+    machine: Machine
+    rounds: int
+    seconds: float
+    """Of one run."""
+    loss_limit: float
+    measured: tuple[DatagramsMeasured, ...]
+    comparisons: tuple[DatagramsComparison, ...]
+
+
+class PacingRun(Frozen):
+    """How even one flow of datagrams was."""
+
+    rate_bps: int
+    asked_ns: int
+    """From the beginning of one datagram to the next."""
+    even_sent: float
+    even_received: float
+    """Share of gaps within 10 % of that, by the source's clock and by the receiving kernel's times."""
+    rate_error: float
+    """What was sent by what was asked for, minus 1."""
+    burst_max: int
+    """Most datagrams sent at once to catch up."""
+
+
+class PacingResult(Frozen):
+    """bench/results/pacing.json."""
+
+    what: str = "evenness of datagrams of 1470 bytes, one flow on a bare veth pair"
+    machine: Machine
+    runs: tuple[PacingRun, ...]

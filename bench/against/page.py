@@ -6,12 +6,25 @@ from statistics import median
 
 from against.compare import TARGETS
 from against.contender import KINDS, Kind
-from against.model import Cell, Comparison, ManyFlows, Measured, Metric, PeersResult, Run, SamplingResult
+from against.model import (
+    Cell,
+    Comparison,
+    DatagramsResult,
+    ManyFlows,
+    Measured,
+    Metric,
+    PacingResult,
+    PeersResult,
+    Run,
+    SamplingResult,
+)
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 PEERS_RESULT = ROOT / "bench" / "results" / "peers.json"
 SAMPLING_RESULT = ROOT / "bench" / "results" / "sampling-cost.json"
+DATAGRAMS_RESULT = ROOT / "bench" / "results" / "datagrams.json"
+PACING_RESULT = ROOT / "bench" / "results" / "pacing.json"
 
 MODES: dict[Kind, str] = {
     "copy": "`copy`, against peers that copy at both ends",
@@ -69,6 +82,65 @@ def sampling_part(result: SamplingResult) -> str:
         f"({result.ratio_low:.3f} to {result.ratio_high:.3f}), of CPU s/GB {result.cpu_ratio:.3f}. "
         f"Limit: {result.limit:g}; {'met' if result.met else 'not met'}."
     )
+
+
+def datagrams_part(result: DatagramsResult) -> str:
+    """The tables of datagrams."""
+    machine = result.machine
+    met = sum(comparison.met for comparison in result.comparisons)
+    told = (
+        f"One flow of 1470 B on veth, {result.rounds} rounds of {result.seconds:g} s, each tool at the "
+        f"highest rate that it delivers with less than {result.loss_limit:.0%} lost; {machine.date} at "
+        f"commit {machine.commit}, load {machine.load_average_1min} when it began. {met} of "
+        f"{len(result.comparisons)} targets are met."
+    )
+    compared = [
+        [
+            "goodput" if one.metric == "goodput" else "CPU s/GB",
+            "with" if one.offload else "without",
+            one.peer,
+            f"{one.ratio:.2f} ({one.ratio_low:.2f} to {one.ratio_high:.2f})",
+            f"{'≥' if one.metric == 'goodput' else '≤'} {one.target:g}",
+            "yes" if one.met else "no",
+        ]
+        for one in result.comparisons
+    ]
+    senders = [
+        [
+            one.name,
+            f"{median(run.goodput_bps for run in one.runs) / 1e9:.2f}",
+            f"{median(run.loss for run in one.runs):.2%}",
+            _cpu(median(run.cpu_s_per_gb for run in one.runs)),
+        ]
+        for one in result.measured
+        if one.runs
+    ]
+    return "\n\n".join(
+        [
+            told,
+            _table(("metric", "ours, GSO", "peer", "ratio", "target", "met"), compared),
+            _table(("tool", "Gbit/s", "lost", "CPU s/GB"), senders),
+        ]
+    )
+
+
+def pacing_part(result: PacingResult) -> str:
+    """The table of how even datagrams are."""
+    machine = result.machine
+    rows = [
+        [
+            f"{run.rate_bps / 1e6:g}",
+            f"{run.asked_ns / 1000:.2f}",
+            f"{run.even_sent:.1%}",
+            f"{run.even_received:.1%}",
+            f"{run.rate_error:+.3%}",
+            str(run.burst_max),
+        ]
+        for run in result.runs
+    ]
+    head = ("Mbit/s", "gap, µs", "sent within 10 %", "received within 10 %", "rate off by", "largest burst")
+    told = f"{machine.date} at commit {machine.commit}, load {machine.load_average_1min} when it began."
+    return f"{told}\n\n{_table(head, rows)}"
 
 
 _COMPARISON_HEAD = (

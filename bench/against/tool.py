@@ -20,7 +20,8 @@ POLL_S = 0.005
 SERVER_PAUSE_S = 0.2
 """A server that does not end by itself has said by then what it got."""
 
-_LISTENING = "0A"
+_LISTENING, _OPEN = "0A", "07"
+"""States of sockets, as /proc/net/tcp and /proc/net/udp have them."""
 
 
 class Tool(Protocol):
@@ -58,29 +59,47 @@ class Peer:
         Raises:
             RunError: it did not start, ended badly or said nothing.
         """
-        server = await _start(path.at_sink(self.tool.server(self.program, sending.length_bytes)))
-        try:
-            await _listening(server, self.tool.port)
-            command = self.tool.client(self.program, path.sink_address, sending, self.options)
-            client = await _start(path.at_source(command))
-            try:
-                client_said = await client.said(sending.seconds + END_TIMEOUT_S)
-            finally:
-                await client.end()
-            server_said = await self._server_said(server)
-        finally:
-            await server.end()
+        command = path.at_source(self.tool.client(self.program, path.sink_address, sending, self.options))
+        client_said, server_said = await run_pair(
+            path.at_sink(self.tool.server(self.program, sending.length_bytes)),
+            command,
+            self.tool.port,
+            sending.seconds,
+            server_ends=self.tool.server_ends,
+        )
         try:
             return self.tool.received_bps(client_said, server_said)
         except ValueError as error:
-            raise RunError(f"`{client.command}`: {error}; it said:\n{client_said}{server_said}") from error
+            raise RunError(f"`{shown(command)}`: {error}; it said:\n{client_said}{server_said}") from error
 
-    async def _server_said(self, server: "_Process") -> str:
-        if not self.tool.server_ends:
+
+async def run_pair(
+    server_command: tuple[str, ...],
+    client_command: tuple[str, ...],
+    port: int,
+    seconds: float,
+    *,
+    server_ends: bool = True,
+) -> tuple[str, str]:
+    """Run a server and, once it listens, its client; returns what client and server said.
+
+    Raises:
+        RunError: one of them did not start, ended badly or did not end.
+    """
+    server = await _start(server_command)
+    try:
+        await _listening(server, port)
+        client = await _start(client_command)
+        try:
+            client_said = await client.said(seconds + END_TIMEOUT_S)
+        finally:
+            await client.end()
+        if not server_ends:
             await asyncio.sleep(SERVER_PAUSE_S)
             server.process.kill()
-            return await server.said(END_TIMEOUT_S, any_status=True)
-        return await server.said(END_TIMEOUT_S)
+        return client_said, await server.said(END_TIMEOUT_S, any_status=not server_ends)
+    finally:
+        await server.end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +151,13 @@ async def _listening(server: _Process, port: int) -> None:
 
 
 def _ports_listening(process: int) -> Iterator[int]:
-    for family in ("tcp", "tcp6"):
+    """TCP ports that listen, and UDP ports that are open to everybody."""
+    for family, state in (("tcp", _LISTENING), ("tcp6", _LISTENING), ("udp", _OPEN), ("udp6", _OPEN)):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             table = Path(f"/proc/{process}/net/{family}").read_text(encoding="ascii")
             for line in table.splitlines()[1:]:
                 fields = line.split()
-                if fields[3] == _LISTENING:
+                if fields[3] == state:
                     yield int(fields[1].rpartition(":")[2], 16)
 
 

@@ -15,6 +15,10 @@ SAMPLE_INTERVAL_NS = 100 * MILLISECOND_NS
 LENGTH_BYTES = 256 * 1024
 WRITES_PER_INTERVAL = 20
 """An application rate that is made of fewer writes an interval makes its intervals differ."""
+COMPANION_PROBE_EVERY_NS = 20 * MILLISECOND_NS
+COMPANION_PROBE_ASIDE_NS = 2 * SECOND_NS
+"""How long to ask before and after the traffic."""
+COMPANION_PROBE_BYTES = 64
 FLOWS = 1
 FLOWS_MAX = 1024
 REPEATS = 1
@@ -50,6 +54,8 @@ DURATION_MAX_NS = 24 * 3600 * SECOND_NS
 SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS
 SAMPLE_INTERVAL_MAX_NS = 60 * SECOND_NS
 """What is within a sample is taken to be even; and a flow that stalls shows only in samples."""
+ASIDE_MAX_NS = 30 * SECOND_NS
+"""What a trial's flows, which stand already, may wait for a probe: engines wait 60 s for a start."""
 LENGTH_MAX_BYTES = 16 * 1024 * 1024
 DATAGRAM_MIN_BYTES = 64
 """Room for the header of a datagram."""

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
-from flowsweep.plan.model import Group, PathProbing, Sweep
+from flowsweep.plan.model import Background, Group, PathProbing, Probe, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.wording import (
@@ -108,6 +108,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("duration", _durations(sweep)),
         ("interval", format_duration(sweep.interval_ns)),
         *_set_rows(sweep),
+        *_beside_rows(sweep),
     ]
 
 
@@ -133,6 +134,29 @@ def _probing_rows(probing: PathProbing) -> list[Row]:
         ("trains", f"{probing.trains} of {counted(probing.train_packets, 'packet')}"),
         ("streams", f"{probing.streams} of {counted(probing.stream_packets, 'packet')} {at_each}"),
     ]
+
+
+def _beside_rows(sweep: Sweep) -> list[Row]:
+    """What runs beside each trial."""
+    probe = [] if sweep.probe is None else [("probe", _probe(sweep.probe))]
+    return [*probe, *(("beside", _background(background)) for background in sweep.background)]
+
+
+def _probe(probe: Probe) -> str:
+    every, before, after = map(format_duration, (probe.every_ns, probe.before_ns, probe.after_ns))
+    return f"round-trip time ({probe.echo}) every {every}, from {before} before to {after} after each trial"
+
+
+def _background(background: Background) -> str:
+    src, dst = background.src, background.dst
+    path = "" if src is None or dst is None else f", {direction(src, dst)}"
+    rate = "" if background.rate_bps is None else f" of {format_rate(background.rate_bps)}"
+    lasts = "" if background.duration_ns is None else f" for {format_duration(background.duration_ns)}"
+    protocol = " ".join(part for part in (background.test, background.congestion) if part)
+    return (
+        f"{background.name}: {counted(background.flows, 'flow')}{rate} ({protocol}){path}, "
+        f"from {format_duration(background.start_ns)} on{lasts}"
+    )
 
 
 def _group(group: Group) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from flowsweep.plan.bulk_keys import BulkKeys
+from flowsweep.plan.companion_keys import CompanionKeys
 from flowsweep.plan.path_keys import PathKeys
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import listed
@@ -13,9 +14,12 @@ from flowsweep.plan.udp_keys import UdpKeys
 EVERY_TEST = frozenset({"name", "test", "paths", "directions", "pairs", "duration", "family"})
 """Keys that a sweep of any test may have."""
 
+BESIDE = frozenset(CompanionKeys.model_fields)
+"""Keys of sweeps whose trials may have traffic and probes beside them."""
+
 KEYS: Mapping[str, frozenset[str]] = {
-    "tcp": EVERY_TEST | BulkKeys.model_fields.keys() | TcpKeys.model_fields.keys(),
-    "udp": EVERY_TEST | BulkKeys.model_fields.keys() | UdpKeys.model_fields.keys(),
+    "tcp": EVERY_TEST | BESIDE | BulkKeys.model_fields.keys() | TcpKeys.model_fields.keys(),
+    "udp": EVERY_TEST | BESIDE | BulkKeys.model_fields.keys() | UdpKeys.model_fields.keys(),
     "path": EVERY_TEST - {"pairs"} | PathKeys.model_fields.keys(),
 }
 """The keys of each test."""

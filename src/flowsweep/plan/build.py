@@ -45,7 +45,15 @@ def _hosts(file: PlanFile) -> list[str]:
         for name in (path.src, path.dst)
         for host in members(file.groups, name, max(sweep.pairs) if sweep.pairs else None)
     )
-    return list(dict.fromkeys(named))
+    beside = (
+        host
+        for sweep in file.sweep
+        for background in sweep.background
+        for name in (background.src, background.dst)
+        if name is not None
+        for host in members(file.groups, name)
+    )
+    return list(dict.fromkeys([*named, *beside]))
 
 
 def _link(name: str, link: LinkTable) -> Link:

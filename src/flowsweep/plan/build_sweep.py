@@ -3,7 +3,8 @@
 from typing import Any, TypeVar
 
 from flowsweep import defaults
-from flowsweep.plan.model import Path, PathProbing, Sweep
+from flowsweep.plan.companion_keys import BackgroundTable
+from flowsweep.plan.model import Background, Path, PathProbing, Probe, Sweep
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
 
 
@@ -20,6 +21,8 @@ def build_sweep(sweep: SweepTable, number: int) -> Sweep:
         **_bulk(sweep),
         **_tcp(sweep),
         **_udp(sweep),
+        probe=_probe(sweep),
+        background=tuple(_background(table) for table in sweep.background),
         probing=_probing(sweep) if sweep.test == "path" else None,
     )
 
@@ -83,6 +86,35 @@ def _durations_ns(sweep: SweepTable) -> tuple[int, ...]:
     if sweep.test == "path" and "duration" not in sweep.model_fields_set:
         return (defaults.PATH_DURATION_NS,)
     return tuple(sweep.duration)
+
+
+def _probe(sweep: SweepTable) -> Probe | None:
+    if sweep.probe is None:
+        return None
+    return Probe(
+        every_ns=sweep.probe_every,
+        before_ns=sweep.probe_before,
+        after_ns=sweep.probe_after,
+        echo="tcp_connect" if sweep.probe_echo == "tcp-connect" else sweep.probe_echo,
+        poisson=sweep.probe_spread == "poisson",
+    )
+
+
+def _background(table: BackgroundTable) -> Background:
+    length = defaults.DATAGRAM_BYTES if table.test == "udp" else defaults.LENGTH_BYTES
+    return Background(
+        name=table.name,
+        src=table.src,
+        dst=table.dst,
+        test=table.test,
+        flows=table.flows,
+        window_bytes=table.window,
+        length_bytes=table.length or length,
+        congestion=table.congestion,
+        rate_bps=table.rate,
+        start_ns=table.start,
+        duration_ns=table.duration,
+    )
 
 
 def _drain_ns(sweep: SweepTable) -> int:

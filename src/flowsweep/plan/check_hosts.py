@@ -67,6 +67,10 @@ def _paths(file: PlanFile) -> Iterator[tuple[KeyPath, PathTable]]:
     for number, sweep in enumerate(file.sweep):
         for index, path in enumerate(sweep.paths):
             yield ("sweep", number, "paths", index), path
+        for index, background in enumerate(sweep.background):
+            if background.src is not None and background.dst is not None:
+                path = PathTable.model_validate({"from": background.src, "to": background.dst})
+                yield ("sweep", number, "background", index), path
 
 
 def _name_problems(file: PlanFile, links: dict[str, LinkTable]) -> Iterator[Problem]:

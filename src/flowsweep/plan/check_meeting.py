@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flowsweep.plan.check_groups import pairs_of_path
 from flowsweep.plan.check_hosts import listening_host
-from flowsweep.plan.groups import HostPair
+from flowsweep.plan.groups import HostPair, host_pairs, members
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweep_table import SweepTable
@@ -24,11 +24,24 @@ def meeting_problems(file: PlanFile) -> Iterator[Problem]:
         for index, path in enumerate(sweep.paths):
             pairs = pairs_of_path(file, path, max(sweep.pairs) if sweep.pairs else None)
             both_ways = [*pairs, *((dst, src) for src, dst in pairs)]
-            at_once = both_ways if sweep.directions == "simultaneous" else pairs
+            own = both_ways if sweep.directions == "simultaneous" else pairs
+            at_once = [*own, *_beside(file, sweep, own)]
             yield from _port_problems(file, at_once, (*at, "paths", index))
             if not file.lab:
                 for src, dst in pairs if sweep.directions == "one" else both_ways:
                     yield from _version_problems(file.hosts, sweep, (src, dst), at)
+
+
+def _beside(file: PlanFile, sweep: SweepTable, own: Sequence[HostPair]) -> Iterator[HostPair]:
+    """Pairs of hosts that exchange what runs beside a trial."""
+    if sweep.probe is not None:
+        yield from own
+    for background in sweep.background:
+        if background.src is None or background.dst is None:
+            yield from own
+        else:
+            ends = (members(file.groups, name) for name in (background.src, background.dst))
+            yield from host_pairs(*ends)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 
 from flowsweep import defaults
 from flowsweep.plan.applicable import BULK_TESTS, applicable_problems
+from flowsweep.plan.check_companions import companion_problems
 from flowsweep.plan.check_groups import total_flows
 from flowsweep.plan.check_path import path_test_problems
 from flowsweep.plan.check_udp import udp_problems
+from flowsweep.plan.companion_keys import CompanionKeys
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
@@ -30,6 +32,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from path_test_problems(file, sweep, at)
         if sweep.test in BULK_TESTS:
             yield from _time_problems(sweep, at)
+        yield from companion_problems(file, sweep, at)
         yield from _path_problems(file, sweep, at)
         name = sweep_name(sweep, index + 1)
         first = names.setdefault(name, at)
@@ -136,5 +139,6 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
 
 
 def _trial_count(sweep: SweepTable) -> int:
-    axes = [values for _, values in sweep if isinstance(values, list) and values]
+    no_axes = CompanionKeys.model_fields
+    axes = [values for name, values in sweep if name not in no_axes and isinstance(values, list) and values]
     return math.prod(len(axis) for axis in axes) * (1 if sweep.directions == "one" else 2)

@@ -20,7 +20,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     table: KeyPath = ()
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.fullmatch(line):
-            table = _parts(header["name"])
+            table = _placed(_parts(header["name"]), tables)
             if header["open"] == "[[":
                 index = tables.get(table, 0)
                 tables[table] = index + 1
@@ -40,6 +40,17 @@ def line_of(path: KeyPath, lines: Mapping[KeyPath, int]) -> int | None:
         if path[:length] in lines:
             return lines[path[:length]]
     return None
+
+
+def _placed(name: KeyPath, tables: Mapping[KeyPath, int]) -> KeyPath:
+    """Put the numbers of lists of tables into a name: `[[sweep.background]]` belongs to the last sweep."""
+    *around, last = name
+    path: KeyPath = ()
+    for part in around:
+        path = (*path, part)
+        if path in tables:
+            path = (*path, tables[path] - 1)
+    return (*path, last)
 
 
 def _parts(dotted: str) -> KeyPath:

@@ -138,6 +138,36 @@ class PathProbing(Frozen):
     stream_rates: int
 
 
+class Probe(Frozen):
+    """Questions for the round-trip time beside each trial."""
+
+    every_ns: int
+    before_ns: int
+    """How long before the traffic starts, and after it has stopped."""
+    after_ns: int
+    echo: Literal["auto", "icmp", "udp", "tcp_connect"]
+    poisson: bool
+
+
+class Background(Frozen):
+    """`[[sweep.background]]`: traffic beside each trial."""
+
+    name: str
+    src: str | None
+    """A host or a group; absent, as is `dst` then: as the trial's."""
+    dst: str | None
+    test: Literal["tcp", "udp"]
+    flows: int
+    window_bytes: int | None
+    length_bytes: int
+    congestion: str | None
+    rate_bps: int | None
+    """Per flow."""
+    start_ns: int
+    duration_ns: int | None
+    """Absent: until the trial's is over."""
+
+
 class Sweep(Frozen):
     """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set."""
 
@@ -176,6 +206,8 @@ class Sweep(Frozen):
     gro: tuple[bool, ...] = (True,)
     probing: PathProbing | None = None
     """Of a measurement of paths."""
+    probe: Probe | None = None
+    background: tuple[Background, ...] = ()
     omit_ns: int
     interval_ns: int
     sample_interval_ns: int

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from flowsweep.plan.companion_keys import BackgroundTable
 from flowsweep.plan.input import CampaignTable, HostTable, LabTable, PlanFile
 from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
 from flowsweep.plan.readers import did_you_mean, shown
@@ -17,7 +18,6 @@ from flowsweep.wording import counted
 KeyPath = tuple[str | int, ...]
 
 LATER_KEYS = {
-    "probe": "probing the round-trip time beside the traffic",
     "every": "repeating a campaign by the clock",
     "for": "repeating a campaign by the clock",
 }
@@ -69,7 +69,7 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
         case "extra_forbidden":
             message = _unknown_key(path)
         case "missing":
-            message = 'missing: a path is { from = "HOST", to = "HOST" }'
+            message = _missing(path)
         case "too_short" | "too_long":
             message = _wrong_count(details["ctx"])
         case "list_type" if path == ("sweep",):
@@ -77,6 +77,12 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
         case kind:
             message = f"found {shown(found)}, expected {_EXPECTED.get(kind) or details['msg']}"
     return Problem(path, message)
+
+
+def _missing(path: KeyPath) -> str:
+    if "background" in path:
+        return "missing: what this traffic is called in the results"
+    return 'missing: a path is { from = "HOST", to = "HOST" }'
 
 
 def _wrong_count(context: dict[str, Any]) -> str:
@@ -124,10 +130,8 @@ def _known_keys(table: KeyPath) -> list[str]:
 
 def _model_of(table: KeyPath) -> type[Table]:
     match table:
-        case ("sweep", int(), "paths", *_):
-            return PathTable
-        case ("sweep", *_):
-            return SweepTable
+        case ("sweep", *keys):
+            return _model_within_sweep(keys)
         case ("campaign",):
             return CampaignTable
         case ("lab",):
@@ -144,3 +148,13 @@ def _model_of(table: KeyPath) -> type[Table]:
             return HostTable
         case _:
             return PlanFile
+
+
+def _model_within_sweep(keys: Sequence[str | int]) -> type[Table]:
+    match keys:
+        case (int(), "paths", *_):
+            return PathTable
+        case (int(), "background", *_):
+            return BackgroundTable
+        case _:
+            return SweepTable

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from flowsweep import defaults, units
 from flowsweep.plan import fields
 from flowsweep.plan.bulk_keys import BulkKeys
+from flowsweep.plan.companion_keys import CompanionKeys
 from flowsweep.plan.path_keys import PathKeys
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.table import Table, key
@@ -26,7 +27,7 @@ class PathTable(Table):
     dst: fields.Name = Field(alias="to", description="Host or group that receives.", examples=["right"])
 
 
-class SweepTable(PathKeys, UdpKeys, TcpKeys, BulkKeys):
+class SweepTable(CompanionKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
     Which keys belong to which test: `flowsweep.plan.applicable`.

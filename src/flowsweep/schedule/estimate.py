@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
+from flowsweep.plan.groups import HostPair
 from flowsweep.plan.model import Link
-from flowsweep.schedule.parameters import PathParameters, UdpParameters
+from flowsweep.schedule.parameters import AnyParameters, PathParameters, RttParameters, UdpParameters
 from flowsweep.schedule.trial import Slot, Trial
 
 
@@ -37,33 +38,55 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
 
 def slot_duration_ns(slot: Slot) -> int:
     """Return how long a slot occupies its hosts."""
-    return max(_sending_ns(trial) + _drain_ns(trial) for trial in slot.trials) + defaults.TRIAL_OVERHEAD_NS
+    return max(_span_ns(trial) for trial in slot.trials) + defaults.TRIAL_OVERHEAD_NS
 
 
-def _sending_ns(trial: Trial) -> int:
-    return trial.parameters.duration_ns + trial.pad_ns
+def _span_ns(trial: Trial) -> int:
+    """From when the first of a trial and its companions starts until the last one is over."""
+    own_ns = trial.parameters.duration_ns + trial.pad_ns + _drain_ns(trial.parameters)
+    starts = [companion.start_ns for companion in trial.companions]
+    ends = [
+        companion.start_ns + companion.parameters.duration_ns + _drain_ns(companion.parameters)
+        for companion in trial.companions
+    ]
+    return max([own_ns, *ends]) - min([0, *starts])
 
 
-def _drain_ns(trial: Trial) -> int:
+def _drain_ns(parameters: AnyParameters) -> int:
     """A sink of datagrams waits for its whole drain, one of a connection only as long as it must."""
-    return trial.parameters.wait_ns if isinstance(trial.parameters, UdpParameters) else 0
+    return parameters.wait_ns if isinstance(parameters, UdpParameters) else 0
 
 
 def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
-    if isinstance(trial.parameters, PathParameters):
-        return trial.parameters.bytes_at_most
-    per_flow = trial.parameters.bound_bps
-    bounds = [_links_bps(trial, links), per_flow and per_flow * trial.total_flows]
+    """Of a trial and its companions, each as if it had its links alone."""
+    own = _bytes_of(trial.parameters, trial.pairs, trial.pad_ns, links)
+    beside = (
+        _bytes_of(companion.parameters, [(companion.src, companion.dst)], trial.pad_ns, links)
+        for companion in trial.companions
+    )
+    known = [size for size in (own, *beside) if size is not None]
+    return sum(known) if len(known) == 1 + len(trial.companions) else None
+
+
+def _bytes_of(
+    parameters: AnyParameters, pairs: Sequence[HostPair], pad_ns: int, links: Sequence[Link]
+) -> int | None:
+    if isinstance(parameters, PathParameters):
+        return parameters.bytes_at_most
+    if isinstance(parameters, RttParameters):
+        return max(parameters.sizes_bytes) * (parameters.duration_ns // parameters.every_ns + 1) * len(pairs)
+    per_flow = parameters.bound_bps
+    bounds = [_links_bps(pairs, links), per_flow and per_flow * len(pairs) * parameters.flows]
     known = [bound for bound in bounds if bound is not None]
     if not known:
         return None
-    return min(known) * _sending_ns(trial) // (8 * defaults.SECOND_NS)
+    return min(known) * (parameters.duration_ns + pad_ns) // (8 * defaults.SECOND_NS)
 
 
-def _links_bps(trial: Trial, links: Sequence[Link]) -> int | None:
+def _links_bps(trial_pairs: Sequence[HostPair], links: Sequence[Link]) -> int | None:
     """Add up what the links let through at most: a switch as much as the fewer of its ports, in or out."""
     carried: dict[tuple[str, int], list[tuple[str, str]]] = {}
-    for pair in trial.pairs:
+    for pair in trial_pairs:
         ways = ((link.name, link.direction(*pair)) for link in links)
         name, way = next(((name, way) for name, way in ways if way is not None), ("", None))
         if way is None or way.rate_bps is None:

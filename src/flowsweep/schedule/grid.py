@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
+from flowsweep.schedule.companions import Beside, beside_of
 from flowsweep.schedule.parameters import AnyParameters, PathParameters, TcpParameters, Test, UdpParameters
 from flowsweep.schedule.trial import Trial
 
@@ -26,11 +27,12 @@ class Point:
     window_sums_asked_bytes: tuple[int, ...]
     """Window per flow times flows, or the sum, as the plan has it; several if the cap made them equal."""
     window_capped: bool
+    beside: Beside | None = None
 
     def trials(self, repeat: int) -> tuple[Trial, ...]:
         """Return the trials that measure this point once: one for each direction, as the path says first."""
         ways = [self] if self.directions == "one" else [self, self._turned()]
-        return tuple(
+        alone = (
             Trial(
                 sweep=self.sweep,
                 repeat=repeat,
@@ -46,6 +48,7 @@ class Point:
             )
             for way in ways
         )
+        return tuple(trial if self.beside is None else self.beside.added_to(trial) for trial in alone)
 
     def _turned(self) -> "Point":
         return replace(self, src=self.dst, dst=self.src, sources=self.sinks, sinks=self.sources)
@@ -84,6 +87,7 @@ class _Window:
 
 
 def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
+    beside = beside_of(plan, sweep)
     for path, pairs, flows in itertools.product(sweep.paths, sweep.pairs, sweep.flows):
         sources, sinks = plan.members(path.src, pairs), plan.members(path.dst, pairs)
         seed = plan.campaign.seed or 0
@@ -99,6 +103,7 @@ def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
                 parameters=parameters,
                 window_sums_asked_bytes=window.sums_asked_bytes,
                 window_capped=window.capped,
+                beside=beside,
             )
 
 

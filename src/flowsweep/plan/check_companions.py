@@ -1,0 +1,57 @@
+"""What the traffic and the probes beside a sweep's trials must agree on with it."""
+
+from collections.abc import Iterator
+
+from flowsweep.plan.companion_keys import BackgroundTable, CompanionKeys
+from flowsweep.plan.input import PlanFile
+from flowsweep.plan.problems import KeyPath, Problem, shown_path
+from flowsweep.plan.readers import shown
+from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.units import write_duration
+
+PROBE = "probe"
+"""What a probe is called among what runs beside a trial."""
+_OF_PROBES = tuple(name for name in CompanionKeys.model_fields if name.startswith(f"{PROBE}_"))
+
+
+def companion_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    """Find what has no effect, has no time or has no place beside the trials of a sweep."""
+    for name in _OF_PROBES:
+        if sweep.probe is None and name in sweep.model_fields_set:
+            message = f'has no effect without `{PROBE}`; leave it out, or add {PROBE} = "rtt"'
+            yield Problem((*at, name), message, about=((*at, PROBE),))
+    names: dict[str, KeyPath] = {PROBE: (*at, PROBE)}
+    for index, background in enumerate(sweep.background):
+        here: KeyPath = (*at, "background", index)
+        first = names.setdefault(background.name, here)
+        if first != here:
+            message = f"found {shown(background.name)}, the name of {shown_path(first)}, expected another one"
+            yield Problem((*here, "name"), message)
+        yield from _time_problems(sweep, background, here, at)
+        yield from _place_problems(file, background, here)
+        if background.test == "udp" and background.congestion is not None:
+            message = 'has no effect in traffic of test = "udp", only in one of "tcp"; leave it out'
+            yield Problem((*here, "congestion"), message, about=((*here, "test"),))
+
+
+def _time_problems(
+    sweep: SweepTable, background: BackgroundTable, here: KeyPath, at: KeyPath
+) -> Iterator[Problem]:
+    shortest = min(sweep.duration)
+    if background.start >= shortest:
+        message = (
+            f'found "{write_duration(background.start)}", expected less than the duration of the shortest '
+            f'trial, "{write_duration(shortest)}": it would start when that is over'
+        )
+        yield Problem((*here, "start"), message, about=((*at, "duration"),))
+
+
+def _place_problems(file: PlanFile, background: BackgroundTable, here: KeyPath) -> Iterator[Problem]:
+    src, dst = background.src, background.dst
+    if (src is None) != (dst is None):
+        there, missing = ("from", "to") if dst is None else ("to", "from")
+        message = f"found without `{missing}`, expected both, or none for the path of the trial"
+        yield Problem((*here, there), message)
+    elif src is not None and src == dst and src not in file.groups:
+        message = f"found {shown(src)} at both ends, expected two hosts"
+        yield Problem((*here, "to"), message, about=((*here, "from"),))

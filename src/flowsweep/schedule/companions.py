@@ -1,0 +1,113 @@
+"""What runs beside the trials of a sweep: from its keys to frozen companions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flowsweep import defaults
+from flowsweep.plan.groups import HostPair, host_pairs
+from flowsweep.plan.model import Background, Plan, Probe, Sweep
+from flowsweep.schedule.parameters import AnyParameters, RttParameters, TcpParameters, UdpParameters
+from flowsweep.schedule.trial import Companion, Trial
+
+PROBE = "probe"
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a sweep has beside each of its trials."""
+
+    probe: Probe | None
+    background: tuple[tuple[Background, tuple[HostPair, ...] | None], ...]
+    """With the pairs of hosts that exchange it; absent: those of the trial."""
+    clip_allowed: bool
+
+    def added_to(self, trial: Trial) -> Trial:
+        """Give a trial its companions: its probe first, then other traffic as the plan lists it."""
+        return trial.model_copy(update={"companions": (*self._probes(trial), *self._traffic(trial))})
+
+    def _probes(self, trial: Trial) -> Iterator[Companion]:
+        if self.probe is None:
+            return
+        duration_ns = trial.parameters.duration_ns + trial.pad_ns
+        parameters = RttParameters(
+            duration_ns=self.probe.before_ns + duration_ns + self.probe.after_ns,
+            family=trial.parameters.family,
+            echo=self.probe.echo,
+            sizes_bytes=(defaults.COMPANION_PROBE_BYTES,),
+            every_ns=self.probe.every_ns,
+            poisson=self.probe.poisson,
+            seed=trial.repeat,
+            timeout_ns=defaults.PROBE_TIMEOUT_NS,
+            dscp=None,
+        )
+        for src, dst in trial.pairs:
+            yield Companion(
+                name=PROBE,
+                src=src,
+                dst=dst,
+                test="rtt",
+                parameters=parameters,
+                start_ns=-self.probe.before_ns,
+            )
+
+    def _traffic(self, trial: Trial) -> Iterator[Companion]:
+        for background, pairs in self.background:
+            parameters = _parameters(background, trial, clip_allowed=self.clip_allowed)
+            for src, dst in trial.pairs if pairs is None else pairs:
+                yield Companion(
+                    name=background.name,
+                    src=src,
+                    dst=dst,
+                    test=background.test,
+                    parameters=parameters,
+                    start_ns=background.start_ns,
+                )
+
+
+def beside_of(plan: Plan, sweep: Sweep) -> Beside:
+    """Resolve the hosts of what a sweep has beside its trials."""
+    placed = tuple((background, _pairs(plan, background)) for background in sweep.background)
+    return Beside(sweep.probe, placed, sweep.clip_allowed)
+
+
+def _pairs(plan: Plan, background: Background) -> tuple[HostPair, ...] | None:
+    if background.src is None or background.dst is None:
+        return None
+    return host_pairs(plan.members(background.src), plan.members(background.dst))
+
+
+def _parameters(background: Background, trial: Trial, *, clip_allowed: bool) -> AnyParameters:
+    left_ns = trial.parameters.duration_ns - background.start_ns
+    common: dict[str, object] = {
+        "flows": background.flows,
+        "duration_ns": left_ns if background.duration_ns is None else background.duration_ns,
+        "family": trial.parameters.family,
+        "window_send_bytes": background.window_bytes,
+        "window_recv_bytes": background.window_bytes,
+        "length_bytes": background.length_bytes,
+        "rate_bps": background.rate_bps,
+        "omit_ns": 0,
+        "interval_ns": getattr(trial.parameters, "interval_ns", defaults.INTERVAL_NS),
+        "sample_interval_ns": getattr(trial.parameters, "sample_interval_ns", defaults.SAMPLE_INTERVAL_NS),
+        "dscp": None,
+        "affinity": (),
+        "clip_allowed": clip_allowed,
+    }
+    if background.test == "udp":
+        return UdpParameters.model_validate(common | _OF_DATAGRAMS)
+    return TcpParameters.model_validate(common | _OF_CONNECTIONS | {"congestion": background.congestion})
+
+
+_OF_DATAGRAMS = {
+    "drain_timeout_ns": defaults.DATAGRAM_DRAIN_NS,
+    "spacing_ns": None,
+    "gso": True,
+    "gro": True,
+}
+_OF_CONNECTIONS = {
+    "drain_timeout_ns": defaults.DRAIN_TIMEOUT_NS,
+    "pacing_rate_bps": None,
+    "mss_bytes": None,
+    "no_delay": False,
+    "mode": "copy",
+}
