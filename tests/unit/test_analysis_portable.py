@@ -9,6 +9,7 @@ import pytest
 from analysis_support import make_campaign
 from flowsweep.analysis import balance, bins, cells, durations_cut, flow_states, intervals, points, summary
 from flowsweep.analysis.exact import quotient, share
+from flowsweep.analysis.path import path_facts
 from flowsweep.analysis.slow_starts import slow_starts
 from flowsweep.archive import Tables, tables_of
 
@@ -18,7 +19,7 @@ def test_the_whole_analysis_compiles(dialect: str) -> None:
     bound = tables_of(make_campaign(flows=(1,), window_sums=(1 << 18,)))
     names = [field.name for field in fields(Tables)]
     tables = Tables(**{name: ibis.table(getattr(bound, name).schema(), name=name) for name in names})
-    asked = points(summary(tables), tables.trials)
+    asked = points(summary(tables, paths=path_facts(bound)), tables.trials)
     checked = balance(tables.flows, tables.samples, bins(tables.samples, tables.trials, tables.flows))
     states = flow_states(tables.samples, tables.trials, tables.flows)
     totals = intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)

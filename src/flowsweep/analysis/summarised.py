@@ -5,6 +5,7 @@ from dataclasses import fields
 import ibis.expr.types as ir
 import pyarrow as pa
 
+from flowsweep.analysis.path import path_facts
 from flowsweep.analysis.summarising import summary
 from flowsweep.archive import Tables
 
@@ -26,7 +27,8 @@ def summarised(tables: Tables, *, rows_at_a_time: int = ROWS_AT_A_TIME) -> ir.Ta
         As `flowsweep.analysis.summary`, in the backend of `tables`.
     """
     connection = tables.trials.get_backend()
-    whole = summary(tables)
+    paths = path_facts(tables)
+    whole = summary(tables, paths=paths)
     parts = _parts(tables, rows_at_a_time) if connection.name == "duckdb" else []
     if len(parts) < 2:
         return whole.cache()
@@ -42,7 +44,7 @@ def summarised(tables: Tables, *, rows_at_a_time: int = ROWS_AT_A_TIME) -> ir.Ta
         )
 
     # The views are made anew for each part, the long expression that stands on them is compiled once.
-    each = connection.create_view("summary_part", summary(narrow(*parts[0])), overwrite=True)
+    each = connection.create_view("summary_part", summary(narrow(*parts[0]), paths=paths), overwrite=True)
     found: list[pa.Table] = []
     for first, last in parts:
         narrow(first, last)

@@ -9,6 +9,7 @@ from flowsweep.analysis.emulation import path_emulation
 from flowsweep.analysis.flow_totals import flow_totals
 from flowsweep.analysis.host_load import HOST_LOAD_COLUMNS, host_load
 from flowsweep.analysis.limit import trial_limits
+from flowsweep.analysis.path import PATH_COLUMNS, path_facts
 from flowsweep.analysis.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
 from flowsweep.analysis.ranks import tenfold_decile
 from flowsweep.analysis.resampling import bins, intervals
@@ -38,15 +39,22 @@ FURTHER_COLUMNS = (
     "kernel_peer_window_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "rtt_variation_ms",
     "peer_window_open_share",
     "throttled_send_share", "throttled_recv_share",
-    *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS,
+    *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS,
 )  # fmt: skip
+
+_BULK_TESTS = ("tcp", "udp")
+_UNSEEN = "the other end answered no probe, and no train arrived"
 
 SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
 """Sums over all flows, and the column that says of how many flows each of them is."""
 
 
-def summary(tables: Tables) -> ir.Table:
+def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
     """Sum up each trial.
+
+    Args:
+        tables: In any backend.
+        paths: From `path_facts`, of these trials and maybe more; if absent it is computed, at once.
 
     Returns:
         One row per trial, in the order of the campaign: STABLE_COLUMNS, then FURTHER_COLUMNS. What is not
@@ -63,6 +71,7 @@ def summary(tables: Tables) -> ir.Table:
         flow_predictions(flow_totals(states)),
         host_load(tables.cpu, tables.counters, tables.flows),
         path_emulation(tables.links),
+        path_facts(tables) if paths is None else paths,
     )
     joined = tables.trials
     for part in parts:
@@ -139,7 +148,9 @@ def _reported_bytes(rows: ir.Table, name: str) -> ir.IntegerValue:
 
 def _judged(rows: ir.Table) -> ir.Table:
     """Settle status and error, and leave out a goodput that would mislead."""
-    few = (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
+    bulk = rows.test.isin(_BULK_TESTS)
+    few = bulk & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
+    unseen = (rows.test == "path") & rows.path_capacity_bps.isnull() & rows.path_hops.isnull()
     # Of an imported trial one end alone has told: there is nothing to compare it with.
     torn = (rows.unbalanced > 0) & rows.imported_from.isnull()
     went_well = rows.status == "ok"
@@ -154,8 +165,13 @@ def _judged(rows: ir.Table) -> ir.Table:
     known = ~few & (rows.status != "failed")
     goodputs = ("goodput_bps", "goodput_p10_bps", "goodput_p90_bps", "goodput_mean_bps")
     return rows.mutate(
-        status=(went_well & (few | torn)).ifelse("incomplete", rows.status),
-        error=ibis.coalesce(rows.error, ibis.cases((went_well & few, too_few), (went_well & torn, unequal))),
+        status=(went_well & (few | torn | unseen)).ifelse("incomplete", rows.status),
+        error=ibis.coalesce(
+            rows.error,
+            ibis.cases(
+                (went_well & few, too_few), (went_well & torn, unequal), (went_well & unseen, _UNSEEN)
+            ),
+        ),
         coverage=rows.bins.cast("float64") / rows.expected_bins.nullif(0),
         bins_expected=rows.expected_bins,
         duration_s=rows.duration_ns.cast("float64") / 1e9,

@@ -1,0 +1,96 @@
+"""The capacity of a path, by how far its narrowest link pulls a train of packets apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from flowsweep.analysis.path.trains import Train
+
+_CONFIDENCE = 0.95
+_PACKETS_NEEDED = 8
+_BREAKS = 24
+"""At how many places of a train it is asked whether it slows down there."""
+_SLOWER = 1.25
+"""How much slower the later part must be to be a token bucket that ran empty."""
+_BETTER = 0.25
+"""Of the squares that one line leaves, two must leave no more than this."""
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Of a path, in bit/s of IP packets."""
+
+    bps: float
+    low_bps: float | None
+    """Ends of the 95 % interval; none with fewer than six trains."""
+    high_bps: float | None
+    trains: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dispersion:
+    """How one train arrived."""
+
+    rate_bps: float
+    first: int
+    """Packet that the rate counts from: those before passed a token bucket at once."""
+
+
+def capacity(trains: Sequence[Train]) -> Capacity | None:
+    """Estimate what the narrowest link of a path carries: the median over its trains.
+
+    Packets that are sent back to back leave the narrowest link one after the other, at its rate, and keep
+    their distance from there on (Dovrolis, Ramanathan and Moore, "What do packet dispersion techniques
+    measure?", INFOCOM 2001). The interval is that of a median, by order statistics (scipy's `quantile_test`).
+
+    Args:
+        trains: Of one trial; streams among them do not count.
+    """
+    rates = [found.rate_bps for train in trains if train.kind == "train" if (found := dispersion(train))]
+    if not rates:
+        return None
+    interval = stats.quantile_test(rates, q=float(np.median(rates)), p=0.5).confidence_interval(_CONFIDENCE)
+    low, high = (float(end) if np.isfinite(end) else None for end in interval)
+    return Capacity(float(np.median(rates)), low, high, len(rates))
+
+
+def dispersion(train: Train) -> Dispersion | None:
+    """Find the rate at which a train arrived, by least squares; of one that slows down, of its later part.
+
+    Lost packets are not missed: a queue that drops them is one that is never empty.
+
+    Returns:
+        None where too few packets arrived, or all of them at once.
+    """
+    if len(np.unique(train.received_ns)) < _PACKETS_NEEDED:
+        return None
+    by_arrival = np.argsort(train.received_ns, kind="stable")
+    arrived = np.cumsum(train.size_bytes[by_arrival])
+    times = train.received_ns[by_arrival]
+    first = _slows_down_at(arrived, times)
+    slope_ns = float(stats.linregress(arrived[first:], times[first:]).slope)
+    return Dispersion(8 * _NS_PER_S / slope_ns, first) if slope_ns > 0 else None
+
+
+def _slows_down_at(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> int:
+    """Where the line of arrivals has a kink that a token bucket would make; 0 if it has none."""
+    whole = _squares(arrived, times)
+    least = _PACKETS_NEEDED
+    places = np.unique(np.linspace(least, len(times) - least, _BREAKS, dtype=np.int64))
+    best, at = whole * _BETTER, 0
+    for place in places if len(times) >= 2 * least else ():
+        early, late = slice(None, place), slice(place, None)
+        left = _squares(arrived[early], times[early]) + _squares(arrived[late], times[late])
+        slopes = [float(stats.linregress(arrived[part], times[part]).slope) for part in (early, late)]
+        if left < best and slopes[1] > _SLOWER * slopes[0]:
+            best, at = left, int(place)
+    return at
+
+
+def _squares(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> float:
+    fit = stats.linregress(arrived, times)
+    return float(np.sum((times - fit.intercept - fit.slope * arrived) ** 2))

@@ -1,0 +1,115 @@
+"""The capacity of each hop, by how much longer larger probes take to it and back."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from flowsweep.analysis.path.hop_times import HopTimes
+
+HopNote = Literal["no answer", "too few answers", "above", "behind a silent hop", "not clear"]
+
+_CONFIDENCE = 0.95
+_SIZES_NEEDED = 4
+"""Below, a line through least times leaves no idea of its own error."""
+_ERROR_MAX = 0.3
+"""Half the interval of a slope, as a share of it; beyond, a capacity would be a guess."""
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line through least round-trip times over sizes."""
+
+    at_zero_ns: float
+    slope_ns: float
+    """Per byte."""
+    error_ns: float
+    """Standard error of the slope."""
+    freedom: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One hop, as far as it is known. Rates in bit/s of IP packets."""
+
+    times: HopTimes
+    line: Line | None
+    capacity_bps: float | None
+    low_bps: float | None
+    """Ends of the 95 % interval; where there is no capacity, `low_bps` says what it is above."""
+    high_bps: float | None
+    note: HopNote | None
+
+    @property
+    def rtt_min_ns(self) -> int | None:
+        """The least of all sizes."""
+        return min(self.times.least_ns.values(), default=None)
+
+
+def hop_capacities(path: Sequence[HopTimes]) -> list[Hop]:
+    """Estimate the capacity of each hop of a path.
+
+    The least round-trip time to a hop grows with the probe's size by 8 / capacity for each link on the way
+    there; answers have all the same size. So a link's share is the slope to the hop behind it less that to
+    the hop before it (Jacobson, "pathchar", 1997; Downey, "Using pathchar to estimate Internet link
+    characteristics", SIGCOMM 1999). Slopes are by least squares; the interval of a difference of two is by
+    their standard errors and t with Welch's degrees of freedom. Where it is wide, or holds 0, the hop is
+    "above" what its upper end stands for. A token bucket lets single packets pass: what it limits does not
+    show here, but in trains.
+
+    Args:
+        path: Hops in their order, from `hop_times`.
+    """
+    hops: list[Hop] = []
+    before = Line(0.0, 0.0, 0.0, 1)
+    silent = False
+    for times in path:
+        line = _line(times)
+        if line is None:
+            hops.append(
+                Hop(times, None, None, None, None, "too few answers" if times.answers else "no answer")
+            )
+            silent = True
+            continue
+        hops.append(_hop(times, line, before, silent=silent))
+        before, silent = line, False
+    return hops
+
+
+def _line(times: HopTimes) -> Line | None:
+    if len(times.least_ns) < _SIZES_NEEDED:
+        return None
+    sizes = np.array(list(times.least_ns), dtype=np.float64)
+    least = np.array(list(times.least_ns.values()), dtype=np.float64)
+    fit = stats.linregress(sizes, least)
+    return Line(float(fit.intercept), float(fit.slope), float(fit.stderr), len(sizes) - 2)
+
+
+def _hop(times: HopTimes, line: Line, before: Line, *, silent: bool) -> Hop:
+    share_ns = line.slope_ns - before.slope_ns
+    half_ns = _half_width_ns(line, before)
+    low_bps = None if share_ns + half_ns <= 0 else _rate_bps(share_ns + half_ns)
+    if low_bps is None:
+        return Hop(times, line, None, None, None, "not clear")
+    if silent:
+        # Several links at once: each of them is faster than they are together.
+        return Hop(times, line, None, low_bps, None, "behind a silent hop")
+    if half_ns > _ERROR_MAX * share_ns:
+        return Hop(times, line, None, low_bps, None, "above")
+    return Hop(times, line, _rate_bps(share_ns), low_bps, _rate_bps(share_ns - half_ns), None)
+
+
+def _half_width_ns(line: Line, before: Line) -> float:
+    squares = line.error_ns**2, before.error_ns**2
+    if not sum(squares):
+        return 0.0
+    freedom = sum(squares) ** 2 / (squares[0] ** 2 / line.freedom + squares[1] ** 2 / before.freedom)
+    return float(stats.t.ppf((1 + _CONFIDENCE) / 2, freedom)) * math.sqrt(sum(squares))
+
+
+def _rate_bps(ns_per_byte: float) -> float:
+    return 8 * _NS_PER_S / ns_per_byte

@@ -1,0 +1,60 @@
+"""Hops as rows, for reports and exports."""
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from flowsweep.analysis.path.facts import facts_of
+from flowsweep.analysis.path.hop_capacity import Hop
+from flowsweep.archive import Tables
+
+HOPS_SCHEMA = pa.schema(
+    [
+        pa.field("trial_id", pa.string(), nullable=False),
+        pa.field("hop", pa.int64(), nullable=False),  # from 1; the last is the other end, if it answered
+        pa.field("address", pa.string()),
+        pa.field("addresses", pa.int64(), nullable=False),  # how many answered
+        pa.field("probes", pa.int64(), nullable=False),
+        pa.field("answers", pa.int64(), nullable=False),
+        pa.field("rtt_min_ms", pa.float64()),
+        pa.field("capacity_bps", pa.float64()),
+        pa.field("capacity_low_bps", pa.float64()),
+        pa.field("capacity_high_bps", pa.float64()),
+        pa.field("note", pa.string()),  # why there is no capacity
+        pa.field("slope_ns_per_byte", pa.float64()),  # of all links up to here
+        pa.field("at_zero_ns", pa.float64()),
+        pa.field("sizes_bytes", pa.list_(pa.int64()), nullable=False),
+        pa.field("least_ns", pa.list_(pa.int64()), nullable=False),  # of each of these sizes
+    ]
+)
+
+
+def hop_table(tables: Tables) -> ir.Table:
+    """List the hops of each measurement of a path, in order.
+
+    Returns:
+        In HOPS_SCHEMA: rates in bit/s of IP packets, with the ends of their 95 % interval; where there is no
+        capacity, `note` says why, and `capacity_low_bps`, if it is there, what the capacity is above.
+    """
+    rows = [{"trial_id": facts.trial_id, **_row(hop)} for facts in facts_of(tables) for hop in facts.hops]
+    return ibis.memtable(pa.Table.from_pylist(rows, schema=HOPS_SCHEMA))
+
+
+def _row(hop: Hop) -> dict[str, object]:
+    times, line, rtt_ns = hop.times, hop.line, hop.rtt_min_ns
+    return {
+        "hop": times.ttl,
+        "address": times.address,
+        "addresses": times.addresses,
+        "probes": times.probes,
+        "answers": times.answers,
+        "rtt_min_ms": None if rtt_ns is None else rtt_ns / 1e6,
+        "capacity_bps": hop.capacity_bps,
+        "capacity_low_bps": hop.low_bps,
+        "capacity_high_bps": hop.high_bps,
+        "note": hop.note,
+        "slope_ns_per_byte": None if line is None else line.slope_ns,
+        "at_zero_ns": None if line is None else line.at_zero_ns,
+        "sizes_bytes": list(times.least_ns),
+        "least_ns": list(times.least_ns.values()),
+    }
