@@ -6,6 +6,7 @@ Definitions with formulas: docs/statistics.md.
 from flowsweep.analysis.balance import balance
 from flowsweep.analysis.cells import cells
 from flowsweep.analysis.core_load import core_loads
+from flowsweep.analysis.datagrams import spacing_steps
 from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.durations_cut import durations_cut
 from flowsweep.analysis.grid import points
@@ -31,6 +32,7 @@ __all__ = [
     "points",
     "receiver_series",
     "sender_series",
+    "spacing_steps",
     "summarised",
     "summary",
     "trial_limits",

@@ -12,15 +12,16 @@ AXIS_NAMES = {
     "flows": "number of flows", "flows_per_pair": "flows per pair of hosts", "sources": "number of sources",
     "sinks": "number of sinks", "length_bytes": "length", "congestion_asked": "congestion control",
     "duration_s": "duration", "rate_bps": "application rate per flow",
+    "rate_sum_bps": "rate of all flows", "spacing_ns": "spacing", "gso": "GSO", "gro": "GRO",
     "pacing_rate_bps": "pacing rate per flow", "mss_bytes": "MSS", "dscp": "DSCP", "no_delay": "no delay",
     "affinity": "choice of CPUs", "family": "IP version",
 }  # fmt: skip
 
-UNORDERED = frozenset({"congestion_asked", "affinity", "family", "dscp", "no_delay"})
+UNORDERED = frozenset({"congestion_asked", "affinity", "family", "dscp", "no_delay", "gso", "gro"})
 """Axes whose levels are only told apart."""
 
 
-_UNLIMITED = frozenset({"rate_bps", "pacing_rate_bps"})
+_UNLIMITED = frozenset({"rate_bps", "rate_sum_bps", "pacing_rate_bps"})
 
 
 def level_words(axis: str, level: object) -> str:
@@ -40,9 +41,11 @@ _WRITE: dict[str, Callable[[Any], str]] = {
     ),
     "duration_s": lambda seconds: format_duration(seconds * SECOND_NS),
     "rate_bps": format_rate,
+    "rate_sum_bps": format_rate,
+    "spacing_ns": format_duration,
     "pacing_rate_bps": format_rate,
     "mss_bytes": lambda size: f"{size} B",
-    "no_delay": lambda value: "on" if value else "off",
+    **dict.fromkeys(("no_delay", "gso", "gro"), lambda value: "on" if value else "off"),
     "affinity": lambda cpus: "CPU " + ", ".join(map(str, cpus)),
     "family": lambda version: f"IPv{version}",
 }  # fmt: skip

@@ -2,6 +2,9 @@
 
 import ibis.expr.types as ir
 
+from flowsweep.analysis.exact import quotient
+from flowsweep.analysis.flight import column_or_null
+
 
 def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
     """Compare the counts of application bytes that were kept independently of each other.
@@ -14,11 +17,15 @@ def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
     Returns:
         One row per trial and flow that either end reported: trial_id, flow, bytes_sent (by the source),
         bytes_read (by the sink), bytes_sampled (Σ of the sink's samples), bytes_binned (Σ of the bins),
-        balanced (all four are known and equal; no sample of nothing is nothing).
+        balanced (all four are known and equal; no sample of nothing is nothing). Datagrams may be lost: of a
+        flow of these sent and read are equal after what was lost is taken off, in whole datagrams.
     """
+    flows = flows.mutate(datagrams=column_or_null(flows, "udp_datagrams"))
     ends = flows.group_by("trial_id", "flow").aggregate(
         bytes_sent=flows.bytes.sum(where=flows.role == "source"),
         bytes_read=flows.bytes.sum(where=flows.role == "sink"),
+        datagrams_sent=flows.datagrams.sum(where=flows.role == "source"),
+        datagrams_read=flows.datagrams.sum(where=flows.role == "sink"),
     )
     sink = samples.filter(samples.role == "sink")
     sampled = sink.group_by("trial_id", "flow").aggregate(bytes_sampled=sink.bytes.sum())
@@ -28,9 +35,14 @@ def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
     counts = joined.mutate(
         bytes_sampled=joined.bytes_sampled.coalesce(0), bytes_binned=joined.bytes_binned.coalesce(0)
     )
+    # Each datagram of a flow is as long as any other.
+    lost = counts.datagrams_sent - counts.datagrams_read
+    lost_bytes = lost * quotient(counts.bytes_sent, counts.datagrams_sent.nullif(0)).coalesce(0)
+    expected = (counts.datagrams_sent.isnull()).ifelse(counts.bytes_sent, counts.bytes_sent - lost_bytes)
     equal = (
-        (counts.bytes_sent == counts.bytes_read)
+        (expected == counts.bytes_read)
+        & (lost >= 0).coalesce(True)
         & (counts.bytes_read == counts.bytes_sampled)
         & (counts.bytes_sampled == counts.bytes_binned)
     )
-    return counts.mutate(balanced=equal.coalesce(False))
+    return counts.mutate(balanced=equal.coalesce(False)).drop("datagrams_sent", "datagrams_read")

@@ -9,7 +9,8 @@ POINT_COLUMNS = (
     "sweep", "src", "dst", "test", "simultaneous", "flows", "flows_per_pair", "sources", "sinks",
     "window_bytes", "window_sum_bytes",
     "window_send_bytes", "window_recv_bytes", "window_sum_asked_bytes", "length_bytes", "congestion_asked",
-    "duration_s", "rate_bps", "pacing_rate_bps", "mss_bytes", "dscp", "no_delay", "affinity", "family",
+    "duration_s", "rate_bps", "rate_sum_bps", "spacing_ns", "gso", "gro", "pacing_rate_bps", "mss_bytes",
+    "dscp", "no_delay", "affinity", "family",
     "mode",
 )  # fmt: skip
 """What trials of one point have in common: they differ in their repeat only."""

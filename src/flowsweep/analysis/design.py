@@ -12,12 +12,13 @@ from flowsweep.analysis.observations import DIRECTION, Observations, Row
 AXES = (
     "window_sum_bytes", "window_bytes", "window_send_bytes", "window_recv_bytes", "sources", "sinks", "flows",
     "flows_per_pair", "length_bytes", "congestion_asked", "duration_s", "rate_bps",
-    "pacing_rate_bps", "mss_bytes", "dscp", "no_delay", "affinity", "family",
+    "rate_sum_bps", "spacing_ns", "gso", "gro", "pacing_rate_bps", "mss_bytes", "dscp",
+    "no_delay", "affinity", "family",
 )  # fmt: skip
 """Columns of a summary that can be an axis; of those that follow from each other the first counts."""
 
-_SUMS = frozenset({"window_sum_bytes"})
-"""Windows times flows: a sum that was asked for comes out a few bytes short where flows do not divide it."""
+_SUMS = frozenset({"window_sum_bytes", "rate_sum_bps"})
+"""A value times flows: a sum that was asked for comes out a little short where flows do not divide it."""
 
 _ENOUGH_REPEATED = 0.5
 

@@ -14,7 +14,7 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 
 FigureKind = Literal[
     "plane", "line", "prediction", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration",
-    "effects",
+    "effects", "offered", "jitter", "spacing",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import ibis.expr.types as ir
 
 _RECEIVER_DROPS = (
     "TcpExt.TCPRcvQDrop", "TcpExt.TCPBacklogDrop", "TcpExt.RcvPruned", "TcpExt.OfoPruned", "softnet.dropped",
+    "Udp.RcvbufErrors", "Udp6RcvbufErrors",
 )  # fmt: skip
 """Packets that reached the host and did not reach the connection, or were thrown out of it again."""
 _RECEIVER_DEVICE_DROPS = ("rx_dropped", "rx_missed_errors", "rx_fifo_errors", "rx_over_errors")

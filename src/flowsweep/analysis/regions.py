@@ -11,7 +11,7 @@ _TOLD_APART = 0.9
 """Share of the trials that must be of the outcome that is the rule at their level."""
 _AXES = (
     "window_sum_bytes", "window_bytes", "window_recv_bytes", "window_send_bytes", "rate_bps",
-    "pacing_rate_bps", "flows", "length_bytes", "congestion_asked",
+    "rate_sum_bps", "spacing_ns", "pacing_rate_bps", "flows", "length_bytes", "congestion_asked",
 )  # fmt: skip
 """The likeliest first: of axes that tell apart equally well the first is named."""
 

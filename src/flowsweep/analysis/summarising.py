@@ -4,6 +4,8 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.balance import balance
+from flowsweep.analysis.datagram_verdict import with_datagram_verdict
+from flowsweep.analysis.datagrams import DATAGRAM_COLUMNS, datagram_facts, with_rate_sum
 from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.emulation import path_emulation
 from flowsweep.analysis.flow_totals import flow_totals
@@ -39,7 +41,7 @@ FURTHER_COLUMNS = (
     "kernel_peer_window_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "rtt_variation_ms",
     "peer_window_open_share",
     "throttled_send_share", "throttled_recv_share",
-    *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS,
+    *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS, *DATAGRAM_COLUMNS,
 )  # fmt: skip
 
 _BULK_TESTS = ("tcp", "udp")
@@ -72,13 +74,14 @@ def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
         host_load(tables.cpu, tables.counters, tables.flows),
         path_emulation(tables.links),
         path_facts(tables) if paths is None else paths,
+        datagram_facts(tables),
     )
     joined = tables.trials
     for part in parts:
         joined = joined.left_join(part, "trial_id").drop("trial_id_right")
     told = _with_reported(joined)
     judged = _judged(told.mutate(bins=told.bins.coalesce(0), unbalanced=told.unbalanced.coalesce(0)))
-    judged = with_verdict(with_predictions(judged))
+    judged = with_datagram_verdict(with_rate_sum(with_verdict(with_predictions(judged))))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 

@@ -20,10 +20,13 @@ _WORDS = {
     "receiver CPU": "the receiver's CPU",
     "application rate": "the rate that the plan sets",
     "host drops": "what the hosts drop",
+    "path loss": "what the path loses",
 }
 """What limits, for each verdict but "not clear"."""
 _WINDOWS = ("receive window", "send window")
-_METHOD = "verdicts of trials, counted; a verdict is from what the flight fills, CPU time and counters"
+_METHOD = (
+    "verdicts of trials, counted; a verdict is from what the flight fills, losses, CPU time and counters"
+)
 
 
 def verdict_questions(observed: Observations) -> list[Question]:

@@ -70,15 +70,24 @@ MODE = Axis("mode", "mode", format_mode, scaled=False)
 WINDOWS_PER_FLOW = (WINDOW, WINDOW_SEND, WINDOW_RECV)
 WINDOWS = (WINDOW_SUM, *WINDOWS_PER_FLOW)
 
+
+def _switch(value: Value) -> str:
+    return "on" if value else "off"
+
+
 OTHERS = (
     LENGTH,
     Axis("duration_s", "duration", lambda seconds: format_duration(seconds * 1e9)),
     Axis("rate_bps", "application rate per flow", format_rate),
+    Axis("rate_sum_bps", "rate of all flows", format_rate),
+    Axis("spacing_ns", "spacing", format_duration),
+    Axis("gso", "GSO", _switch, scaled=False),
+    Axis("gro", "GRO", _switch, scaled=False),
     Axis("pacing_rate_bps", "pacing rate per flow", format_rate),
     Axis("mss_bytes", "MSS", lambda size: f"{size} B"),
     Axis("congestion_asked", "congestion control", str, scaled=False),
     Axis("dscp", "DSCP", str, scaled=False),
-    Axis("no_delay", "no delay", lambda value: "on" if value else "off", scaled=False),
+    Axis("no_delay", "no delay", _switch, scaled=False),
     Axis("affinity", "CPUs", lambda cpus: ", ".join(map(str, cpus)) or "any", scaled=False),
     Axis("family", "IPv", str, scaled=False),
 )

@@ -6,12 +6,16 @@ from flowsweep.figures.durations import drawn_durations
 from flowsweep.figures.ecdf import drawn_distributions
 from flowsweep.figures.effects import drawn_effects
 from flowsweep.figures.limits import drawn_limits
+from flowsweep.figures.offered import drawn_offered
 from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes, drawn_predictions
 from flowsweep.figures.product import drawn_products
+from flowsweep.figures.spacing import drawn_spacings
 from flowsweep.figures.time_series import drawn_time_series
 
 _DRAWERS = (
     drawn_effects,
+    drawn_offered,
+    drawn_spacings,
     drawn_planes,
     drawn_lines,
     drawn_predictions,

@@ -13,6 +13,9 @@ from flowsweep.figures.axis import Row
 
 KIND_TITLES: Mapping[FigureKind, str] = {
     "effects": "What makes a difference",
+    "offered": "Goodput and loss against the rate that was asked for",
+    "jitter": "Jitter and delay variation against the rate",
+    "spacing": "Gaps between datagrams",
     "plane": "Goodput over the grid",
     "line": "Goodput over one parameter",
     "prediction": "Goodput as theory predicts it",
@@ -43,6 +46,8 @@ class FigureData:
     """Rows of `flowsweep.analysis.interval_goodputs`; none of an imported archive."""
     cuts: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.durations_cut`, likewise."""
+    spacings: Sequence[Row] = ()
+    """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

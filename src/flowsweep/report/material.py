@@ -18,6 +18,7 @@ from flowsweep.analysis import (
     points,
     receiver_series,
     sender_series,
+    spacing_steps,
     summary,
 )
 from flowsweep.analysis.finding import Finding
@@ -54,6 +55,8 @@ class Material:
     """The goodput of every complete interval; none of an archive without samples."""
     cuts: tuple[Row, ...] = ()
     """What trials would have said, cut short; likewise."""
+    spacings: tuple[Row, ...] = ()
+    """The gaps between datagrams of each trial that sent some."""
     findings: tuple[Finding, ...] = ()
     """The most important first."""
     details: TrialDetails = field(default_factory=TrialDetails)
@@ -89,6 +92,7 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
         cells=tuple(sorted(_rows(grid), key=plan_order)),
         intervals=tuple(_rows(interval_goodputs(totals))),
         cuts=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),
+        spacings=tuple(_rows(spacing_steps(tables.histograms))),
         findings=concluded,
         details=trial_details(tables),
         series=_series(tables),

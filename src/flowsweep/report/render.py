@@ -42,7 +42,12 @@ def render(material: Material) -> str:
     columns, lines = trial_lines(material.trials)
     drawn = drawn_figures(
         FigureData(
-            material.trials, material.cells, material.intervals, material.cuts, findings=material.findings
+            material.trials,
+            material.cells,
+            material.intervals,
+            material.cuts,
+            material.spacings,
+            findings=material.findings,
         )
     )
     cards = cards_of(drawn)

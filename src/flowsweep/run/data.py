@@ -181,10 +181,6 @@ def _flow_row(one: _Told, flow: FlowReport, origin_ns: int) -> dict[str, object]
     udp = {} if flow.udp is None else {f"udp_{name}": value for name, value in flow.udp.model_dump().items()}
     whose = {"host": one.end.access.name, "peer": one.end.peer, "role": one.end.role, "origin_ns": origin_ns}
     whose["companion"] = one.traffic.companion
-    return (
-        whose
-        | flow.model_dump(exclude={"cpu", "udp"})
-        | cpu
-        | udp
-        | {"flow": one.traffic.first_flow + flow.flow}
-    )
+    clock = {"clock_offset_ns": one.end.clock.offset_ns, "clock_bound_ns": one.end.clock.bound_ns}
+    numbered = {"flow": one.traffic.first_flow + flow.flow}
+    return whose | flow.model_dump(exclude={"cpu", "udp"}) | cpu | udp | clock | numbered

@@ -171,6 +171,9 @@ FLOWS_SCHEMA = pa.schema(  # What an engine always tells may be null of a trial 
         pa.field("cpu_elapsed_us", pa.int64()),
         pa.field("cpu_voluntary_switches", pa.int64()),
         pa.field("cpu_involuntary_switches", pa.int64()),
+        # This host's clock minus the controller's, as it was estimated before, and how far that may be wrong
+        pa.field("clock_offset_ns", pa.int64()),
+        pa.field("clock_bound_ns", pa.int64()),
         # Of streams of datagrams, as `UdpCounts` in schema/messages.json defines them
         pa.field("udp_datagrams", pa.int64()),
         pa.field("udp_reordered", pa.int64()),

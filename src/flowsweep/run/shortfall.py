@@ -1,11 +1,13 @@
 """Why a trial is not whole: the cause among all that its ends say, not what follows from it."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from flowsweep.hosts.messages import Report
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
+from flowsweep.wording import counted
 
 _PHASES = ("prepare", "listen", "connect", "run", "drain", "report")
 _ECHOES = (
@@ -34,6 +36,9 @@ def cause_of(first: Failure | None, pairs: Sequence[Pair]) -> Failure:
 
 def shortfall(pairs: Sequence[Pair]) -> Failure | None:
     """Why a trial that has all its reports is not whole; absent if it is."""
+    broken = _streams_broken(pairs)
+    if broken is not None:
+        return broken
     said = [end.incomplete for end in _ends(pairs) if end.incomplete is not None]
     if said:
         return min(said, key=lambda failure: (_echo(failure), _PHASES.index(failure.phase)))
@@ -56,9 +61,36 @@ def _report(end: TrialEnd) -> Report:
     return end.result.report
 
 
+def _streams_broken(pairs: Sequence[Pair]) -> Failure | None:
+    """How many streams of datagrams broke off or never came up, and why most of them did.
+
+    They do not end a trial: what the others carried stands.
+    """
+    said: dict[int, tuple[TrialEnd, str]] = {}
+    streams: set[int] = set()
+    for pair in pairs:
+        for end in pair.ends:
+            for flow in _report(end).flows:
+                if flow.udp is None:
+                    continue
+                number = pair.traffic.first_flow + flow.flow
+                streams.add(number)
+                if flow.end == "broken":
+                    said.setdefault(number, (end, flow.error or "it did not say why"))
+    if not said:
+        return None
+    reason, count = Counter(words for _, words in said.values()).most_common(1)[0]
+    first = next(number for number, (_, words) in sorted(said.items()) if words == reason)
+    others = "" if count == len(said) else "; others for other reasons"
+    message = f"{len(said)} of {counted(len(streams), 'flow')} broke: flow {first}: {reason}{others}"
+    return said[first][0].error("run", "flows_broken", message).failure
+
+
 def _bytes_differ(pair: Pair) -> Failure | None:
-    sent = {flow.flow: flow.bytes for flow in _report(pair.sender).flows}
-    read = {flow.flow: flow.bytes for flow in _report(pair.receiver).flows}
+    """What was written to a connection and not read from it; datagrams may be lost."""
+    sent, read = (
+        {flow.flow: flow.bytes for flow in _report(end).flows if flow.udp is None} for end in pair.ends
+    )
     different = [flow for flow in sorted(sent | read) if sent.get(flow) != read.get(flow)]
     if not different:
         return None

@@ -120,8 +120,12 @@ async def _run_and_drain(pairs: Sequence[Pair], progress: ProgressListener) -> N
 
 
 def _patience_s(pairs: Sequence[Pair]) -> float | None:
-    """How long others have to end by themselves: for ever, while all that has ended is whole."""
-    return LAST_WORDS_S if any(end.incomplete for pair in pairs for end in pair.ends) else None
+    """How long others have to end by themselves: for ever, while all that has ended is whole.
+
+    A stream of datagrams that broke off ends no other.
+    """
+    said = (end.incomplete for pair in pairs for end in pair.ends)
+    return LAST_WORDS_S if any(one is not None and one.kind != "flows_broken" for one in said) else None
 
 
 async def _stop(start_line: asyncio.Barrier | None, ends: Sequence[TrialEnd]) -> None:

@@ -174,7 +174,10 @@ def _paces(sweep: Sweep, flows: int) -> Axis:
     if sweep.spacing_ns is not None:
         return [{"rate_bps": None, "spacing_ns": spacing_ns} for spacing_ns in sweep.spacing_ns]
     if sweep.rate_sum_bps is not None:
-        return [{"rate_bps": asked // flows, "spacing_ns": None} for asked in sweep.rate_sum_bps]
+        return [
+            {"rate_bps": asked // flows, "spacing_ns": None, "rate_sum_bps": asked}
+            for asked in sweep.rate_sum_bps
+        ]
     return [{"rate_bps": rate_bps, "spacing_ns": None} for rate_bps in sweep.rate_bps]
 
 

@@ -104,6 +104,8 @@ class UdpParameters(Bulk):
 
     spacing_ns: int | None
     """From the beginning of one datagram to that of the flow's next, in place of a rate."""
+    rate_sum_bps: int | None = None
+    """Asked of all flows of the trial together; `rate_bps` is the share of one."""
     gso: bool
     gro: bool
 

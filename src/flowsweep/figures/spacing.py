@@ -1,0 +1,123 @@
+"""How evenly datagrams leave and arrive: the distribution of the gaps between them, at both ends."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import Row
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
+from flowsweep.figures.theme import figure, series_colours
+from flowsweep.figures.trials import TrialGroup, trial_groups
+from flowsweep.wording import counted, format_duration, format_rate
+
+MOST_LEVELS = 4
+"""Rates that are drawn, each with two curves: of more, evenly chosen ones."""
+RATE = "rate_sum_bps"
+_ENDS = {"source": ("sent", "dot"), "sink": ("received", "solid")}
+"""The word for each end, and the dash of its curve."""
+_US_NS = 1_000
+
+Steps = dict[tuple[int, int], int]
+"""How many gaps are from one length to below another, in nanoseconds."""
+
+
+def drawn_spacings(data: FigureData) -> list[Drawn]:
+    """Draw a figure for each direction and number of flows with gaps."""
+    by_trial: dict[str, list[Row]] = {}
+    for step in data.spacings:
+        by_trial.setdefault(step["trial_id"], []).append(step)
+    found = []
+    for group in trial_groups(data.trials, data.cells) if by_trial else ():
+        flows: dict[int, list[Row]] = {}
+        for row in group.good:
+            if row["trial_id"] in by_trial:
+                flows.setdefault(row["flows"], []).append(row)
+        found += [_drawn(group, number, rows, by_trial) for number, rows in sorted(flows.items())]
+    return found
+
+
+def _drawn(
+    group: TrialGroup, flows: int, rows: Sequence[Row], by_trial: Mapping[str, Sequence[Row]]
+) -> Drawn:
+    levels = _levels(sorted({row[RATE] for row in rows}, key=lambda rate: (rate is None, rate or 0.0)))
+    colours = series_colours(len(levels))
+    curves = {
+        (rate, role): _joined(
+            step
+            for row in rows
+            if row[RATE] == rate
+            for step in by_trial[row["trial_id"]]
+            if step["role"] == role
+        )
+        for rate in levels
+        for role in _ENDS
+    }
+    traces = [
+        _curve(rate, role, steps, colours[levels.index(rate)])
+        for (rate, role), steps in curves.items()
+        if steps
+    ]
+    title = " · ".join([group.title, counted(flows, "flow")])
+    drawn = figure(
+        traces,
+        hovermode="closest",
+        showlegend=True,
+        legend=LEGEND_ABOVE,
+        margin=MARGIN,
+        xaxis={"title": {"text": "gap to the datagram before, µs", "standoff": 8}, "type": "log"},
+        yaxis={"title": {"text": "share of gaps, %", "standoff": 8}, "range": [0, 103], "nticks": 6},
+    )
+    return Drawn(
+        group.key("spacing", RATE),
+        title,
+        "How many of the gaps between datagrams of a flow were at most so long, as they were sent "
+        "(dotted) and as the receiving kernel got them. Those that the kernel cut from one buffer have no "
+        "gap.",
+        file_stem(group.sweep, title, "spacing"),
+        drawn,
+        tuple(
+            {
+                "sweep": group.sweep, "direction": group.direction, "flows": flows, RATE: rate, "end": role,
+                "low_ns": low, "high_ns": high, "gaps": gaps,
+            }
+            for (rate, role), steps in curves.items()
+            for (low, high), gaps in sorted(steps.items())
+        ),
+    )  # fmt: skip
+
+
+def _levels(rates: Sequence[float | None]) -> list[float | None]:
+    steps = min(len(rates), MOST_LEVELS)
+    return [rates[step * (len(rates) - 1) // max(steps - 1, 1)] for step in range(steps)]
+
+
+def _joined(steps: Iterable[Row]) -> Steps:
+    found: Steps = {}
+    for step in steps:
+        key = (step["low_ns"], step["high_ns"])
+        found[key] = found.get(key, 0) + step["gaps"]
+    return found
+
+
+def _curve(rate: float | None, role: str, steps: Steps, colour: str) -> go.Scatter:
+    word, dash = _ENDS[role]
+    total = sum(steps.values())
+    ordered = sorted(steps.items())
+    shares: list[float] = []
+    reached = 0
+    for _, gaps in ordered:
+        reached += gaps
+        shares.append(float(f"{reached / total * 100:.4g}"))
+    asked = "as fast as it can" if rate is None else format_rate(rate)
+    lengths_ns = [max(1, high - 1) for (_, high), _ in ordered]
+    return go.Scatter(
+        x=[length_ns / _US_NS for length_ns in lengths_ns],
+        y=shares,
+        mode="lines",
+        name=escape(f"{asked}, {word}", quote=False),
+        line={"color": colour, "width": 2, "shape": "hv", "dash": dash},
+        text=[format_duration(length_ns) for length_ns in lengths_ns],
+        hovertemplate="%{y:.1f} % of the gaps are at most %{text}<extra>%{fullData.name}</extra>",
+    )
