@@ -16,7 +16,7 @@ from flowsweep.hosts.engine import engine_path
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schema" / "messages.json"
-TABLES = {name: ROOT / "schema" / f"{name}.json" for name in ("samples", "cpu", "echoes")}
+TABLES = {name: ROOT / "schema" / f"{name}.json" for name in ("samples", "cpu", "echoes", "hops", "trains")}
 """The tables that engines send."""
 COLUMNS = ROOT / "docs" / "samples.md"
 EMULATION = ROOT / "schema" / "emulation.json"

@@ -44,6 +44,10 @@ enum What {
     Cpu,
     /// The columns of echoes, with unit and meaning.
     Echoes,
+    /// The columns of probes of hops, with unit and meaning.
+    Hops,
+    /// The columns of packets of trains and streams, with unit and meaning.
+    Trains,
 }
 
 fn main() -> ExitCode {
@@ -59,6 +63,8 @@ fn main() -> ExitCode {
                     What::Samples => traffic::schema_json::<traffic::Sample>(),
                     What::Cpu => traffic::schema_json::<traffic::CpuRow>(),
                     What::Echoes => traffic::schema_json::<traffic::EchoRow>(),
+                    What::Hops => traffic::schema_json::<traffic::HopRow>(),
+                    What::Trains => traffic::schema_json::<traffic::TrainRow>(),
                 }
             );
             ExitCode::SUCCESS

@@ -91,3 +91,59 @@ pub const END_LINGER: Duration = Duration::from_millis(150);
 pub const ECHO_MONITOR_INTERVAL: Duration = Duration::from_secs(1);
 /// Connections that may wait to be taken where the time of connecting is measured.
 pub const ECHO_BACKLOG: i32 = 1024;
+/// How often what must come through to the other end of a path's measurement is said again.
+pub const PATH_REPEAT: Duration = Duration::from_millis(100);
+/// Rows of hops, or of trains, kept at all, in bytes; what comes after is counted as lost.
+pub const PATH_ROWS_MAX_BYTES: u64 = 1 << 30;
+/// Time to live of what a path's measurement sends to the other end: what is left of it there tells the hops between.
+pub const PATH_HOP_LIMIT: u8 = 64;
+/// Smallest packet of a probe: the IPv6 and UDP headers, and what tells probes apart.
+pub const PROBE_LEAST_BYTES: u32 = 64;
+/// Smallest packet of a train: the IPv6 and UDP headers, and what tells packets apart.
+pub const TRAIN_LEAST_BYTES: u32 = 88;
+/// Largest IP packet.
+pub const PACKET_MOST_BYTES: u32 = 65_535;
+/// Most sizes of probes.
+pub const PROBE_SIZES_MAX: u64 = 1000;
+/// Most probes of each size at each hop, most trains, streams and rates of streams.
+pub const PATH_REPEATS_MAX: u64 = 10_000;
+/// Fastest probing: a router is not to be bothered more often.
+pub const PROBE_EVERY_LEAST: Duration = Duration::from_millis(1);
+/// Probes sent in place of one without an answer, itself included.
+pub const HOP_TRIES: u32 = 3;
+/// A hop that left so many probes unanswered and never answered one is not asked any more.
+pub const HOP_SILENT_TRIES: usize = 6;
+/// How many of a hop's last probes are looked at, to see whether it limits its answers.
+pub const HOP_WINDOW: usize = 8;
+/// So many of them without an answer are too many for packets that were lost by chance.
+pub const HOP_LOST_OF_LAST: usize = 3;
+/// A hop that limits its answers is asked no more often, in nanoseconds.
+pub const HOP_SPACING_LEAST_NS: i64 = 125_000_000;
+/// Nor less often than this: Linux sends one error a second by default.
+pub const HOP_SPACING_MOST_NS: i64 = 2_000_000_000;
+/// How long the source says farewell, at most.
+pub const FAREWELL: Duration = Duration::from_secs(2);
+/// How long a sink still answers once it has heard that.
+pub const PATH_LINGER: Duration = Duration::from_millis(300);
+/// How often the sink is asked how many hops it is away.
+pub const DISTANCE_TRIES: u32 = 20;
+/// Socket buffers of a path's measurement, in bytes, as far as the host grants them.
+pub const PATH_BUFFER_BYTES: usize = 4 << 20;
+/// Most packets of a train or of a stream.
+pub const TRAIN_PACKETS_MAX: u32 = 4096;
+/// A train is to last so long at the sink at least: below it, whoever stamps arrivals is as slow as the path.
+pub const TRAIN_LEAST: Duration = Duration::from_millis(4);
+/// A train is not to last longer than this.
+pub const TRAIN_MOST: Duration = Duration::from_secs(1);
+/// The halves of a train are of one rate if the faster is above the slower by one part in so many, at most.
+pub const TRAIN_HALVES_SHARE: u64 = 10;
+/// How long a sink may take to tell of a train.
+pub const TRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// So many trains in a row of which the sink tells nothing are enough.
+pub const TRAINS_UNSEEN: u32 = 3;
+/// Between two trains or streams, at least.
+pub const TRAIN_PAUSE: Duration = Duration::from_millis(20);
+/// The fastest stream, in percent of the capacity that trains have shown.
+pub const STREAM_FASTEST_PERCENT: u64 = 110;
+/// How long before its time a sleeping sender of streams wakes: the rest it spins.
+pub const STREAM_SPIN: Duration = Duration::from_micros(60);

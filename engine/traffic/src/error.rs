@@ -160,6 +160,9 @@ pub enum TrialError {
         /// What this host's kernel said of the first that it refused to send.
         reason: Option<String>,
     },
+    /// The source of a measurement never said that it had finished.
+    #[error("the source did not say within {} s that it had finished: it, or the path to it, is gone", .0.as_secs_f64())]
+    NoFarewell(Duration),
     /// The controller stopped the trial.
     #[error("stopped by the controller")]
     Stopped,
@@ -195,6 +198,7 @@ impl TrialError {
             | Self::Broken { .. }
             | Self::EndedEarly { .. }
             | Self::NoAnswer { .. }
+            | Self::NoFarewell(_)
             | Self::Stopped
             | Self::Thread(_) => Phase::Run,
             Self::DrainTimeout { .. } => Phase::Drain,
@@ -221,6 +225,7 @@ impl TrialError {
             Self::NotRunning { .. } => "not_running",
             Self::Broken { .. } => "broken",
             Self::EndedEarly { .. } => "ended_early",
+            Self::NoFarewell(_) => "no_farewell",
             Self::DrainTimeout { .. } => "drain_timeout",
             Self::NoAnswer { .. } => "no_answer",
             Self::Stopped => "stopped",

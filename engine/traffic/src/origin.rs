@@ -41,7 +41,7 @@ impl Origin {
     }
 }
 
-/// What the wall clock shows, in nanoseconds since 1970 UTC.
+/// What the wall clock shows, in nanoseconds since 1970 UTC: the kernel stamps datagrams with the same.
 pub fn wall_clock_ns() -> i64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)

@@ -1,6 +1,6 @@
 use wire::{Event, Meeting, Prepare, Role, Test, Token};
 
-use crate::{Control, Outbox, TrialError, rtt, tcp};
+use crate::{Control, Outbox, TrialError, path, rtt, tcp};
 
 /// One end of a trial: what every test must know, and the settings of this one.
 pub struct Task<'a, S> {
@@ -30,7 +30,8 @@ pub fn carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) {
     let carried = match &prepare.test {
         Test::Tcp(settings) => tcp::carry_out(&Task::new(prepare, settings), control, outbox),
         Test::Rtt(settings) => rtt::carry_out(&Task::new(prepare, settings), control, outbox),
-        Test::Udp(_) | Test::Path(_) => Err(TrialError::Settings("this engine cannot carry out this test yet".into())),
+        Test::Path(settings) => path::carry_out(&Task::new(prepare, settings), control, outbox),
+        Test::Udp(_) => Err(TrialError::Settings("this engine cannot carry out this test yet".into())),
     };
     if let Err(error) = carried {
         outbox.event(Event::Failed(error.to_failed(&prepare.trial)));

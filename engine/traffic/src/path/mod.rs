@@ -1,0 +1,109 @@
+//! One end of a measurement of a path: check, meet, wait for the start, ask or take, report.
+//!
+//! The source sends trains and streams, which show what the whole path can carry and what is free of it, and then probes
+//! that may only go some hops. Both ends have one socket, so that all of it takes the same way through a network that
+//! spreads flows. What is sent is of low rate but for the trains, and goes to nobody but the sink that has answered.
+
+mod check;
+mod datagram;
+mod dispersion;
+mod hop_row;
+mod hops;
+mod line;
+mod prober;
+mod run;
+mod sending;
+mod sink;
+mod source;
+mod streams;
+mod train_row;
+
+pub use hop_row::HopRow;
+pub use train_row::TrainRow;
+
+use std::time::Duration;
+
+use wire::{Connected, Event, Granted, Meeting, PathSettings, Report, Role};
+
+use self::{line::Line, run::Run, sink::Secrets};
+use crate::{
+    Control, Outbox, Task, TrialError,
+    host::Counters,
+    meeting::{Terms, meet},
+    samples::{Delivery, Log, Tabular},
+};
+
+/// Carries one end of a measurement out, from the socket to the report.
+pub fn carry_out(task: &Task<'_, PathSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
+    check::check(task.settings)?;
+    let timeout = Duration::from_micros(task.settings.connect_timeout_us);
+    let terms = Terms { family: task.settings.family, dscp: None, timeout };
+    let (met, _) = meet(task, &terms, control, outbox, |_| Ok(()))?;
+    let line = Line::new(met)?;
+    // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
+    let counters = Counters::read();
+    let granted = Granted { remarks: remarks(task, &line), ..Granted::default() };
+    outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
+    let (own, other) = match task.meeting {
+        Meeting::Listen { .. } => (task.answer, task.token),
+        Meeting::Connect { .. } => (task.token, task.answer),
+    };
+    match task.role {
+        Role::Source => {
+            line.wait_for_start(control)?;
+            let secrets = Secrets { source: own, sink: other };
+            let (mut run, mut log) = (Run::begin(task, line, counters, control, outbox), Log::new());
+            let asked = source::ask(&mut run, secrets, &mut log);
+            report(task, run, log, asked.err(), outbox)
+        }
+        Role::Sink => {
+            let secrets = Secrets { source: other, sink: own };
+            let (mut run, mut log) = (Run::begin(task, line, counters, control, outbox), Log::new());
+            let taken = sink::take(&mut run, secrets, &mut log);
+            report(task, run, log, taken.err(), outbox)
+        }
+    }
+}
+
+/// What cannot be had of what was asked for.
+fn remarks(task: &Task<'_, PathSettings>, line: &Line) -> Vec<String> {
+    let settings = task.settings;
+    let Some(mtu) = line.path_mtu().filter(|_| task.role == Role::Source) else { return Vec::new() };
+    let too_large = settings.sizes_bytes.iter().filter(|size_bytes| **size_bytes > mtu).count();
+    let sizes = (too_large > 0 && settings.ttl_max > 0).then(|| {
+        format!("{too_large} sizes of probes are above the MTU of {mtu} B towards the sink: these are left out")
+    });
+    let trains = (settings.train_bytes > mtu && settings.trains > 0).then(|| {
+        let asked = settings.train_bytes;
+        format!("packets of trains are of {mtu} B in place of {asked}: that is the MTU towards the sink")
+    });
+    sizes.into_iter().chain(trains).collect()
+}
+
+fn report<R: Tabular>(
+    task: &Task<'_, PathSettings>,
+    run: Run<'_>,
+    log: Log<R>,
+    incomplete: Option<TrialError>,
+    outbox: &dyn Outbox,
+) -> Result<(), TrialError> {
+    let origin_unix_ns = run.origin.unix_ns;
+    let (observed, strangers) = run.end();
+    let mut tables = Delivery::new(task.trial, task.role, outbox);
+    tables.deliver(log).map_err(|error| TrialError::Samples(error.to_string()))?;
+    // A trial is as good as its rows: CPU time that cannot be read back is only counted as lost.
+    let _ = tables.deliver(observed.cpu);
+    outbox.event(Event::Report(Box::new(Report {
+        trial: task.trial.into(),
+        role: task.role,
+        origin_unix_ns,
+        flows: Vec::new(),
+        strangers,
+        table_rows: tables.rows,
+        rows_lost: tables.rows_lost,
+        counters: observed.counters,
+        throttled_us: observed.throttled_us,
+        incomplete: incomplete.map(|error| error.to_failed(task.trial)),
+    })));
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Sends trains, each straight after the other packet, and streams at a rate.
+
+use std::time::{Duration, Instant};
+
+use super::{
+    datagram::{Packet, Question, Reply},
+    dispersion::{Dispersion, Growth},
+    run::Run,
+    sink::Secrets,
+    source::ask_once,
+    streams::{due_ns, stream_rates},
+};
+use crate::{
+    TrialError,
+    defaults::{STREAM_SPIN, TRAIN_MOST, TRAIN_PAUSE, TRAIN_TIMEOUT, TRAINS_UNSEEN},
+};
+
+/// What trains have shown.
+#[derive(Clone, Copy)]
+pub struct Sent {
+    /// How many were sent.
+    pub trains: u32,
+    /// The rate they came at, in bit/s; absent if none did.
+    pub capacity_bps: Option<u64>,
+}
+
+/// Sends trains until there were enough that were long enough, or until there is no more time.
+pub fn send_trains(run: &mut Run<'_>, secrets: Secrets, until: Instant) -> Result<Sent, TrialError> {
+    if run.settings.trains == 0 {
+        return Ok(Sent { trains: 0, capacity_bps: None });
+    }
+    let mut packets = Packets::new(run, secrets);
+    let mut growth = Growth::new(run.settings.trains, run.settings.train_packets);
+    let (mut train, mut unseen) = (0, 0);
+    while let Some(count) = growth.next_packets()
+        && unseen < TRAINS_UNSEEN
+        && Instant::now() < until
+    {
+        for sequence in 0..count {
+            packets.send(run, train, sequence, None);
+        }
+        let seen = ask_for(run, secrets, train)?;
+        unseen = if seen.is_some() { 0 } else { unseen + 1 };
+        growth.seen(seen);
+        train += 1;
+        // The sink has told of it, so its last packet has left every queue; whatever else was held up needs as long.
+        let lasted = Duration::from_nanos(seen.map_or(0, |train| train.lasted_ns));
+        run.pause(lasted.clamp(TRAIN_PAUSE, TRAIN_MOST))?;
+    }
+    Ok(Sent { trains: train, capacity_bps: growth.capacity_bps() })
+}
+
+/// Sends streams at rates up to somewhat more than what trains have shown, each followed by a pause as long as it was.
+pub fn send_streams(run: &mut Run<'_>, secrets: Secrets, sent: Sent, until: Instant) -> Result<(), TrialError> {
+    let settings = run.settings;
+    let Some(capacity_bps) = sent.capacity_bps else { return Ok(()) };
+    let mut packets = Packets::new(run, secrets);
+    let rates = stream_rates(capacity_bps, settings.stream_rates, settings.streams, settings.seed);
+    for (train, rate_bps) in (sent.trains..).zip(rates) {
+        let begin = Instant::now();
+        let size_bytes = packets.size_bytes;
+        let due = |sequence| begin + Duration::from_nanos(due_ns(sequence, size_bytes, rate_bps));
+        if due(settings.stream_packets) >= until {
+            continue;
+        }
+        for sequence in 0..settings.stream_packets {
+            wait_exactly(run, due(sequence))?;
+            packets.send(run, train, sequence, Some(rate_bps));
+        }
+        run.pause(begin.elapsed().max(TRAIN_PAUSE))?;
+    }
+    Ok(())
+}
+
+/// Asks the sink how a train came, until it tells.
+fn ask_for(run: &mut Run<'_>, secrets: Secrets, train: u32) -> Result<Option<Dispersion>, TrialError> {
+    let deadline = Instant::now() + TRAIN_TIMEOUT;
+    let is_due = |reply| matches!(reply, Reply::Train { train: told, .. } if told == train);
+    while Instant::now() < deadline {
+        let reply = ask_once(run, secrets, Question::TrainEnd { train }, is_due)?;
+        if let Some(Reply::Train { halves_bps, lasted_ns, .. }) = reply {
+            return Ok(Some(Dispersion { halves_bps, lasted_ns }));
+        }
+    }
+    Ok(None)
+}
+
+/// Sleeps while that is safe, then spins: a sleep may take longer than asked, by much more than a packet's time.
+fn wait_exactly(run: &mut Run<'_>, due: Instant) -> Result<(), TrialError> {
+    let asleep = due.saturating_duration_since(Instant::now()).saturating_sub(STREAM_SPIN);
+    if !asleep.is_zero() {
+        run.pause(asleep)?;
+    }
+    while Instant::now() < due {
+        std::hint::spin_loop();
+    }
+    Ok(())
+}
+
+/// Makes packets of trains and streams, one after the other.
+struct Packets {
+    secrets: Secrets,
+    size_bytes: u32,
+    payload: Vec<u8>,
+}
+
+impl Packets {
+    /// Of the size that was asked for, or the largest that goes.
+    fn new(run: &Run<'_>, secrets: Secrets) -> Self {
+        let size_bytes = run.settings.train_bytes.min(run.line.path_mtu().unwrap_or(u32::MAX));
+        Self { secrets, size_bytes, payload: vec![0; (size_bytes - run.line.headers_bytes()) as usize] }
+    }
+
+    fn send(&mut self, run: &mut Run<'_>, train: u32, sequence: u32, rate_bps: Option<u64>) {
+        let packet = Packet { train, sequence, rate_bps, sent_ns: run.now_ns() };
+        Question::Packet(packet).write(self.secrets.source, &mut self.payload);
+        // One that does not go out is missing at the sink, like one that is lost.
+        if run.line.send(&self.payload).is_ok() {
+            run.bytes += self.payload.len() as u64;
+        }
+    }
+}

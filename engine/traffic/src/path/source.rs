@@ -1,0 +1,72 @@
+//! The source of a measurement of a path: trains, streams, and then the hops for as long as there is time.
+
+use std::time::{Duration, Instant};
+
+use super::{
+    datagram::{LONG_BYTES, Question, Reply},
+    hop_row::HopRow,
+    hops,
+    run::Run,
+    sending,
+    sink::Secrets,
+};
+use crate::{
+    TrialError,
+    defaults::{FAREWELL, PATH_REPEAT},
+    samples::Log,
+};
+
+/// Asks everything that was asked for, as far as there is time. The rows so far are there in any case.
+pub fn ask(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Result<(), TrialError> {
+    let whole = Duration::from_micros(run.settings.deadline_us);
+    let begin = Instant::now();
+    let with_hops = run.settings.ttl_max > 0;
+    // Trains take as long as they take, hops can do with what is left.
+    let trains_until = begin + if with_hops { whole / 4 } else { whole / 2 };
+    let streams_until = begin + if with_hops { whole / 2 } else { whole };
+    let asked = sending::send_trains(run, secrets, trains_until)
+        .and_then(|sent| sending::send_streams(run, secrets, sent, streams_until))
+        .and_then(|()| hops::probe_hops(run, secrets, begin + whole, log));
+    // Also where the trial was stopped: the sink need not wait any longer.
+    say_farewell(run, secrets);
+    asked
+}
+
+/// Until the sink has heard it, or once if the trial was stopped.
+fn say_farewell(run: &mut Run<'_>, secrets: Secrets) {
+    let deadline = Instant::now() + FAREWELL;
+    while Instant::now() < deadline {
+        match ask_once(run, secrets, Question::Farewell, |reply| reply == Reply::Farewell) {
+            Ok(None) => {}
+            Ok(Some(_)) | Err(_) => return,
+        }
+    }
+}
+
+/// Says something short and waits a moment for the reply to it.
+pub fn ask_once(
+    run: &mut Run<'_>,
+    secrets: Secrets,
+    question: Question,
+    is_due: impl Fn(Reply) -> bool,
+) -> Result<Option<Reply>, TrialError> {
+    let mut buffer = [0; LONG_BYTES];
+    question.write(secrets.source, &mut buffer);
+    // What does not go out is said again, as what gets lost.
+    let _ = run.line.send(&buffer);
+    let until = Instant::now() + PATH_REPEAT;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        run.line.wait(left);
+        while let Some((reply, _)) = run.line.receive(&mut buffer, |bytes| Reply::read(bytes, secrets.sink)) {
+            if is_due(reply) {
+                return Ok(Some(reply));
+            }
+        }
+        while run.line.receive_error(&mut buffer).is_some() {}
+        run.look()?;
+    }
+}

@@ -1,0 +1,7 @@
+//! Both ends of real measurements of a path, over loopback and through routers, in one process.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod loopback;
+mod routers;
+mod support;

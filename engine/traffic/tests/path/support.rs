@@ -1,0 +1,233 @@
+//! Both ends of measurements of a path, and what they tell.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::reader::StreamReader;
+use traffic::{Control, Outbox, SampleBatch};
+use wire::{Event, Failed, Meeting, PathSettings, Prepare, Report, Role, Test, Token};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+type Tables = HashMap<String, Vec<RecordBatch>>;
+
+/// One end, running on its own thread.
+pub struct End {
+    pub control: Arc<Control>,
+    tables: Arc<Mutex<Tables>>,
+    events: Receiver<Event>,
+    thread: JoinHandle<()>,
+}
+
+struct Collector {
+    events: Mutex<Sender<Event>>,
+    tables: Arc<Mutex<Tables>>,
+}
+
+/// A probe of a hop, as the table has it.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    pub ttl: i32,
+    pub size_bytes: i64,
+    pub sent_ns: i64,
+    pub rtt_ns: Option<i64>,
+    pub address: Option<String>,
+    pub answer: Option<String>,
+    pub tries: i32,
+    pub spacing_ns: i64,
+}
+
+/// A packet of a train or stream, as the table has it.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    pub train: i64,
+    pub kind: String,
+    pub rate_bps: Option<i64>,
+    pub sequence: i64,
+    pub size_bytes: i64,
+    pub sent_ns: i64,
+    pub received_ns: i64,
+}
+
+impl Outbox for Collector {
+    fn event(&self, event: Event) {
+        let _ = self.events.lock().unwrap().send(event);
+    }
+
+    fn samples(&self, stream: SampleBatch) {
+        for batch in StreamReader::try_new(&stream.0[..], None).unwrap().map(Result::unwrap) {
+            let table = batch.schema().metadata()["table"].clone();
+            self.tables.lock().unwrap().entry(table).or_default().push(batch);
+        }
+    }
+}
+
+impl End {
+    /// `inside`: does its work where the end is to be, such as in a network namespace.
+    pub fn begin_inside(prepare: Prepare, inside: impl FnOnce(&mut (dyn FnMut() + Send)) + Send + 'static) -> Self {
+        let (sender, events) = channel();
+        let tables = Arc::new(Mutex::new(Tables::new()));
+        let collector = Collector { events: Mutex::new(sender), tables: tables.clone() };
+        let control = Arc::new(Control::default());
+        let held = control.clone();
+        let thread = thread::spawn(move || inside(&mut || traffic::carry_out(&prepare, &held, &collector)));
+        Self { control, tables, events, thread }
+    }
+
+    pub fn begin(prepare: Prepare) -> Self {
+        Self::begin_inside(prepare, |work| work())
+    }
+
+    pub fn next(&self) -> Event {
+        self.events.recv_timeout(PATIENCE).unwrap()
+    }
+
+    pub fn listening_port(&self) -> u16 {
+        match self.next() {
+            Event::Listening(listening) => listening.port,
+            other => panic!("expected listening, got {other:?}"),
+        }
+    }
+
+    pub fn connected(&self) -> wire::Connected {
+        match self.next() {
+            Event::Connected(connected) => connected,
+            other => panic!("expected connected, got {other:?}"),
+        }
+    }
+
+    pub fn failed(&self) -> Failed {
+        match self.next() {
+            Event::Failed(failed) => failed,
+            other => panic!("expected a failure, got {other:?}"),
+        }
+    }
+
+    /// The report and the tables, once no more can come.
+    pub fn report(self) -> (Report, Tables) {
+        let report = loop {
+            match self.next() {
+                Event::Progress(_) => {}
+                Event::Report(report) => break *report,
+                other => panic!("expected a report, got {other:?}"),
+            }
+        };
+        self.thread.join().unwrap();
+        assert!(self.events.try_recv().is_err(), "a report is the last word");
+        let tables = std::mem::take(&mut *self.tables.lock().unwrap());
+        for (name, rows) in &report.table_rows {
+            let told: usize = tables.get(name).map_or(0, |batches| batches.iter().map(RecordBatch::num_rows).sum());
+            assert_eq!(*rows, told as u64, "{name}");
+        }
+        (report, tables)
+    }
+}
+
+/// What a whole measurement told.
+pub struct Measured {
+    pub source: Report,
+    pub sink: Report,
+    pub hops: Vec<Hop>,
+    pub packets: Vec<Packet>,
+}
+
+/// Lets the source begin once both ends have met, and waits for their reports.
+pub fn carry_through(source: End, sink: End) -> Measured {
+    source.connected();
+    sink.connected();
+    source.control.start(Instant::now());
+    let (source, probed) = source.report();
+    let (sink, taken) = sink.report();
+    Measured { source, sink, hops: hops(&probed), packets: packets(&taken) }
+}
+
+pub fn listen(role: Role, path: PathSettings) -> Prepare {
+    prepare(role, Meeting::Listen { bind: None, ports: None }, path)
+}
+
+pub fn connect(role: Role, address: &str, port: u16, path: PathSettings) -> Prepare {
+    prepare(role, Meeting::Connect { address: address.into(), port, bind: None }, path)
+}
+
+fn prepare(role: Role, meeting: Meeting, path: PathSettings) -> Prepare {
+    Prepare { trial: "t".into(), role, token: Token([1; 16]), answer: Token([2; 16]), meeting, test: Test::Path(path) }
+}
+
+/// Nothing but what a test adds.
+pub fn settings() -> PathSettings {
+    PathSettings {
+        ttl_max: 0,
+        sizes_bytes: Vec::new(),
+        probes: 0,
+        every_us: 2_000,
+        timeout_us: 500_000,
+        trains: 0,
+        train_packets: 0,
+        train_bytes: 0,
+        streams: 0,
+        stream_packets: 0,
+        stream_rates: 0,
+        deadline_us: 20_000_000,
+        connect_timeout_us: 5_000_000,
+        seed: 7,
+        family: None,
+    }
+}
+
+fn hops(tables: &Tables) -> Vec<Hop> {
+    let rows = tables.get("hops").into_iter().flatten().flat_map(|batch| {
+        let (ttl, tries) = (int32(batch, "ttl"), int32(batch, "tries"));
+        let [size, sent, rtt, spacing] =
+            ["size_bytes", "sent_ns", "rtt_ns", "spacing_ns"].map(|name| int64(batch, name));
+        let [address, answer] = ["address", "answer"].map(|name| text(batch, name));
+        (0..batch.num_rows()).map(move |row| Hop {
+            ttl: ttl.value(row),
+            size_bytes: size.value(row),
+            sent_ns: sent.value(row),
+            rtt_ns: rtt.is_valid(row).then(|| rtt.value(row)),
+            address: address.is_valid(row).then(|| address.value(row).to_owned()),
+            answer: answer.is_valid(row).then(|| answer.value(row).to_owned()),
+            tries: tries.value(row),
+            spacing_ns: spacing.value(row),
+        })
+    });
+    rows.collect()
+}
+
+fn packets(tables: &Tables) -> Vec<Packet> {
+    let rows = tables.get("trains").into_iter().flatten().flat_map(|batch| {
+        let kind = text(batch, "kind");
+        let names = ["train", "rate_bps", "sequence", "size_bytes", "sent_ns", "received_ns"];
+        let [train, rate, sequence, size, sent, received] = names.map(|name| int64(batch, name));
+        (0..batch.num_rows()).map(move |row| Packet {
+            train: train.value(row),
+            kind: kind.value(row).to_owned(),
+            rate_bps: rate.is_valid(row).then(|| rate.value(row)),
+            sequence: sequence.value(row),
+            size_bytes: size.value(row),
+            sent_ns: sent.value(row),
+            received_ns: received.value(row),
+        })
+    });
+    rows.collect()
+}
+
+fn int64(batch: &RecordBatch, name: &str) -> Int64Array {
+    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone()
+}
+
+fn int32(batch: &RecordBatch, name: &str) -> Int32Array {
+    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int32Array>().unwrap().clone()
+}
+
+fn text(batch: &RecordBatch, name: &str) -> StringArray {
+    batch.column_by_name(name).unwrap().as_any().downcast_ref::<StringArray>().unwrap().clone()
+}
