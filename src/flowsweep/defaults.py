@@ -26,6 +26,8 @@ DRAIN_TIMEOUT_NS = 10 * SECOND_NS
 MINIMUM_BINS = 3
 DATAGRAM_BYTES = 1470
 """Payload of a datagram: fits an Ethernet frame, with room for IPv6 or a tunnel, as iperf 2 has it."""
+ECHO_BYTES = 64
+"""Payload of a question for a round-trip time."""
 PROBE_EVERY_NS = 10 * MILLISECOND_NS
 PROBE_TIMEOUT_NS = SECOND_NS
 PATH_TTL_MAX = 30
@@ -61,6 +63,8 @@ DATAGRAM_MIN_BYTES = 64
 """Room for the header of a datagram."""
 DATAGRAM_MAX_BYTES = 65_507
 """What an IPv4 packet holds beside its header and UDP's."""
+ECHO_MIN_BYTES = 16
+"""Room for the header of a question."""
 SPACING_MAX_NS = 10 * SECOND_NS
 WINDOW_MAX_BYTES = (1 << 30) - 1
 """Linux takes a socket buffer as a signed 32-bit number and doubles it."""

@@ -56,6 +56,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("affinity", pa.list_(pa.int64()), nullable=False),
         pa.field("family", pa.int64()),
         pa.field("mode", pa.string(), nullable=False),
+        pa.field("echo", pa.string()),  # what a round trip is to consist of
         pa.field("clip_allowed", pa.bool_()),
         pa.field("drain_timeout_ns", pa.int64()),
         # What was granted, the least of all pairs of hosts; null where no end got that far
@@ -175,6 +176,7 @@ def _asked(trial: Trial) -> dict[str, Any]:
         "flows_per_pair": trial.parameters.flows,
         "sources": len(trial.sources),
         "sinks": len(trial.sinks),
+        "length_bytes": getattr(trial.parameters, "length_bytes", None),
         "congestion_asked": asked["congestion"],
         "window_bytes": trial.parameters.window_bytes,
         "window_sum_bytes": trial.window_sum_bytes,

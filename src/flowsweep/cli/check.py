@@ -12,7 +12,7 @@ from rich.table import Table
 
 from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
-from flowsweep.plan.model import Background, Group, PathProbing, Probe, Sweep
+from flowsweep.plan.model import Asking, Background, Group, PathProbing, Probe, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.wording import (
@@ -99,6 +99,8 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     ]
     if sweep.probing is not None:
         return [*common, *_probing_rows(sweep.probing)]
+    if sweep.asking is not None:
+        return [*common, *_asking_rows(sweep, sweep.asking)]
     return [
         *common,
         *_flow_rows(sweep, own_points),
@@ -123,6 +125,17 @@ def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
         ("hosts", ", ".join(name or "1 × 1" for name in hosts)),
         ("flows per pair", flows[1]),
         ("flows", ", ".join(map(str, sorted({trial.total_flows for trial in trials})))),
+    ]
+
+
+def _asking_rows(sweep: Sweep, asking: Asking) -> list[Row]:
+    between = format_duration(asking.every_ns)
+    return [
+        ("echo", ", ".join(echo.replace("_", "-") for echo in sweep.echo)),
+        ("length", ", ".join(map(format_size, sweep.length_bytes))),
+        ("duration", _durations(sweep)),
+        ("questions", f"at random, {between} apart in the mean" if asking.poisson else f"every {between}"),
+        ("timeout", format_duration(asking.timeout_ns)),
     ]
 
 

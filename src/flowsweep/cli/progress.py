@@ -18,7 +18,7 @@ from flowsweep.run.events import (
     TrialStarted,
 )
 from flowsweep.schedule import TcpParameters, Trial, UdpParameters
-from flowsweep.schedule.parameters import Bulk
+from flowsweep.schedule.parameters import Bulk, RttParameters
 from flowsweep.units import DURATION_UNITS
 from flowsweep.wording import both_windows, counted, direction, format_duration, format_rate, hosts_of_groups
 
@@ -65,6 +65,8 @@ def what_runs(trial: Trial) -> str:
         pace = f", datagrams, {rate}"
     if isinstance(parameters, TcpParameters) and parameters.mode != "copy":
         mode = f", {parameters.mode}"
+    if isinstance(parameters, RttParameters):
+        return f"{who}, round-trip time"
     return f"{who}, {counted(trial.total_flows, 'flow')}{window}{mode}{pace}"
 
 

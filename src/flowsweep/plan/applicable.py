@@ -7,6 +7,7 @@ from flowsweep.plan.companion_keys import CompanionKeys
 from flowsweep.plan.path_keys import PathKeys
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import listed
+from flowsweep.plan.rtt_keys import RttKeys
 from flowsweep.plan.sweep_table import SweepTable
 from flowsweep.plan.tcp_keys import TcpKeys
 from flowsweep.plan.udp_keys import UdpKeys
@@ -20,6 +21,7 @@ BESIDE = frozenset(CompanionKeys.model_fields)
 KEYS: Mapping[str, frozenset[str]] = {
     "tcp": EVERY_TEST | BESIDE | BulkKeys.model_fields.keys() | TcpKeys.model_fields.keys(),
     "udp": EVERY_TEST | BESIDE | BulkKeys.model_fields.keys() | UdpKeys.model_fields.keys(),
+    "rtt": EVERY_TEST | {"length", "dscp"} | RttKeys.model_fields.keys(),
     "path": EVERY_TEST - {"pairs"} | PathKeys.model_fields.keys(),
 }
 """The keys of each test."""

@@ -1,11 +1,15 @@
 """From a sweep's table that is right to the frozen sweep; keys of other tests keep their defaults."""
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from flowsweep import defaults
 from flowsweep.plan.companion_keys import BackgroundTable
-from flowsweep.plan.model import Background, Path, PathProbing, Probe, Sweep
+from flowsweep.plan.model import Asking, Background, Echo, Path, PathProbing, Probe, Sweep
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
+
+ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
+"""What a plan and an engine call what a round trip consists of."""
 
 
 def build_sweep(sweep: SweepTable, number: int) -> Sweep:
@@ -23,6 +27,8 @@ def build_sweep(sweep: SweepTable, number: int) -> Sweep:
         **_udp(sweep),
         probe=_probe(sweep),
         background=tuple(_background(table) for table in sweep.background),
+        echo=tuple(ECHOES[name] for name in sweep.echo),
+        asking=_asking(sweep) if sweep.test == "rtt" else None,
         probing=_probing(sweep) if sweep.test == "path" else None,
     )
 
@@ -66,6 +72,14 @@ def _udp(sweep: SweepTable) -> dict[str, Any]:
     }
 
 
+def _asking(sweep: SweepTable) -> Asking:
+    return Asking(
+        every_ns=defaults.PROBE_EVERY_NS if sweep.every is None else sweep.every,
+        timeout_ns=defaults.PROBE_TIMEOUT_NS if sweep.timeout is None else sweep.timeout,
+        poisson=sweep.spread == "poisson",
+    )
+
+
 def _probing(sweep: SweepTable) -> PathProbing:
     return PathProbing(
         ttl_max=sweep.ttl_max,
@@ -95,7 +109,7 @@ def _probe(sweep: SweepTable) -> Probe | None:
         every_ns=sweep.probe_every,
         before_ns=sweep.probe_before,
         after_ns=sweep.probe_after,
-        echo="tcp_connect" if sweep.probe_echo == "tcp-connect" else sweep.probe_echo,
+        echo=ECHOES[sweep.probe_echo],
         poisson=sweep.probe_spread == "poisson",
     )
 
@@ -129,6 +143,8 @@ def _lengths(sweep: SweepTable) -> tuple[int, ...]:
         return tuple(sweep.length)
     if sweep.test == "udp":
         return (defaults.DATAGRAM_BYTES,)
+    if sweep.test == "rtt":
+        return (defaults.ECHO_BYTES,)
     if sweep.rate is None:
         return (defaults.LENGTH_BYTES,)
     bits = min(sweep.rate) * sweep.interval // (defaults.SECOND_NS * defaults.WRITES_PER_INTERVAL)

@@ -8,6 +8,7 @@ from flowsweep.plan.applicable import BULK_TESTS, applicable_problems
 from flowsweep.plan.check_companions import companion_problems
 from flowsweep.plan.check_groups import total_flows
 from flowsweep.plan.check_path import path_test_problems
+from flowsweep.plan.check_rtt import rtt_problems
 from flowsweep.plan.check_udp import udp_problems
 from flowsweep.plan.companion_keys import CompanionKeys
 from flowsweep.plan.input import PlanFile
@@ -29,6 +30,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from _window_problems(sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
         yield from udp_problems(sweep, flows, at)
+        yield from rtt_problems(sweep, at)
         yield from path_test_problems(file, sweep, at)
         if sweep.test in BULK_TESTS:
             yield from _time_problems(sweep, at)

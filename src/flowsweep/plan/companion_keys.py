@@ -7,6 +7,7 @@ from pydantic import Field
 from flowsweep import defaults, units
 from flowsweep.plan import fields
 from flowsweep.plan.readers import one_of
+from flowsweep.plan.rtt_keys import EchoName
 from flowsweep.plan.table import Table, key
 
 
@@ -71,9 +72,7 @@ class CompanionKeys(Table):
         defaults.COMPANION_PROBE_ASIDE_NS,
         written=units.write_duration(defaults.COMPANION_PROBE_ASIDE_NS),
     )
-    probe_echo: Annotated[
-        Literal["auto", "icmp", "udp", "tcp-connect"], one_of("auto", "icmp", "udp", "tcp-connect")
-    ] = key(
+    probe_echo: EchoName = key(
         "What a round trip consists of. auto: ICMP echo where the source may send it, udp otherwise.", "auto"
     )
     probe_spread: Annotated[Literal["periodic", "poisson"], one_of("periodic", "poisson")] = key(

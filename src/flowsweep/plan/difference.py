@@ -47,10 +47,11 @@ def _normal(plan: Plan) -> dict[str, Any]:
 
 def _sweep(sweep: Sweep) -> dict[str, Any]:
     probing = {} if sweep.probing is None else sweep.probing.model_dump()
+    asking = {} if sweep.asking is None else sweep.asking.model_dump()
     probe = {} if sweep.probe is None else {f"probe_{key}": value for key, value in sweep.probe}
     beside = {one.name: one.model_dump(exclude={"name"}) for one in sweep.background}
-    rest = sweep.model_dump(exclude={"name", "probing", "probe", "background"})
-    return {**rest, **probing, **probe, "background": beside}
+    rest = sweep.model_dump(exclude={"name", "asking", "probing", "probe", "background"})
+    return {**rest, **asking, **probing, **probe, "background": beside}
 
 
 def _link(link: Link) -> dict[str, Any]:

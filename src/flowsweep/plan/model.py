@@ -9,6 +9,7 @@ from flowsweep.plan.groups import members
 
 Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
+Echo = Literal["auto", "icmp", "udp", "tcp_connect"]
 
 
 class Frozen(BaseModel):
@@ -122,6 +123,15 @@ class Path(Frozen):
     dst: str
 
 
+class Asking(Frozen):
+    """How round-trip times are asked for."""
+
+    every_ns: int
+    """From one question to the next; the mean of it if `poisson`."""
+    timeout_ns: int
+    poisson: bool
+
+
 class PathProbing(Frozen):
     """What a measurement of a path probes with; sizes are of IP packets."""
 
@@ -145,7 +155,7 @@ class Probe(Frozen):
     before_ns: int
     """How long before the traffic starts, and after it has stopped."""
     after_ns: int
-    echo: Literal["auto", "icmp", "udp", "tcp_connect"]
+    echo: Echo
     poisson: bool
 
 
@@ -172,7 +182,7 @@ class Sweep(Frozen):
     """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set."""
 
     name: str
-    test: Literal["tcp", "udp", "path"]
+    test: Literal["tcp", "udp", "rtt", "path"]
     paths: tuple[Path, ...]
     directions: Directions
     pairs: tuple[int | None, ...] = (None,)
@@ -204,6 +214,9 @@ class Sweep(Frozen):
     """At most one of these and `rate_bps`."""
     gso: tuple[bool, ...] = (True,)
     gro: tuple[bool, ...] = (True,)
+    echo: tuple[Echo, ...] = ("auto",)
+    asking: Asking | None = None
+    """Of a measurement of round-trip times."""
     probing: PathProbing | None = None
     """Of a measurement of paths."""
     probe: Probe | None = None

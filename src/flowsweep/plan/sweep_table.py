@@ -10,6 +10,7 @@ from flowsweep.plan.bulk_keys import BulkKeys
 from flowsweep.plan.companion_keys import CompanionKeys
 from flowsweep.plan.path_keys import PathKeys
 from flowsweep.plan.readers import one_of
+from flowsweep.plan.rtt_keys import RttKeys
 from flowsweep.plan.table import Table, key
 from flowsweep.plan.tcp_keys import TcpKeys
 from flowsweep.plan.udp_keys import UdpKeys
@@ -27,7 +28,7 @@ class PathTable(Table):
     dst: fields.Name = Field(alias="to", description="Host or group that receives.", examples=["right"])
 
 
-class SweepTable(CompanionKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
+class SweepTable(RttKeys, CompanionKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
     Which keys belong to which test: `flowsweep.plan.applicable`.
@@ -39,8 +40,8 @@ class SweepTable(CompanionKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
         "Name of the sweep; sweep-1, sweep-2, … if absent.", None, examples=["windows-vs-streams"]
     )
     test: Annotated[
-        Literal["tcp", "udp", "path"],
-        one_of("tcp", "udp", "path", later=("rtt", "file", "quic", "mptcp")),
+        Literal["tcp", "udp", "rtt", "path"],
+        one_of("tcp", "udp", "rtt", "path", later=("file", "quic", "mptcp")),
     ] = key("What is measured.", "tcp")
     paths: Annotated[list[PathTable], Field(min_length=1)] = key(
         "Where to measure.", [], examples=[[{"from": "left", "to": "right"}]]

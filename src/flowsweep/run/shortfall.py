@@ -7,6 +7,7 @@ from flowsweep.hosts.messages import Report
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
+from flowsweep.schedule.parameters import TcpParameters
 from flowsweep.wording import counted
 
 _PHASES = ("prepare", "listen", "connect", "run", "drain", "report")
@@ -88,9 +89,10 @@ def _streams_broken(pairs: Sequence[Pair]) -> Failure | None:
 
 def _bytes_differ(pair: Pair) -> Failure | None:
     """What was written to a connection and not read from it; datagrams may be lost."""
-    sent, read = (
-        {flow.flow: flow.bytes for flow in _report(end).flows if flow.udp is None} for end in pair.ends
-    )
+    if not isinstance(pair.traffic.parameters, TcpParameters):
+        return None
+    sent = {flow.flow: flow.bytes for flow in _report(pair.sender).flows}
+    read = {flow.flow: flow.bytes for flow in _report(pair.receiver).flows}
     different = [flow for flow in sorted(sent | read) if sent.get(flow) != read.get(flow)]
     if not different:
         return None

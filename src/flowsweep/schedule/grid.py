@@ -5,10 +5,18 @@ from collections import ChainMap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from flowsweep import defaults
 from flowsweep.plan.groups import host_pairs
 from flowsweep.plan.model import Directions, Plan, Sweep
 from flowsweep.schedule.companions import Beside, beside_of
-from flowsweep.schedule.parameters import AnyParameters, PathParameters, TcpParameters, Test, UdpParameters
+from flowsweep.schedule.parameters import (
+    AnyParameters,
+    PathParameters,
+    RttParameters,
+    TcpParameters,
+    Test,
+    UdpParameters,
+)
 from flowsweep.schedule.trial import Trial
 
 
@@ -86,6 +94,9 @@ class _Window:
     capped: bool
 
 
+_NO_WINDOW = _Window(size_bytes=None, sums_asked_bytes=(), capped=False)
+
+
 def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
     beside = beside_of(plan, sweep)
     for path, pairs, flows in itertools.product(sweep.paths, sweep.pairs, sweep.flows):
@@ -116,6 +127,8 @@ def _parameters(sweep: Sweep, flows: int, pairs: int, seed: int) -> Iterator[tup
         case "udp":
             axes = [_paces(sweep, flows * pairs), *(_axis(sweep, name) for name in UDP_AXES)]
             return _bulk(UdpParameters, sweep, flows, pairs, axes)
+        case "rtt":
+            return _of_round_trips(sweep, seed)
         case "path":
             return _of_paths(sweep, seed)
 
@@ -134,6 +147,7 @@ TCP_AXES = (
     "mode",
 )
 UDP_AXES = ("length_bytes", "duration_ns", "dscp", "affinity", "family", "gso", "gro")
+RTT_AXES = ("duration_ns", "dscp", "family", "echo")
 """Axes that a sweep and its trials call alike."""
 
 FIXED = ("omit_ns", "interval_ns", "sample_interval_ns", "clip_allowed", "drain_timeout_ns")
@@ -158,11 +172,23 @@ def _bulk(
         yield window, test.model_validate({"flows": flows, **sizes, **dict(ChainMap(*values)), **fixed})
 
 
+def _of_round_trips(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
+    asking = {} if sweep.asking is None else sweep.asking.model_dump()
+    axes = [_axis(sweep, name) for name in RTT_AXES]
+    for size, values in itertools.product(sweep.length_bytes, itertools.product(*axes)):
+        chosen = dict(ChainMap(*values))
+        # A handshake carries no payload: one trial, whatever the sizes of the others.
+        sizes = (defaults.ECHO_BYTES if chosen["echo"] == "tcp_connect" else size,)
+        yield (
+            _NO_WINDOW,
+            RttParameters.model_validate({**chosen, **asking, "sizes_bytes": sizes, "seed": seed}),
+        )
+
+
 def _of_paths(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
     probing = {} if sweep.probing is None else sweep.probing.model_dump()
-    none = _Window(size_bytes=None, sums_asked_bytes=(), capped=False)
     for values in itertools.product(_axis(sweep, "duration_ns"), _axis(sweep, "family")):
-        yield none, PathParameters.model_validate({**dict(ChainMap(*values)), **probing, "seed": seed})
+        yield _NO_WINDOW, PathParameters.model_validate({**dict(ChainMap(*values)), **probing, "seed": seed})
 
 
 def _axis(sweep: Sweep, name: str) -> Axis:
@@ -187,7 +213,7 @@ def _windows(sweep: Sweep, flows: int) -> list[_Window]:
         return [_capped(asked // flows, asked, sweep.window_max_bytes) for asked in sweep.window_sum_bytes]
     if sweep.window_bytes is not None:
         return [_capped(window, window * flows, sweep.window_max_bytes) for window in sweep.window_bytes]
-    return [_Window(size_bytes=None, sums_asked_bytes=(), capped=False)]
+    return [_NO_WINDOW]
 
 
 def _capped(window: int, asked: int, cap: int | None) -> _Window:

@@ -5,10 +5,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from flowsweep import defaults
+from flowsweep.plan.model import Echo
 
 Family = Literal[4, 6]
 Mode = Literal["copy", "zerocopy", "discard"]
-Echo = Literal["auto", "icmp", "udp", "tcp_connect"]
 
 
 class Parameters(BaseModel):
@@ -128,6 +128,11 @@ class RttParameters(Parameters):
     seed: int
     timeout_ns: int
     dscp: int | None
+
+    @property
+    def length_bytes(self) -> int | None:
+        """Payload of a question, where all have one of one size."""
+        return self.sizes_bytes[0] if len(self.sizes_bytes) == 1 and self.echo != "tcp_connect" else None
 
     @property
     def wait_ns(self) -> int:

@@ -1,0 +1,28 @@
+"""Keys that a sweep of test = "rtt" has."""
+
+from typing import Annotated, Literal
+
+from flowsweep.plan import fields
+from flowsweep.plan.probe_keys import ProbeKeys
+from flowsweep.plan.readers import one_of
+from flowsweep.plan.table import key
+
+EchoName = Annotated[
+    Literal["auto", "icmp", "udp", "tcp-connect"], one_of("auto", "icmp", "udp", "tcp-connect")
+]
+
+
+class RttKeys(ProbeKeys):
+    """What can be asked of round-trip times only."""
+
+    echo: fields.Axis[EchoName] = key(
+        "What a round trip consists of. icmp: ICMP echo, which the kernel answers. udp: a datagram, which "
+        "the other engine answers. tcp-connect: the handshake of a connection. auto: icmp where the source "
+        "may send it and the sink answers, udp otherwise.",
+        ["auto"],
+        written="auto",
+        examples=[["icmp", "udp", "tcp-connect"]],
+    )
+    spread: Annotated[Literal["periodic", "poisson"], one_of("periodic", "poisson")] = key(
+        "periodic: one question every so often. poisson: at random times (RFC 2330).", "periodic"
+    )
