@@ -101,7 +101,12 @@ def make_udp_outcome(
     status = "incomplete" if broken else "ok"
     record = make_record(trial, status=status, failure=failure if broken else None, started_at=STARTED_AT)
     ends = {
-        name: tuple(end.model_copy(update={"congestion": None}) for end in getattr(record, name))
+        name: tuple(
+            end.model_copy(
+                update={"congestion": None, "gso": trial.parameters.gso, "gro": trial.parameters.gro}
+            )
+            for end in getattr(record, name)
+        )
         for name in ("sources", "sinks")
     }
     return TrialOutcome(

@@ -191,7 +191,7 @@ def test_a_far_host_that_cannot_be_had_is_named_as_it_was_written(
         raise kind("there", "no such host")
 
     load(["tcp"])
-    monkeypatch.setattr("flowsweep.cli.tcp.run_campaign", run_campaign)
+    monkeypatch.setattr("flowsweep.cli.one_trial.run_campaign", run_campaign)
     error = invoke("tcp", "ssh:-p 22 far", "--address", "192.0.2.7").exception
     assert isinstance(error, kind)
     assert str(error) == "host ssh:-p 22 far: no such host"
@@ -207,7 +207,7 @@ def test_tcp_says_how_clipping_is_allowed_where_there_is_no_plan(
         recorder.finished(TrialOutcome(record, pa.table({}), FLOWS_SCHEMA.empty_table()))
 
     load(["tcp"])
-    monkeypatch.setattr("flowsweep.cli.tcp.run_campaign", run_campaign)
+    monkeypatch.setattr("flowsweep.cli.one_trial.run_campaign", run_campaign)
     result = invoke("tcp", "local")
     assert result.exit_code == EXIT_TRIALS_FAILED
     assert ("--set sweep.clip=allow" in result.stdout) == hinted

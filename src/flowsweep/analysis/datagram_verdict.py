@@ -14,7 +14,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
 
     Args:
         rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, rate_sum_bps, loss,
-            loss_at_hosts, loss_on_path, gro, thread_busy_send.
+            loss_at_hosts, loss_on_path, gro_granted, thread_busy_send.
 
     Method:
         The first rule that holds: hosts dropped most of what was lost ("host drops"); the path did ("path
@@ -25,7 +25,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     lossy = (rows.loss >= LOSS_MATTERS).coalesce(False)
     at_hosts = (rows.loss_at_hosts >= rows.loss * MOST).coalesce(False)
     few_at_hosts = rows.loss_at_hosts < rows.loss * (1 - MOST)
-    exact = (rows.loss_at_hosts == 0) | ~rows.gro.coalesce(False)
+    exact = (rows.loss_at_hosts == 0) | ~rows.gro_granted.coalesce(False)
     on_path = (few_at_hosts & exact).coalesce(False)
     reached = (rows.goodput_bps >= rows.rate_sum_bps * RATE_REACHED).coalesce(False)
     busy = (rows.thread_busy_send >= BUSY).coalesce(False)

@@ -30,7 +30,9 @@ COUNTED_COLUMNS = (
     "delay_variation_ms", "delay_min_ms", "delay_bound_ms", "flows_broken", "spacing_send_median_us",
     "spacing_send_p99_us", "spacing_recv_median_us", "spacing_recv_p99_us", "behind_max_ms", "burst_max",
 )  # fmt: skip
-DATAGRAM_COLUMNS = ("spacing_ns", "gso", "gro", "rate_sum_bps", *COUNTED_COLUMNS)
+DATAGRAM_COLUMNS = (
+    "spacing_ns", "gso", "gro", "rate_sum_bps", *COUNTED_COLUMNS, "gso_granted", "gro_granted", "remarks",
+)  # fmt: skip
 """Columns of the summary that are of datagrams."""
 
 

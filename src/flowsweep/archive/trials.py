@@ -66,6 +66,9 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("window_granted_recv_bytes", pa.int64()),
         pa.field("window_clipped", pa.bool_()),  # at any end
         pa.field("window_raised", pa.bool_()),
+        pa.field("gso_granted", pa.bool_()),  # at all senders
+        pa.field("gro_granted", pa.bool_()),  # at all receivers
+        pa.field("remarks", pa.string()),  # what was not to be had, and what was done instead
         # What became of it
         pa.field("status", pa.string(), nullable=False),
         pa.field("error", pa.string()),
@@ -200,6 +203,9 @@ def _granted(record: TrialRecord) -> dict[str, Any]:
         "window_granted_send_bytes": _least(end.window_granted_bytes for end in record.sources),
         "window_granted_recv_bytes": _least(end.window_granted_bytes for end in record.sinks),
         "clock_bound_ns": max((end.clock_bound_ns for end in ends), default=None) if several_sinks else None,
+        "gso_granted": _all(end.gso for end in record.sources),
+        "gro_granted": _all(end.gro for end in record.sinks),
+        "remarks": " ".join(dict.fromkeys(remark for end in ends for remark in end.remarks)) or None,
         "window_clipped": any(end.window_clipped for end in ends) if ends else None,
         "window_raised": any(end.window_raised for end in ends) if ends else None,
         "strangers": sum(end.strangers for end in ends) if ends else None,
@@ -212,6 +218,11 @@ def _granted(record: TrialRecord) -> dict[str, Any]:
 
 def _least(sizes: Iterable[int | None]) -> int | None:
     return min((size for size in sizes if size is not None), default=None)
+
+
+def _all(switches: Iterable[bool | None]) -> bool | None:
+    known = [switch for switch in switches if switch is not None]
+    return all(known) if known else None
 
 
 def _longest(times_us: Iterable[int | None]) -> int | None:

@@ -10,7 +10,19 @@ from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
 
 __all__ = ["COMMANDS", "load", "main"]
 
-COMMANDS = ("demo", "tcp", "check", "run", "summary", "findings", "report", "compare", "import", "export")
+COMMANDS = (
+    "demo",
+    "tcp",
+    "udp",
+    "check",
+    "run",
+    "summary",
+    "findings",
+    "report",
+    "compare",
+    "import",
+    "export",
+)
 """In the order in which `flowsweep --help` shows them."""
 
 

@@ -1,6 +1,6 @@
-"""What `flowsweep tcp` says at its end."""
+"""What `flowsweep tcp` says at its end, and what other commands of one trial say alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import typer
@@ -17,39 +17,50 @@ def tell_summary(row: Mapping[str, Any]) -> None:
 
     `row`: of the summary's columns.
     """
-    lines = [
-        ("goodput", _goodput(row)),
-        ("limited by", row["verdict"]),
-        ("mode", None if row["mode"] == "copy" else row["mode"]),
-        ("retransmits", row["retransmits"]),
-        (
-            "least RTT",
-            None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
-        ),
-        ("window granted", _pair(row, "window_granted_send_bytes", "window_granted_recv_bytes", format_size)),
-        (
-            "window usable",
-            None if row["window_usable_bytes"] is None else format_size(row["window_usable_bytes"]),
-        ),
-        ("congestion", row["congestion"]),
-        ("CPU, busiest thread", _pair(row, "cpu_send", "cpu_recv", format_share)),
-        (row["status"], row["error"]),
-        ("that is here", _ALLOW_CLIPPING if row["failure_kind"] == "window_clipped" else None),
-    ]
+    tell_lines(
+        [
+            ("goodput", goodput(row)),
+            ("limited by", row["verdict"]),
+            ("mode", None if row["mode"] == "copy" else row["mode"]),
+            ("retransmits", row["retransmits"]),
+            (
+                "least RTT",
+                None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
+            ),
+            (
+                "window granted",
+                pair(row, "window_granted_send_bytes", "window_granted_recv_bytes", format_size),
+            ),
+            (
+                "window usable",
+                None if row["window_usable_bytes"] is None else format_size(row["window_usable_bytes"]),
+            ),
+            ("congestion", row["congestion"]),
+            ("CPU, busiest thread", pair(row, "cpu_send", "cpu_recv", format_share)),
+            (row["status"], row["error"]),
+            ("that is here", _ALLOW_CLIPPING if row["failure_kind"] == "window_clipped" else None),
+        ]
+    )
+
+
+def tell_lines(lines: Sequence[tuple[str, object]]) -> None:
+    """Write names and values under each other, without those that are not known."""
     typer.echo()
     for name, value in lines:
         if value is not None:
             typer.echo(f"{name:<20}  {value}")
 
 
-def _goodput(row: Mapping[str, Any]) -> str | None:
+def goodput(row: Mapping[str, Any]) -> str | None:
+    """The median over the intervals of a trial, and how far they are apart."""
     if row["goodput_bps"] is None:
         return None
     median, low, high = (format_rate(row[f"goodput_{name}bps"]) for name in ("", "p10_", "p90_"))
     return f"{median}, the median over intervals; p10 {low}, p90 {high}"
 
 
-def _pair(row: Mapping[str, Any], send: str, receive: str, write: Callable[[float], str]) -> str | None:
+def pair(row: Mapping[str, Any], send: str, receive: str, write: Callable[[float], str]) -> str | None:
+    """A quantity that both ends have."""
     sides = [
         f"{write(row[key])} {side}"
         for key, side in ((send, "source"), (receive, "sink"))

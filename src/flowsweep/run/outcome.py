@@ -43,6 +43,12 @@ class End(BaseModel):
     window_raised: bool
     congestion: str | None
     mss_bytes: int | None
+    gso: bool | None = None
+    """Whether the kernel cut what this end sent into datagrams; absent where that is no question."""
+    gro: bool | None = None
+    """Whether the kernel handed this end several datagrams at once; likewise."""
+    remarks: tuple[str, ...] = ()
+    """What was asked for and was not to be had, and what was done instead."""
     origin_unix_ns: int | None
     """This end's time origin, by its host's clock; absent if it did not report."""
     clock_offset_ns: int

@@ -1,0 +1,66 @@
+"""What `flowsweep udp` says at its end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flowsweep.cli.tcp_summary import goodput, pair, tell_lines
+from flowsweep.defaults import MILLISECOND_NS
+from flowsweep.wording import counted, format_duration, format_share
+
+
+def tell_summary(row: Mapping[str, Any]) -> None:
+    """Lines of a name and a value; what is not known is left out.
+
+    `row`: of the summary's columns.
+    """
+    tell_lines(
+        [
+            ("goodput", goodput(row)),
+            ("limited by", row["verdict"]),
+            ("lost", _lost(row)),
+            ("of these at hosts", _share(row, "loss_at_hosts")),
+            ("bursts of loss", _bursts(row)),
+            ("came twice", _count(row, "duplicates")),
+            ("out of order", _count(row, "reordered")),
+            ("jitter", _duration(row, "jitter_ms")),
+            ("delay variation", _duration(row, "delay_variation_ms")),
+            ("least delay", _delay(row)),
+            ("CPU, busiest thread", pair(row, "cpu_send", "cpu_recv", format_share)),
+            (row["status"], row["error"]),
+            ("remark", row["remarks"]),
+        ]
+    )
+
+
+def _lost(row: Mapping[str, Any]) -> str | None:
+    if row["loss"] is None:
+        return None
+    return f"{row['lost']} of {counted(row['datagrams_sent'], 'datagram')}, {format_share(row['loss'])}"
+
+
+def _share(row: Mapping[str, Any], name: str) -> str | None:
+    return format_share(row[name]) if row[name] else None
+
+
+def _bursts(row: Mapping[str, Any]) -> str | None:
+    if not row["loss_bursts"]:
+        return None
+    return f"{row['loss_bursts']}, the longest of {counted(row['loss_burst_max'], 'datagram')}"
+
+
+def _count(row: Mapping[str, Any], name: str) -> str | None:
+    return counted(row[name], "datagram") if row[name] else None
+
+
+def _duration(row: Mapping[str, Any], name: str) -> str | None:
+    return None if row[name] is None else format_duration(row[name] * MILLISECOND_NS)
+
+
+def _delay(row: Mapping[str, Any]) -> str | None:
+    """One way, by two clocks: without how far they may be off it would say nothing."""
+    if row["delay_min_ms"] is None or row["delay_bound_ms"] is None:
+        return None
+    delay, bound = (
+        format_duration(row[name] * MILLISECOND_NS) for name in ("delay_min_ms", "delay_bound_ms")
+    )
+    return f"{delay} ± {bound}"
