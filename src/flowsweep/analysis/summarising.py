@@ -16,6 +16,7 @@ from flowsweep.analysis.predictions import PREDICTION_COLUMNS, flow_predictions,
 from flowsweep.analysis.ranks import tenfold_decile
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.sender import sender_facts
+from flowsweep.analysis.shares import FAIRNESS_COLUMNS, fairness, jain, shares, traffic_bins
 from flowsweep.analysis.verdict import with_verdict
 from flowsweep.archive import Tables
 from flowsweep.defaults import MINIMUM_BINS
@@ -42,6 +43,7 @@ FURTHER_COLUMNS = (
     "peer_window_open_share",
     "throttled_send_share", "throttled_recv_share",
     *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS, *DATAGRAM_COLUMNS,
+    "companions", *FAIRNESS_COLUMNS,
 )  # fmt: skip
 
 _BULK_TESTS = ("tcp", "udp")
@@ -75,6 +77,7 @@ def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
         path_emulation(tables.links),
         path_facts(tables) if paths is None else paths,
         datagram_facts(tables),
+        fairness(shares(traffic_bins(tables), tables.trials)),
     )
     joined = tables.trials
     for part in parts:
@@ -119,8 +122,15 @@ def _volume(flows: ir.Table) -> ir.Table:
         bytes_sent=flows.bytes_sent.sum().cast("int64"),
         flows_read=flows.bytes_read.count(),
         flows_sent=flows.bytes_sent.count(),
+        jain_of_own=_jain(flows.bytes_read.cast("float64")),
         unbalanced=(~flows.balanced).sum(),
     )
+
+
+def _jain(amounts: ir.FloatingColumn) -> ir.FloatingValue:
+    """Jain's index over all flows of a trial, where there are several."""
+    index = jain(amounts.sum(), (amounts * amounts).sum(), amounts.count())
+    return ibis.cases((amounts.count() > 1, index))
 
 
 def _cpu(flows: ir.Table) -> ir.Table:
@@ -181,6 +191,7 @@ def _judged(rows: ir.Table) -> ir.Table:
         omit_s=rows.omit_ns.cast("float64") / 1e9,
         interval_s=rows.interval_ns.cast("float64") / 1e9,
         elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
+        jain_flows=(rows.companions.length() > 0).ifelse(rows.jain_flows, rows.jain_of_own),
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
         throttled_send_share=rows.throttled_send_us.cast("float64") * 1_000 / rows.duration_ns,
         throttled_recv_share=rows.throttled_recv_us.cast("float64") * 1_000 / rows.duration_ns,
