@@ -16,7 +16,10 @@ from flowsweep.hosts.engine import engine_path
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schema" / "messages.json"
-TABLES = {name: ROOT / "schema" / f"{name}.json" for name in ("samples", "cpu", "echoes", "hops", "trains")}
+TABLES = {
+    name: ROOT / "schema" / f"{name}.json"
+    for name in ("samples", "cpu", "datagrams", "histograms", "echoes", "hops", "trains")
+}
 """The tables that engines send."""
 COLUMNS = ROOT / "docs" / "samples.md"
 EMULATION = ROOT / "schema" / "emulation.json"

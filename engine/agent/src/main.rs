@@ -48,6 +48,10 @@ enum What {
     Hops,
     /// The columns of packets of trains and streams, with unit and meaning.
     Trains,
+    /// The columns of what became of datagrams, with unit and meaning.
+    Datagrams,
+    /// The columns of histograms, with unit and meaning.
+    Histograms,
 }
 
 fn main() -> ExitCode {
@@ -65,6 +69,8 @@ fn main() -> ExitCode {
                     What::Echoes => traffic::schema_json::<traffic::EchoRow>(),
                     What::Hops => traffic::schema_json::<traffic::HopRow>(),
                     What::Trains => traffic::schema_json::<traffic::TrainRow>(),
+                    What::Datagrams => traffic::schema_json::<traffic::DatagramRow>(),
+                    What::Histograms => traffic::schema_json::<traffic::HistogramRow>(),
                 }
             );
             ExitCode::SUCCESS

@@ -147,3 +147,47 @@ pub const TRAIN_PAUSE: Duration = Duration::from_millis(20);
 pub const STREAM_FASTEST_PERCENT: u64 = 110;
 /// How long before its time a sleeping sender of streams wakes: the rest it spins.
 pub const STREAM_SPIN: Duration = Duration::from_micros(60);
+/// Most datagrams that a paced source sends at once to catch up.
+pub const BURST_MAX: u64 = 64;
+/// Gap between datagrams, in nanoseconds, below which a paced source sends several at once.
+pub const BATCH_GAP_MAX_NS: u64 = 10_000;
+/// How much of its pace such a source sends at once, in nanoseconds.
+pub const BATCH_SPAN_NS: u64 = 100_000;
+/// Most bytes of several datagrams that go to the kernel as one buffer (`UDP_SEGMENT`).
+pub const SEGMENTS_MAX_BYTES: usize = 65_000;
+/// Most bytes of several datagrams that go to the kernel with one call.
+pub const MESSAGES_MAX_BYTES: usize = 256 << 10;
+/// How long before a datagram is due a pacer stops sleeping: what a sleep may take too long.
+pub const PACER_SPIN: Duration = Duration::from_micros(60);
+/// How long a source waits after the kernel refused a datagram.
+pub const REFUSED_PAUSE: Duration = Duration::from_micros(50);
+/// Datagrams that a listening side looks at before it looks at its deadline again.
+pub const OPENINGS_AT_ONCE: usize = 256;
+/// How often, and how long, a sink repeats that it has received a flow's first datagram.
+pub const RUNNING_INTERVAL: Duration = Duration::from_millis(50);
+/// See [`RUNNING_INTERVAL`].
+pub const RUNNING_REPEATED: Duration = Duration::from_secs(3);
+/// How often a source says that it has stopped, until the sink says that it knows.
+pub const END_MARKS: u32 = 20;
+/// From one such word to the next.
+pub const END_MARK_INTERVAL: Duration = Duration::from_millis(10);
+/// How long a sink of datagrams that has got all of them waits for duplicates, at most: the drain may be shorter.
+pub const DUPLICATES_AWAITED: Duration = Duration::from_millis(100);
+/// How long it counts what is late, at most: no longer than the drain.
+pub const LATE_AWAITED: Duration = Duration::from_millis(200);
+/// How far below the smallest delay so far the histogram of delays begins, in nanoseconds.
+pub const DELAY_MARGIN_NS: i64 = 20_000;
+/// Receive buffer that a sink of datagrams asks for where the plan says nothing.
+pub const DATAGRAM_WINDOW_BYTES: u64 = 4 << 20;
+/// How long a thread that counts strangers rests after it has counted some.
+pub const STRANGERS_PAUSE: Duration = Duration::from_millis(2);
+/// Rows of datagrams kept at all, in bytes; what comes after is counted as lost.
+pub const DATAGRAM_ROWS_MAX_BYTES: u64 = 1 << 30;
+/// Rows of histograms kept at all, in bytes; what comes after is counted as lost.
+pub const HISTOGRAM_ROWS_MAX_BYTES: u64 = 1 << 28;
+/// Buffers of a sink that takes several datagrams at once (`UDP_GRO`).
+pub const GRO_BUFFERS: usize = 16;
+/// Size of each: the most that the kernel puts together.
+pub const GRO_BUFFER_BYTES: usize = 1 << 16;
+/// How long a sink whose source's port is closed waits for what that may have said before.
+pub const GONE_AWAITED: Duration = Duration::from_millis(100);

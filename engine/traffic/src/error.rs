@@ -134,6 +134,18 @@ pub enum TrialError {
         /// What the kernel said.
         reason: String,
     },
+    /// Some flows broke, and the others went on.
+    #[error("{broken} of {flows} flows broke; flow {flow}: {reason}")]
+    SomeBroken {
+        /// How many.
+        broken: usize,
+        /// Of how many.
+        flows: usize,
+        /// The first of them.
+        flow: u32,
+        /// What became of it.
+        reason: String,
+    },
     /// A sink saw the end of a flow before its time.
     #[error("flow {flow} ended {} s after all flows ran, {} s were due: its source stopped early", after.as_secs_f64(), due.as_secs_f64())]
     EndedEarly {
@@ -196,6 +208,7 @@ impl TrialError {
             Self::StartTimeout(_)
             | Self::NotRunning { .. }
             | Self::Broken { .. }
+            | Self::SomeBroken { .. }
             | Self::EndedEarly { .. }
             | Self::NoAnswer { .. }
             | Self::NoFarewell(_)
@@ -223,7 +236,7 @@ impl TrialError {
             Self::AcceptTimeout { .. } => "accept_timeout",
             Self::StartTimeout(_) => "start_timeout",
             Self::NotRunning { .. } => "not_running",
-            Self::Broken { .. } => "broken",
+            Self::Broken { .. } | Self::SomeBroken { .. } => "broken",
             Self::EndedEarly { .. } => "ended_early",
             Self::NoFarewell(_) => "no_farewell",
             Self::DrainTimeout { .. } => "drain_timeout",

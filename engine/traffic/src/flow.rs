@@ -198,11 +198,16 @@ impl<C: Connection> Flows<C> {
         }
     }
 
-    /// A flow's thread says how it ended.
+    /// A flow's thread says how it ended, just now.
     pub fn end(&self, flow: &Flow<C>, end: FlowEnd, error: Option<String>, cpu: CpuTime) {
+        self.end_at(flow, self.now_ns(), end, error, cpu);
+    }
+
+    /// A flow's thread says how it ended, and when.
+    pub fn end_at(&self, flow: &Flow<C>, at_ns: i64, end: FlowEnd, error: Option<String>, cpu: CpuTime) {
         flow.meter.answer(self.now_ns());
         let end = self.aborted().filter(|_| end != FlowEnd::Drained).unwrap_or(end);
-        if flow.ending.set(Ending { at_ns: self.now_ns(), end, error, cpu }).is_err() {
+        if flow.ending.set(Ending { at_ns, end, error, cpu }).is_err() {
             return;
         }
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) += 1;

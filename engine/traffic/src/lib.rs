@@ -17,6 +17,7 @@ mod task;
 mod tcp;
 mod threads;
 mod time;
+mod udp;
 mod window;
 
 pub use control::Control;
@@ -26,6 +27,7 @@ pub use path::{HopRow, TrainRow};
 pub use rtt::EchoRow;
 pub use samples::{Sample, SampleBatch, Tabular, schema_json};
 pub use task::{Task, carry_out};
+pub use udp::{DatagramRow, HistogramRow};
 
 use wire::Event;
 

@@ -227,7 +227,7 @@ fn wait_for_opening(
 }
 
 /// The address a datagram was sent to, with the port, and the one it came from.
-fn ways(datagram: &Datagram, port: u16) -> Option<(SocketAddr, SocketAddr)> {
+pub fn ways(datagram: &Datagram, port: u16) -> Option<(SocketAddr, SocketAddr)> {
     let (local, peer) = (datagram.destination?.to_canonical(), datagram.peer?);
     let (IpAddr::V6(address), SocketAddr::V6(from)) = (local, peer) else {
         return Some((SocketAddr::new(local, port), SocketAddr::new(peer.ip().to_canonical(), peer.port())));

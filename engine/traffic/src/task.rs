@@ -1,6 +1,6 @@
 use wire::{Event, Meeting, Prepare, Role, Test, Token};
 
-use crate::{Control, Outbox, TrialError, path, rtt, tcp};
+use crate::{Control, Outbox, path, rtt, tcp, udp};
 
 /// One end of a trial: what every test must know, and the settings of this one.
 pub struct Task<'a, S> {
@@ -31,7 +31,7 @@ pub fn carry_out(prepare: &Prepare, control: &Control, outbox: &dyn Outbox) {
         Test::Tcp(settings) => tcp::carry_out(&Task::new(prepare, settings), control, outbox),
         Test::Rtt(settings) => rtt::carry_out(&Task::new(prepare, settings), control, outbox),
         Test::Path(settings) => path::carry_out(&Task::new(prepare, settings), control, outbox),
-        Test::Udp(_) => Err(TrialError::Settings("this engine cannot carry out this test yet".into())),
+        Test::Udp(settings) => udp::carry_out(&Task::new(prepare, settings), control, outbox),
     };
     if let Err(error) = carried {
         outbox.event(Event::Failed(error.to_failed(&prepare.trial)));

@@ -2,6 +2,7 @@
 //!
 //! Pure data: no sockets, no files, no clock. Everything here can be tested without time passing.
 
+mod datagram;
 mod echo;
 mod emulation;
 mod frame;
@@ -10,6 +11,7 @@ mod messages;
 mod schema;
 mod token;
 
+pub use datagram::{DATAGRAM_HEADER_BYTES, DATAGRAM_MAX_BYTES, DatagramHeader, DatagramKind, datagram_tag};
 pub use echo::{ECHO_HEADER_BYTES, EchoMessage};
 pub use emulation::{
     DirectionCounters, EmulatedDevice, EmulatedDirection, Emulation, EmulationCounters, EmulationEvent,

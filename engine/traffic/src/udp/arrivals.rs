@@ -1,0 +1,199 @@
+//! When a flow's datagrams came: spacing, jitter and delay, from the kernel's times. No socket, no clock.
+
+use hdrhistogram::Histogram;
+
+use super::histograms;
+use crate::defaults::DELAY_MARGIN_NS;
+
+/// The times of one flow at its sink.
+pub struct Arrivals {
+    last: Option<Times>,
+    jitter_ns: f64,
+    observed: bool,
+    /// From one arrival to the next, in nanoseconds.
+    pub spacing: Histogram<u64>,
+    /// Receiving time less sending time.
+    pub delay: DelayHistogram,
+    /// Of an interval, until somebody takes it.
+    pub interval: Option<Delays>,
+}
+
+#[derive(Clone, Copy)]
+struct Times {
+    arrived_ns: i64,
+    sent_ns: i64,
+}
+
+/// Delays of an interval, in nanoseconds, by the wall clocks of both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delays {
+    /// The smallest.
+    pub min_ns: i64,
+    /// The largest.
+    pub max_ns: i64,
+    sum_ns: i128,
+    count: u32,
+}
+
+impl Arrivals {
+    /// Nothing has come.
+    pub fn new() -> Self {
+        Self {
+            last: None,
+            jitter_ns: 0.0,
+            observed: false,
+            spacing: histograms::of_times(),
+            delay: DelayHistogram::new(),
+            interval: None,
+        }
+    }
+
+    /// Looks at a datagram, or at the first of several that came at once; each time is of its host's wall clock.
+    pub fn observe(&mut self, arrived_ns: i64, sent_ns: i64) {
+        let delay_ns = arrived_ns.saturating_sub(sent_ns);
+        self.delay.record(delay_ns);
+        match &mut self.interval {
+            Some(interval) => interval.add(delay_ns),
+            None => self.interval = Some(Delays::of(delay_ns)),
+        }
+        if let Some(last) = self.last.replace(Times { arrived_ns, sent_ns }) {
+            let since_last_ns = arrived_ns.saturating_sub(last.arrived_ns);
+            histograms::record(&mut self.spacing, u64::try_from(since_last_ns).unwrap_or(0), 1);
+            let change_ns = delay_ns.saturating_sub(last.arrived_ns.saturating_sub(last.sent_ns));
+            #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+            let change_ns = change_ns.unsigned_abs() as f64;
+            // RFC 3550, 6.4.1.
+            self.jitter_ns += (change_ns - self.jitter_ns) / 16.0;
+            self.observed = true;
+        }
+    }
+
+    /// Interarrival jitter so far (RFC 3550); nothing before the second datagram.
+    pub fn jitter_ns(&self) -> Option<u64> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of sizes")]
+        let jitter_ns = self.jitter_ns.round() as u64;
+        self.observed.then_some(jitter_ns)
+    }
+}
+
+impl Delays {
+    fn of(delay_ns: i64) -> Self {
+        Self { min_ns: delay_ns, max_ns: delay_ns, sum_ns: delay_ns.into(), count: 1 }
+    }
+
+    fn add(&mut self, delay_ns: i64) {
+        self.min_ns = self.min_ns.min(delay_ns);
+        self.max_ns = self.max_ns.max(delay_ns);
+        self.sum_ns += i128::from(delay_ns);
+        self.count += 1;
+    }
+
+    /// Both together.
+    pub fn merged(mut self, other: Self) -> Self {
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.sum_ns += other.sum_ns;
+        self.count += other.count;
+        self
+    }
+
+    /// Their mean.
+    pub fn mean_ns(&self) -> i64 {
+        i64::try_from(self.sum_ns / i128::from(self.count)).unwrap_or(i64::MAX)
+    }
+}
+
+/// Delays as they lie above the smallest, which nobody knows before the end: they are kept above a base somewhat below
+/// it, which moves when a smaller one comes.
+pub struct DelayHistogram {
+    histogram: Histogram<u64>,
+    base_ns: i64,
+    /// The smallest, by the wall clocks of both ends.
+    pub min_ns: Option<i64>,
+}
+
+impl DelayHistogram {
+    fn new() -> Self {
+        Self { histogram: histograms::of_times(), base_ns: 0, min_ns: None }
+    }
+
+    fn record(&mut self, delay_ns: i64) {
+        let Some(min_ns) = self.min_ns else {
+            self.base_ns = delay_ns.saturating_sub(DELAY_MARGIN_NS);
+            self.min_ns = Some(delay_ns);
+            return self.add(delay_ns);
+        };
+        self.min_ns = Some(min_ns.min(delay_ns));
+        if delay_ns < self.base_ns {
+            self.move_base(delay_ns.saturating_sub(DELAY_MARGIN_NS));
+        }
+        self.add(delay_ns);
+    }
+
+    fn add(&mut self, delay_ns: i64) {
+        let above_ns = u64::try_from(delay_ns.saturating_sub(self.base_ns)).unwrap_or(0);
+        histograms::record(&mut self.histogram, above_ns, 1);
+    }
+
+    fn move_base(&mut self, base_ns: i64) {
+        let by = self.base_ns.saturating_sub(base_ns).unsigned_abs();
+        let mut moved = histograms::of_times();
+        for one in self.histogram.iter_recorded() {
+            let middle = self.histogram.median_equivalent(one.value_iterated_to());
+            histograms::record(&mut moved, middle.saturating_add(by), one.count_at_value());
+        }
+        (self.histogram, self.base_ns) = (moved, base_ns);
+    }
+
+    /// The histogram, and how much its values lie above those over the smallest.
+    pub fn above_min(&self) -> (&Histogram<u64>, u64) {
+        let min_ns = self.min_ns.unwrap_or(self.base_ns);
+        (&self.histogram, u64::try_from(min_ns.saturating_sub(self.base_ns)).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jitter_is_that_of_rfc_3550() {
+        let mut arrivals = Arrivals::new();
+        arrivals.observe(1_000, 0);
+        assert_eq!(arrivals.jitter_ns(), None);
+        arrivals.observe(2_600, 1_000);
+        assert_eq!(arrivals.jitter_ns(), Some(38), "600 / 16");
+        arrivals.observe(3_600, 2_000);
+        assert_eq!(arrivals.jitter_ns(), Some(35), "an even spacing lets it fall");
+        assert_eq!(arrivals.spacing.len(), 2);
+    }
+
+    #[test]
+    fn delays_lie_above_the_smallest_whenever_that_came() {
+        let mut arrivals = Arrivals::new();
+        // Two clocks that differ by a second.
+        let delays = [-999_000_000, -999_900_000, -999_950_000, -999_000_000];
+        for (sent_ns, delay_ns) in (0_i64..).zip(delays) {
+            arrivals.observe(sent_ns + delay_ns, sent_ns);
+        }
+        assert_eq!(arrivals.delay.min_ns, Some(-999_950_000));
+        let (histogram, below) = arrivals.delay.above_min();
+        let near = |due: u64| {
+            let recorded = histogram.iter_recorded();
+            let close = recorded.filter(|one| (one.value_iterated_to() - below).abs_diff(due) <= due / 50 + 400);
+            close.map(|one| one.count_at_value()).sum::<u64>()
+        };
+        assert_eq!([0, 50_000, 950_000].map(near), [1, 1, 2]);
+        let interval = arrivals.interval.unwrap();
+        assert_eq!((interval.min_ns, interval.max_ns), (-999_950_000, -999_000_000));
+        assert_eq!(interval.mean_ns(), -999_462_500);
+    }
+
+    #[test]
+    fn times_that_make_no_sense_are_borne() {
+        let mut arrivals = Arrivals::new();
+        for times in [(i64::MAX, i64::MIN), (i64::MIN, i64::MAX), (0, 0)] {
+            arrivals.observe(times.0, times.1);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A source's datagrams on their way to the kernel, many at once.
+
+use std::{
+    io::{self, IoSlice},
+    net::UdpSocket,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use rustix::{
+    io::Errno,
+    net::{MMsgHdr, SendAncillaryBuffer, SendFlags, send, sendmmsg},
+};
+use wire::{DATAGRAM_HEADER_BYTES, DatagramHeader, DatagramKind};
+
+use crate::defaults::{BURST_MAX, MESSAGES_MAX_BYTES, SEGMENTS_MAX_BYTES};
+
+/// Where number and sending time stand in a datagram's header.
+const CHANGING: std::ops::Range<usize> = 16..DATAGRAM_HEADER_BYTES;
+
+/// The datagrams of one flow, as many as go at once, one behind the other.
+pub struct Outgoing {
+    bytes: Vec<u8>,
+    length: usize,
+    header: DatagramHeader,
+    /// Whether the kernel cuts them apart (`UDP_SEGMENT`).
+    segmented: bool,
+    /// Number of the next one.
+    pub next: u64,
+}
+
+/// How many datagrams of a length go to the kernel at once.
+pub fn together(length: usize, segmented: bool) -> usize {
+    let most = if segmented { SEGMENTS_MAX_BYTES } else { MESSAGES_MAX_BYTES };
+    (most / length.max(1)).clamp(1, usize::try_from(BURST_MAX).unwrap_or(1))
+}
+
+impl Outgoing {
+    /// Datagrams of `length` bytes, all of them alike but for number and time.
+    pub fn new(flow: u32, tag: u64, length: usize, segmented: bool) -> Self {
+        let header = DatagramHeader { kind: DatagramKind::Data, flow, tag, sequence: 0, sent_unix_ns: 0 };
+        let mut bytes = vec![0; together(length, segmented) * length];
+        for datagram in bytes.chunks_exact_mut(length) {
+            datagram[..DATAGRAM_HEADER_BYTES].copy_from_slice(&header.encode());
+        }
+        Self { bytes, length, header, segmented, next: 0 }
+    }
+
+    /// Bytes of a datagram.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// How many can be sent at once.
+    pub fn together(&self) -> usize {
+        self.bytes.len() / self.length
+    }
+
+    /// Hands up to `count` datagrams to the kernel; says how many it took. What it did not take is not numbered.
+    ///
+    /// # Errors
+    /// What `sendmsg` says of the first of them.
+    pub fn send(&mut self, socket: &UdpSocket, count: usize, flags: SendFlags) -> io::Result<usize> {
+        let count = count.min(self.together());
+        self.number(count);
+        let sent = if count == 1 {
+            send(socket, &self.bytes[..self.length], flags).map(|_| 1)
+        } else if self.segmented {
+            self.send_segmented(socket, count, flags)
+        } else {
+            self.send_each(socket, count, flags)
+        }?;
+        self.next += sent as u64;
+        Ok(sent)
+    }
+
+    fn number(&mut self, count: usize) {
+        let sent_unix_ns = unix_ns();
+        let numbered = (self.next..).zip(self.bytes.chunks_exact_mut(self.length)).take(count);
+        for (sequence, datagram) in numbered {
+            let header = DatagramHeader { sequence, sent_unix_ns, ..self.header };
+            datagram[CHANGING].copy_from_slice(&header.encode()[CHANGING]);
+        }
+    }
+
+    /// All or none.
+    fn send_segmented(&mut self, socket: &UdpSocket, count: usize, flags: SendFlags) -> Result<usize, Errno> {
+        match send(socket, &self.bytes[..count * self.length], flags) {
+            Ok(_) => Ok(count),
+            // A route that changed may lead to a device, or through a tunnel, that cannot.
+            Err(Errno::IO | Errno::INVAL | Errno::MSGSIZE) => {
+                self.segmented = false;
+                let _ = sys::set_udp_segment(socket, 0);
+                self.send_each(socket, count, flags)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn send_each(&self, socket: &UdpSocket, count: usize, flags: SendFlags) -> Result<usize, Errno> {
+        let parts: Vec<[IoSlice<'_>; 1]> =
+            self.bytes.chunks_exact(self.length).take(count).map(|datagram| [IoSlice::new(datagram)]).collect();
+        let mut controls: Vec<_> = parts.iter().map(|_| SendAncillaryBuffer::default()).collect();
+        let mut messages: Vec<_> =
+            parts.iter().zip(&mut controls).map(|(part, control)| MMsgHdr::new(part, control)).collect();
+        sendmmsg(socket, &mut messages, flags)
+    }
+}
+
+/// The wall clock.
+fn unix_ns() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent_as(segmented: bool) {
+        let (source, sink) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        source.connect(sink.local_addr().unwrap()).unwrap();
+        if segmented {
+            sys::set_udp_segment(&source, 100).unwrap();
+        }
+        let mut outgoing = Outgoing::new(7, 9, 100, segmented);
+        assert_eq!(outgoing.send(&source, 3, SendFlags::empty()).unwrap(), 3);
+        assert_eq!(outgoing.send(&source, 1, SendFlags::empty()).unwrap(), 1);
+        for sequence in 0..4 {
+            let mut datagram = [0; 200];
+            assert_eq!(sink.recv(&mut datagram).unwrap(), 100);
+            let header = DatagramHeader::decode(&datagram).unwrap();
+            assert_eq!((header.kind, header.flow, header.tag), (DatagramKind::Data, 7, 9));
+            assert_eq!(header.sequence, sequence);
+            assert!(header.sent_unix_ns > 0);
+        }
+    }
+
+    #[test]
+    fn datagrams_are_numbered_one_by_one_and_cut_apart_by_the_kernel() {
+        sent_as(false);
+        sent_as(true);
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_cut_is_sent_one_by_one_under_the_same_numbers() {
+        let sink = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let source = UdpSocket::bind("127.0.0.1:0").unwrap();
+        source.connect(sink.local_addr().unwrap()).unwrap();
+        // Without the socket option nothing is cut, and 64 of these are too large for one datagram.
+        let mut outgoing = Outgoing { bytes: vec![0; 64 * 1400], ..Outgoing::new(0, 0, 1400, true) };
+        let sent = outgoing.send(&source, 64, SendFlags::empty()).unwrap();
+        assert_eq!((sent, outgoing.next, outgoing.segmented), (64, 64, false));
+        let mut datagram = [0; 2000];
+        assert_eq!(sink.recv(&mut datagram).unwrap(), 1400);
+    }
+
+    #[test]
+    fn what_is_sent_together_fits_one_buffer() {
+        assert_eq!((together(1470, true), together(1470, false)), (44, 64));
+        assert_eq!((together(64, true), together(65_507, true), together(65_507, false)), (64, 1, 4));
+    }
+}

@@ -1,0 +1,151 @@
+//! When a flow's datagrams are due. `now` is an argument: nothing here looks at a clock.
+
+use crate::defaults::{BATCH_GAP_MAX_NS, BATCH_SPAN_NS, BURST_MAX};
+
+/// One flow's schedule. It counts from the first datagram, so that rounding and late sending do not add up.
+pub struct Pace {
+    /// From one datagram to the next: nanoseconds are `gap.0 / gap.1`.
+    gap: (u128, u128),
+    /// When the first one is due, later by what was dropped of a debt.
+    first_ns: u64,
+    sent: u64,
+    /// How many are sent at once when nothing is late.
+    batch: u64,
+    /// How far it fell behind, at most.
+    pub behind_max_ns: u64,
+    /// Most that were sent at once.
+    pub burst_max: u64,
+}
+
+impl Pace {
+    /// Datagrams of `length_bytes` at a rate of `rate_bps`, or each `spacing_ns` after the one before; nothing without
+    /// either. `together`: how many can be sent with one call.
+    pub fn new(length_bytes: u32, rate_bps: Option<u64>, spacing_ns: Option<u64>, together: usize) -> Option<Self> {
+        let gap = match (spacing_ns, rate_bps) {
+            (Some(spacing_ns), _) => (u128::from(spacing_ns), 1),
+            (None, Some(rate_bps)) => (u128::from(length_bytes) * 8 * 1_000_000_000, u128::from(rate_bps)),
+            (None, None) => return None,
+        };
+        let mut pace = Self { gap, first_ns: 0, sent: 0, batch: 1, behind_max_ns: 0, burst_max: 0 };
+        let gap_ns = pace.span_ns(1).max(1);
+        if gap_ns < BATCH_GAP_MAX_NS {
+            pace.batch = (BATCH_SPAN_NS / gap_ns).min(together as u64).clamp(1, BURST_MAX);
+        }
+        Some(pace)
+    }
+
+    /// Begins at a time, a share of the first batch later: flows do not all send at the same moment.
+    pub fn begin(&mut self, now_ns: u64, share: f64) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a share"
+        )]
+        let later_ns = (self.span_ns(self.batch) as f64 * share) as u64;
+        self.first_ns = now_ns + later_ns;
+    }
+
+    /// When the next one is due.
+    pub fn due_ns(&self) -> u64 {
+        self.first_ns.saturating_add(self.span_ns(self.sent))
+    }
+
+    /// How many to send now, at most `most`. Behind by more than [`BURST_MAX`] the rest of the debt is dropped.
+    pub fn due(&mut self, now_ns: u64, most: usize) -> usize {
+        let Some(behind_ns) = now_ns.checked_sub(self.due_ns()) else { return 0 };
+        self.behind_max_ns = self.behind_max_ns.max(behind_ns);
+        // The first of a full burst is due now less the time that the others span.
+        let debt_max_ns = self.span_ns(BURST_MAX - 1);
+        if behind_ns > debt_max_ns {
+            self.first_ns += behind_ns - debt_max_ns;
+        }
+        let late = u128::from(behind_ns.min(debt_max_ns)) * self.gap.1 / self.gap.0.max(1) + 1;
+        let count = u64::try_from(late).unwrap_or(BURST_MAX).max(self.batch).min(BURST_MAX);
+        usize::try_from(count).unwrap_or(most).min(most)
+    }
+
+    /// So many have been sent.
+    pub fn sent(&mut self, count: usize) {
+        self.sent += count as u64;
+        self.burst_max = self.burst_max.max(count as u64);
+    }
+
+    fn span_ns(&self, count: u64) -> u64 {
+        u64::try_from(u128::from(count) * self.gap.0 / self.gap.1.max(1)).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn paced(rate_bps: u64) -> Pace {
+        Pace::new(1470, Some(rate_bps), None, 44).unwrap()
+    }
+
+    /// Sends whatever is due, at the moment it is due plus what `late` says, until `until_ns`.
+    fn run(pace: &mut Pace, until_ns: u64, mut late: impl FnMut(u64) -> u64) -> Vec<(u64, usize)> {
+        let mut sends = Vec::new();
+        let mut now = 0;
+        while now < until_ns {
+            now = now.max(pace.due_ns());
+            now += late(now);
+            let count = pace.due(now, 44);
+            assert!(count > 0);
+            pace.sent(count);
+            sends.push((now, count));
+        }
+        sends
+    }
+
+    #[test]
+    fn single_datagrams_keep_their_distance() {
+        let sends = run(&mut paced(50_000_000), SECOND_NS, |_| 0);
+        assert!(sends.windows(2).all(|pair| (235_199..=235_201).contains(&(pair[1].0 - pair[0].0))));
+        assert!(sends.iter().all(|send| send.1 == 1));
+    }
+
+    #[test]
+    fn the_mean_rate_does_not_drift_where_gaps_are_no_whole_nanoseconds() {
+        for rate_bps in [1_000_003, 200_000_000, 999_999_937, 10_000_000_000] {
+            let sends = run(&mut paced(rate_bps), 10 * SECOND_NS, |now| now % 7 * 1000);
+            let count: usize = sends.iter().map(|send| send.1).sum();
+            let due = u128::from(rate_bps) * 10 / (1470 * 8);
+            assert!((count as u128).abs_diff(due) <= 88, "{count} of {due} at {rate_bps}");
+        }
+    }
+
+    #[test]
+    fn a_short_stall_is_made_up_for_and_a_long_one_dropped() {
+        let mut pace = paced(200_000_000);
+        assert_eq!(pace.due(0, 64), 1);
+        pace.sent(1);
+        assert_eq!(pace.due(588_000, 64), 10);
+        pace.sent(10);
+        assert_eq!(pace.due(SECOND_NS, 64), 64);
+        pace.sent(64);
+        assert_eq!(pace.due(SECOND_NS, 64), 0, "the rest is dropped");
+        assert_eq!(pace.burst_max, 64);
+        assert!(pace.behind_max_ns > 900_000_000);
+        assert_eq!(pace.due_ns(), SECOND_NS + 58_800, "from there on it goes on as before");
+    }
+
+    #[test]
+    fn fast_flows_send_several_at_once() {
+        let sends = run(&mut paced(10_000_000_000), SECOND_NS, |_| 0);
+        assert!(sends.iter().all(|send| send.1 == 44));
+        let sends = run(&mut paced(1_000_000_000), SECOND_NS / 10, |_| 0);
+        assert!(sends.iter().all(|send| send.1 == 1));
+    }
+
+    #[test]
+    fn a_spacing_is_from_beginning_to_beginning() {
+        let mut pace = Pace::new(64, None, Some(120_000), 64).unwrap();
+        let sends = run(&mut pace, SECOND_NS, |_| 0);
+        assert!(sends.windows(2).all(|pair| pair[1].0 - pair[0].0 == 120_000));
+        assert!(Pace::new(64, None, None, 64).is_none());
+    }
+}

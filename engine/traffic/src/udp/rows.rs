@@ -1,0 +1,273 @@
+//! The tables `datagrams` and `histograms`.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+
+use crate::{
+    defaults::{DATAGRAM_ROWS_MAX_BYTES, HISTOGRAM_ROWS_MAX_BYTES},
+    samples::{Record, Tabular, meaning, take},
+};
+
+/// One flow, one sample interval: what became of its datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramRow {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Beginning of the interval, in nanoseconds since this end's origin.
+    pub start_ns: i64,
+    /// End of the interval, exclusive.
+    pub end_ns: i64,
+    /// Sent, or different ones received.
+    pub datagrams: u64,
+    /// Of those received, after a higher number.
+    pub reordered: u64,
+    /// Received again.
+    pub duplicates: u64,
+    /// Skipped, less those that came after all.
+    pub missing: i64,
+    /// Interarrival jitter at the end of the interval.
+    pub jitter_ns: Option<i64>,
+    /// Smallest, mean and largest delay.
+    pub delays_ns: Option<[i64; 3]>,
+}
+
+/// One bucket of a histogram of one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistogramRow {
+    /// Index of the flow.
+    pub flow: u32,
+    /// What was counted.
+    pub quantity: Quantity,
+    /// Smallest value of the bucket.
+    pub low: i64,
+    /// The first above it.
+    pub high: i64,
+    /// How many lay in it.
+    pub count: u64,
+}
+
+/// What a histogram is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// From one datagram to the next, in nanoseconds.
+    Spacing,
+    /// One-way delay above the flow's smallest, in nanoseconds.
+    Delay,
+    /// Numbers in a row that never came.
+    LossBurst,
+    /// How many later ones came before one that was reordered.
+    ReorderingExtent,
+}
+
+const QUANTITIES: [(Quantity, &str); 4] = [
+    (Quantity::Spacing, "spacing"),
+    (Quantity::Delay, "delay"),
+    (Quantity::LossBurst, "loss_burst"),
+    (Quantity::ReorderingExtent, "reordering_extent"),
+];
+
+/// Name, unit, whether it may be absent, and meaning of each number of a row of datagrams.
+#[rustfmt::skip]
+const DATAGRAM_COLUMNS: [(&str, &str, bool, &str); 10] = [
+    ("start_ns", "ns", false, "Beginning of the interval, since this end's origin. A sink's first row begins with the flow's first datagram."),
+    ("end_ns", "ns", false, "End of the interval, exclusive, since this end's origin."),
+    ("datagrams", "datagrams", false, "A source's: handed to the kernel. A sink's: different ones that its application received."),
+    ("reordered", "datagrams", false, "Of those received, after one with a higher number (RFC 4737). 0 at a source."),
+    ("duplicates", "datagrams", false, "Received again (RFC 5560); not among datagrams. 0 at a source."),
+    ("missing", "datagrams", false, "Numbers that were skipped, less skipped ones that came after all: negative where more came than were skipped. 0 at a source. What is still missing after the drain is lost."),
+    ("jitter_ns", "ns", true, "Interarrival jitter at the end of the interval (RFC 3550), from the kernel's times. With UDP_GRO from the first datagram of each buffer. Absent at a source."),
+    ("delay_min_ns", "ns", true, "Smallest difference of receiving and sending time, each by its own host's wall clock: it may be negative. With UDP_GRO of the first datagram of each buffer, as the others. Absent at a source, and where nothing came."),
+    ("delay_mean_ns", "ns", true, "Mean of the same."),
+    ("delay_max_ns", "ns", true, "Largest of the same."),
+];
+
+#[rustfmt::skip]
+const HISTOGRAM_COLUMNS: [(&str, &str, &str); 3] = [
+    ("low", "", "Smallest value of the bucket: in nanoseconds for spacing and delay, otherwise in datagrams."),
+    ("high", "", "The first value above the bucket. Buckets of times are 1 % wide at most, others 0.1 %."),
+    ("count", "", "How many values lay in the bucket. Empty buckets have no row."),
+];
+
+const ROLE: (&str, &str) = ("role", "Which end saw this: source or sink.");
+const FLOW: (&str, &str) = ("flow", "Index of the flow in its trial, from 0.");
+const QUANTITY: (&str, &str) = (
+    "quantity",
+    "spacing: from one datagram of the flow to its next; a source's from the times it handed them over, 0 between those \
+     handed over together, a sink's from the kernel's times, with UDP_GRO from buffer to buffer. delay: receiving less \
+     sending time, above the flow's smallest. loss_burst: numbers in a row that never came. reordering_extent: how many \
+     later ones had come before one that was reordered (RFC 4737, 4.2.1). A sink's only, but spacing.",
+);
+
+const ABSENT: i64 = i64::MIN;
+
+impl Record for DatagramRow {
+    const BYTES: usize = 4 + 8 * 10;
+    const LOG_MAX_BYTES: u64 = DATAGRAM_ROWS_MAX_BYTES;
+
+    fn encode(&self, record: &mut Vec<u8>) {
+        record.extend(self.flow.to_le_bytes());
+        for value in self.values() {
+            record.extend(value.unwrap_or(ABSENT).to_le_bytes());
+        }
+    }
+
+    fn decode(mut record: &[u8]) -> Self {
+        let rest = &mut record;
+        let flow = u32::from_le_bytes(take(rest));
+        let [start_ns, end_ns, datagrams, reordered, duplicates, missing, jitter_ns, delays_ns @ ..] =
+            [(); DATAGRAM_COLUMNS.len()].map(|()| i64::from_le_bytes(take(rest)));
+        Self {
+            flow,
+            start_ns,
+            end_ns,
+            datagrams: datagrams.cast_unsigned(),
+            reordered: reordered.cast_unsigned(),
+            duplicates: duplicates.cast_unsigned(),
+            missing,
+            jitter_ns: (jitter_ns != ABSENT).then_some(jitter_ns),
+            delays_ns: (delays_ns[0] != ABSENT).then_some(delays_ns),
+        }
+    }
+}
+
+impl DatagramRow {
+    /// In the order of [`DATAGRAM_COLUMNS`].
+    fn values(&self) -> [Option<i64>; DATAGRAM_COLUMNS.len()] {
+        let [datagrams, reordered, duplicates] =
+            [self.datagrams, self.reordered, self.duplicates].map(|count| Some(count.cast_signed()));
+        let [min_ns, mean_ns, max_ns] = self.delays_ns.map_or([None; 3], |delays_ns| delays_ns.map(Some));
+        [
+            Some(self.start_ns),
+            Some(self.end_ns),
+            datagrams,
+            reordered,
+            duplicates,
+            Some(self.missing),
+            self.jitter_ns,
+            min_ns,
+            mean_ns,
+            max_ns,
+        ]
+    }
+}
+
+impl Tabular for DatagramRow {
+    const TABLE: &'static str = "datagrams";
+    const TITLE: &'static str = "Datagrams: one row is one flow, one end, one sample interval";
+
+    fn schema() -> Schema {
+        let values = DATAGRAM_COLUMNS.into_iter().map(|(name, unit, nullable, description)| {
+            Field::new(name, DataType::Int64, nullable).with_metadata(meaning(unit, "", description))
+        });
+        Schema::new(key_fields().into_iter().chain(values).collect::<Vec<_>>())
+    }
+
+    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef> {
+        let mut columns = key_columns(role, rows.iter().map(|row| row.flow));
+        for column in 0..DATAGRAM_COLUMNS.len() {
+            let values = rows.iter().map(|row| row.values()[column]);
+            columns.push(Arc::new(values.collect::<Int64Array>()));
+        }
+        columns
+    }
+}
+
+impl Record for HistogramRow {
+    const BYTES: usize = 4 + 1 + 8 * 3;
+    const LOG_MAX_BYTES: u64 = HISTOGRAM_ROWS_MAX_BYTES;
+
+    fn encode(&self, record: &mut Vec<u8>) {
+        let code = QUANTITIES.iter().position(|(quantity, _)| *quantity == self.quantity);
+        record.extend(self.flow.to_le_bytes());
+        record.push(u8::try_from(code.unwrap_or(0)).unwrap_or(0));
+        record.extend(self.low.to_le_bytes());
+        record.extend(self.high.to_le_bytes());
+        record.extend(self.count.to_le_bytes());
+    }
+
+    fn decode(mut record: &[u8]) -> Self {
+        let rest = &mut record;
+        let flow = u32::from_le_bytes(take(rest));
+        let [code] = take(rest);
+        let quantity = QUANTITIES.get(usize::from(code)).map_or(Quantity::Spacing, |(quantity, _)| *quantity);
+        let (low, high) = (i64::from_le_bytes(take(rest)), i64::from_le_bytes(take(rest)));
+        Self { flow, quantity, low, high, count: u64::from_le_bytes(take(rest)) }
+    }
+}
+
+impl Tabular for HistogramRow {
+    const TABLE: &'static str = "histograms";
+    const TITLE: &'static str = "Histograms: one row is one bucket of one quantity of one flow at one end";
+
+    fn schema() -> Schema {
+        let quantity = Field::new(QUANTITY.0, DataType::Utf8, false).with_metadata(meaning("", "", QUANTITY.1));
+        let values = HISTOGRAM_COLUMNS.into_iter().map(|(name, unit, description)| {
+            Field::new(name, DataType::Int64, false).with_metadata(meaning(unit, "", description))
+        });
+        Schema::new(key_fields().into_iter().chain([quantity]).chain(values).collect::<Vec<_>>())
+    }
+
+    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef> {
+        let name = |of: Quantity| QUANTITIES.iter().find(|(quantity, _)| *quantity == of).map_or("", |(_, name)| *name);
+        let mut columns = key_columns(role, rows.iter().map(|row| row.flow));
+        columns.push(Arc::new(StringArray::from_iter_values(rows.iter().map(|row| name(row.quantity)))));
+        columns.push(Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.low))));
+        columns.push(Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.high))));
+        columns.push(Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.count.cast_signed()))));
+        columns
+    }
+}
+
+fn key_fields() -> [Field; 2] {
+    [
+        Field::new(ROLE.0, DataType::Utf8, false).with_metadata(meaning("", "", ROLE.1)),
+        Field::new(FLOW.0, DataType::Int32, false).with_metadata(meaning("", "", FLOW.1)),
+    ]
+}
+
+fn key_columns(role: &str, flows: impl Iterator<Item = u32> + Clone) -> Vec<ArrayRef> {
+    vec![
+        Arc::new(StringArray::from_iter_values(flows.clone().map(|_| role))),
+        Arc::new(Int32Array::from_iter_values(flows.map(u32::cast_signed))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_survive_their_records() {
+        let row = DatagramRow {
+            flow: 3,
+            start_ns: -1,
+            end_ns: i64::MAX,
+            datagrams: 5,
+            reordered: 1,
+            duplicates: 2,
+            missing: -4,
+            jitter_ns: None,
+            delays_ns: Some([-7, 0, 7]),
+        };
+        for row in [row, DatagramRow { jitter_ns: Some(9), delays_ns: None, ..row }] {
+            let mut record = Vec::new();
+            row.encode(&mut record);
+            assert_eq!((record.len(), DatagramRow::decode(&record)), (DatagramRow::BYTES, row));
+        }
+        for (quantity, _) in QUANTITIES {
+            let row = HistogramRow { flow: 1, quantity, low: 0, high: 1, count: u64::MAX };
+            let mut record = Vec::new();
+            row.encode(&mut record);
+            assert_eq!((record.len(), HistogramRow::decode(&record)), (HistogramRow::BYTES, row));
+        }
+    }
+
+    #[test]
+    fn every_column_says_what_it_means() {
+        for field in DatagramRow::schema().fields().iter().chain(HistogramRow::schema().fields()) {
+            assert!(field.metadata().contains_key("description"), "{} is not described", field.name());
+        }
+    }
+}

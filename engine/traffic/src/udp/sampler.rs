@@ -1,0 +1,119 @@
+//! Turns the flows' counters into samples and rows of datagrams, all flows at the same moment.
+
+use std::time::Duration;
+
+use sys::TcpInfo;
+use wire::Role;
+
+use super::{
+    rows::DatagramRow,
+    stream::{Tally, UdpFlow, UdpFlows},
+};
+use crate::samples::{Log, Sample, SampleLog};
+
+/// Where each flow's last sample ended.
+pub struct Sampler {
+    role: Role,
+    length: u64,
+    interval_ns: i64,
+    next_ns: i64,
+    marks: Vec<Mark>,
+    /// The samples so far.
+    pub samples: SampleLog,
+    /// The rows of datagrams so far.
+    pub datagrams: Log<DatagramRow>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    at_ns: Option<i64>,
+    bytes: u64,
+    tally: Tally,
+    closed: bool,
+}
+
+impl Sampler {
+    /// A sampler for so many flows of datagrams of `length` bytes. A source's first sample begins at the origin, a sink's
+    /// with the flow's first datagram.
+    pub fn new(role: Role, flows: usize, length: u32, interval: Duration) -> Self {
+        let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX).max(1);
+        let at_ns = (role == Role::Source).then_some(0);
+        let marks = vec![Mark { at_ns, ..Mark::default() }; flows];
+        let length = length.max(1).into();
+        Self {
+            role,
+            length,
+            interval_ns,
+            next_ns: interval_ns,
+            marks,
+            samples: SampleLog::new(),
+            datagrams: Log::new(),
+        }
+    }
+
+    /// How long until the next samples are due.
+    pub fn due_in(&self, now_ns: i64) -> Duration {
+        Duration::from_nanos(u64::try_from(self.next_ns - now_ns).unwrap_or(0))
+    }
+
+    /// Takes a sample of every flow, if it is time.
+    pub fn sample_if_due(&mut self, flows: &UdpFlows) {
+        let now_ns = flows.now_ns();
+        if now_ns < self.next_ns {
+            return;
+        }
+        self.sample(flows);
+        // A late sample makes a longer interval, not several short ones afterwards.
+        self.next_ns = (now_ns / self.interval_ns + 1) * self.interval_ns;
+    }
+
+    /// Takes a sample of every flow now. A flow that has ended gets its last one, up to its end.
+    pub fn sample(&mut self, flows: &UdpFlows) {
+        for (index, flow) in flows.all.iter().enumerate() {
+            if let Some((sample, row)) = self.next_rows(index, flow, flows) {
+                self.samples.push(&sample);
+                self.datagrams.push(&row);
+            }
+        }
+    }
+
+    fn next_rows(&mut self, index: usize, flow: &UdpFlow, flows: &UdpFlows) -> Option<(Sample, DatagramRow)> {
+        let mark = self.marks.get_mut(index).filter(|mark| !mark.closed)?;
+        // The order matters: an ending that is seen here has all its bytes in the counter that is read after it.
+        let ended_ns = flow.ending().map(|ending| ending.at_ns);
+        let first_byte_ns = flow.first_byte_ns();
+        let (now_ns, bytes, tally) = (flows.now_ns(), flow.bytes(), take_tally(flow));
+        if self.role == Role::Sink {
+            mark.at_ns = mark.at_ns.or(first_byte_ns);
+        }
+        mark.closed = ended_ns.is_some();
+        let start_ns = mark.at_ns?;
+        // What a sink waits for once the source has stopped is no time in which it could have received.
+        let end_ns = ended_ns.or(tally.ended_ns).unwrap_or(now_ns).min(now_ns).max(start_ns);
+        let (flow, passed) = (flow.index, bytes - mark.bytes);
+        let tcp_info = TcpInfo::from_bytes(&[]);
+        let sample = Sample { flow, start_ns, end_ns, bytes: passed, tcp_info, bbr: None };
+        let row = DatagramRow {
+            flow,
+            start_ns,
+            end_ns,
+            datagrams: passed / self.length,
+            reordered: tally.reordered - mark.tally.reordered,
+            duplicates: tally.duplicates - mark.tally.duplicates,
+            missing: tally.missing.cast_signed() - mark.tally.missing.cast_signed(),
+            jitter_ns: tally.jitter_ns.map(u64::cast_signed),
+            delays_ns: tally.delays.map(|delays| [delays.min_ns, delays.mean_ns(), delays.max_ns]),
+        };
+        (mark.at_ns, mark.bytes, mark.tally) = (Some(end_ns), bytes, tally);
+        let any = passed > 0 || row.duplicates > 0 || row.missing != 0;
+        (any || end_ns > start_ns).then_some((sample, row))
+    }
+}
+
+/// The delays are those of the interval: the next one begins without any.
+fn take_tally(flow: &UdpFlow) -> Tally {
+    let mut tally = flow.connection.tally();
+    let taken = *tally;
+    tally.delays = None;
+    taken
+}

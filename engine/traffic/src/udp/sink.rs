@@ -1,0 +1,291 @@
+//! The receiving thread of one flow.
+
+use std::{
+    io,
+    sync::atomic::{AtomicI64, Ordering},
+    time::Instant,
+};
+
+use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
+use wire::{DatagramHeader, DatagramKind, FlowEnd, Strangers, UdpCounts, UdpSettings};
+
+use super::{
+    arrivals::{Arrivals, Delays},
+    histograms,
+    rows::{HistogramRow, Quantity},
+    sequence::{Arrival, Sequence},
+    stream::{NotOurs, Outcome, UdpFlow, UdpFlows},
+};
+use crate::{
+    defaults::{DUPLICATES_AWAITED, GONE_AWAITED, GRO_BUFFER_BYTES, GRO_BUFFERS, LATE_AWAITED},
+    flow::cpu_since,
+    time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
+};
+
+/// What the coordinator of a sink knows of the source's time, since the origin.
+pub struct Expected {
+    /// When the first of all flows began.
+    pub begun_ns: AtomicI64,
+    /// When the source must have stopped.
+    pub stopped_ns: AtomicI64,
+}
+
+/// Not known yet.
+pub const NOT_YET: i64 = i64::MAX;
+
+/// Receives until the flow is over: its source has said so, or must have stopped, or is silent for too long.
+pub fn receive(flow: &UdpFlow, flows: &UdpFlows, expected: &Expected, settings: &UdpSettings, together: bool) {
+    let mut batch = if together {
+        ReceiveBatch::new(GRO_BUFFERS, GRO_BUFFER_BYTES)
+    } else {
+        // One byte more shows which datagrams are too long.
+        ReceiveBatch::new(RECEIVE_BATCH_MAX, settings.length_bytes as usize + 1)
+    };
+    let mut receiver = Receiver::new(flow, settings);
+    let mut running = None;
+    let over = loop {
+        match batch.receive(&flow.connection.socket) {
+            Ok(buffers) => {
+                receiver.take(buffers);
+                receiver.publish(flows);
+                if running.is_none() && flow.bytes() > 0 {
+                    // What the thread costs counts from the first datagram: before it, the thread only waits.
+                    running = Some((sys::thread_cpu().ok(), Instant::now()));
+                    // The source counts the duration from here; the coordinator says it again.
+                    flow.connection.say(DatagramKind::Running, 0);
+                }
+            }
+            Err(error) if is_passing(&error) => {}
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => receiver.is_gone(flows.now_ns(), &error),
+            Err(error) => break Err(error.to_string()),
+        }
+        if flows.aborted().is_some() {
+            break Ok(());
+        }
+        match receiver.judge(flows.now_ns(), expected) {
+            Verdict::GoOn => {}
+            Verdict::Over => break Ok(()),
+            Verdict::Broken(reason) => break Err(reason),
+        }
+    };
+    let cpu = running.map(|(cpu, began)| cpu_since(cpu, began)).unwrap_or_default();
+    let at_ns = receiver.ended_ns().unwrap_or_else(|| flows.now_ns());
+    receiver.leave();
+    match over {
+        Ok(()) => flows.end_at(flow, at_ns, flows.aborted().unwrap_or(FlowEnd::Drained), None, cpu),
+        Err(reason) => flows.end_at(flow, at_ns, FlowEnd::Broken, Some(reason), cpu),
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+enum Verdict {
+    GoOn,
+    Over,
+    Broken(String),
+}
+
+/// What a sink counts of one flow.
+struct Receiver<'a> {
+    flow: &'a UdpFlow,
+    length: usize,
+    silence_ns: i64,
+    drain_ns: i64,
+    sequence: Sequence,
+    arrivals: Arrivals,
+    strangers: Strangers,
+    fresh: u64,
+    last_ns: Option<i64>,
+    /// What the source says it sent, once it has stopped.
+    sent: Option<u64>,
+    stopped_ns: Option<i64>,
+    /// Since when the source's port is closed, and the kernel's word for it.
+    gone: Option<(i64, String)>,
+    /// When the drain was over; what comes now is late.
+    drained_ns: Option<i64>,
+}
+
+impl<'a> Receiver<'a> {
+    fn new(flow: &'a UdpFlow, settings: &UdpSettings) -> Self {
+        let pause_ns = settings.spacing_ns.unwrap_or_else(|| {
+            settings.rate_bps.map_or(0, |rate_bps| u64::from(settings.length_bytes) * 8_000_000_000 / rate_bps)
+        });
+        // A slow flow is silent between its datagrams.
+        let pause_ns = i64::try_from(pause_ns.saturating_mul(3)).unwrap_or(i64::MAX);
+        Self {
+            flow,
+            length: settings.length_bytes as usize,
+            silence_ns: microseconds_to_ns(settings.silence_timeout_us).max(pause_ns),
+            drain_ns: microseconds_to_ns(settings.drain_us),
+            sequence: Sequence::new(),
+            arrivals: Arrivals::new(),
+            strangers: Strangers::default(),
+            fresh: 0,
+            last_ns: None,
+            sent: None,
+            stopped_ns: None,
+            gone: None,
+            drained_ns: None,
+        }
+    }
+
+    fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) {
+        for buffer in buffers {
+            let size = buffer.segment_bytes.unwrap_or(buffer.bytes.len()).max(1);
+            // All of a buffer came at one time: its first datagram stands for it.
+            let mut arrived_ns = buffer.arrived_unix_ns;
+            for datagram in buffer.bytes.chunks(size) {
+                match self.flow.connection.header_of(datagram) {
+                    Ok(header) => self.take_one(header, datagram.len(), &mut arrived_ns),
+                    Err(NotOurs::NotAnEngine) if self.flow.connection.answer_again(datagram) => {}
+                    // Said more than once, and the rest of it is heard here.
+                    Err(NotOurs::NotAnEngine) if self.flow.connection.is_answer(datagram) => {}
+                    Err(not_ours) => not_ours.count(&mut self.strangers),
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn take_one(&mut self, header: DatagramHeader, length: usize, arrived_ns: &mut Option<i64>) {
+        match header.kind {
+            DatagramKind::Data if length == self.length => self.take_data(header, arrived_ns),
+            DatagramKind::Trial if length == self.length => {}
+            DatagramKind::End => {
+                self.sent = self.sent.or(Some(header.sequence));
+                self.flow.connection.say(DatagramKind::Ended, 0);
+            }
+            _ => NotOurs::NotAnEngine.count(&mut self.strangers),
+        }
+    }
+
+    #[inline]
+    fn take_data(&mut self, header: DatagramHeader, arrived_ns: &mut Option<i64>) {
+        if self.drained_ns.is_some() {
+            return self.sequence.take_late(header.sequence);
+        }
+        match self.sequence.take(header.sequence) {
+            Arrival::New => self.fresh += 1,
+            Arrival::Duplicate | Arrival::TooOld => {}
+            Arrival::Implausible => return NotOurs::NotAnEngine.count(&mut self.strangers),
+        }
+        if let Some(arrived_ns) = arrived_ns.take() {
+            self.arrivals.observe(arrived_ns, header.sent_unix_ns);
+        }
+    }
+
+    /// Tells the coordinator what has come.
+    fn publish(&mut self, flows: &UdpFlows) {
+        let now_ns = flows.now_ns();
+        if self.fresh > 0 {
+            self.last_ns = Some(now_ns);
+        }
+        if self.sent.is_some() {
+            self.stopped_ns = self.stopped_ns.or(Some(now_ns));
+        }
+        let mut tally = self.flow.connection.tally();
+        tally.reordered = self.sequence.reordered;
+        tally.duplicates = self.sequence.duplicates;
+        tally.missing = self.sequence.missing();
+        tally.jitter_ns = self.arrivals.jitter_ns();
+        tally.delays = merged(tally.delays, self.arrivals.interval.take());
+        tally.ended_ns = self.ended_ns();
+        drop(tally);
+        let bytes = usize::try_from(self.fresh).unwrap_or(usize::MAX).saturating_mul(self.length);
+        self.fresh = 0;
+        if bytes > 0 {
+            self.flow.passed(bytes, flows.origin());
+        }
+    }
+
+    /// When the flow was over, once its source has stopped: its last datagram may come after the word of that.
+    fn ended_ns(&self) -> Option<i64> {
+        self.stopped_ns.map(|stopped_ns| stopped_ns.max(self.last_ns.unwrap_or(stopped_ns)))
+    }
+
+    /// A word that was said to the source came back: it may have ended as it should, and what it sent before is waiting.
+    fn is_gone(&mut self, now_ns: i64, error: &io::Error) {
+        if self.gone.is_none() {
+            self.gone = Some((now_ns, error.to_string()));
+        }
+    }
+
+    fn judge(&mut self, now_ns: i64, expected: &Expected) -> Verdict {
+        if let Some(drained_ns) = self.drained_ns {
+            return if now_ns - drained_ns >= self.drain_ns.min(nanoseconds(LATE_AWAITED)) {
+                Verdict::Over
+            } else {
+                Verdict::GoOn
+            };
+        }
+        let Some(stopped_ns) = self.stopped_ns else { return self.judge_silence(now_ns, expected) };
+        let complete = self.sent.is_some_and(|sent| self.sequence.unique >= sent);
+        let awaited_ns = self.drain_ns.min(if complete { nanoseconds(DUPLICATES_AWAITED) } else { i64::MAX });
+        if now_ns - stopped_ns < awaited_ns {
+            return Verdict::GoOn;
+        }
+        self.sequence.finish(self.sent);
+        if complete {
+            return Verdict::Over;
+        }
+        self.drained_ns = Some(now_ns);
+        Verdict::GoOn
+    }
+
+    /// Of a flow whose source has not said that it stopped.
+    fn judge_silence(&self, now_ns: i64, expected: &Expected) -> Verdict {
+        if let Some((gone_ns, error)) = &self.gone
+            && now_ns - gone_ns > nanoseconds(GONE_AWAITED)
+        {
+            return Verdict::Broken(format!("its source is gone without a word: {error}"));
+        }
+        let since_ns = self.last_ns.unwrap_or(expected.begun_ns.load(Ordering::Relaxed));
+        let silent_ns = now_ns.saturating_sub(since_ns);
+        let stopped = now_ns.saturating_sub(self.drain_ns) > expected.stopped_ns.load(Ordering::Relaxed);
+        if silent_ns < self.silence_ns && !stopped {
+            return Verdict::GoOn;
+        }
+        let silent = from_nanoseconds(silent_ns.max(0)).as_secs_f64();
+        Verdict::Broken(match self.last_ns {
+            None => format!("no datagram came within {silent:.1} s of the first of another flow"),
+            Some(_) => format!("silent for {silent:.1} s, and its source never said that it had stopped"),
+        })
+    }
+
+    fn leave(mut self) {
+        if self.drained_ns.is_none() {
+            self.sequence.finish(self.sent);
+        }
+        let flow = self.flow.index;
+        let sequence = &self.sequence;
+        let (delay, below) = self.arrivals.delay.above_min();
+        let rows: Vec<HistogramRow> = histograms::rows(flow, Quantity::Spacing, &self.arrivals.spacing, 0)
+            .chain(histograms::rows(flow, Quantity::Delay, delay, below))
+            .chain(histograms::rows(flow, Quantity::LossBurst, &sequence.loss_bursts, 0))
+            .chain(histograms::rows(flow, Quantity::ReorderingExtent, &sequence.extents, 0))
+            .collect();
+        let counts = UdpCounts {
+            datagrams: sequence.unique,
+            reordered: sequence.reordered,
+            reordering_extent_max: sequence.extent_max,
+            duplicates: sequence.duplicates,
+            late: sequence.late,
+            loss_bursts: sequence.loss_bursts.len(),
+            loss_burst_max: sequence.loss_burst_max,
+            socket_dropped: sys::socket_drops(&self.flow.connection.socket).ok().map(u64::from),
+            jitter_ns: self.arrivals.jitter_ns(),
+            delay_min_ns: self.arrivals.delay.min_ns,
+            ..UdpCounts::default()
+        };
+        self.flow.connection.leave(Outcome { counts, histograms: rows, strangers: self.strangers });
+    }
+}
+
+fn merged(one: Option<Delays>, other: Option<Delays>) -> Option<Delays> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.merged(other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,273 @@
+//! The sending threads: one for each flow that sends as fast as it can, one for all flows that keep a pace.
+
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    io,
+    net::UdpSocket,
+    num::NonZero,
+    thread,
+    time::{Duration, Instant},
+};
+
+use hdrhistogram::Histogram;
+use rustix::net::SendFlags;
+use wire::{CpuTime, DatagramKind, FlowEnd, UdpCounts, UdpSettings};
+
+use super::{
+    histograms,
+    outgoing::Outgoing,
+    pace::Pace,
+    rows::Quantity,
+    stream::{Outcome, Stream, UdpFlow, UdpFlows},
+};
+use crate::{
+    defaults::{END_MARK_INTERVAL, END_MARKS, PACER_SPIN, REFUSED_PAUSE, STOP_CHECK},
+    flow::cpu_since,
+    time::nanoseconds,
+};
+
+/// One flow as its thread sees it.
+struct Sender<'a> {
+    flow: &'a UdpFlow,
+    outgoing: Outgoing,
+    pace: Option<Pace>,
+    spacing: Histogram<u64>,
+    last_ns: Option<u64>,
+    refused: u64,
+    burst_max: u64,
+}
+
+/// Sends as fast as the kernel takes it, until told to stop.
+pub fn send_flood(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
+    let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
+    let mut sender = Sender::new(flow, settings, segmented);
+    let mut broken = None;
+    while broken.is_none() && !flows.sending_stopped() {
+        let most = sender.outgoing.together();
+        match sender.send(flows, most, now_ns(flows), SendFlags::empty()) {
+            Ok(true) => {}
+            Ok(false) => thread::sleep(REFUSED_PAUSE),
+            Err(error) => broken = Some(error.to_string()),
+        }
+        broken = broken.or_else(|| flow.connection.failure().cloned());
+    }
+    sender.end(flows, broken, cpu_since(cpu, began));
+}
+
+/// Sends all flows at their pace, until told to stop. The CPU time of the thread is told as the first flow's.
+pub fn send_paced(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
+    let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
+    // The kernel may put a sleep off by 50 us otherwise, to wake several threads at once.
+    let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
+    let mut senders: Vec<Sender<'_>> = all.iter().map(|flow| Sender::new(flow, settings, segmented)).collect();
+    let mut broken: Vec<Option<String>> = vec![None; senders.len()];
+    let mut schedule = begin_all(&mut senders, now_ns(flows));
+    while !flows.sending_stopped() {
+        let Some(&Reverse((due_ns, index))) = schedule.peek() else { break };
+        let now_ns = now_ns(flows);
+        if due_ns > now_ns {
+            wait(due_ns - now_ns);
+            all.iter().take(1).for_each(|flow| flow.meter.answer_if_asked(|| flows.now_ns()));
+            continue;
+        }
+        schedule.pop();
+        let sender = &mut senders[index];
+        match sender.send_due(flows, now_ns) {
+            Ok(next_ns) => match sender.flow.connection.failure() {
+                None => schedule.push(Reverse((next_ns, index))),
+                Some(reason) => broken[index] = Some(reason.clone()),
+            },
+            Err(error) => broken[index] = Some(error.to_string()),
+        }
+        if let Some(reason) = broken[index].take() {
+            // Its end must be known at once, and the others go on.
+            sender.leave_broken(flows, reason);
+        }
+    }
+    let mut cpu = cpu_since(cpu, began);
+    end_all(senders, flows, &mut cpu);
+}
+
+fn begin_all(senders: &mut [Sender<'_>], now_ns: u64) -> BinaryHeap<Reverse<(u64, usize)>> {
+    let count = senders.len();
+    let due = senders.iter_mut().enumerate().filter_map(|(index, sender)| {
+        let pace = sender.pace.as_mut()?;
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        pace.begin(now_ns, index as f64 / count as f64);
+        Some(Reverse((pace.due_ns(), index)))
+    });
+    due.collect()
+}
+
+/// Sleeps as far as a sleep can be trusted, and no longer than a stop may wait; the last of it is up to the caller, who
+/// looks at the clock again and again.
+fn wait(left_ns: u64) {
+    let left = Duration::from_nanos(left_ns);
+    match left.checked_sub(PACER_SPIN) {
+        Some(sleep) if !sleep.is_zero() => thread::sleep(sleep.min(STOP_CHECK)),
+        _ => std::hint::spin_loop(),
+    }
+}
+
+impl<'a> Sender<'a> {
+    fn new(flow: &'a UdpFlow, settings: &UdpSettings, segmented: bool) -> Self {
+        let outgoing = Outgoing::new(flow.index, flow.connection.tag, settings.length_bytes as usize, segmented);
+        let together = outgoing.together();
+        Self {
+            flow,
+            pace: Pace::new(settings.length_bytes, settings.rate_bps, settings.spacing_ns, together),
+            outgoing,
+            spacing: histograms::of_times(),
+            last_ns: None,
+            refused: 0,
+            burst_max: 0,
+        }
+    }
+
+    /// Sends what is due, and says when to look again.
+    fn send_due(&mut self, flows: &UdpFlows, now_ns: u64) -> io::Result<u64> {
+        let together = self.outgoing.together();
+        let count = self.pace.as_mut().map_or(0, |pace| pace.due(now_ns, together));
+        let taken = count == 0 || self.send(flows, count, now_ns, SendFlags::DONTWAIT)?;
+        let due_ns = self.pace.as_ref().map_or(u64::MAX, Pace::due_ns);
+        let pause_ns = if taken { 0 } else { REFUSED_PAUSE.as_nanos() };
+        Ok(due_ns.max(now_ns + u64::try_from(pause_ns).unwrap_or(0)))
+    }
+
+    /// Sends up to `count` datagrams; says whether the kernel took any.
+    fn send(&mut self, flows: &UdpFlows, count: usize, now_ns: u64, flags: SendFlags) -> io::Result<bool> {
+        match self.outgoing.send(&self.flow.connection.socket, count, flags) {
+            Ok(sent) => {
+                self.sent(flows, sent, now_ns);
+                Ok(true)
+            }
+            Err(error) if is_refusal(&error) => {
+                // A thread that may wait waits for room, which is no refusal.
+                let waited = flags.is_empty() && error.kind() == io::ErrorKind::WouldBlock;
+                self.refused += if waited { 0 } else { count as u64 };
+                Ok(waited)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn sent(&mut self, flows: &UdpFlows, sent: usize, now_ns: u64) {
+        self.flow.passed(sent * self.outgoing.length(), flows.origin());
+        self.burst_max = self.burst_max.max(sent as u64);
+        if let Some(last_ns) = self.last_ns.replace(now_ns) {
+            histograms::record(&mut self.spacing, now_ns - last_ns, 1);
+        }
+        histograms::record(&mut self.spacing, 0, sent as u64 - 1);
+        if let Some(pace) = &mut self.pace {
+            pace.sent(sent);
+        }
+    }
+
+    /// Says that the flow has stopped, until the sink knows, and ends it.
+    fn end(mut self, flows: &UdpFlows, broken: Option<String>, cpu: CpuTime) {
+        let stopped_ns = flows.now_ns();
+        if broken.is_none() {
+            say_ended(&[&self], flows);
+        }
+        self.leave();
+        let end = if broken.is_some() { FlowEnd::Broken } else { flows.aborted().unwrap_or(FlowEnd::Drained) };
+        flows.end_at(self.flow, stopped_ns, end, broken, cpu);
+    }
+
+    fn leave_broken(&mut self, flows: &UdpFlows, reason: String) {
+        self.leave();
+        flows.end(self.flow, FlowEnd::Broken, Some(reason), CpuTime::default());
+    }
+
+    fn leave(&mut self) {
+        let counts = UdpCounts {
+            datagrams: self.outgoing.next,
+            refused: self.refused,
+            behind_max_ns: self.pace.as_ref().map(|pace| pace.behind_max_ns),
+            burst_max: Some(self.burst_max),
+            ..UdpCounts::default()
+        };
+        let histograms = histograms::rows(self.flow.index, Quantity::Spacing, &self.spacing, 0).collect();
+        self.flow.connection.leave(Outcome { counts, histograms, ..Outcome::default() });
+    }
+}
+
+fn end_all(senders: Vec<Sender<'_>>, flows: &UdpFlows, cpu: &mut CpuTime) {
+    let stopped_ns = flows.now_ns();
+    let running: Vec<Sender<'_>> = senders.into_iter().filter(|sender| sender.flow.ending().is_none()).collect();
+    say_ended(&running.iter().collect::<Vec<_>>(), flows);
+    for mut sender in running {
+        sender.leave();
+        let end = flows.aborted().unwrap_or(FlowEnd::Drained);
+        flows.end_at(sender.flow, stopped_ns, end, None, std::mem::take(cpu));
+    }
+}
+
+/// Tells each flow's sink how many datagrams were sent, until it says that it knows, or for a while.
+fn say_ended(senders: &[&Sender<'_>], flows: &UdpFlows) {
+    let mut unheard: Vec<&Sender<'_>> = senders.to_vec();
+    for _ in 0..END_MARKS {
+        for sender in &unheard {
+            sender.flow.connection.say(DatagramKind::End, sender.outgoing.next);
+        }
+        // Whoever stops the trial does not wait for an answer.
+        if flows.aborted().is_some() {
+            return;
+        }
+        thread::sleep(END_MARK_INTERVAL);
+        unheard.retain(|sender| !heard(sender.flow, DatagramKind::Ended));
+        if unheard.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Whether the sink has said this word, among what has come from it.
+pub fn heard(flow: &UdpFlow, word: DatagramKind) -> bool {
+    hear_until(&flow.connection, Some(word))
+}
+
+/// Takes what has come from the sink, and answers it where it asks.
+pub fn hear(stream: &Stream) {
+    hear_until(stream, None);
+}
+
+fn hear_until(stream: &Stream, word: Option<DatagramKind>) -> bool {
+    let mut bytes = [0; 64];
+    loop {
+        match receive_now(&stream.socket, &mut bytes) {
+            Ok(length) => {
+                let header = stream.header_of(&bytes[..length]);
+                if header.is_ok_and(|header| Some(header.kind) == word) {
+                    return true;
+                }
+                stream.answer_again(&bytes[..length]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                // What the kernel tells once is told here and not to the thread that sends.
+                stream.fail(error.to_string());
+                return false;
+            }
+        }
+    }
+}
+
+fn receive_now(socket: &UdpSocket, bytes: &mut [u8]) -> io::Result<usize> {
+    let (_, length) = rustix::net::recv(socket, bytes, rustix::net::RecvFlags::DONTWAIT)?;
+    Ok(length)
+}
+
+/// The kernel has no room: nothing is lost, and the same datagrams may be sent later.
+fn is_refusal(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock
+        || error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error())
+        || error.raw_os_error() == Some(rustix::io::Errno::NOMEM.raw_os_error())
+}
+
+fn now_ns(flows: &UdpFlows) -> u64 {
+    u64::try_from(nanoseconds(flows.origin().elapsed())).unwrap_or(0)
+}

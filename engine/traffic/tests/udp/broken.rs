@@ -1,0 +1,119 @@
+//! Flows that do not come up, or break.
+
+use std::{
+    net::UdpSocket,
+    time::{Duration, Instant},
+};
+
+use wire::{ANSWER_BYTES, FlowEnd, Opening, Role, UdpSettings};
+
+use crate::support::{ANSWER, End, TOKEN, connect, listen, settings};
+
+#[test]
+fn a_flow_that_never_came_up_is_counted_and_the_others_go_on() {
+    let udp = UdpSettings { connect_timeout_us: 1_500_000, ..settings(2) };
+    let sink = End::begin(listen(Role::Sink, udp.clone()));
+    let port = sink.listening_port();
+    // Somebody who knows the secret takes the place of flow 1, and then is silent.
+    let place = UdpSocket::bind("127.0.0.1:0").unwrap();
+    place.send_to(&Opening { token: TOKEN, flow: 1 }.encode(), ("127.0.0.1", port)).unwrap();
+    let mut answer = [0; ANSWER_BYTES];
+    place.recv(&mut answer).unwrap();
+    let source =
+        End::begin(connect(Role::Source, "127.0.0.1", port, UdpSettings { silence_timeout_us: 300_000, ..udp }));
+    source.connected();
+    sink.connected();
+    source.control.start(Instant::now());
+    let source = source.told().report;
+    let incomplete = source.incomplete.unwrap();
+    assert_eq!(incomplete.kind, "broken");
+    assert!(incomplete.message.contains("1 of 2 flows broke; flow 1: it never came up"), "{}", incomplete.message);
+    assert_eq!(source.flows[0].end, FlowEnd::Drained);
+    assert!(source.flows[0].bytes > 0 && source.flows[1].bytes == 0);
+    drop(sink);
+}
+
+#[test]
+fn a_sink_tells_which_flow_sent_nothing() {
+    let udp = UdpSettings { silence_timeout_us: 400_000, ..settings(2) };
+    let sink = End::begin(listen(Role::Sink, udp.clone()));
+    let port = sink.listening_port();
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    silent.send_to(&Opening { token: TOKEN, flow: 1 }.encode(), ("127.0.0.1", port)).unwrap();
+    let source =
+        End::begin(connect(Role::Source, "127.0.0.1", port, UdpSettings { connect_timeout_us: 500_000, ..udp }));
+    source.connected();
+    sink.connected();
+    source.control.start(Instant::now());
+    let (source, sink) = (source.told(), sink.told().report);
+    let incomplete = sink.incomplete.unwrap();
+    assert!(incomplete.message.contains("1 of 2 flows broke; flow 1: no datagram came"), "{}", incomplete.message);
+    assert_eq!(sink.flows[0].end, FlowEnd::Drained);
+    assert_eq!(sink.flows[0].bytes, source.report.flows[0].bytes);
+}
+
+#[test]
+fn a_peer_that_is_gone_breaks_the_flow_with_the_kernels_word() {
+    let idle = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = idle.local_addr().unwrap().port();
+    let source = End::begin(connect(Role::Source, "127.0.0.1", port, settings(1)));
+    let mut opening = [0; wire::OPENING_BYTES];
+    let (_, from) = idle.recv_from(&mut opening).unwrap();
+    let opening = Opening::decode(&opening).unwrap();
+    idle.send_to(&opening.answer(ANSWER), from).unwrap();
+    source.connected();
+    drop(idle);
+    let begun = Instant::now();
+    source.control.start(begun);
+    let report = source.told().report;
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("broken"));
+    assert!(report.flows[0].error.as_ref().is_some_and(|error| error.contains("refused")), "{:?}", report.flows[0]);
+}
+
+#[test]
+fn a_source_whose_datagrams_never_arrive_ends_by_itself() {
+    let idle = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = idle.local_addr().unwrap().port();
+    let udp = UdpSettings { silence_timeout_us: 300_000, ..settings(1) };
+    let source = End::begin(connect(Role::Source, "127.0.0.1", port, udp));
+    let mut opening = [0; wire::OPENING_BYTES];
+    let (_, from) = idle.recv_from(&mut opening).unwrap();
+    idle.send_to(&Opening::decode(&opening).unwrap().answer(ANSWER), from).unwrap();
+    source.connected();
+    source.control.start(Instant::now());
+    let report = source.told().report;
+    assert_eq!(report.flows[0].end, FlowEnd::Broken);
+    assert!(report.flows[0].error.as_ref().is_some_and(|error| error.contains("of no datagram within")));
+}
+
+#[test]
+fn a_sink_does_not_wait_forever_for_a_source_that_fell_silent() {
+    let udp = UdpSettings { duration_us: 60_000_000, silence_timeout_us: 300_000, ..settings(1) };
+    let sink = End::begin(listen(Role::Sink, udp));
+    let port = sink.listening_port();
+    let source = UdpSocket::bind("127.0.0.1:0").unwrap();
+    source.connect(("127.0.0.1", port)).unwrap();
+    source.send(&Opening { token: TOKEN, flow: 0 }.encode()).unwrap();
+    sink.connected();
+    let header = wire::DatagramHeader {
+        kind: wire::DatagramKind::Data,
+        flow: 0,
+        tag: wire::datagram_tag(TOKEN, ANSWER),
+        sequence: 0,
+        sent_unix_ns: 0,
+    };
+    // 0, 2 and 1, one of them twice: what is counted does not depend on how the flow ended.
+    for sequence in [0, 2, 1, 1] {
+        let mut datagram = vec![0; 1000];
+        datagram[..32].copy_from_slice(&wire::DatagramHeader { sequence, ..header }.encode());
+        source.send(&datagram).unwrap();
+    }
+    let told = sink.told();
+    let counts = told.counts(0);
+    assert_eq!((counts.datagrams, counts.reordered, counts.duplicates), (3, 1, 1));
+    assert_eq!(counts.reordering_extent_max, 1);
+    assert_eq!(told.sum("datagrams", "reordered"), 1);
+    let incomplete = told.report.incomplete.unwrap();
+    assert!(incomplete.message.contains("1 of 1 flows broke; flow 0: silent for"), "{}", incomplete.message);
+}

@@ -1,0 +1,8 @@
+//! Both ends of real trials of datagrams over loopback, in one process.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod broken;
+mod strangers;
+mod support;
+mod whole;

@@ -1,0 +1,188 @@
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::reader::StreamReader;
+use traffic::{Control, Outbox, SampleBatch};
+use wire::{Connected, Event, Failed, Meeting, Prepare, Report, Role, Test, Token, UdpCounts, UdpSettings};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+pub const TOKEN: Token = Token([1; 16]);
+pub const ANSWER: Token = Token([2; 16]);
+
+/// One end of a trial, running on its own thread.
+pub struct End {
+    pub control: Arc<Control>,
+    tables: Arc<Mutex<Tables>>,
+    events: Receiver<Event>,
+    thread: JoinHandle<()>,
+}
+
+type Tables = HashMap<String, Vec<RecordBatch>>;
+
+struct Collector {
+    events: Mutex<Sender<Event>>,
+    tables: Arc<Mutex<Tables>>,
+}
+
+impl Outbox for Collector {
+    fn event(&self, event: Event) {
+        let _ = self.events.lock().unwrap().send(event);
+    }
+
+    fn samples(&self, stream: SampleBatch) {
+        for batch in StreamReader::try_new(&stream.0[..], None).unwrap().map(Result::unwrap) {
+            let table = batch.schema().metadata()["table"].clone();
+            self.tables.lock().unwrap().entry(table).or_default().push(batch);
+        }
+    }
+}
+
+/// What one end told.
+pub struct Told {
+    pub report: Report,
+    tables: Tables,
+}
+
+impl End {
+    pub fn begin(prepare: Prepare) -> Self {
+        let (sender, events) = channel();
+        let tables = Arc::new(Mutex::new(Tables::new()));
+        let collector = Collector { events: Mutex::new(sender), tables: tables.clone() };
+        let control = Arc::new(Control::default());
+        let held = control.clone();
+        let thread = thread::spawn(move || traffic::carry_out(&prepare, &held, &collector));
+        Self { control, tables, events, thread }
+    }
+
+    pub fn next(&self) -> Event {
+        self.events.recv_timeout(PATIENCE).unwrap()
+    }
+
+    pub fn listening_port(&self) -> u16 {
+        match self.next() {
+            Event::Listening(listening) => listening.port,
+            other => panic!("expected listening, got {other:?}"),
+        }
+    }
+
+    pub fn connected(&self) -> Connected {
+        match self.next() {
+            Event::Connected(connected) => connected,
+            other => panic!("expected connected, got {other:?}"),
+        }
+    }
+
+    pub fn failed(&self) -> Failed {
+        match self.next() {
+            Event::Failed(failed) => failed,
+            other => panic!("expected a failure, got {other:?}"),
+        }
+    }
+
+    pub fn told(self) -> Told {
+        let report = loop {
+            match self.next() {
+                Event::Progress(_) => {}
+                Event::Report(report) => break *report,
+                other => panic!("expected a report, got {other:?}"),
+            }
+        };
+        self.thread.join().unwrap();
+        let tables = std::mem::take(&mut *self.tables.lock().unwrap());
+        Told { report, tables }
+    }
+}
+
+impl Told {
+    /// What was counted of a flow.
+    pub fn counts(&self, flow: usize) -> UdpCounts {
+        self.report.flows[flow].udp.unwrap()
+    }
+
+    /// The sum of a column over all rows.
+    pub fn sum(&self, table: &str, column: &str) -> i64 {
+        self.values(table, column).iter().flatten().sum()
+    }
+
+    /// All values of a column.
+    pub fn values(&self, table: &str, column: &str) -> Vec<Option<i64>> {
+        let batches = self.tables.get(table).map_or(&[][..], Vec::as_slice);
+        batches.iter().flat_map(|batch| int64(batch, column).iter().collect::<Vec<_>>()).collect()
+    }
+
+    /// Buckets of a histogram, over all flows: low, high and count.
+    pub fn histogram(&self, quantity: &str) -> Vec<(i64, i64, i64)> {
+        let batches = self.tables.get("histograms").map_or(&[][..], Vec::as_slice);
+        let rows = batches.iter().flat_map(|batch| {
+            let names = batch.column_by_name("quantity").unwrap().as_any().downcast_ref::<StringArray>().unwrap();
+            let [low, high, count] = ["low", "high", "count"].map(|name| int64(batch, name));
+            let wanted = (0..batch.num_rows()).filter(|row| names.value(*row) == quantity);
+            wanted.map(|row| (low.value(row), high.value(row), count.value(row))).collect::<Vec<_>>()
+        });
+        rows.collect()
+    }
+}
+
+fn int64(batch: &RecordBatch, name: &str) -> Int64Array {
+    batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone()
+}
+
+/// At a rate that a busy machine bears.
+pub fn settings(flows: u32) -> UdpSettings {
+    UdpSettings {
+        flows,
+        length_bytes: 1000,
+        window_bytes: None,
+        clip_allowed: false,
+        duration_us: 200_000,
+        pad_us: 50_000,
+        sample_interval_us: 20_000,
+        connect_timeout_us: 10_000_000,
+        drain_us: 200_000,
+        silence_timeout_us: 10_000_000,
+        rate_bps: Some(8_000_000),
+        spacing_ns: None,
+        gso: true,
+        gro: true,
+        dscp: None,
+        cpus: Vec::new(),
+        family: None,
+    }
+}
+
+pub fn prepare(role: Role, meeting: Meeting, udp: UdpSettings) -> Prepare {
+    Prepare { trial: "t".into(), role, token: TOKEN, answer: ANSWER, meeting, test: Test::Udp(udp) }
+}
+
+pub fn listen(role: Role, udp: UdpSettings) -> Prepare {
+    prepare(role, Meeting::Listen { bind: None, ports: None }, udp)
+}
+
+pub fn connect(role: Role, address: &str, port: u16, udp: UdpSettings) -> Prepare {
+    prepare(role, Meeting::Connect { address: address.into(), port, bind: None }, udp)
+}
+
+/// A trial that runs: source and sink, once both are connected, before the start.
+pub fn meet(address: &str, listener: Role, udp: &UdpSettings) -> (End, End) {
+    let connector = if listener == Role::Sink { Role::Source } else { Role::Sink };
+    let listening = End::begin(listen(listener, udp.clone()));
+    let connecting = End::begin(connect(connector, address, listening.listening_port(), udp.clone()));
+    if listener == Role::Sink { (connecting, listening) } else { (listening, connecting) }
+}
+
+/// What source and sink told of a whole trial.
+pub fn run(address: &str, listener: Role, udp: &UdpSettings) -> (Told, Told) {
+    let (source, sink) = meet(address, listener, udp);
+    source.connected();
+    sink.connected();
+    source.control.start(Instant::now());
+    (source.told(), sink.told())
+}
