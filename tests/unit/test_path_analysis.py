@@ -122,9 +122,9 @@ def test_what_a_token_bucket_lets_pass_at_once_is_left_out() -> None:
 def test_a_train_that_came_at_once_or_hardly_at_all_says_nothing() -> None:
     at_once = np.zeros(50)
     ones = np.ones(50)
-    assert dispersion(Train("train", None, np.arange(50), ones, at_once, at_once)) is None
+    assert dispersion(Train(0, "train", None, np.arange(50), ones, at_once, at_once)) is None
     few = np.arange(5, dtype=np.float64)
-    assert dispersion(Train("train", None, np.arange(5), np.ones(5), few, few)) is None
+    assert dispersion(Train(0, "train", None, np.arange(5), np.ones(5), few, few)) is None
 
 
 @pytest.mark.parametrize("load", [0.0, 0.3, 0.6])

@@ -1,6 +1,6 @@
 """All findings of a campaign: the questions of every topic, decided together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from flowsweep.analysis.direction import direction_questions
 from flowsweep.analysis.effects import effect_questions
 from flowsweep.analysis.finding import Decision, Finding, FindingKind
 from flowsweep.analysis.observations import Observations, Row, observations
+from flowsweep.analysis.path import path_questions, path_windows
 from flowsweep.analysis.plateau import plateau_questions
 from flowsweep.analysis.question import Question
 from flowsweep.analysis.repeats import repeat_questions
@@ -36,15 +37,21 @@ def findings(
     """
     comparable = observations(summary)
     told = within_trials(tables, summary) if tables is not None and comparable else None
+    windows = path_windows(summary)
     questions = [
-        question for observed in comparable for question in _questions(observed, told=told, margin=margin)
+        question
+        for observed in comparable
+        for question in _questions(observed, told=told, windows=windows, margin=margin)
     ]
+    questions += path_questions(summary)
     return tuple(sorted(decided(questions), key=_importance))
 
 
-def _questions(observed: Observations, *, told: WithinTrials | None, margin: float) -> Iterator[Question]:
+def _questions(
+    observed: Observations, *, told: WithinTrials | None, windows: Mapping[str, float], margin: float
+) -> Iterator[Question]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
-    yield from plateau_questions(observed, margin=margin)
+    yield from plateau_questions(observed, windows=windows, margin=margin)
     yield from effect_questions(observed, margin=margin)
     yield from direction_questions(observed, margin=margin)
     yield from repeat_questions(observed, margin=margin)
@@ -130,13 +137,13 @@ def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, s
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "verdict", "plateau", "dip", "effect", "flows", "congestion", "direction", "drift", "periodicity",
-    "outliers", "correlation", "duration", "slow_start", "theory", "variation",
+    "path", "available", "verdict", "plateau", "dip", "effect", "flows", "congestion", "direction", "drift",
+    "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
 
 _RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
-_HEADLINES: tuple[FindingKind, ...] = ("verdict", "plateau")
+_HEADLINES: tuple[FindingKind, ...] = ("path", "available", "verdict", "plateau")
 """What a person came for: told before the rest unless undecided, tested or not."""
 
 

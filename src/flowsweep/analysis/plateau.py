@@ -1,5 +1,6 @@
 """From which window sum, and from which number of flows, is goodput as high as it gets?"""
 
+from collections.abc import Mapping
 from functools import partial
 
 from flowsweep.analysis.design import design
@@ -14,11 +15,17 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_margin
 
 
-def plateau_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
+def plateau_questions(
+    observed: Observations,
+    *,
+    windows: Mapping[str, float] | None = None,
+    margin: float = EQUIVALENCE_MARGIN,
+) -> list[Question]:
     """Ask from which window sum and number of flows on goodput does not rise any more, and whether it dips.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
+        windows: In bytes, by direction: what a measurement of the path predicts (`path_windows`).
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -29,9 +36,10 @@ def plateau_questions(observed: Observations, *, margin: float = EQUIVALENCE_MAR
         Then those of `dip_questions`.
     """
     grid = design(observed)
-    windows, flows = window_levels(observed, grid), flow_levels(grid)
-    questions = [_question(observed, plateau) for plateau in plateaus(windows, flows, margin=margin)]
-    return questions + dip_questions(observed, windows, margin=margin)
+    levels, flows = window_levels(observed, grid), flow_levels(grid)
+    found = plateaus(levels, flows, margin=margin, predicted=windows or {})
+    questions = [_question(observed, plateau) for plateau in found]
+    return questions + dip_questions(observed, levels, margin=margin)
 
 
 def _question(observed: Observations, plateau: Plateau) -> Question:

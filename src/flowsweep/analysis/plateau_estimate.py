@@ -1,7 +1,8 @@
 """The plateau of each direction: where it starts, how high it is, and what theory asks for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from flowsweep.analysis.knee import Knee, base_rtt_ms, knee
 from flowsweep.analysis.level_means import LevelMeans
@@ -25,6 +26,8 @@ class Plateau:
     """Plateau's goodput × round trip: the window that theory asks for; null where the latter is not known."""
     link_product_bytes: float | None
     """Rate of the emulated link × round trip; null for other paths."""
+    path_product_bytes: float | None
+    """Capacity × round trip, as a measurement of the path has them; null without one."""
     p_value: float | None
     """Of "no level is above the lowest one", two-sided, Bonferroni over the levels; null without a measure
     of the noise."""
@@ -33,13 +36,20 @@ class Plateau:
     margin: float
 
 
-def plateaus(windows: Sequence[LevelMeans], flows: Sequence[LevelMeans], *, margin: float) -> list[Plateau]:
+def plateaus(
+    windows: Sequence[LevelMeans],
+    flows: Sequence[LevelMeans],
+    *,
+    margin: float,
+    predicted: Mapping[str, float] = MappingProxyType({}),
+) -> list[Plateau]:
     """Estimate where plateaus start.
 
     Args:
         windows: From `window_levels`, in bytes of all flows together; goodput in bit/s.
         flows: From `flow_levels`.
         margin: How far below its maximum (relative) goodput counts as on the plateau.
+        predicted: Windows in bytes, by direction, from measurements of the paths.
 
     Returns:
         One for each of both, in their order. Method: cell means of log goodput with repeats as blocks
@@ -47,12 +57,12 @@ def plateaus(windows: Sequence[LevelMeans], flows: Sequence[LevelMeans], *, marg
         3.3.1).
     """
     return [
-        *(_estimated(means, margin=margin, window=True) for means in windows),
-        *(_estimated(means, margin=margin, window=False) for means in flows),
+        *(_estimated(means, predicted, margin=margin, window=True) for means in windows),
+        *(_estimated(means, predicted, margin=margin, window=False) for means in flows),
     ]
 
 
-def _estimated(means: LevelMeans, *, margin: float, window: bool) -> Plateau:
+def _estimated(means: LevelMeans, predicted: Mapping[str, float], *, margin: float, window: bool) -> Plateau:
     found = plateau_start(means, margin)
     rtt_ms = base_rtt_ms(means)
     rtt_s = None if rtt_ms is None else rtt_ms / _MS_PER_S
@@ -66,6 +76,7 @@ def _estimated(means: LevelMeans, *, margin: float, window: bool) -> Plateau:
         rtt_ms=rtt_ms,
         product_bytes=None if rtt_s is None else bandwidth_delay_bytes(found.peak_bps, rtt_s),
         link_product_bytes=None if rtt_s is None or not link_bps else bandwidth_delay_bytes(link_bps, rtt_s),
+        path_product_bytes=predicted.get(means.direction),
         p_value=_p_value(means),
         rises_at_the_end=means.fit is not None and found.earliest == last,
         margin=margin,

@@ -88,6 +88,8 @@ def _theory(plateau: Plateau) -> str:
     said = f". Bandwidth × delay is {format_size(plateau.product_bytes)} at this goodput and {round_trip}"
     if plateau.link_product_bytes is not None:
         said += f", {format_size(plateau.link_product_bytes)} at the rate of the link"
+    if plateau.path_product_bytes is not None:
+        said += f", {_short(plateau.path_product_bytes)} by the capacity and round trip measured of the path"
     return said
 
 

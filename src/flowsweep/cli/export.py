@@ -27,12 +27,14 @@ class Which(StrEnum):
     trials = "trials"
     flows = "flows"
     intervals = "intervals"
+    hops = "hops"
     all = "all"
 
 
 _EPILOG = (
     "trials: one row per trial, with goodput and its circumstances. flows: one per flow and end. intervals: "
-    "one per trial and exact interval. Several tables go into a folder, as files of their names; in a "
+    "one per trial and exact interval. hops: one per measurement of a path and hop. "
+    "Several tables go into a folder, as files of their names; in a "
     "workbook each is a sheet."
 )
 
@@ -46,7 +48,7 @@ def export(
     *,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
 ) -> None:
-    """Write trials, flows and intervals as files that other programs read."""
+    """Write trials, flows, intervals and hops as files that other programs read."""
     found = read_archive(archive)
     names = TABLES if which is Which.all else (which.value,)
     try:

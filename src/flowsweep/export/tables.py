@@ -1,13 +1,14 @@
-"""Which tables are exported: trials, flows and intervals."""
+"""Which tables are exported: trials, flows, intervals and hops."""
 
 from collections.abc import Sequence
 
 import ibis.expr.types as ir
 
 from flowsweep.analysis import bins, intervals, summary
+from flowsweep.analysis.path import hop_table
 from flowsweep.archive import Tables
 
-TABLES = ("trials", "flows", "intervals")
+TABLES = ("trials", "flows", "intervals", "hops")
 """In the order of a workbook's sheets."""
 
 
@@ -17,9 +18,9 @@ def export_tables(tables: Tables, names: Sequence[str] = TABLES) -> dict[str, ir
     Returns:
         Some of TABLES by name: `trials` is the summary; `flows` has one row per trial, flow and end;
         `intervals` one per trial and exact interval that counts, with `start_s`, its beginning since what is
-        omitted was over. Units are in the columns' names.
+        omitted was over; `hops` one per trial that measured a path, and hop. Units are in the columns' names.
     """
-    build = {"trials": _trials, "flows": _flows, "intervals": _intervals}
+    build = {"trials": _trials, "flows": _flows, "intervals": _intervals, "hops": _hops}
     return {name: build[name](tables) for name in names}
 
 
@@ -48,3 +49,7 @@ def _intervals(tables: Tables) -> ir.Table:
         "trial_id", "sweep", "repeat", "bin", "start_s", "interval_s", "bytes", "goodput_bps",
         "flows_covering", "complete",
     )  # fmt: skip
+
+
+def _hops(tables: Tables) -> ir.Table:
+    return hop_table(tables).drop("sizes_bytes", "least_ns")

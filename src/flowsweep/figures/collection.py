@@ -7,6 +7,8 @@ from flowsweep.figures.ecdf import drawn_distributions
 from flowsweep.figures.effects import drawn_effects
 from flowsweep.figures.limits import drawn_limits
 from flowsweep.figures.offered import drawn_offered
+from flowsweep.figures.path_hops import drawn_hops
+from flowsweep.figures.path_trains import drawn_trains
 from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes, drawn_predictions
 from flowsweep.figures.product import drawn_products
 from flowsweep.figures.spacing import drawn_spacings
@@ -26,6 +28,8 @@ _DRAWERS = (
     drawn_distributions,
     drawn_time_series,
     drawn_durations,
+    drawn_hops,
+    drawn_trains,
 )
 
 

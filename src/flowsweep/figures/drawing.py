@@ -12,6 +12,10 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import Row
 
 KIND_TITLES: Mapping[FigureKind, str] = {
+    "hop_capacity": "Capacity of each hop",
+    "hop_times": "Round-trip time to each hop over size",
+    "trains": "Trains of packets",
+    "streams": "Streams of packets",
     "effects": "What makes a difference",
     "offered": "Goodput and loss against the rate that was asked for",
     "jitter": "Jitter and delay variation against the rate",
@@ -48,6 +52,10 @@ class FigureData:
     """Rows of `flowsweep.analysis.durations_cut`, likewise."""
     spacings: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
+    hops: Sequence[Row] = ()
+    """Rows of `flowsweep.analysis.path.hop_rows`; none without measurements of paths."""
+    trains: Sequence[Row] = ()
+    """Rows of `flowsweep.analysis.path.train_rows`, likewise."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

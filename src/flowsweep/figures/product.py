@@ -7,6 +7,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from flowsweep.analysis.finding import FigureKey, Finding
+from flowsweep.analysis.path import path_windows
 from flowsweep.figures.axis import FLOWS, WINDOWS, Axis, Row, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import wrapped
@@ -34,10 +35,13 @@ def drawn_products(data: FigureData) -> list[Drawn]:
     plateaus = [
         one for one in data.findings if one.kind == "plateau" and one.decision == "effect" and one.effect
     ]
-    return [drawn for panel in panels(data.cells) for drawn in _of_panel(panel, groups, plateaus)]
+    windows = path_windows(data.trials)
+    return [drawn for panel in panels(data.cells) for drawn in _of_panel(panel, groups, plateaus, windows)]
 
 
-def _of_panel(panel: Panel, groups: _Groups, plateaus: Sequence[Finding]) -> Iterator[Drawn]:
+def _of_panel(
+    panel: Panel, groups: _Groups, plateaus: Sequence[Finding], windows: Mapping[str, float]
+) -> Iterator[Drawn]:
     if not any(len(set(axis.values(panel.rows)) - {None}) > 1 for axis in WINDOWS):
         return
     told_apart = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
@@ -50,7 +54,7 @@ def _of_panel(panel: Panel, groups: _Groups, plateaus: Sequence[Finding]) -> Ite
         group = groups.get((panel.sweep, panel.rows[0]["mode"], direction))
         if len(PRODUCT.values(rows)) < 2 or group is None:
             continue
-        theory = path_theory(rows, group.good)
+        theory = path_theory(rows, group.good, windows.get(direction))
         # Of one number of flows, without theory, it would show no more than goodput over the window does.
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))

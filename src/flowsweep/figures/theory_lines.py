@@ -32,6 +32,8 @@ class PathTheory:
     """It is the link's payload rate; else the highest that was measured."""
     usable: tuple[tuple[float, float], ...]
     """Window × flows asked for, and what the usable windows make of it, in bit/s; one for each trial."""
+    path_window_bytes: float | None = None
+    """The window that a measurement of the path alone predicts."""
 
     @property
     def knee_bytes(self) -> float:
@@ -42,11 +44,17 @@ class PathTheory:
     def words(self) -> str:
         """The lines in words, with their numbers."""
         named = "the link's payload rate" if self.ceiling_is_known else "the highest median measured"
+        measured = (
+            ""
+            if self.path_window_bytes is None
+            else f"Dash-dotted: {format_size(round(self.path_window_bytes))}, the capacity and round trip measured "
+            "of the path before. "
+        )
         return (
             "Dashed: window × flows / RTT, with the lowest RTT of all trials, "
             f"{format_duration(self.rtt_ms * 1e6)}. "
             f"Dotted: the knee that theory predicts (BDP), {format_size(self.knee_bytes)} = "
-            f"{format_rate(self.ceiling_bps)} ({named}) × RTT. "
+            f"{format_rate(self.ceiling_bps)} ({named}) × RTT. {measured}"
             "The axis shows windows as asked for; open diamonds: what the windows that were usable make."
         )
 
@@ -60,6 +68,8 @@ class PathTheory:
         drawn = [self._window_limit(lowest, highest, scale)]
         if lowest / _FARTHEST <= self.knee_bytes <= highest * _FARTHEST:
             drawn.append(self._knee(scale))
+        if self.path_window_bytes and lowest / _FARTHEST <= self.path_window_bytes <= highest * _FARTHEST:
+            drawn.append(self._measured(self.path_window_bytes, scale))
         return [*drawn, *self._usable(scale)]
 
     def _window_limit(self, lowest: float, highest: float, scale: RateScale) -> go.Scatter:
@@ -87,6 +97,17 @@ class PathTheory:
             hovertemplate="%{text}<extra></extra>",
         )
 
+    def _measured(self, window_bytes: float, scale: RateScale) -> go.Scatter:
+        return go.Scatter(
+            x=[position(window_bytes)] * 2,
+            y=[0, scale.of(self.ceiling_bps)],
+            mode="lines",
+            name="path",
+            line={"color": THEORY_COLOUR, "width": 1.5, "dash": "dashdot"},
+            text=[f"capacity × round trip of the path: {format_size(round(window_bytes))}"] * 2,
+            hovertemplate="%{text}<extra></extra>",
+        )
+
     def _usable(self, scale: RateScale) -> list[go.Scatter]:
         by_size: dict[float, list[float]] = {}
         for size, rate in self.usable:
@@ -110,7 +131,9 @@ class PathTheory:
         ]
 
 
-def path_theory(cells: Sequence[Row], trials: Sequence[Row]) -> PathTheory | None:
+def path_theory(
+    cells: Sequence[Row], trials: Sequence[Row], path_window_bytes: float | None = None
+) -> PathTheory | None:
     """Work out a path's theory from its points and trials; absent without a round-trip time."""
     times = [row["rtt_min_ms"] for row in trials if row.get("rtt_min_ms")]
     if not times:
@@ -123,4 +146,4 @@ def path_theory(cells: Sequence[Row], trials: Sequence[Row]) -> PathTheory | Non
         for row in trials
         if row["window_usable_bytes"] and row["window_sum_bytes"]
     )
-    return PathTheory(rtt_ms, ceiling, bool(payloads), usable)
+    return PathTheory(rtt_ms, ceiling, bool(payloads), usable, path_window_bytes)

@@ -23,6 +23,7 @@ from flowsweep.analysis import (
 )
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
+from flowsweep.analysis.path import facts_of, facts_table, hop_rows, train_rows
 from flowsweep.archive import Archive, Tables
 from flowsweep.figures.axis import Row
 from flowsweep.figures.trial_data import TrialData, trial_data
@@ -59,6 +60,10 @@ class Material:
     """The gaps between datagrams of each trial that sent some."""
     findings: tuple[Finding, ...] = ()
     """The most important first."""
+    hops: tuple[Row, ...] = ()
+    """The hops of measured paths; none without measurements of paths."""
+    trains: tuple[Row, ...] = ()
+    """Their trains and streams, likewise."""
     details: TrialDetails = field(default_factory=TrialDetails)
     series: Mapping[str, TrialData] = field(default_factory=dict)
     """What is drawn over the time of a trial, by trial_id; nothing of one without samples."""
@@ -69,7 +74,9 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     told("summing up trials")
     tables = archive.tables()
     # Everything else starts from these two: to compute them once more for each would take most of the time.
-    summarised, asked = summary(tables).to_pyarrow(), tables.trials.to_pyarrow()
+    paths = facts_of(tables)
+    summarised = summary(tables, paths=facts_table(paths)).to_pyarrow()
+    asked = tables.trials.to_pyarrow()
     grid = cells(points(ibis.memtable(summarised), ibis.memtable(asked)))
     plan_order = _plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
@@ -94,6 +101,8 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
         cuts=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),
         spacings=tuple(_rows(spacing_steps(tables.histograms))),
         findings=concluded,
+        hops=tuple(hop_rows(paths)),
+        trains=tuple(train_rows(paths)),
         details=trial_details(tables),
         series=_series(tables),
     )

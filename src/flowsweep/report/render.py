@@ -26,6 +26,7 @@ from flowsweep.report.headline import (
 )
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
+from flowsweep.report.path_table import hop_lines
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.wording import link_words
@@ -47,6 +48,8 @@ def render(material: Material) -> str:
             material.intervals,
             material.cuts,
             material.spacings,
+            hops=material.hops,
+            trains=material.trains,
             findings=material.findings,
         )
     )
@@ -66,6 +69,7 @@ def render(material: Material) -> str:
             reasons=reasons(material.trials),
             findings=findings_list(material.findings, lambda key: card_anchor(key, cards)),
             galleries=galleries(cards),
+            hop_lines=hop_lines(material.trials, material.hops),
             host_lines=host_lines(material.host_facts),
             links=_links(material),
             columns=columns,

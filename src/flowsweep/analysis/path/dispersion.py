@@ -35,12 +35,19 @@ class Capacity:
 class Dispersion:
     """How one train arrived."""
 
+    number: int
+    """Of the train in its trial."""
     rate_bps: float
     first: int
     """Packet that the rate counts from: those before passed a token bucket at once."""
 
 
-def capacity(trains: Sequence[Train]) -> Capacity | None:
+def dispersions(trains: Sequence[Train]) -> list[Dispersion]:
+    """Look at each train of a trial; streams among them do not count, nor trains that say nothing."""
+    return [found for train in trains if train.kind == "train" if (found := dispersion(train))]
+
+
+def capacity(trains: Sequence[Dispersion]) -> Capacity | None:
     """Estimate what the narrowest link of a path carries: the median over its trains.
 
     Packets that are sent back to back leave the narrowest link one after the other, at its rate, and keep
@@ -48,9 +55,9 @@ def capacity(trains: Sequence[Train]) -> Capacity | None:
     measure?", INFOCOM 2001). The interval is that of a median, by order statistics (scipy's `quantile_test`).
 
     Args:
-        trains: Of one trial; streams among them do not count.
+        trains: Of one trial.
     """
-    rates = [found.rate_bps for train in trains if train.kind == "train" if (found := dispersion(train))]
+    rates = [train.rate_bps for train in trains]
     if not rates:
         return None
     interval = stats.quantile_test(rates, q=float(np.median(rates)), p=0.5).confidence_interval(_CONFIDENCE)
@@ -73,7 +80,7 @@ def dispersion(train: Train) -> Dispersion | None:
     times = train.received_ns[by_arrival]
     first = _slows_down_at(arrived, times)
     slope_ns = float(stats.linregress(arrived[first:], times[first:]).slope)
-    return Dispersion(8 * _NS_PER_S / slope_ns, first) if slope_ns > 0 else None
+    return Dispersion(train.number, 8 * _NS_PER_S / slope_ns, first) if slope_ns > 0 else None
 
 
 def _slows_down_at(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> int:

@@ -1,17 +1,17 @@
 """What each measurement of a path adds up to: a row for the summary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.analysis.path.dispersion import Capacity, capacity
+from flowsweep.analysis.path.dispersion import Capacity, Dispersion, capacity, dispersions
 from flowsweep.analysis.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.path.hop_times import hop_times
 from flowsweep.analysis.path.trains import Train, trains_of
-from flowsweep.analysis.path.trend import Available, available
+from flowsweep.analysis.path.trend import Available, Stream, available, streams
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.archive import Tables
 
@@ -43,6 +43,8 @@ class PathFacts:
 
     trial_id: str
     hops: list[Hop]
+    dispersions: list[Dispersion]
+    streams: list[Stream]
     capacity: Capacity | None
     available: Available | None
 
@@ -88,7 +90,12 @@ def path_facts(tables: Tables) -> ir.Table:
         One row per trial of test "path" with data: trial_id and PATH_COLUMNS; rates in bit/s of IP packets,
         intervals of 95 %. Methods: docs/path.md.
     """
-    rows = [_row(facts) for facts in facts_of(tables)]
+    return facts_table(facts_of(tables))
+
+
+def facts_table(measured: Iterable[PathFacts]) -> ir.Table:
+    """Make the rows of `path_facts` of trials that have been analysed."""
+    rows = [_row(facts) for facts in measured]
     return ibis.memtable(pa.Table.from_pylist(rows, schema=FACTS_SCHEMA))
 
 
@@ -107,8 +114,10 @@ def facts_of(tables: Tables) -> list[PathFacts]:
 
 
 def _facts(trial_id: str, hops: list[Hop], trains: Sequence[Train]) -> PathFacts:
-    whole = capacity(trains)
-    return PathFacts(trial_id, hops, whole, available(trains, None if whole is None else whole.bps))
+    spread, told = dispersions(trains), streams(trains)
+    whole = capacity(spread)
+    free = available(told, None if whole is None else whole.bps)
+    return PathFacts(trial_id, hops, spread, told, whole, free)
 
 
 def _row(facts: PathFacts) -> dict[str, object]:

@@ -1,10 +1,12 @@
 """Hops as rows, for reports and exports."""
 
+from collections.abc import Iterable
+
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.analysis.path.facts import facts_of
+from flowsweep.analysis.path.facts import PathFacts, facts_of
 from flowsweep.analysis.path.hop_capacity import Hop
 from flowsweep.archive import Tables
 
@@ -36,8 +38,12 @@ def hop_table(tables: Tables) -> ir.Table:
         In HOPS_SCHEMA: rates in bit/s of IP packets, with the ends of their 95 % interval; where there is no
         capacity, `note` says why, and `capacity_low_bps`, if it is there, what the capacity is above.
     """
-    rows = [{"trial_id": facts.trial_id, **_row(hop)} for facts in facts_of(tables) for hop in facts.hops]
-    return ibis.memtable(pa.Table.from_pylist(rows, schema=HOPS_SCHEMA))
+    return ibis.memtable(pa.Table.from_pylist(hop_rows(facts_of(tables)), schema=HOPS_SCHEMA))
+
+
+def hop_rows(measured: Iterable[PathFacts]) -> list[dict[str, object]]:
+    """Make the rows of `hop_table` of trials that have been analysed."""
+    return [{"trial_id": facts.trial_id, **_row(hop)} for facts in measured for hop in facts.hops]
 
 
 def _row(hop: Hop) -> dict[str, object]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 class Train:
     """The packets of one train or stream that arrived, in the order in which they were sent."""
 
+    number: int
+    """In its trial, from 0, trains and streams together."""
     kind: str
     """train: back to back; stream: evenly apart."""
     asked_bps: int | None
@@ -42,12 +44,12 @@ def trains_of(packets: ir.Table) -> dict[str, list[Train]]:
     )
     rows = once.order_by("trial_id", "train", "sequence").to_pyarrow().to_pylist()
     found: dict[str, list[Train]] = {}
-    for (trial_id, _, kind), own in groupby(rows, key=itemgetter("trial_id", "train", "kind")):
+    for (trial_id, number, kind), own in groupby(rows, key=itemgetter("trial_id", "train", "kind")):
         listed = list(own)
         columns = {
             name: np.array([row[name] for row in listed], dtype=np.float64)
             for name in ("size_bytes", "sent_ns", "received_ns")
         }
         sequence = np.array([row["sequence"] for row in listed], dtype=np.int64)
-        found.setdefault(trial_id, []).append(Train(kind, listed[0]["rate_bps"], sequence, **columns))
+        found.setdefault(trial_id, []).append(Train(number, kind, listed[0]["rate_bps"], sequence, **columns))
     return found

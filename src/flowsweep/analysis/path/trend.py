@@ -23,6 +23,8 @@ _NS_PER_S = 1e9
 class Stream:
     """What one stream says."""
 
+    number: int
+    """Among the trains and streams of its trial."""
     asked_bps: int | None
     rate_bps: float
     """At which it was really sent, of IP packets."""
@@ -42,7 +44,7 @@ class Available:
     high_bps: float
 
 
-def available(trains: Sequence[Train], capacity_bps: float | None) -> Available | None:
+def available(told: Sequence[Stream], capacity_bps: float | None) -> Available | None:
     """Bracket the available bandwidth: streams below it pass, in those above it packets queue up.
 
     Jain and Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation with
@@ -50,15 +52,15 @@ def available(trains: Sequence[Train], capacity_bps: float | None) -> Available 
     of √n groups of one-way delays, with the thresholds of the authors' tool. The two clocks need not agree.
 
     Args:
-        trains: Of one trial; those that are not streams do not count.
+        told: By the streams of one trial.
         capacity_bps: Of the path, which bounds what can be free.
 
     Returns:
         None without streams that say anything.
     """
     fleets: dict[int | None, list[Stream]] = {}
-    for told in streams(trains):
-        fleets.setdefault(told.asked_bps, []).append(told)
+    for stream in told:
+        fleets.setdefault(stream.asked_bps, []).append(stream)
     judged = sorted(
         (float(np.median([stream.rate_bps for stream in fleet])), grows)
         for fleet in fleets.values()
@@ -92,7 +94,7 @@ def _stream(train: Train, whole: int) -> Stream | None:
     lasted_ns = float(train.sent_ns[-1] - train.sent_ns[0])
     rate_bps = float(np.mean(train.size_bytes)) * 8 * steps * _NS_PER_S / lasted_ns
     if count < (1 - _LOST_TOO_MANY) * whole:
-        return Stream(train.asked_bps, rate_bps, 1.0, 1.0, grows=True)
+        return Stream(train.number, train.asked_bps, rate_bps, 1.0, 1.0, grows=True)
     if count < _PACKETS_NEEDED:
         return None
     medians = _medians(train.received_ns - train.sent_ns)
@@ -100,7 +102,9 @@ def _stream(train: Train, whole: int) -> Stream | None:
     compared = float(np.mean(changes > 0))
     travelled = float(np.sum(np.abs(changes)))
     difference = float(medians[-1] - medians[0]) / travelled if travelled else 0.0
-    return Stream(train.asked_bps, rate_bps, compared, difference, grows=_says(compared, difference))
+    return Stream(
+        train.number, train.asked_bps, rate_bps, compared, difference, grows=_says(compared, difference)
+    )
 
 
 def _medians(delays_ns: NDArray[np.float64]) -> NDArray[np.float64]:

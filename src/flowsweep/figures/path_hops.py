@@ -1,0 +1,148 @@
+"""The hops of a path: how long sizes take to each, and what capacity that makes."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import Row
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
+from flowsweep.figures.path_trials import PathGroup, path_groups
+from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.wording import format_rate
+
+_US = 1e3
+_MBPS = 1e6
+
+
+def drawn_hops(data: FigureData) -> list[Drawn]:
+    """Draw for each direction of each sweep of paths the times of its hops, and their capacity."""
+    found = []
+    for group in path_groups(data.trials, data.hops):
+        answered = [row for row in group.rows if row["slope_ns_per_byte"] is not None]
+        if answered:
+            found += [_times(group, answered), _capacities(group, answered)]
+    return found
+
+
+def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
+    """Least times over sizes of the first trial: what its lines start from is taken off."""
+    first = [row for row in rows if row["trial_id"] == rows[0]["trial_id"]]
+    colours = series_colours(len(first))
+    traces: list[go.Scatter] = []
+    points: list[dict[str, object]] = []
+    for index, row in enumerate(first):
+        sizes = row["sizes_bytes"]
+        above_us = [(least - row["at_zero_ns"]) / _US for least in row["least_ns"]]
+        line_us = [row["slope_ns_per_byte"] * size / _US for size in sizes]
+        name = f"hop {row['hop']}"
+        style = {"color": colours[index]}
+        traces += [
+            go.Scatter(
+                x=sizes, y=line_us, mode="lines", line={**style, "width": 1.5}, name=name, legendgroup=name,
+                showlegend=False, hoverinfo="skip",
+            ),
+            go.Scatter(
+                x=sizes, y=above_us, mode="markers", name=name, legendgroup=name,
+                marker={**style, "size": 8, "symbol": symbol(index)},
+                text=[
+                    f"{row['address']}<br>{size} B: {least / 1e6:.3f} ms, the least there and back"
+                    for size, least in zip(sizes, row["least_ns"], strict=True)
+                ],
+                hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+            ),
+        ]  # fmt: skip
+        points += [
+            {
+                "trial_id": row["trial_id"], "hop": row["hop"], "address": row["address"], "size_bytes": size,
+                "rtt_least_ms": least / 1e6,
+                "line_ms": (row["at_zero_ns"] + row["slope_ns_per_byte"] * size) / 1e6,
+            }
+            for size, least in zip(sizes, row["least_ns"], strict=True)
+        ]  # fmt: skip
+    return Drawn(
+        group.key("hop_times"),
+        group.direction,
+        "Least round-trip time to each hop over the size of the probe, less what an empty one would take; first "
+        "trial. How much steeper a line is than that of the hop before is what a byte takes on the link.",
+        file_stem(group.sweep, group.direction, "hop times"),
+        figure(
+            traces,
+            legend=LEGEND_ABOVE,
+            margin=MARGIN,
+            xaxis={"title": {"text": "size of the probe, B", "standoff": 8}},
+            yaxis={"title": {"text": "time that the size takes, µs", "standoff": 8}, "rangemode": "tozero"},
+        ),
+        tuple(points),
+    )
+
+
+def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
+    trials = [(trial, list(own)) for trial, own in groupby(rows, key=lambda row: row["trial_id"])]
+    colours = series_colours(len(trials))
+    traces = []
+    for index, (_, own) in enumerate(trials):
+        name = f"repeat {own[0]['repeat']}"
+        shift = (index - (len(trials) - 1) / 2) * 0.5 / max(len(trials), 2)
+        known = [row for row in own if row["capacity_bps"] is not None]
+        above = [row for row in own if row["capacity_bps"] is None and row["capacity_low_bps"] is not None]
+        traces += [
+            go.Scatter(
+                x=[row["hop"] + shift for row in known],
+                y=[row["capacity_bps"] / _MBPS for row in known],
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [(row["capacity_high_bps"] - row["capacity_bps"]) / _MBPS for row in known],
+                    "arrayminus": [(row["capacity_bps"] - row["capacity_low_bps"]) / _MBPS for row in known],
+                },
+                mode="markers",
+                name=name,
+                legendgroup=name,
+                marker={"color": colours[index], "size": 9, "symbol": symbol(index)},
+                text=[_words(row) for row in known],
+                hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+            ),
+            go.Scatter(
+                x=[row["hop"] + shift for row in above],
+                y=[row["capacity_low_bps"] / _MBPS for row in above],
+                mode="markers",
+                name=name,
+                legendgroup=name,
+                showlegend=False,
+                marker={"color": colours[index], "size": 11, "symbol": "triangle-up-open"},
+                text=[_words(row) for row in above],
+                hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+            ),
+        ]
+    return Drawn(
+        group.key("hop_capacity"),
+        group.direction,
+        "Capacity of each hop, of IP packets, with its 95 % interval; open triangles: above this. What a token "
+        "bucket limits does not show here, but in trains.",
+        file_stem(group.sweep, group.direction, "hop capacity"),
+        figure(
+            traces,
+            showlegend=len(trials) > 1,
+            legend=LEGEND_ABOVE,
+            margin=MARGIN,
+            xaxis={"title": {"text": "hop", "standoff": 8}, "dtick": 1},
+            yaxis={"title": {"text": "capacity, Mbit/s", "standoff": 8}, "type": "log"},
+        ),
+        tuple({name: row[name] for name in _CAPACITY_COLUMNS} for row in rows),
+    )
+
+
+_CAPACITY_COLUMNS = (
+    "trial_id", "repeat", "hop", "address", "rtt_min_ms", "capacity_bps", "capacity_low_bps",
+    "capacity_high_bps", "note",
+)  # fmt: skip
+
+
+def _words(row: Row) -> str:
+    where = f"hop {row['hop']}, {row['address']}"
+    if row["capacity_bps"] is None:
+        return f"{where}<br>above {format_rate(row['capacity_low_bps'])} ({row['note']})"
+    ends = f"[{format_rate(row['capacity_low_bps'])}, {format_rate(row['capacity_high_bps'])}]"
+    return f"{where}<br>{format_rate(row['capacity_bps'])} {ends}"

@@ -1,0 +1,134 @@
+"""Trains and streams of a path: how fast trains arrived, and from which rate on delays grow."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import Row
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN, THEORY_COLOUR
+from flowsweep.figures.path_trials import PathGroup, path_groups
+from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.theme import CATEGORIES, figure, series_colours, symbol
+from flowsweep.wording import format_rate
+
+_SAID = ((False, "delays stay"), (True, "delays grow"), (None, "unclear"))
+
+
+def drawn_trains(data: FigureData) -> list[Drawn]:
+    """Draw for each direction of each sweep of paths its trains, and its streams if there are any."""
+    found = []
+    for group in path_groups(data.trials, data.trains):
+        by_kind = {kind: [row for row in group.rows if row["kind"] == kind] for kind in ("train", "stream")}
+        if by_kind["train"]:
+            found.append(_trains(group, by_kind["train"]))
+        if by_kind["stream"]:
+            found.append(_streams(group, by_kind["stream"]))
+    return found
+
+
+def _trains(group: PathGroup, rows: Sequence[Row]) -> Drawn:
+    scale = rate_scale(max(row["rate_bps"] for row in rows))
+    repeats = [(repeat, list(own)) for repeat, own in groupby(rows, key=lambda row: row["repeat"])]
+    traces = [
+        go.Scatter(
+            x=list(range(1, len(own) + 1)),
+            y=[scale.of(row["rate_bps"]) for row in own],
+            mode="markers",
+            name=f"repeat {repeat}",
+            marker={"color": colour, "size": 7, "symbol": symbol(index)},
+            text=[_train_words(row) for row in own],
+            hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+        )
+        for index, ((repeat, own), colour) in enumerate(
+            zip(repeats, series_colours(len(repeats)), strict=True)
+        )
+    ]
+    return Drawn(
+        group.key("trains"),
+        group.direction,
+        "The rate at which each train of packets arrived: that of the narrowest link. Their median is the path's "
+        "capacity.",
+        file_stem(group.sweep, group.direction, "trains"),
+        figure(
+            traces,
+            showlegend=len(repeats) > 1,
+            legend=LEGEND_ABOVE,
+            margin=MARGIN,
+            xaxis={"title": {"text": "train", "standoff": 8}},
+            yaxis={
+                "title": {"text": f"rate of arrival, {scale.unit}", "standoff": 8},
+                "range": [0, scale.top * HEADROOM],
+            },
+        ),
+        tuple(
+            {name: row[name] for name in ("trial_id", "repeat", "train", "rate_bps", "first_packet")}
+            for row in rows
+        ),
+    )
+
+
+def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
+    scale = rate_scale(max(row["rate_bps"] for row in rows))
+    traces = [
+        go.Scatter(
+            x=[scale.of(row["rate_bps"]) for row in rows if row["grows"] is said],
+            y=[row["difference"] for row in rows if row["grows"] is said],
+            mode="markers",
+            name=words,
+            marker={"color": CATEGORIES[index], "size": 8, "symbol": symbol(index)},
+            text=[_stream_words(row) for row in rows if row["grows"] is said],
+            hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+        )
+        for index, (said, words) in enumerate(_SAID)
+    ]
+    return Drawn(
+        group.key("streams"),
+        group.direction,
+        "Each stream by its rate, and how much of all changes of its delay is growth (PDT): near 1 where packets "
+        "queue up. Shaded: what is free of the capacity, between the rates where delays stay and where they grow.",
+        file_stem(group.sweep, group.direction, "streams"),
+        figure(
+            traces,
+            legend=LEGEND_ABOVE,
+            margin=MARGIN,
+            shapes=[_free(row, scale) for row in group.trials if row["path_available_high_bps"] is not None],
+            xaxis={
+                "title": {"text": f"rate of the stream, {scale.unit}", "standoff": 8},
+                "range": [0, scale.top * HEADROOM],
+            },
+            yaxis={"title": {"text": "growth of delay (PDT)", "standoff": 8}, "range": [-1.05, 1.05]},
+        ),
+        tuple(
+            {
+                name: row[name]
+                for name in ("trial_id", "repeat", "train", "rate_bps", "compared", "difference")
+            }
+            for row in rows
+        ),
+    )
+
+
+def _free(trial: Row, scale: RateScale) -> dict[str, object]:
+    return {
+        "type": "rect",
+        "x0": scale.of(trial["path_available_low_bps"]),
+        "x1": scale.of(trial["path_available_high_bps"]),
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "fillcolor": THEORY_COLOUR,
+        "opacity": 0.12,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+
+
+def _train_words(row: Row) -> str:
+    left_out = f"<br>without its first {row['first_packet']} packets" if row["first_packet"] else ""
+    return f"{format_rate(row['rate_bps'])}{left_out}"
+
+
+def _stream_words(row: Row) -> str:
+    return f"{format_rate(row['rate_bps'])}<br>PDT {row['difference']:.2f}, PCT {row['compared']:.2f}"

@@ -1,0 +1,45 @@
+"""Rows of measurements of paths, put together as figures show them: by sweep and direction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flowsweep.analysis.finding import FigureKey, FigureKind
+from flowsweep.figures.axis import Row
+from flowsweep.wording import direction
+
+
+@dataclass(frozen=True, slots=True)
+class PathGroup:
+    """What the trials of one direction of a sweep told."""
+
+    sweep: str
+    mode: str
+    direction: str
+    trials: tuple[Row, ...]
+    """Of the summary, by repeat."""
+    rows: tuple[Row, ...]
+    """Of these trials in their order, each with its `repeat`."""
+
+    def key(self, kind: FigureKind) -> FigureKey:
+        """Under which findings ask for a figure of it."""
+        return FigureKey(kind, self.sweep, self.mode, direction=self.direction)
+
+
+def path_groups(trials: Sequence[Row], rows: Sequence[Row]) -> list[PathGroup]:
+    """Group rows that have a trial_id by the sweep and direction of their trials; without rows, no group."""
+    by_trial: dict[str, list[Row]] = {}
+    for row in rows:
+        by_trial.setdefault(row["trial_id"], []).append(row)
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for trial in trials:
+        if trial["trial_id"] in by_trial:
+            key = (trial["sweep"], trial["mode"], direction(trial["src"], trial["dst"]))
+            groups.setdefault(key, []).append(trial)
+    found = []
+    for key, own in groups.items():
+        ordered = tuple(sorted(own, key=lambda trial: trial["repeat"]))
+        told = (
+            {**row, "repeat": trial["repeat"]} for trial in ordered for row in by_trial[trial["trial_id"]]
+        )
+        found.append(PathGroup(*key, ordered, tuple(told)))
+    return found
