@@ -97,7 +97,12 @@ def make_udp_outcome(
     ]
     counters = [{"host": "b", "role": "sink", "name": "softnet.dropped", "value": softnet_dropped}]
     broken = sum(stream.broken_at_s is not None for stream in streams)
-    failure = Failure(phase="run", host="b", kind="flows_broken", message=f"{broken} flows broke")
+    failure = Failure(
+        phase="run",
+        host="b",
+        kind="flows_broken",
+        message=f"{broken} of {len(streams)} flows broke: flow 0: no datagram for 10 s",
+    )
     status = "incomplete" if broken else "ok"
     record = make_record(trial, status=status, failure=failure if broken else None, started_at=STARTED_AT)
     ends = {

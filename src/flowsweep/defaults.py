@@ -48,6 +48,8 @@ DATAGRAM_DRAIN_NS = 500 * MILLISECOND_NS
 SIGNIFICANCE = 0.05
 """The probability of any false claim in a campaign without effects, at most."""
 CONFIDENCE = 0.95
+LOSS_LIMIT = 0.001
+"""A share of lost datagrams up to which a rate counts as carried."""
 EQUIVALENCE_MARGIN = 0.03
 """A relative change of goodput up to this much is of no practical effect, unless a person says otherwise."""
 

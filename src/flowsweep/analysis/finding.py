@@ -6,7 +6,7 @@ from typing import Literal
 FindingKind = Literal[
     "plateau", "dip", "effect", "direction", "flows", "congestion", "duration", "slow_start", "variation",
     "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
-    "path", "available",
+    "path", "available", "loss", "broken",
 ]  # fmt: skip
 """What a finding is about."""
 

@@ -7,6 +7,7 @@ import numpy as np
 from flowsweep.analysis.direction import direction_questions
 from flowsweep.analysis.effects import effect_questions
 from flowsweep.analysis.finding import Decision, Finding, FindingKind
+from flowsweep.analysis.loss_questions import broken_questions, loss_questions
 from flowsweep.analysis.observations import Observations, Row, observations
 from flowsweep.analysis.path import path_questions, path_windows
 from flowsweep.analysis.plateau import plateau_questions
@@ -44,6 +45,7 @@ def findings(
         for question in _questions(observed, told=told, windows=windows, margin=margin)
     ]
     questions += path_questions(summary)
+    questions += broken_questions(summary)
     return tuple(sorted(decided(questions), key=_importance))
 
 
@@ -56,6 +58,7 @@ def _questions(
     yield from direction_questions(observed, margin=margin)
     yield from repeat_questions(observed, margin=margin)
     yield from verdict_questions(observed)
+    yield from loss_questions(observed)
     yield from theory_questions(observed)
     if told is not None:
         yield from within_trial_questions(observed, told, margin=margin)
@@ -137,13 +140,14 @@ def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, s
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "path", "available", "verdict", "plateau", "dip", "effect", "flows", "congestion", "direction", "drift",
+    "broken", "path", "available", "loss", "verdict", "plateau", "dip", "effect", "flows", "congestion",
+    "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
 
 _RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
-_HEADLINES: tuple[FindingKind, ...] = ("path", "available", "verdict", "plateau")
+_HEADLINES: tuple[FindingKind, ...] = ("broken", "path", "available", "loss", "verdict", "plateau")
 """What a person came for: told before the rest unless undecided, tested or not."""
 
 

@@ -106,12 +106,18 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         *_flow_rows(sweep, own_points),
         ("window per flow", _windows(own_points)),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
-        ("congestion", ", ".join(name or "default of the host" for name in sweep.congestion)),
+        *_congestion_rows(sweep),
         ("duration", _durations(sweep)),
         ("interval", format_duration(sweep.interval_ns)),
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]
+
+
+def _congestion_rows(sweep: Sweep) -> list[Row]:
+    if sweep.test != "tcp":
+        return []
+    return [("congestion", ", ".join(name or "default of the host" for name in sweep.congestion))]
 
 
 def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
@@ -180,19 +186,27 @@ def _set_rows(sweep: Sweep) -> list[Row]:
     """What most plans leave to the hosts, where this one does not."""
     rows: list[tuple[str, Sequence[Any], Callable[[Any], str]]] = [
         ("rate per flow", sweep.rate_bps, format_rate),
+        ("rate of all flows", sweep.rate_sum_bps or (), format_rate),
+        ("spacing", sweep.spacing_ns or (), format_duration),
+        ("GSO", sweep.gso if sweep.test == "udp" else (), _switch),
+        ("GRO", sweep.gro if sweep.test == "udp" else (), _switch),
         ("pacing rate per flow", sweep.pacing_rate_bps, format_rate),
         ("MSS", sweep.mss_bytes, lambda size: f"{size} B"),
         ("DSCP", sweep.dscp, str),
-        ("no delay", sweep.no_delay, lambda on: "on" if on else "off"),
+        ("no delay", sweep.no_delay, _switch),
         ("CPUs", sweep.affinity, lambda cpus: "+".join(map(str, cpus)) or "any"),
         ("IP version", sweep.family, str),
-        ("mode", sweep.mode, str),
+        ("mode", sweep.mode if sweep.test == "tcp" else (), str),
     ]
     return [
         (title, ", ".join("not set" if value is None else write(value) for value in values))
         for title, values, write in rows
         if any(value is not None and value is not False and value != () for value in values)
     ]
+
+
+def _switch(on: object) -> str:
+    return "on" if on else "off"
 
 
 def _bytes(expected: Estimate) -> str:
