@@ -183,9 +183,7 @@ def test_errors_name_file_line_and_what_is_expected(tmp_path: Path, text: str, l
 
 
 def test_unknown_empty_and_large_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(
-        ImportedFileError, match=r"of no kind that is known \(iperf-csv, iperf-text, dated-table\)"
-    ):
+    with pytest.raises(ImportedFileError, match=rf"of no kind that is known \({', '.join(KINDS)}\)"):
         read(tmp_path, "hello\n")
     with pytest.raises(ImportedFileError, match="read as iperf-text, it tells of no test"):
         read(tmp_path, "hello\n", kind="iperf-text")

@@ -76,11 +76,13 @@ class ImportedEntry(_Entry):
     record: ImportedTrial
     sample_rows: int
     flow_rows: int
+    rows_of_tests: dict[str, int] = {}
+    """Of those of `OF_TESTS` that have rows."""
 
     @property
     def tables(self) -> tuple[str, ...]:
         """Names of its tables that have rows, and thus a file."""
-        rows = {"samples": self.sample_rows, "flows": self.flow_rows}
+        rows = {"samples": self.sample_rows, "flows": self.flow_rows, **self.rows_of_tests}
         return tuple(name for name, count in rows.items() if count)
 
     @property

@@ -1,6 +1,7 @@
 """Trials that another tool ran, as the journal keeps them: what a file with past results said of each."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -28,6 +29,8 @@ class ImportedTrial(BaseModel):
     """How long the transfer took."""
     src: str
     dst: str
+    test: Literal["tcp", "udp"] = "tcp"
+    simultaneous: bool = False
     flows: int
     window_send_bytes: int | None
     """As the tool asked for it."""
@@ -38,13 +41,17 @@ class ImportedTrial(BaseModel):
     congestion: str | None
     duration_ns: int | None
     """As the tool asked for it."""
+    omit_ns: int = 0
+    """Lies inside the duration."""
+    rate_bps: int | None = None
+    """Of each flow, as the tool asked for it."""
     interval_ns: int | None
     """Width of the exact intervals of goodput; null where the file tells of none that count."""
     expected_bins: int
     """How many of them there are."""
     goodput_method: GoodputMethod
-    reported_bytes: int
-    """Of all flows, as the end that told has them."""
+    reported_bytes: int | None
+    """Of all flows, as the end has them that `goodput_method` names."""
     reported_goodput_bps: float | None
     """Goodput as the file has it; null where it follows from samples of the receiver, as for own trials."""
 
@@ -62,4 +69,7 @@ class ImportedOutcome:
     samples: pa.Table
     """One row per flow and interval of the end that told: host, peer, role, flow, start_ns, end_ns, bytes."""
     flows: pa.Table
-    """One row per flow, of the end that told, in `flowsweep.run.outcome.FLOWS_SCHEMA`."""
+    """One row per flow and end that the file tells of, in `flowsweep.run.outcome.FLOWS_SCHEMA`."""
+    of_tests: Mapping[str, pa.Table] = field(default_factory=dict)
+    """Further tables with rows, by name, as `flowsweep.archive.parquet.NEEDED_FIELDS` has them; what the file
+    does not say is null."""

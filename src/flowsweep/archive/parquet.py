@@ -191,7 +191,8 @@ def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:
 
 def keyed_tables_of_imported(outcome: ImportedOutcome) -> dict[str, pa.Table]:
     """Return the tables of an imported trial that have rows, likewise."""
-    return _keyed({"samples": outcome.samples, "flows": outcome.flows}, outcome.record.trial_id, 1)
+    tables = {"samples": outcome.samples, "flows": outcome.flows, **outcome.of_tests}
+    return _keyed(tables, outcome.record.trial_id, 1)
 
 
 def _keyed(tables: Mapping[str, pa.Table], trial_id: str, attempt: int) -> dict[str, pa.Table]:

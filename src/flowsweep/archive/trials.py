@@ -154,8 +154,6 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
     return record.model_dump() | {
         "attempt": 1,
         "started_at": None if record.started_at is None else rfc_3339(record.started_at),
-        "test": "tcp",
-        "simultaneous": False,
         "flows_per_pair": record.flows,
         "sources": 1,
         "sinks": 1,
@@ -164,7 +162,6 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "window_sums_asked_bytes": (),
         "window_capped": False,
         "congestion_asked": record.congestion,
-        "omit_ns": 0,
         "affinity": (),
         "companions": (),
         "mode": "copy",  # as other tools write and read, too

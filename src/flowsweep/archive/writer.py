@@ -160,7 +160,10 @@ class ArchiveWriter:
         if outcome.record.trial_id in self._state.imported:
             return
         entry = ImportedEntry(
-            record=outcome.record, sample_rows=outcome.samples.num_rows, flow_rows=outcome.flows.num_rows
+            record=outcome.record,
+            sample_rows=outcome.samples.num_rows,
+            flow_rows=outcome.flows.num_rows,
+            rows_of_tests={name: table.num_rows for name, table in outcome.of_tests.items()},
         )
         with disk.reported(self.folder / entry.folder, "cannot be written"):
             write_attempt(self.folder / entry.folder, keyed_tables_of_imported(outcome))

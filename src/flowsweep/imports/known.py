@@ -15,7 +15,17 @@ def _parse_role(text: str) -> str:
     return text
 
 
+def _parse_count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= _MOST_FLOWS:
+        raise QuantityError(f'"{text}" is no number of flows from 1 to {_MOST_FLOWS}')
+    return int(text)
+
+
+_MOST_FLOWS = 1_000_000
 _KEYS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
+    "from": (str, ("src",)),
+    "to": (str, ("dst",)),
+    "flows": (_parse_count, ("flow_count",)),
     "window": (parse_size, ("window_send_bytes", "window_recv_bytes")),
     "window_send": (parse_size, ("window_send_bytes",)),
     "window_recv": (parse_size, ("window_recv_bytes",)),

@@ -2,26 +2,28 @@
 
 import hashlib
 import json
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-import pyarrow as pa
-
 from flowsweep.archive import GoodputMethod, ImportedOutcome, ImportedTrial
-from flowsweep.archive.parquet import NEEDED_SAMPLE_FIELDS
 from flowsweep.defaults import MILLISECOND_NS, MINIMUM_BINS
-from flowsweep.imports.transfer import Report, Transfer
-from flowsweep.run.outcome import FLOWS_SCHEMA
+from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
+from flowsweep.imports.transfer import Report, Role, Transfer
 
 _POINT = (
-    "sweep", "src", "dst", "flows", "window_send_bytes", "window_recv_bytes", "length_bytes", "congestion",
-    "duration_ns",
+    "sweep", "src", "dst", "test", "simultaneous", "flows", "window_send_bytes", "window_recv_bytes",
+    "length_bytes", "congestion", "duration_ns", "omit_ns", "rate_bps",
 )  # fmt: skip
 """What trials of one point have in common."""
-_SAMPLES_SCHEMA = pa.schema(NEEDED_SAMPLE_FIELDS)
+UNKNOWN_HOSTS = ("unknown sender", "unknown receiver")
+"""Where neither the file nor anybody else says which hosts they were."""
+_NEARLY_WHOLE = 0.98
+"""Tools end their last interval some milliseconds early."""
+_LATE = 0.01
 
 
 class Numbering:
@@ -39,7 +41,10 @@ class Numbering:
 
 def content_ids(transfers: Sequence[Transfer]) -> list[str]:
     """Make a trial_id of what each transfer says; those of a file that say the same get ids of their own."""
-    texts = [json.dumps(asdict(transfer), sort_keys=True, default=str) for transfer in transfers]
+    texts = [
+        json.dumps(asdict(transfer, dict_factory=_said), sort_keys=True, default=str)
+        for transfer in transfers
+    ]
     seen: Counter[str] = Counter()
     ids = []
     for text in texts:
@@ -48,27 +53,35 @@ def content_ids(transfers: Sequence[Transfer]) -> list[str]:
     return ids
 
 
+def _said(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Leave out what the file does not say, so that an id stays when more can be said of other files."""
+    return {name: value for name, value in fields if value is not None}
+
+
 def outcome_of(
     transfer: Transfer, trial_id: str, *, sweep: str, imported_from: str, numbering: Numbering
 ) -> ImportedOutcome:
     """Make a trial of a transfer.
 
-    Goodput is what the receiver's intervals give, as of own trials, where there are enough of them; else the
-    median over the sender's, else what the file has for the whole transfer.
+    Goodput is what the receiver's intervals give, as of own trials, where there are enough of them; else what
+    the file has of the receiver for the whole transfer; without a receiver the median over the sender's
+    intervals, or what the file has of the sender.
     """
-    transfer = replace(transfer, role=transfer.role or "source")
-    interval_ns, count = _intervals(transfer)
-    method, reported = _goodput(transfer, count)
+    transfer = replace(
+        transfer,
+        role=transfer.role or "source",
+        src=transfer.src or UNKNOWN_HOSTS[0],
+        dst=transfer.dst or UNKNOWN_HOSTS[1],
+        flow_count=transfer.flow_count or 1,
+    )
+    ends = _ends(transfer)
+    counted = ends.get("sink") or ends["source"]
+    interval_ns, count = _intervals(counted, transfer)
+    method, goodput_bps = _goodput(counted, count)
     point = {
         "sweep": sweep,
-        "src": transfer.src,
-        "dst": transfer.dst,
         "flows": transfer.flow_count,
-        "window_send_bytes": transfer.window_send_bytes,
-        "window_recv_bytes": transfer.window_recv_bytes,
-        "length_bytes": transfer.length_bytes,
-        "congestion": transfer.congestion,
-        "duration_ns": transfer.duration_ns,
+        **{name: getattr(transfer, name) for name in _POINT if name not in ("sweep", "flows")},
     }
     record = ImportedTrial(
         **point,
@@ -80,80 +93,83 @@ def outcome_of(
         window_granted_send_bytes=transfer.window_granted_send_bytes,
         window_granted_recv_bytes=transfer.window_granted_recv_bytes,
         interval_ns=interval_ns,
-        expected_bins=count if transfer.role == "sink" else 0,
+        expected_bins=count if counted.role == "sink" else 0,
         goodput_method=method,
-        reported_bytes=transfer.total.size_bytes,
-        reported_goodput_bps=reported,
+        reported_bytes=counted.size_bytes,
+        reported_goodput_bps=goodput_bps,
     )
-    return ImportedOutcome(record, samples=_samples(transfer), flows=_flows(transfer))
+    return ImportedOutcome(
+        record,
+        samples=samples_of(ends.values()),
+        flows=flows_of(ends.values()),
+        of_tests={name: table for name, table in further_tables(transfer, ends.values()) if table.num_rows},
+    )
 
 
-def _goodput(transfer: Transfer, intervals: int) -> tuple[GoodputMethod, float | None]:
+def _ends(transfer: Transfer) -> dict[Role, ImportedEnd]:
+    """The end that wrote the file, and the other one where the file has its counts."""
+    role: Role = transfer.role or "source"
+    other: Role = "sink" if role == "source" else "source"
+    hosts = {"source": transfer.src or "", "sink": transfer.dst or ""}
+    total, far = transfer.total, transfer.far
+    # One row for several flows is their sum.
+    flows = transfer.flows if len(transfer.flows) == transfer.flow_count else ()
+    near_end = ImportedEnd(role, hosts[role], hosts[other], total.rate_bps, total.size_bytes, flows)
+    if far is None:
+        return {role: near_end}
+    far_end = ImportedEnd(other, hosts[other], hosts[role], far.rate_bps, far.size_bytes, far.flows)
+    return {role: near_end, other: far_end}
+
+
+def _goodput(end: ImportedEnd, intervals: int) -> tuple[GoodputMethod, float | None]:
     """Choose the method, and take the goodput of the file where samples of a receiver do not tell it."""
-    if transfer.role == "sink":
-        return ("receiver_median", None) if intervals else ("receiver_mean", transfer.total.rate_bps)
+    if end.role == "sink":
+        return ("receiver_median", None) if intervals else ("receiver_mean", end.rate_bps)
     if not intervals:
-        return "sender_mean", transfer.total.rate_bps
-    columns = zip(*(flow.intervals[:intervals] for flow in transfer.flows), strict=True)
+        return "sender_mean", end.rate_bps
+    columns = zip(*(flow.intervals[:intervals] for flow in end.flows), strict=True)
     sums = [sum(report.rate_bps for report in reports) for reports in columns]
     return "sender_median", statistics.median(sums)
 
 
-def _intervals(transfer: Transfer) -> tuple[int | None, int]:
-    """Find the width of the intervals and how many all flows have; None and 0 where they are too few."""
-    rows = [flow.intervals for flow in transfer.flows]
-    if not rows or not all(rows):
+def _intervals(end: ImportedEnd, transfer: Transfer) -> tuple[int | None, int]:
+    """Find the width of the exact intervals and how many all flows have; None and 0 if they are too few."""
+    rows = [
+        [report for report in flow.intervals if report.start_ns >= transfer.omit_ns] for flow in end.flows
+    ]
+    if len(rows) != transfer.flow_count or not all(rows):
         return None, 0
-    width_ns = _nearest_millisecond(
-        statistics.median(_width(report) for reports in rows for report in reports)
-    )
-    count = min(
-        sum(_nearest_millisecond(_width(report)) == width_ns for report in reports) for reports in rows
-    )
+    width_ns = _asked_width(statistics.median(_width(report) for reports in rows for report in reports))
+    if width_ns <= 0:
+        return None, 0
+    if end.role == "sink":
+        first_ns = max(flow.intervals[0].start_ns for flow in end.flows) + transfer.omit_ns
+        width_ns, count = _fitted(min(reports[-1].end_ns for reports in rows) - first_ns, width_ns)
+    else:
+        count = min(
+            sum(_nearest_millisecond(_width(report)) == width_ns for report in reports) for reports in rows
+        )
     return (width_ns, count) if width_ns > 0 and count >= MINIMUM_BINS else (None, 0)
+
+
+def _fitted(span_ns: int, width_ns: int) -> tuple[int, int]:
+    """How wide and how many intervals are in a span: a little narrower, if that saves the last one."""
+    count = int(span_ns / width_ns + 1 - _NEARLY_WHOLE)
+    narrow_ns = span_ns // max(count, 1) // MILLISECOND_NS * MILLISECOND_NS
+    return min(width_ns, narrow_ns), count
 
 
 def _width(report: Report) -> int:
     return report.end_ns - report.start_ns
 
 
+def _asked_width(median_ns: float) -> int:
+    """What a person asked for: two digits, where tools were late by a little."""
+    digit_ns = 10.0 ** (math.floor(math.log10(max(median_ns, 1.0))) - 1)
+    asked_ns = round(median_ns / digit_ns) * digit_ns
+    near = abs(asked_ns - median_ns) <= median_ns * _LATE
+    return _nearest_millisecond(asked_ns if near else median_ns)
+
+
 def _nearest_millisecond(time_ns: float) -> int:
     return round(time_ns / MILLISECOND_NS) * MILLISECOND_NS
-
-
-def _hosts(transfer: Transfer) -> dict[str, str | None]:
-    host, peer = transfer.src, transfer.dst
-    if transfer.role == "sink":
-        host, peer = peer, host
-    return {"host": host, "peer": peer, "role": transfer.role}
-
-
-def _samples(transfer: Transfer) -> pa.Table:
-    rows = [
-        {
-            "flow": flow,
-            "start_ns": report.start_ns,
-            "end_ns": report.end_ns,
-            "bytes": report.size_bytes,
-            **_hosts(transfer),
-        }
-        for flow, told in enumerate(transfer.flows)
-        for report in told.intervals
-    ]
-    return pa.Table.from_pylist(rows, schema=_SAMPLES_SCHEMA)
-
-
-def _flows(transfer: Transfer) -> pa.Table:
-    rows = [
-        {
-            "flow": flow,
-            "origin_ns": 0,
-            "bytes": told.whole.size_bytes,
-            "end_ns": told.whole.end_ns,
-            "local_port": told.source_port if transfer.role == "source" else told.sink_port,
-            "remote_port": told.sink_port if transfer.role == "source" else told.source_port,
-            **_hosts(transfer),
-        }
-        for flow, told in enumerate(transfer.flows)
-    ]
-    return pa.Table.from_pylist(rows, schema=FLOWS_SCHEMA)

@@ -1,16 +1,19 @@
 """One file with past results: its kind found, its lines bounded, its errors named."""
 
+import gzip
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from flowsweep.errors import ImportedFileError
-from flowsweep.imports import dated_table, iperf_csv, iperf_text
-from flowsweep.imports.transfer import LineError, Transfer
+from flowsweep.imports import dated_table, flent, iperf3_json, iperf_csv, iperf_text, nuttcp, pscheduler
+from flowsweep.imports.transfer import PlaceError, Transfer
 from flowsweep.wording import format_size
 
 LARGEST_BYTES = 64 << 20
-"""A file is read as a whole."""
+"""A file is read as a whole; what was packed may have as much when it is unpacked."""
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Kind:
 
 KINDS = {
     module.NAME: Kind(module.NAME, module.recognises, module.read)
-    for module in (iperf_csv, iperf_text, dated_table)
+    for module in (flent, pscheduler, iperf3_json, iperf_csv, iperf_text, nuttcp, dated_table)
 }
 """By name, in the order in which they are tried."""
 
@@ -50,8 +53,8 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
         )
     try:
         transfers = chosen.read(lines)
-    except LineError as error:
-        raise ImportedFileError(f"{path}:{error.line}: {error}") from error
+    except PlaceError as error:
+        raise ImportedFileError(f"{path}:{error.place}: {error}") from error
     if not transfers:
         raise ImportedFileError(f"{path}: read as {chosen.name}, it tells of no test")
     return chosen, transfers
@@ -60,7 +63,12 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
 def _lines(path: Path) -> list[str]:
     try:
         with path.open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
+            packed = file.read(len(_GZIP)) == _GZIP
+            file.seek(0)
+            unpacked = gzip.GzipFile(fileobj=file) if packed else file
+            content = unpacked.read(LARGEST_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ImportedFileError(f"{path}: cannot be unpacked: {error}") from error
     except OSError as error:
         raise ImportedFileError(f"{path}: cannot be read: {error.strerror}") from error
     if len(content) > LARGEST_BYTES:

@@ -5,15 +5,48 @@ from datetime import datetime
 from typing import Literal
 
 Role = Literal["source", "sink"]
+Test = Literal["tcp", "udp"]
 
 
-class LineError(ValueError):
+class PlaceError(ValueError):
+    """Something in a file is not what its kind has there."""
+
+    def __init__(self, place: str, message: str) -> None:
+        self.place = place
+        """A line, from 1, or a path as in "3$.end.sum_sent.bytes": in the JSON text that begins at line 3."""
+        super().__init__(message)
+
+
+class LineError(PlaceError):
     """A line is not what its kind of file has there."""
 
     def __init__(self, line: int, message: str) -> None:
-        self.line = line
-        """From 1."""
-        super().__init__(message)
+        super().__init__(str(line), message)
+
+
+@dataclass(frozen=True, slots=True)
+class TcpState:
+    """What the sender's kernel said of a flow at the end of a span of time."""
+
+    retransmits: int | None
+    """Segments, since the first interval that counts; None before."""
+    rtt_us: int | None
+    rttvar_us: int | None
+    snd_wnd_bytes: int | None
+    pmtu_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Datagrams:
+    """What became of a flow's datagrams in a span of time, at one end."""
+
+    count: int
+    """A source's: sent. A sink's: those that came."""
+    missing: int | None = None
+    """Of a sink: numbers that it waited for in vain."""
+    reordered: int | None = None
+    jitter_ns: int | None = None
+    """RFC 3550, of a sink."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +58,8 @@ class Report:
     size_bytes: int
     rate_bps: float
     """As the file has it; it may differ from size over time by the tool's rounding."""
+    tcp: TcpState | None = None
+    datagrams: Datagrams | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +73,38 @@ class FlowReport:
 
 
 @dataclass(frozen=True, slots=True)
+class FarEnd:
+    """What one end was told of the other's counts."""
+
+    rate_bps: float
+    """Of all flows together."""
+    size_bytes: int | None
+    flows: tuple[FlowReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """One question for a round-trip time."""
+
+    sequence: int
+    at_ns: int
+    """Since the transfer began; below 0 where it was before."""
+    rtt_ns: int | None
+    """None: no answer came."""
+
+
+@dataclass(frozen=True, slots=True)
 class Transfer:
     """One test. What the file does not say is None."""
 
-    src: str
-    dst: str
+    src: str | None
+    dst: str | None
     role: Role | None
     """The end that counted; where nobody says, the source is taken to be it."""
     total: Report
     """Of all flows together."""
-    flow_count: int
+    flow_count: int | None
+    """1 where nobody says."""
     flows: tuple[FlowReport, ...] = ()
     """None where the file tells of all flows together only."""
     started_at: datetime | None = None
@@ -60,6 +117,17 @@ class Transfer:
     congestion: str | None = None
     duration_ns: int | None = None
     """Asked for; `total` has how long it took."""
+    test: Test = "tcp"
+    omit_ns: int = 0
+    """Lies inside the duration: what was carried then is in the intervals, and in no report of a whole."""
+    rate_bps: int | None = None
+    """Of each flow, asked for."""
+    simultaneous: bool = False
+    """The other direction was tested at the same time."""
+    far: FarEnd | None = None
+    """What the file has of the end that did not write it."""
+    echoes: tuple[Echo, ...] = ()
+    """Of pings beside the transfer, from the source."""
 
 
 def sum_of(flows: tuple[FlowReport, ...]) -> Report:

@@ -1,0 +1,182 @@
+"""Data files of Flent (`.flent`, `.flent.gz`, format 4): the TCP flows of a test, each direction a transfer.
+
+Which flows there are and what they were told to do is in the metadata of the series. An upload's intervals
+are the sender's, a download's the receiver's: netperf counts at the end that runs it.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
+from flowsweep.imports.json_text import Part, Real, Seconds, Whole, json_texts
+from flowsweep.imports.transfer import Echo, FlowReport, PlaceError, Report, Transfer, sum_of
+
+NAME = "flent"
+FORMAT = 4
+_SIGNS = ('"FLENT_VERSION"', '"raw_values"')
+_TEST = re.compile(r" -t (TCP_STREAM|TCP_MAERTS|TCP_SENDFILE)\b")
+_MEGABIT = 1e6
+_LONGEST_GAP = 10_000
+"""A file can claim any number."""
+
+_EpochSeconds = Annotated[float, Field(ge=0, lt=1 << 36, allow_inf_nan=False)]
+
+
+def recognises(lines: Sequence[str]) -> bool:
+    """Whether it is JSON that names the version of Flent, and has the values that Flent keeps."""
+    first = next((line for line in lines if line.strip()), "")
+    return first.startswith("{") and all(any(sign in line for line in lines) for sign in _SIGNS)
+
+
+def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+    """Read the flows of a file: all uploads are one transfer, all downloads another.
+
+    Raises:
+        PlaceError: It is of another format, or there is no flow of TCP in it.
+    """
+    transfers: list[Transfer] = []
+    for text in json_texts(lines):
+        version = text.parsed(_Version).version
+        if version != FORMAT:
+            raise PlaceError(
+                f"{text.line}$.version",
+                f"found {version}, expected {FORMAT}: open and save it with a recent Flent",
+            )
+        transfers += _transfers(text.parsed(_File), text.line)
+    return tuple(transfers)
+
+
+class _Version(Part):
+    version: int
+
+
+class _Series(Part):
+    """What Flent knows of a series; of one that a program measured there is its command."""
+
+    command: str | None = Field(None, alias="COMMAND")
+    units: str | None = Field(None, alias="UNITS")
+    mean: Real | None = Field(None, alias="MEAN_VALUE")
+    elapsed: Seconds | None = Field(None, alias="ELAPSED_TIME")
+    bytes_sent: Annotated[int, Field(ge=-1, lt=1 << 62)] | None = Field(None, alias="BYTES_SENT")
+    bytes_received: Annotated[int, Field(ge=-1, lt=1 << 62)] | None = Field(None, alias="BYTES_RECVD")
+    congestion: str | None = Field(None, alias="CONG_CONTROL")
+    send_size: Whole | None = Field(None, alias="SEND_SIZE")
+
+
+class _Metadata(Part):
+    series: dict[str, _Series] = Field(alias="SERIES_META")
+    host: str | None = Field(None, alias="HOST")
+    local_host: str | None = Field(None, alias="LOCAL_HOST")
+    time: datetime | None = Field(None, alias="TIME")
+    length_s: Seconds | None = Field(None, alias="LENGTH")
+
+
+class _Value(Part):
+    t: _EpochSeconds
+    """The end of the span, since 1970."""
+    val: Real | None = None
+    dur: Seconds | None = None
+    seq: Real | None = None
+
+
+class _File(Part):
+    metadata: _Metadata
+    raw_values: dict[str, list[_Value]]
+
+
+def _transfers(file: _File, line: int) -> list[Transfer]:
+    flows: dict[bool, list[tuple[_Series, list[_Value]]]] = {True: [], False: []}
+    for name, series in file.metadata.series.items():
+        test = _TEST.search(series.command or "")
+        if test is None or series.units != "Mbits/s" or series.mean is None:
+            continue
+        values = [value for value in file.raw_values.get(name, ()) if value.val is not None and value.dur]
+        flows[test[1] != "TCP_MAERTS"].append((series, values))
+    if not any(flows.values()):
+        raise PlaceError(f"{line}$.metadata.SERIES_META", "no series is a flow of TCP that netperf measured")
+    both = all(flows.values())
+    return [_transfer(file, found, upload=upload, both=both) for upload, found in flows.items() if found]
+
+
+def _transfer(
+    file: _File, found: Sequence[tuple[_Series, list[_Value]]], *, upload: bool, both: bool
+) -> Transfer:
+    metadata = file.metadata
+    began = [values[0].t - (values[0].dur or 0) for _, values in found if values]
+    origin = min(began, default=None)
+    flows = tuple(_flow(series, values, origin or 0, upload=upload) for series, values in found)
+    congestion = {series.congestion for series, _ in found}
+    sizes = {series.send_size for series, _ in found}
+    return Transfer(
+        src=metadata.local_host if upload else metadata.host,
+        dst=metadata.host if upload else metadata.local_host,
+        role="source" if upload else "sink",
+        total=sum_of(flows),
+        flow_count=len(flows),
+        flows=flows,
+        started_at=_started_at(metadata, origin),
+        length_bytes=sizes.pop() if len(sizes) == 1 else None,
+        congestion=congestion.pop() if len(congestion) == 1 else None,
+        duration_ns=None if metadata.length_s is None else round(metadata.length_s * SECOND_NS),
+        simultaneous=both,
+        echoes=() if origin is None or not (upload or not both) else _echoes(file, origin),
+    )
+
+
+def _started_at(metadata: _Metadata, origin: float | None) -> datetime | None:
+    if origin is not None:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=origin)
+    at = metadata.time
+    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _flow(series: _Series, values: Sequence[_Value], origin: float, *, upload: bool) -> FlowReport:
+    intervals: list[Report] = []
+    for value in values:
+        end_ns = round((value.t - origin) * SECOND_NS)
+        start_ns = (
+            intervals[-1].end_ns if intervals else round((value.t - (value.dur or 0) - origin) * SECOND_NS)
+        )
+        rate_bps = (value.val or 0) * _MEGABIT
+        if end_ns > start_ns:
+            size = round(rate_bps * (value.dur or 0) / 8)
+            intervals.append(Report(max(start_ns, 0), end_ns, size, rate_bps))
+    rate_bps = (series.mean or 0) * _MEGABIT
+    counted = series.bytes_sent if upload else series.bytes_received
+    last_ns = intervals[-1].end_ns if intervals else 0
+    end_ns = last_ns if series.elapsed is None else round(series.elapsed * SECOND_NS)
+    size = round(rate_bps * end_ns / 8e9) if counted is None or counted < 0 else counted
+    return FlowReport(Report(0, end_ns, size, round(rate_bps, 1)), tuple(intervals))
+
+
+def _echoes(file: _File, origin: float) -> tuple[Echo, ...]:
+    """Answers to pings, which have numbers of their own; a number that is missing was not answered."""
+    echoes: list[Echo] = []
+    for name, series in file.metadata.series.items():
+        values = file.raw_values.get(name, [])
+        if series.units != "ms" or not values or any(value.seq is None for value in values):
+            continue
+        for value in values:
+            if value.val is None or value.seq is None:
+                continue
+            rtt_ns = round(value.val * MILLISECOND_NS)
+            answered = Echo(round(value.seq), round((value.t - origin) * SECOND_NS) - rtt_ns, rtt_ns)
+            echoes += [*_unanswered(echoes, answered), answered]
+        break
+    return tuple(echoes)
+
+
+def _unanswered(before: Sequence[Echo], next_one: Echo) -> list[Echo]:
+    """Questions between two that were answered, evenly spread over the time between them."""
+    if not before or not 1 < next_one.sequence - before[-1].sequence <= _LONGEST_GAP:
+        return []
+    last = before[-1]
+    step_ns = (next_one.at_ns - last.at_ns) / (next_one.sequence - last.sequence)
+    return [
+        Echo(number, last.at_ns + round(step_ns * (number - last.sequence)), None)
+        for number in range(last.sequence + 1, next_one.sequence)
+    ]

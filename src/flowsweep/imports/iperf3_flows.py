@@ -1,0 +1,147 @@
+"""The flows of one direction of a test of iperf3: their intervals, and their wholes at both ends."""
+
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
+from flowsweep.imports.iperf3_model import Count, Document, EndOfStream
+from flowsweep.imports.transfer import Datagrams, FlowReport, Report, TcpState, split_reports
+
+_SAME_MOMENT_NS = 10 * MILLISECOND_NS
+"""iperf3 takes the time of an interval's end and of the next one's beginning one after the other."""
+
+
+class EndFlows:
+    """Flows of one direction, as the end that wrote the file saw them."""
+
+    def __init__(self, document: Document, *, sends: bool, datagrams: bool) -> None:
+        self._sends = sends
+        self._datagrams = datagrams
+        self._streams = {
+            socket: stream
+            for stream in document.end.streams
+            if (socket := _socket_of(stream, sends=sends)) is not None
+        }
+        self._connections = {connection.socket: connection for connection in document.start.connected}
+        self._rows: dict[int, list[Count]] = {}
+        for interval in document.intervals:
+            for row in interval.streams:
+                if row.socket is not None and row.sender in (None, sends):
+                    self._rows.setdefault(row.socket, []).append(row)
+
+    def near(self) -> tuple[FlowReport, ...]:
+        """What this end counted of each flow; made of the intervals if the test was broken off."""
+        sockets = dict.fromkeys([*self._streams, *self._rows])
+        return tuple(
+            self._flow(socket, whole, self._intervals(socket))
+            for socket in sockets
+            if (whole := self._whole(socket)) is not None
+        )
+
+    def far(self, total: Count) -> tuple[FlowReport, ...]:
+        """What this end was told of each flow's other end.
+
+        Args:
+            total: Of all flows together; of datagrams the only thing that the sender is told of the receiver.
+        """
+        flows = []
+        for socket, stream in self._streams.items():
+            if stream.udp is not None:
+                whole = self._far_datagrams(stream.udp, total)
+            else:
+                part = stream.receiver if self._sends else stream.sender
+                whole = None if part is None else _report(part)
+            if whole is None:
+                return ()
+            flows.append(self._flow(socket, whole, ()))
+        return tuple(flows)
+
+    def _far_datagrams(self, stream: Count, total: Count) -> Report | None:
+        if not self._sends:
+            sent = None if stream.packets is None else Datagrams(stream.packets)
+            return _report(stream, sent)
+        return _report(total, _came(total, total, stream)) if len(self._streams) == 1 else None
+
+    def _flow(self, socket: int, whole: Report, intervals: tuple[Report, ...]) -> FlowReport:
+        connection = self._connections.get(socket)
+        if connection is None:
+            return FlowReport(whole, intervals)
+        ports = connection.local_port, connection.remote_port
+        return FlowReport(whole, intervals, *(ports if self._sends else ports[::-1]))
+
+    def _whole(self, socket: int) -> Report | None:
+        stream = self._streams.get(socket)
+        if stream is None:
+            reports = [report for report in self._intervals(socket) if report.end_ns > report.start_ns]
+            return split_reports([*reports, reports[-1]], 1)[0] if reports else None
+        if stream.udp is None:
+            part = stream.sender if self._sends else stream.receiver
+            return None if part is None else _report(part)
+        if self._sends:
+            sent = None if stream.udp.packets is None else Datagrams(stream.udp.packets)
+            return _report(stream.udp, sent)
+        return self._received(socket, stream.udp)
+
+    def _received(self, socket: int, stream: Count) -> Report:
+        """Of datagrams iperf3 sums up what was sent only: what came is the sum of the intervals."""
+        rows = [row for row in self._rows.get(socket, ()) if not row.omitted]
+        size, end_ns = sum(row.size_bytes for row in rows), _ns(stream.end)
+        came = sum((row.packets or 0) - (row.lost_packets or 0) for row in rows)
+        missing = sum(row.lost_packets or 0 for row in rows)
+        datagrams = Datagrams(max(came, 0), missing, stream.out_of_order, _jitter_ns(stream))
+        return Report(0, end_ns, size, size * 8e9 / end_ns if end_ns else 0.0, datagrams=datagrams)
+
+    def _intervals(self, socket: int) -> tuple[Report, ...]:
+        """One after the other: iperf3 begins at 0 again when what is omitted is over."""
+        rows = self._rows.get(socket, [])
+        omitted_ns = max((_ns(row.end) for row in rows if row.omitted), default=0)
+        reports: list[Report] = []
+        retransmits = 0
+        for row in rows:
+            shift_ns = 0 if row.omitted else omitted_ns
+            start_ns, end_ns = _ns(row.start) + shift_ns, _ns(row.end) + shift_ns
+            if reports and abs(start_ns - reports[-1].end_ns) < _SAME_MOMENT_NS:
+                start_ns = reports[-1].end_ns
+            if not row.omitted:
+                retransmits += row.retransmits or 0
+            if end_ns > start_ns:
+                state = _tcp(row, None if row.omitted else retransmits)
+                datagrams = self._datagrams_of(row)
+                reports.append(
+                    Report(start_ns, end_ns, row.size_bytes, row.bits_per_second, state, datagrams)
+                )
+        return tuple(reports)
+
+    def _datagrams_of(self, row: Count) -> Datagrams | None:
+        if not self._datagrams or row.packets is None:
+            return None
+        return Datagrams(row.packets) if self._sends else _came(row, row, row)
+
+
+def _socket_of(stream: EndOfStream, *, sends: bool) -> int | None:
+    """The flow's socket, if it is one of the direction."""
+    part = stream.udp or stream.sender or stream.receiver
+    return None if part is None or part.sender not in (None, sends) else part.socket
+
+
+def _came(counts: Count, jitter: Count, order: Count) -> Datagrams | None:
+    if counts.packets is None:
+        return None
+    lost = counts.lost_packets or 0
+    return Datagrams(max(counts.packets - lost, 0), lost, order.out_of_order, _jitter_ns(jitter))
+
+
+def _jitter_ns(count: Count) -> int | None:
+    return None if count.jitter_ms is None else round(count.jitter_ms * MILLISECOND_NS)
+
+
+def _tcp(row: Count, retransmits: int | None) -> TcpState | None:
+    """What the sender's kernel said; a receiver's file has nothing of it."""
+    if row.retransmits is None:
+        return None
+    return TcpState(retransmits, row.rtt or None, row.rttvar, row.snd_wnd, row.pmtu)
+
+
+def _report(count: Count, datagrams: Datagrams | None = None) -> Report:
+    return Report(0, _ns(count.end), count.size_bytes, count.bits_per_second, datagrams=datagrams)
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * SECOND_NS)

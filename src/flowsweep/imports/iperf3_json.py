@@ -1,0 +1,85 @@
+"""JSON of iperf3 (`-J`, `--json-stream`), of a client or a server, one test or a log of several.
+
+A client has the totals of both ends; a server its own, since the other's arrive at the client only. With
+`--get-server-output` a client's file holds the server's intervals, too.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from flowsweep.imports.iperf3_model import Document, Event
+from flowsweep.imports.iperf3_transfer import transfers_of
+from flowsweep.imports.json_text import checked, json_texts
+from flowsweep.imports.transfer import PlaceError, Transfer
+
+NAME = "iperf3-json"
+_STREAM = '{"event":'
+_SIGN = '"iperf 3'
+"""Each text names the version."""
+_LOOKED_AT_LINES = 200
+
+
+def recognises(lines: Sequence[str]) -> bool:
+    """Whether it begins with JSON that names the version of iperf3."""
+    first = next((line for line in lines if line.strip()), "")
+    return first.startswith("{") and any(_SIGN in line for line in lines[:_LOOKED_AT_LINES])
+
+
+def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+    """Read every test of a file. Tests that failed are left out, unless there is no other.
+
+    Raises:
+        PlaceError: A text is none of iperf3's, or there are only tests that failed; says why they did.
+    """
+    transfers: list[Transfer] = []
+    failure: PlaceError | None = None
+    for line, document in _documents(lines):
+        if document.error is not None and not document.end.streams:
+            failure = PlaceError(f"{line}$.error", f'the test failed: "{document.error}"')
+        else:
+            transfers += transfers_of(document, line)
+    if failure is not None and not transfers:
+        raise failure
+    return tuple(transfers)
+
+
+def _documents(lines: Sequence[str]) -> Iterator[tuple[int, Document]]:
+    """All tests with the lines they begin at; a stream is put together."""
+    stream: _Stream | None = None
+    cookie: str | None = None
+    for text in json_texts(lines):
+        if text.text.startswith(_STREAM):
+            event = text.parsed(Event)
+            if event.event == "start" or stream is None:
+                if stream is not None:
+                    yield stream.line, stream.document()
+                stream = _Stream(text.line)
+            stream.take(event)
+            continue
+        whole = text.parsed(Document)
+        if stream is not None:
+            joined = stream.document()
+            cookie, line, stream = joined.start.cookie, stream.line, None
+            yield line, joined
+        # With --json-stream-full-output the whole follows the stream that says the same.
+        if cookie is None or whole.start.cookie != cookie:
+            yield text.line, whole
+    if stream is not None:
+        yield stream.line, stream.document()
+
+
+class _Stream:
+    """The events of a test, so far."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self._parts: dict[str, Any] = {"intervals": []}
+
+    def take(self, event: Event) -> None:
+        if event.event == "interval":
+            self._parts["intervals"].append(event.data)
+        elif event.event in Document.model_fields:
+            self._parts[event.event] = event.data
+
+    def document(self) -> Document:
+        return checked(Document, self._parts, self.line)

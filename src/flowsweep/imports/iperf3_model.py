@@ -1,0 +1,127 @@
+"""What iperf3 writes with `-J`, as far as it is read; `--json-stream` has the same parts line by line."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from flowsweep.imports.json_text import Part, Real, Seconds, Whole
+
+Signed = Annotated[int, Field(gt=-(1 << 62), lt=1 << 62)]
+
+
+class Count(Part):
+    """What one flow, or all of them, carried in a span of time."""
+
+    socket: int | None = None
+    start: Seconds
+    end: Seconds
+    size_bytes: Whole = Field(alias="bytes")
+    bits_per_second: Real
+    sender: bool | None = None
+    """Whether the end that wrote the file sent it; iperf3 before 3.7 does not say."""
+    omitted: bool = False
+    retransmits: Whole | None = None
+    rtt: Whole | None = None
+    """Microseconds."""
+    rttvar: Whole | None = None
+    snd_wnd: Whole | None = None
+    pmtu: Whole | None = None
+    jitter_ms: Real | None = None
+    packets: Whole | None = None
+    lost_packets: Signed | None = None
+    """May be below 0: datagrams that come late are counted back."""
+    out_of_order: Whole | None = None
+
+
+class Interval(Part):
+    """All flows in one interval."""
+
+    streams: tuple[Count, ...] = ()
+
+
+class EndOfStream(Part):
+    """A flow's whole; of TCP sender and receiver, of UDP one for both."""
+
+    sender: Count | None = None
+    receiver: Count | None = None
+    udp: Count | None = None
+
+
+class End(Part):
+    """The summary."""
+
+    streams: tuple[EndOfStream, ...] = ()
+    sum: Count | None = None
+    sum_sent: Count | None = None
+    sum_received: Count | None = None
+    sum_bidir_reverse: Count | None = None
+    sum_sent_bidir_reverse: Count | None = None
+    sum_received_bidir_reverse: Count | None = None
+    sender_tcp_congestion: str | None = None
+    receiver_tcp_congestion: str | None = None
+
+
+class Connection(Part):
+    """One flow's two ends."""
+
+    socket: int
+    local_host: str
+    local_port: Annotated[int, Field(ge=0, le=65535)]
+    remote_host: str
+    remote_port: Annotated[int, Field(ge=0, le=65535)]
+
+
+class TimeStamp(Part):
+    """When the test began."""
+
+    timesecs: Annotated[int, Field(ge=0, lt=1 << 36)]
+    timemillisecs: Annotated[int, Field(ge=0, lt=1 << 46)] | None = None
+
+
+class TestStart(Part):
+    """What was asked for."""
+
+    protocol: Literal["TCP", "UDP", "SCTP"]
+    num_streams: Whole
+    blksize: Whole
+    omit: Annotated[int, Field(ge=0, lt=1 << 20)] = 0
+    duration: Annotated[int, Field(ge=0, lt=1 << 30)] = 0
+    """Seconds; 0 where the test was asked for by bytes or blocks."""
+    reverse: int = 0
+    bidir: int = 0
+    """iperf3 before 3.10 does not say."""
+    target_bitrate: Whole | None = None
+
+
+class Start(Part):
+    """Who, when and what."""
+
+    connected: tuple[Connection, ...] = ()
+    timestamp: TimeStamp | None = None
+    accepted_connection: Any = None
+    """Only in a server's file."""
+    cookie: str | None = None
+    target_bitrate: Whole | None = None
+    sock_bufsize: Whole | None = None
+    """The window asked for; 0: none."""
+    sndbuf_actual: Whole | None = None
+    rcvbuf_actual: Whole | None = None
+    test_start: TestStart | None = None
+
+
+class Document(Part):
+    """One test at one end."""
+
+    start: Start = Start()
+    intervals: tuple[Interval, ...] = ()
+    end: End = End()
+    error: str | None = None
+    server_output_json: "Document | None" = None
+    """With `--get-server-output`: what the server says."""
+
+
+class Event(Part):
+    """A line of a stream."""
+
+    event: str
+    data: Any

@@ -1,0 +1,88 @@
+"""JSON in files of other tools: one text or several in a row, checked against a model, mistakes named.
+
+Pydantic's parser bounds how deep a text may be nested; a file's size is bounded where it is read.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from flowsweep.imports.transfer import PlaceError
+
+_SHOWN_CHARACTERS = 60
+
+Whole = Annotated[int, Field(ge=0, lt=1 << 62)]
+Real = Annotated[float, Field(ge=0, le=1e18, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+
+
+class Part(BaseModel):
+    """An object in a text; what is not read of it may be anything."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
+
+
+_Model = TypeVar("_Model", bound=Part)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One JSON text of a file."""
+
+    line: int
+    """Where it begins, from 1."""
+    text: str
+
+    def parsed(self, model: type[_Model]) -> _Model:
+        """Check it against a model.
+
+        Raises:
+            PlaceError: It is not JSON, or not what the model has there; names the first mistake.
+        """
+        return _placed(self.line, lambda: model.model_validate_json(self.text))
+
+
+def checked(model: type[_Model], value: object, line: int) -> _Model:
+    """Check what was parsed already, of a text that begins at a line, against a model.
+
+    Raises:
+        PlaceError: It is not what the model has there.
+    """
+    return _placed(line, lambda: model.model_validate(value))
+
+
+def _placed(line: int, validated: Callable[[], _Model]) -> _Model:
+    try:
+        return validated()
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in first["loc"])
+        found = "" if first["type"] in ("missing", "json_invalid") else _shown(first["input"])
+        raise PlaceError(f"{line}${path}", f"{found}{first['msg']}") from error
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    shortened = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+    return f"found {shortened}: "
+
+
+def json_texts(lines: Sequence[str]) -> Iterator[Text]:
+    """Take apart what a tool wrote test by test: each text is one line, or ends with a "}" of its own line.
+
+    Lines before the first text are left out: tools put remarks there.
+    """
+    begun: int | None = None
+    for number, line in enumerate(lines, start=1):
+        if begun is None and line.startswith("{"):
+            begun = number
+            if line.rstrip().endswith("}"):
+                yield Text(number, line)
+                begun = None
+        elif begun is not None and line.rstrip() == "}":
+            yield Text(begun, "\n".join(lines[begun - 1 : number]))
+            begun = None
+    if begun is not None:
+        yield Text(begun, "\n".join(lines[begun - 1 :]))

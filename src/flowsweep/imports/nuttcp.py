@@ -1,0 +1,166 @@
+"""What nuttcp prints: intervals (`-i`) and a summary, for people, with `-v`, or for programs (`-fparse`).
+
+Bytes come in units of 1024 × 1024, as nuttcp has them. Who the hosts are and how many flows there were it
+says with `-v` only. Intervals and the summary are the receiver's; `-v` has the sender's summary, too.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.imports.transfer import (
+    Datagrams,
+    FarEnd,
+    FlowReport,
+    LineError,
+    Report,
+    Role,
+    Test,
+    Transfer,
+    split_reports,
+)
+
+NAME = "nuttcp"
+
+_AMOUNT = r"(?P<mb>\d+\.\d+) MB (?:/|in)\s+(?P<seconds>\d+\.\d+) (?:sec|real seconds)\s+="
+_SIDE = r"(?:nuttcp-(?P<side>[tr])(?:\d[^:]*)?:\s+)?"
+_PRINTED = re.compile(rf"\s*{_SIDE}{_AMOUNT}.*?(?P<mbps>\d+\.\d+) Mbps(?P<rest>.*)")
+_PARSED = re.compile(
+    rf"\s*{_SIDE}megabytes=(?P<mb>\d+\.\d+) real_sec(?P<whole>onds)?=(?P<seconds>\d+\.\d+) "
+    r"(?:rate_KBps=\S+ )?rate_Mbps=(?P<mbps>\d+\.\d+)(?P<rest>.*)"
+)
+_SUMMARY = re.compile(r"%TX|%RX")
+_DROPS = re.compile(r"(?:(\d+) /\s+(\d+) ~?drop/pkt|drop=(\d+) pkt=(\d+))")
+_SETTING = re.compile(
+    r"nuttcp-(?P<side>[tr])\S*: buflen=(?P<length>\d+), nstream=(?P<flows>\d+), port=\d+ (?P<test>tcp|udp)"
+    r"(?: -> (?P<to>\S+))?"
+)
+_ACCEPTED = re.compile(r"nuttcp-r\S*: accept from (\S+)")
+_WINDOWS = re.compile(r"nuttcp-([tr])\S*: send window size = (\d+), receive window size = (\d+)")
+_LIMIT = re.compile(r"nuttcp-t\S*: time limit = (\d+\.\d+) seconds")
+_LOST = re.compile(r"nuttcp-r\S*: \d+ / \d+ drop/pkt")
+_VERSION = re.compile(r"nuttcp-[tr]\S*: v\d")
+_MEGABYTE = 1 << 20
+
+
+def recognises(lines: Sequence[str]) -> bool:
+    """Whether there is a line as only nuttcp writes it."""
+    return any(_VERSION.match(line) or _PRINTED.match(line) or _PARSED.match(line) for line in lines)
+
+
+def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+    """Read every test of a file.
+
+    Raises:
+        LineError: A row cannot be read, or nothing but intervals of no time follows.
+    """
+    done: list[Transfer] = []
+    test = _Test()
+    for number, line in enumerate(lines, start=1):
+        if _VERSION.match(line) and test.complete:
+            done.append(test.told(number))
+            test = _Test()
+        if found := _PRINTED.match(line) or _PARSED.match(line):
+            if test.complete and found["side"] is None:
+                done.append(test.told(number))
+                test = _Test()
+            test.row(number, found)
+        else:
+            test.remark(line)
+    if test.rows:
+        done.append(test.told(len(lines)))
+    return tuple(done)
+
+
+@dataclass(slots=True)
+class _Test:
+    """A test as far as it has been read."""
+
+    rows: list[Report] = field(default_factory=list)
+    """Intervals, then the receiver's summary."""
+    sent: Report | None = None
+    complete: bool = False
+    protocol: Test = "tcp"
+    to: str | None = None
+    by: str | None = None
+    flows: int | None = None
+    length: int | None = None
+    granted: dict[str, int] = field(default_factory=dict)
+    """By side: t, r."""
+    duration_ns: int | None = None
+
+    def row(self, number: int, found: re.Match[str]) -> None:
+        size = round(float(found["mb"]) * _MEGABYTE)
+        time_ns = round(float(found["seconds"]) * SECOND_NS)
+        summary = found["side"] is not None or bool(_SUMMARY.search(found["rest"]))
+        summary = summary or bool(found.groupdict().get("whole"))
+        begins_ns = 0 if summary or not self.rows else self.rows[-1].end_ns
+        datagrams = _datagrams(found["rest"])
+        if datagrams is not None:
+            self.protocol = "udp"
+        report = Report(
+            begins_ns, begins_ns + time_ns, size, round(float(found["mbps"]) * 1e6, 1), datagrams=datagrams
+        )
+        if summary and time_ns == 0:
+            raise LineError(number, "the test took no time: it says nothing about goodput")
+        if found["side"] == "t":
+            self.sent = report
+        elif summary or time_ns > 0:
+            self.rows.append(report)
+        self.complete = self.complete or (summary and found["side"] is None)
+
+    def remark(self, line: str) -> None:
+        if found := _SETTING.match(line):
+            self.protocol = "udp" if found["test"] == "udp" else "tcp"
+            self.length, self.flows = int(found["length"]), int(found["flows"])
+            self.to = found["to"] or self.to
+        elif found := _ACCEPTED.match(line):
+            self.by = found[1]
+        elif found := _WINDOWS.match(line):
+            self.granted[found[1]] = int(found[2] if found[1] == "t" else found[3])
+        elif found := _LIMIT.match(line):
+            self.duration_ns = round(float(found[1]) * SECOND_NS)
+        elif _LOST.match(line) and self.rows:
+            self.rows[-1] = replace(self.rows[-1], datagrams=_datagrams(line))
+        self.complete = self.complete or (bool(self.rows) and self.sent is not None)
+
+    def told(self, line: int) -> Transfer:
+        if not self.rows:
+            raise LineError(line, "a sender's summary, but none of its receiver above")
+        whole, intervals = split_reports(self.rows, line)
+        flow = FlowReport(whole, intervals)
+        role: Role = "sink"
+        return Transfer(
+            src=self.by,
+            dst=self.to,
+            role=role,
+            total=whole,
+            flow_count=self.flows,
+            # What it tells is of all flows together.
+            flows=(flow,) if self.flows in (None, 1) else (),
+            window_granted_send_bytes=self.granted.get("t"),
+            window_granted_recv_bytes=self.granted.get("r"),
+            length_bytes=self.length,
+            duration_ns=self.duration_ns,
+            test=self.protocol,
+            far=self._far(whole),
+        )
+
+    def _far(self, whole: Report) -> FarEnd | None:
+        if self.sent is None:
+            return None
+        counted = whole.datagrams
+        sent = None if counted is None else Datagrams(counted.count + (counted.missing or 0))
+        flow = FlowReport(replace(self.sent, datagrams=sent))
+        single = self.flows in (None, 1)
+        return FarEnd(self.sent.rate_bps, self.sent.size_bytes, (flow,) if single else ())
+
+
+def _datagrams(text: str) -> Datagrams | None:
+    """Dropped and all datagrams; what came is the difference."""
+    found = _DROPS.search(text)
+    if found is None:
+        return None
+    dropped, sent = (int(number) for number in found.groups() if number is not None)
+    return Datagrams(max(sent - dropped, 0), dropped)

@@ -1,0 +1,220 @@
+"""Results of pScheduler's throughput test: JSON as its archivers get it, one record or one a line.
+
+Read by its published schemas (specification of the test, result). The result's numbers are the sender's; of
+the receiver there is the mean rate. `reverse` turns source and destination of the specification round.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.imports.iperf3_flows import EndFlows
+from flowsweep.imports.iperf3_model import Count, Document, End, EndOfStream, Interval
+from flowsweep.imports.json_text import Part, Real, Seconds, Text, Whole, checked, json_texts
+from flowsweep.imports.transfer import FarEnd, PlaceError, Report, Transfer
+
+NAME = "pscheduler"
+_SIGN = '"throughput-bits"'
+_PERIOD = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII)
+
+
+def recognises(lines: Sequence[str]) -> bool:
+    """Whether it is JSON with a rate as pScheduler names it."""
+    first = next((line for line in lines if line.strip()), "")
+    return first.startswith("{") and any(_SIGN in line for line in lines)
+
+
+def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
+    """Read every record of a file. Tests that failed are left out, unless there is no other.
+
+    Raises:
+        PlaceError: A record is no result of a throughput test, or there are only tests that failed.
+    """
+    transfers = []
+    failure: PlaceError | None = None
+    for text in json_texts(lines):
+        record = _record(text)
+        if not record.result.succeeded:
+            failure = PlaceError(f"{text.line}$.result", f'the test failed: "{record.result.error}"')
+        else:
+            transfers.append(_transfer(record, text.line))
+    if failure is not None and not transfers:
+        raise failure
+    return tuple(transfers)
+
+
+class _Data(Part):
+    """What was sent in a span of time: `throughput-data` of the schema."""
+
+    stream: int | str | None = Field(None, alias="stream-id")
+    start: Seconds
+    end: Seconds
+    rate_bps: Real = Field(alias="throughput-bits")
+    size_bytes: Real | None = Field(None, alias="throughput-bytes")
+    receiver_bps: Real | None = Field(None, alias="receiver-throughput-bits")
+    sent: Whole | None = None
+    retransmits: Whole | None = None
+    rtt: Real | None = None
+    omitted: bool | None = None
+
+    def count(self) -> dict[str, Any]:
+        """The same, as iperf3 has it."""
+        size = self.rate_bps * (self.end - self.start) / 8 if self.size_bytes is None else self.size_bytes
+        return {
+            "start": self.start,
+            "end": self.end,
+            "bytes": round(size),
+            "bits_per_second": self.rate_bps,
+            "omitted": bool(self.omitted),
+            "retransmits": self.retransmits,
+            "rtt": None if self.rtt is None else round(self.rtt),
+            "packets": self.sent,
+        }
+
+
+class _Interval(Part):
+    streams: tuple[_Data, ...] = ()
+
+
+class _Summary(Part):
+    streams: tuple[_Data, ...] = ()
+    summary: _Data
+
+
+class _Result(Part):
+    succeeded: bool
+    error: str | None = None
+    intervals: tuple[_Interval, ...] = ()
+    summary: _Summary | None = None
+    requested_window: Whole | None = Field(None, alias="requested-tcp-window-size")
+    window: Whole | None = Field(None, alias="tcp-window-size")
+
+
+_Period = Annotated[str, Field(max_length=64)]
+
+
+class _Specification(Part):
+    source: str | None = None
+    dest: str | None = None
+    duration: _Period | None = None
+    omit: _Period | None = None
+    parallel: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
+    udp: bool = False
+    bandwidth: Whole | None = None
+    window: Whole | None = Field(None, alias="window-size")
+    length: Whole | None = Field(None, alias="buffer-length")
+    congestion: str | None = None
+    reverse: bool = False
+    single_ended: bool = Field(default=False, alias="single-ended")
+
+
+class _Test(Part):
+    type: str = "throughput"
+    spec: _Specification = _Specification()
+
+
+class _Schedule(Part):
+    start: datetime | None = None
+
+
+class _Record(Part):
+    test: _Test = _Test()
+    schedule: _Schedule | None = None
+    participants: tuple[Any, ...] = ()
+    result: _Result
+
+
+def _record(text: Text) -> _Record:
+    """A record with its test, or a result alone."""
+    whole = text.parsed(_Whole)
+    if whole.result is not None:
+        record = text.parsed(_Record)
+    else:
+        record = checked(_Record, {"result": text.parsed(_Result)}, text.line)
+    if record.test.type != "throughput":
+        raise PlaceError(
+            f"{text.line}$.test.type", f'found "{record.test.type}": only throughput can be imported'
+        )
+    return record
+
+
+class _Whole(Part):
+    result: Any = None
+
+
+def _transfer(record: _Record, line: int) -> Transfer:
+    spec, summary = record.test.spec, record.result.summary
+    if summary is None:
+        raise PlaceError(f"{line}$.result.summary", "is missing: the result has no numbers")
+    if summary.summary.end <= 0:
+        raise PlaceError(f"{line}$.result.summary.summary.end", "the test took no time")
+    flows = EndFlows(_document(record.result, spec), sends=True, datagrams=spec.udp).near()
+    total = Count(**summary.summary.count())
+    hosts = [spec.source or _first_host(record.participants), spec.dest]
+    source, sink = reversed(hosts) if spec.reverse else hosts
+    omit_ns, duration_ns = _period_ns(spec.omit, line) or 0, _period_ns(spec.duration, line)
+    receiver_bps = summary.summary.receiver_bps
+    return Transfer(
+        src=source,
+        dst=sink,
+        role="source",
+        total=Report(0, round(total.end * SECOND_NS), total.size_bytes, total.bits_per_second),
+        flow_count=len(flows) or spec.parallel,
+        flows=flows,
+        started_at=_started_at(record),
+        window_send_bytes=spec.window,
+        window_recv_bytes=spec.window,
+        length_bytes=spec.length,
+        congestion=spec.congestion,
+        duration_ns=None if duration_ns is None else duration_ns + omit_ns,
+        test="udp" if spec.udp else "tcp",
+        omit_ns=omit_ns,
+        rate_bps=spec.bandwidth,
+        far=None if receiver_bps is None else FarEnd(receiver_bps, None),
+    )
+
+
+def _document(result: _Result, spec: _Specification) -> Document:
+    """The flows as iperf3 would write them; streams are numbered in the order of the summary."""
+    streams = () if result.summary is None else result.summary.streams
+    sockets = {data.stream: index for index, data in enumerate(streams)}
+    key = "udp" if spec.udp else "sender"
+    ends = [EndOfStream(**{key: Count(socket=sockets[data.stream], **data.count())}) for data in streams]
+    # A single end that receives tells of what it received, not of what was sent.
+    of_sender = () if spec.single_ended and spec.reverse else result.intervals
+    intervals = [
+        Interval(
+            streams=tuple(
+                Count(socket=sockets[data.stream], **data.count())
+                for data in interval.streams
+                if data.stream in sockets
+            )
+        )
+        for interval in of_sender
+    ]
+    return Document(intervals=tuple(intervals), end=End(streams=tuple(ends)))
+
+
+def _first_host(participants: Sequence[Any]) -> str | None:
+    first = participants[0] if participants else None
+    host = first.get("host") if isinstance(first, dict) else first
+    return host if isinstance(host, str) else None
+
+
+def _started_at(record: _Record) -> datetime | None:
+    at = None if record.schedule is None else record.schedule.start
+    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _period_ns(text: str | None, line: int) -> int | None:
+    if text is None:
+        return None
+    found = _PERIOD.fullmatch(text)
+    if found is None:
+        raise PlaceError(f"{line}$.test.spec", f'found "{text}", expected a duration as in "PT30S"')
+    days, hours, minutes, seconds = (float(number or 0) for number in found.groups())
+    return round((days * 86_400 + hours * 3_600 + minutes * 60 + seconds) * SECOND_NS)

@@ -1,0 +1,121 @@
+"""The tables of an imported trial: samples and flows of the ends that its file tells of, and the rest."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from flowsweep.archive.parquet import NEEDED_FIELDS, NEEDED_SAMPLE_FIELDS
+from flowsweep.imports.transfer import FlowReport, Report, Role, Transfer
+from flowsweep.run.outcome import FLOWS_SCHEMA
+
+_TCP_FIELDS = tuple(
+    pa.field(name, pa.int64())
+    for name in ("total_retrans", "rtt_us", "rttvar_us", "snd_wnd_bytes", "pmtu_bytes")
+)
+"""As schema/samples.json has them."""
+_SAMPLES_SCHEMA = pa.schema([*NEEDED_SAMPLE_FIELDS, *_TCP_FIELDS])
+_ECHOES_SCHEMA = pa.schema([field.with_nullable(nullable=True) for field in NEEDED_FIELDS["echoes"]])
+_DATAGRAMS_SCHEMA = pa.schema([field.with_nullable(nullable=True) for field in NEEDED_FIELDS["datagrams"]])
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedEnd:
+    """What a file says of one end of a transfer."""
+
+    role: Role
+    host: str
+    peer: str
+    rate_bps: float
+    """Of all flows together."""
+    size_bytes: int | None
+    flows: tuple[FlowReport, ...]
+
+    @property
+    def key(self) -> dict[str, str]:
+        """Columns that say whose rows they are."""
+        return {"host": self.host, "peer": self.peer, "role": self.role}
+
+
+def samples_of(ends: Iterable[ImportedEnd]) -> pa.Table:
+    """One row per end, flow and interval."""
+    rows = [{**key, "bytes": report.size_bytes, **_tcp(report)} for key, report in _reports(ends)]
+    return pa.Table.from_pylist(rows, schema=_SAMPLES_SCHEMA)
+
+
+def _reports(ends: Iterable[ImportedEnd]) -> Iterator[tuple[dict[str, Any], Report]]:
+    for end in ends:
+        for flow, told in enumerate(end.flows):
+            for report in told.intervals:
+                span = {"flow": flow, "start_ns": report.start_ns, "end_ns": report.end_ns}
+                yield {**end.key, **span}, report
+
+
+def _tcp(report: Report) -> dict[str, int | None]:
+    if report.tcp is None:
+        return {}
+    return {
+        "total_retrans": report.tcp.retransmits,
+        "rtt_us": report.tcp.rtt_us,
+        "rttvar_us": report.tcp.rttvar_us,
+        "snd_wnd_bytes": report.tcp.snd_wnd_bytes,
+        "pmtu_bytes": report.tcp.pmtu_bytes,
+    }
+
+
+def flows_of(ends: Iterable[ImportedEnd]) -> pa.Table:
+    """One row per end and flow, in FLOWS_SCHEMA."""
+    rows = [
+        {
+            **end.key,
+            "flow": flow,
+            "origin_ns": 0,
+            "bytes": told.whole.size_bytes,
+            "end_ns": told.whole.end_ns,
+            "local_port": told.source_port if end.role == "source" else told.sink_port,
+            "remote_port": told.sink_port if end.role == "source" else told.source_port,
+            **_udp(told.whole),
+        }
+        for end in ends
+        for flow, told in enumerate(end.flows)
+    ]
+    return pa.Table.from_pylist(rows, schema=FLOWS_SCHEMA)
+
+
+def _udp(whole: Report) -> dict[str, int | None]:
+    if whole.datagrams is None:
+        return {}
+    return {
+        "udp_datagrams": whole.datagrams.count,
+        "udp_reordered": whole.datagrams.reordered,
+        "udp_jitter_ns": whole.datagrams.jitter_ns,
+    }
+
+
+def further_tables(transfer: Transfer, ends: Iterable[ImportedEnd]) -> Iterator[tuple[str, pa.Table]]:
+    """Tables that only some files fill, by name."""
+    datagrams = [
+        {
+            **key,
+            "datagrams": report.datagrams.count,
+            "reordered": report.datagrams.reordered,
+            "missing": report.datagrams.missing,
+            "jitter_ns": report.datagrams.jitter_ns,
+        }
+        for key, report in _reports(ends)
+        if report.datagrams is not None
+    ]
+    yield "datagrams", pa.Table.from_pylist(datagrams, schema=_DATAGRAMS_SCHEMA)
+    echoes = [
+        {
+            "host": transfer.src,
+            "peer": transfer.dst,
+            "sequence": echo.sequence,
+            "echo": "icmp",
+            "sent_ns": echo.at_ns,
+            "rtt_ns": echo.rtt_ns,
+        }
+        for echo in transfer.echoes
+    ]
+    yield "echoes", pa.Table.from_pylist(echoes, schema=_ECHOES_SCHEMA)
