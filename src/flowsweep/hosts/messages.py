@@ -1082,11 +1082,13 @@ class UdpCounts(BaseModel):
     """
     jitter_ns: Annotated[int | None, Field(ge=0)] = None
     """
-    Interarrival jitter at the end (RFC 3550), in nanoseconds, from the kernel's times.
+    Interarrival jitter at the end (RFC 3550), in nanoseconds, from the kernel's times; with `UDP_GRO` of the first
+    datagram of each buffer.
     """
     late: Annotated[int, Field(ge=0)]
     """
-    Came after the drain was over; not among `datagrams`, so that they are part of what is lost.
+    Came after the drain was over, or so many numbers later that nobody remembers whether they had come (262 144); not
+    among `datagrams`, so that they are part of what is lost.
     """
     loss_burst_max: Annotated[int, Field(ge=0)]
     """
@@ -1110,7 +1112,8 @@ class UdpCounts(BaseModel):
     """
     socket_dropped: Annotated[int | None, Field(ge=0)] = None
     """
-    Dropped by the kernel since this flow's socket was full (`SO_MEMINFO`); absent if it does not tell.
+    Dropped by the kernel since this flow's socket was full (`SO_MEMINFO`); absent if it does not tell. With `UDP_GRO`
+    datagrams that were dropped together may count once.
     """
 
 

@@ -103,6 +103,19 @@ fn a_sink_does_not_wait_forever_for_a_source_that_fell_silent() {
         sequence: 0,
         sent_unix_ns: 0,
     };
+    // From the right address, and none of the flow's: cut off, too long, of another trial, and from far ahead.
+    let mut wrong = vec![vec![0; 20], vec![0; 1300], vec![0; 1000], vec![0; 1000]];
+    wrong[0].copy_from_slice(&header.encode()[..20]);
+    for (bytes, header) in wrong[1..].iter_mut().zip([
+        header,
+        wire::DatagramHeader { tag: 7, ..header },
+        wire::DatagramHeader { sequence: u64::MAX, ..header },
+    ]) {
+        bytes[..32].copy_from_slice(&header.encode());
+    }
+    for bytes in wrong {
+        source.send(&bytes).unwrap();
+    }
     // 0, 2 and 1, one of them twice: what is counted does not depend on how the flow ended.
     for sequence in [0, 2, 1, 1] {
         let mut datagram = vec![0; 1000];
@@ -113,6 +126,9 @@ fn a_sink_does_not_wait_forever_for_a_source_that_fell_silent() {
     let counts = told.counts(0);
     assert_eq!((counts.datagrams, counts.reordered, counts.duplicates), (3, 1, 1));
     assert_eq!(counts.reordering_extent_max, 1);
+    assert_eq!((counts.loss_bursts, told.report.flows[0].bytes), (0, 3000));
+    let strangers = told.report.strangers;
+    assert_eq!((strangers.not_an_engine, strangers.wrong_token), (3, 1));
     assert_eq!(told.sum("datagrams", "reordered"), 1);
     let incomplete = told.report.incomplete.unwrap();
     assert!(incomplete.message.contains("1 of 1 flows broke; flow 0: silent for"), "{}", incomplete.message);

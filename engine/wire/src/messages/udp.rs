@@ -55,17 +55,20 @@ pub struct UdpCounts {
     pub reordering_extent_max: u64,
     /// Came again (RFC 5560); not among `datagrams`.
     pub duplicates: u64,
-    /// Came after the drain was over; not among `datagrams`, so that they are part of what is lost.
+    /// Came after the drain was over, or so many numbers later that nobody remembers whether they had come (262 144); not
+    /// among `datagrams`, so that they are part of what is lost.
     pub late: u64,
     /// Runs of numbers that never came.
     pub loss_bursts: u64,
     /// The longest of them.
     pub loss_burst_max: u64,
-    /// Dropped by the kernel since this flow's socket was full (`SO_MEMINFO`); absent if it does not tell.
+    /// Dropped by the kernel since this flow's socket was full (`SO_MEMINFO`); absent if it does not tell. With `UDP_GRO`
+    /// datagrams that were dropped together may count once.
     pub socket_dropped: Option<u64>,
     /// Datagrams that the sending kernel refused (no buffers); they were sent again under the same number.
     pub refused: u64,
-    /// Interarrival jitter at the end (RFC 3550), in nanoseconds, from the kernel's times.
+    /// Interarrival jitter at the end (RFC 3550), in nanoseconds, from the kernel's times; with `UDP_GRO` of the first
+    /// datagram of each buffer.
     pub jitter_ns: Option<u64>,
     /// Smallest difference of the sink's receiving time and the source's sending time, each by its own wall clock, in
     /// nanoseconds.
