@@ -33,8 +33,13 @@ def tenfold_decile(values: ir.ArrayValue, *, decile: int) -> ir.IntegerValue:
 
 
 def nearest_rank(values: ir.ArrayValue, *, decile: int) -> ir.Value:
-    """Return the decile by nearest rank of a sorted array: one of its values, x_(⌈n · decile / 10⌉ - 1)."""
-    place = quotient(values.length() * decile + 9, ibis.literal(10, "int64")) - 1
+    """Return the decile by nearest rank of a sorted array, as `nearest_percentile`."""
+    return nearest_percentile(values, percent=10 * decile)
+
+
+def nearest_percentile(values: ir.ArrayValue, *, percent: int) -> ir.Value:
+    """Return the percentile by nearest rank of a sorted array: x_(⌈n · percent / 100⌉ - 1)."""
+    place = quotient(values.length() * percent + 99, ibis.literal(100, "int64")) - 1
     return ibis.cases((values.length() > 0, _at(values, place)))
 
 

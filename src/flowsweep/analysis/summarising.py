@@ -15,6 +15,7 @@ from flowsweep.analysis.path import PATH_COLUMNS, path_facts
 from flowsweep.analysis.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
 from flowsweep.analysis.ranks import tenfold_decile
 from flowsweep.analysis.resampling import bins, intervals
+from flowsweep.analysis.rtt import RTT_COLUMNS, rtt_facts
 from flowsweep.analysis.sender import sender_facts
 from flowsweep.analysis.shares import FAIRNESS_COLUMNS, fairness, jain, shares, traffic_bins
 from flowsweep.analysis.verdict import with_verdict
@@ -44,6 +45,7 @@ FURTHER_COLUMNS = (
     "throttled_send_share", "throttled_recv_share",
     *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS, *DATAGRAM_COLUMNS,
     "companions", *FAIRNESS_COLUMNS,
+    *RTT_COLUMNS,
 )  # fmt: skip
 
 _BULK_TESTS = ("tcp", "udp")
@@ -78,8 +80,10 @@ def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
         path_facts(tables) if paths is None else paths,
         datagram_facts(tables),
         fairness(shares(traffic_bins(tables), tables.trials)),
+        rtt_facts(tables),
     )
-    joined = tables.trials
+    # What was asked with stands in the echoes; the plan may have left the choice to the source.
+    joined = tables.trials.drop("echo")
     for part in parts:
         joined = joined.left_join(part, "trial_id").drop("trial_id_right")
     told = _with_reported(joined)
