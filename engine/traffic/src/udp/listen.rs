@@ -84,6 +84,7 @@ impl Listener {
     /// Counts who else comes, until `over` says so. What comes faster than it can be looked at is counted by the kernel.
     pub fn count_strangers(&self, over: impl Fn() -> bool) -> Strangers {
         let mut strangers = Strangers::default();
+        let dropped_before = self.dropped();
         while !over() {
             wait_readable(&self.socket, STOP_CHECK);
             let mut any = false;
@@ -96,8 +97,12 @@ impl Listener {
                 thread::sleep(STRANGERS_PAUSE);
             }
         }
-        strangers.crowded_out = sys::socket_drops(&self.socket).unwrap_or(0);
+        strangers.crowded_out = self.dropped().saturating_sub(dropped_before);
         strangers
+    }
+
+    fn dropped(&self) -> u32 {
+        sys::socket_drops(&self.socket).unwrap_or(0)
     }
 
     /// What has come, at most [`OPENINGS_AT_ONCE`]: a flood cannot keep the caller from its deadline.
@@ -199,7 +204,8 @@ impl Accepted {
                 }),
             }
         }
-        Met { standing, missing, granted: self.granted, listener: Some(listener), strangers: self.strangers }
+        let strangers = Strangers { crowded_out: listener.dropped(), ..self.strangers };
+        Met { standing, missing, granted: self.granted, listener: Some(listener), strangers }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The coordinator of one end: starts the flows' threads, samples them, keeps the deadlines.
 
 use std::{
+    collections::BTreeMap,
     sync::atomic::{AtomicI64, Ordering},
     thread::{self, Scope},
     time::Duration,
@@ -28,6 +29,9 @@ use crate::{
     threads::{AbortOnPanic, spawn},
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
 };
+
+/// The kernel's counters that rise when it drops a datagram since a socket is full, each of IPv4 and of IPv6.
+const DROPS_OF_SOCKETS: [[&str; 2]; 2] = [["Udp.RcvbufErrors", "Udp6RcvbufErrors"], ["Udp.InErrors", "Udp6InErrors"]];
 
 /// What a trial's end leaves behind.
 pub struct Ran {
@@ -92,9 +96,25 @@ pub fn run(
     })?;
     // All threads have ended: what is counted now is all there will ever be.
     coordinator.sampler.sample(flows);
-    let observed = coordinator.monitor.end(flows.now_ns(), flows.meters());
+    let mut observed = coordinator.monitor.end(flows.now_ns(), flows.meters());
+    leave_out(strangers.crowded_out.into(), &mut observed.counters);
     let Sampler { samples, datagrams, .. } = coordinator.sampler;
     Ok(Ran { samples, datagrams, observed, strangers, incomplete })
+}
+
+/// What strangers sent and the kernel dropped is no loss of the trial's: it counts as theirs alone.
+fn leave_out(dropped: u64, counters: &mut BTreeMap<String, u64>) {
+    for [of_v4, of_v6] in DROPS_OF_SOCKETS {
+        let mut left = dropped;
+        for name in [of_v4, of_v6] {
+            if let Some(count) = counters.get_mut(name) {
+                let theirs = left.min(*count);
+                left -= theirs;
+                *count -= theirs;
+            }
+        }
+    }
+    counters.retain(|_, count| *count > 0);
 }
 
 fn spawn_all<'scope>(
@@ -268,5 +288,19 @@ impl Coordinator<'_> {
             let after = from_nanoseconds(ending.at_ns - all_run_ns);
             (after < due).then_some(TrialError::EndedEarly { flow: flow.index, after, due })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_strangers_lost_is_not_the_trials() {
+        let all = [("Udp.RcvbufErrors", 5), ("Udp6RcvbufErrors", 3), ("Udp.InErrors", 6), ("Udp.NoPorts", 1)];
+        let mut counters = all.map(|(name, count)| (name.to_owned(), count)).into();
+        leave_out(6, &mut counters);
+        let left = [("Udp.NoPorts", 1), ("Udp6RcvbufErrors", 2)];
+        assert_eq!(counters, left.map(|(name, count)| (name.to_owned(), count)).into());
     }
 }

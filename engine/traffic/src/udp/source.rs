@@ -149,7 +149,7 @@ impl<'a> Sender<'a> {
                 Ok(waited)
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
-            Err(error) => Err(error),
+            Err(error) => Err(cause_of(error, &self.flow.connection.socket)),
         }
     }
 
@@ -254,6 +254,14 @@ fn hear_until(stream: &Stream, word: Option<DatagramKind>) -> bool {
             }
         }
     }
+}
+
+/// A socket that somebody closed from outside has no peer any more: why, it says once.
+fn cause_of(error: io::Error, socket: &UdpSocket) -> io::Error {
+    if error.raw_os_error() != Some(rustix::io::Errno::DESTADDRREQ.raw_os_error()) {
+        return error;
+    }
+    socket.take_error().ok().flatten().unwrap_or(error)
 }
 
 fn receive_now(socket: &UdpSocket, bytes: &mut [u8]) -> io::Result<usize> {
