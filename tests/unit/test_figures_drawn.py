@@ -13,7 +13,10 @@ from report_support import KIB, MIB, failed, make_cells, make_row, make_rows
 
 ONE_WAY = (("starlight", "sara"),)
 
-NOT_OF_A_TCP_GRID = ("line", "prediction", "offered", "jitter", "spacing")
+NOT_OF_A_TCP_GRID = (
+    "line", "prediction", "offered", "jitter", "spacing", "shares", "hop_times", "hop_capacity", "trains",
+    "streams",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from typing import Literal
 FindingKind = Literal[
     "plateau", "dip", "effect", "direction", "flows", "congestion", "duration", "slow_start", "variation",
     "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
-    "path", "available", "loss", "broken",
+    "path", "available", "loss", "broken", "share",
 ]  # fmt: skip
 """What a finding is about."""
 
@@ -16,7 +16,7 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 FigureKind = Literal[
     "plane", "line", "prediction", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration",
     "effects", "offered", "jitter", "spacing",
-    "hop_times", "hop_capacity", "trains", "streams",
+    "hop_times", "hop_capacity", "trains", "streams", "shares",
 ]  # fmt: skip
 
 

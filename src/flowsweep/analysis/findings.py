@@ -13,6 +13,7 @@ from flowsweep.analysis.path import path_questions, path_windows
 from flowsweep.analysis.plateau import plateau_questions
 from flowsweep.analysis.question import Question
 from flowsweep.analysis.repeats import repeat_questions
+from flowsweep.analysis.share_questions import share_questions
 from flowsweep.analysis.theory_questions import theory_questions
 from flowsweep.analysis.verdict_questions import verdict_questions
 from flowsweep.analysis.within_trials import WithinTrials, within_trial_questions, within_trials
@@ -60,6 +61,7 @@ def _questions(
     yield from verdict_questions(observed)
     yield from loss_questions(observed)
     yield from theory_questions(observed)
+    yield from share_questions(observed)
     if told is not None:
         yield from within_trial_questions(observed, told, margin=margin)
 
@@ -140,8 +142,8 @@ def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, s
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "broken", "path", "available", "loss", "verdict", "plateau", "dip", "effect", "flows", "congestion",
-    "direction", "drift",
+    "broken", "path", "available", "loss", "verdict", "plateau", "share", "dip", "effect", "flows",
+    "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""

@@ -21,6 +21,7 @@ from flowsweep.analysis.shares import FAIRNESS_COLUMNS, fairness, jain, shares, 
 from flowsweep.analysis.verdict import with_verdict
 from flowsweep.archive import Tables
 from flowsweep.defaults import MINIMUM_BINS
+from flowsweep.schedule.companions import PROBE
 
 STABLE_COLUMNS = (
     "trial_id", "sweep", "repeat", "started_at", "src", "dst", "test", "flows", "window_bytes",
@@ -131,6 +132,11 @@ def _volume(flows: ir.Table) -> ir.Table:
     )
 
 
+def _alone(companions: ir.ArrayColumn) -> ir.BooleanValue:
+    """Whether no other traffic ran beside a trial; a probe is none."""
+    return (companions.length() == 0) | ((companions.length() == 1) & companions.contains(PROBE))
+
+
 def _jain(amounts: ir.FloatingColumn) -> ir.FloatingValue:
     """Jain's index over all flows of a trial, where there are several."""
     index = jain(amounts.sum(), (amounts * amounts).sum(), amounts.count())
@@ -195,7 +201,7 @@ def _judged(rows: ir.Table) -> ir.Table:
         omit_s=rows.omit_ns.cast("float64") / 1e9,
         interval_s=rows.interval_ns.cast("float64") / 1e9,
         elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
-        jain_flows=(rows.companions.length() > 0).ifelse(rows.jain_flows, rows.jain_of_own),
+        jain_flows=_alone(rows.companions).ifelse(rows.jain_of_own, rows.jain_flows),
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
         throttled_send_share=rows.throttled_send_us.cast("float64") * 1_000 / rows.duration_ns,
         throttled_recv_share=rows.throttled_recv_us.cast("float64") * 1_000 / rows.duration_ns,

@@ -11,6 +11,7 @@ from flowsweep.figures.path_hops import drawn_hops
 from flowsweep.figures.path_trains import drawn_trains
 from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes, drawn_predictions
 from flowsweep.figures.product import drawn_products
+from flowsweep.figures.shares import drawn_shares
 from flowsweep.figures.spacing import drawn_spacings
 from flowsweep.figures.time_series import drawn_time_series
 
@@ -18,6 +19,7 @@ _DRAWERS = (
     drawn_effects,
     drawn_offered,
     drawn_spacings,
+    drawn_shares,
     drawn_planes,
     drawn_lines,
     drawn_predictions,

@@ -20,6 +20,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "offered": "Goodput and loss against the rate that was asked for",
     "jitter": "Jitter and delay variation against the rate",
     "spacing": "Gaps between datagrams",
+    "shares": "Shares of what was shared",
     "plane": "Goodput over the grid",
     "line": "Goodput over one parameter",
     "prediction": "Goodput as theory predicts it",
@@ -56,6 +57,10 @@ class FigureData:
     """Rows of `flowsweep.analysis.path.hop_rows`; none without measurements of paths."""
     trains: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.path.train_rows`, likewise."""
+    shares: Sequence[Row] = ()
+    """Rows of `flowsweep.analysis.shares.shares`; none without traffic beside trials."""
+    courses: Sequence[Row] = ()
+    """Rows of `flowsweep.analysis.shares.series`, likewise."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

@@ -1,6 +1,6 @@
 """What a report is made of: an archive as plain values."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,7 @@ from flowsweep.analysis import (
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
 from flowsweep.analysis.path import facts_of, facts_table, hop_rows, train_rows
+from flowsweep.analysis.shares import series, shares, traffic_bins
 from flowsweep.archive import Archive, Tables
 from flowsweep.figures.axis import Row
 from flowsweep.figures.trial_data import TrialData, trial_data
@@ -58,6 +59,10 @@ class Material:
     """What trials would have said, cut short; likewise."""
     spacings: tuple[Row, ...] = ()
     """The gaps between datagrams of each trial that sent some."""
+    shares: tuple[Row, ...] = ()
+    """What each traffic of a trial got; of trials with others beside them."""
+    courses: tuple[Row, ...] = ()
+    """The same interval by interval."""
     findings: tuple[Finding, ...] = ()
     """The most important first."""
     hops: tuple[Row, ...] = ()
@@ -84,6 +89,7 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     told("drawing conclusions")
     concluded = findings(trials, tables=tables)
     told("reading samples")
+    shared, courses = _shared(tables, trials)
     resampled = bins(tables.samples, tables.trials, tables.flows)
     totals = ibis.memtable(intervals(resampled, tables.trials).to_pyarrow())
     return Material(
@@ -100,12 +106,24 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
         intervals=tuple(_rows(interval_goodputs(totals))),
         cuts=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),
         spacings=tuple(_rows(spacing_steps(tables.histograms))),
+        shares=shared,
+        courses=courses,
         findings=concluded,
         hops=tuple(hop_rows(paths)),
         trains=tuple(train_rows(paths)),
         details=trial_details(tables),
         series=_series(tables),
     )
+
+
+def _shared(tables: Tables, trials: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """Shares of trials and the traffic beside them, at once and over time."""
+    if not any(row["share"] is not None for row in trials):
+        return (), ()
+    resampled = ibis.memtable(traffic_bins(tables).to_pyarrow())
+    asked = tables.trials
+    found, course = (part(resampled, ibis.memtable(asked.to_pyarrow())) for part in (shares, series))
+    return tuple(_rows(found.order_by("trial_id", "traffic"))), tuple(_rows(course))
 
 
 def _series(tables: Tables) -> dict[str, TrialData]:

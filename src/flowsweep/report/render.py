@@ -50,6 +50,8 @@ def render(material: Material) -> str:
             material.spacings,
             hops=material.hops,
             trains=material.trains,
+            shares=material.shares,
+            courses=material.courses,
             findings=material.findings,
         )
     )

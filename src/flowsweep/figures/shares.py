@@ -1,0 +1,194 @@
+"""What a trial and the traffic beside it got of what they shared: over points, and over time."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median_low
+
+import plotly.graph_objects as go
+
+from flowsweep.analysis.share_questions import own_name
+from flowsweep.analysis.shares import OWN
+from flowsweep.defaults import SECOND_NS
+from flowsweep.figures.axis import Row
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis
+from flowsweep.figures.scale import rate_scale
+from flowsweep.figures.theme import figure, series_colours
+from flowsweep.figures.trials import TrialGroup, facts, point_of, trial_groups
+from flowsweep.wording import format_number, format_rate, format_share
+
+_ByTrial = Mapping[str, Sequence[Row]]
+
+
+def drawn_shares(data: FigureData) -> list[Drawn]:
+    """Draw, for each direction with traffic beside its trials, goodput of each traffic and its course."""
+    shares, courses = _by_trial(data.shares), _by_trial(data.courses)
+    found: list[Drawn] = []
+    for group in trial_groups(data.trials, data.cells):
+        rows = [row for row in group.good if row["trial_id"] in shares]
+        if rows:
+            found += [_over_points(group, rows, shares), _over_time(group, rows, courses)]
+    return found
+
+
+def _by_trial(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["trial_id"], []).append(row)
+    return found
+
+
+def _over_points(group: TrialGroup, rows: Sequence[Row], shares: _ByTrial) -> Drawn:
+    points: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        points.setdefault(point_of(row), []).append(row)
+    table = [
+        {
+            **{key: value for key, value in facts(group, row).items() if key not in ("status", "started_at")},
+            "traffic": _name(row, one["traffic"]),
+            "goodput_bps": one["goodput_bps"],
+            "share": one["share"],
+            "jain_flows": one["jain_flows"],
+            "jain_groups": one["jain_groups"],
+        }
+        for repeats in points.values()
+        for row in repeats
+        for one in shares[row["trial_id"]]
+    ]
+    return Drawn(
+        group.key("shares"),
+        group.title,
+        "Goodput of the trials' own traffic and of what ran beside it, mean over the repeats (lines: lowest "
+        "and highest), over the time that all of it ran; below, Jain's index over all flows: 1 is even.",
+        file_stem(group.sweep, group.title, "shares"),
+        _bars([_Place(group, repeats, shares) for repeats in points.values()]),
+        tuple(table),
+    )
+
+
+class _Place:
+    """One point: what each traffic got there, by its name."""
+
+    def __init__(self, group: TrialGroup, repeats: Sequence[Row], shares: _ByTrial) -> None:
+        told = [one for row in repeats for one in shares[row["trial_id"]]]
+        self.traffic: dict[str, list[float]] = {}
+        self.share: dict[str, list[float]] = {}
+        for row in repeats:
+            for one in shares[row["trial_id"]]:
+                name = _name(row, one["traffic"])
+                self.traffic.setdefault(name, []).append(one["goodput_bps"])
+                self.share.setdefault(name, []).append(one["share"] or 0.0)
+        indices = [one["jain_flows"] for one in told if one["jain_flows"] is not None]
+        jain = f"Jain {format_number(fmean(indices))}" if indices else ""
+        self.label = "<br>".join([*(axis.text(axis.value(repeats[0])) for axis in group.varying()), jain])
+
+    def said(self, name: str) -> str:
+        """Lines for people."""
+        goodput, share = fmean(self.traffic[name]), fmean(self.share[name])
+        return f"<b>{name}</b>: {format_rate(goodput)}<br>{format_share(share)} of all<br>{self.label}"
+
+
+def _bars(places: Sequence[_Place]) -> go.Figure:
+    names = list(dict.fromkeys(name for place in places for name in place.traffic))
+    scale = rate_scale(max(max(values) for place in places for values in place.traffic.values()))
+    traces = []
+    for name, colour in zip(names, series_colours(len(names)), strict=True):
+        there = [place for place in places if name in place.traffic]
+        means = [fmean(place.traffic[name]) for place in there]
+        above = [max(place.traffic[name]) - mean for place, mean in zip(there, means, strict=True)]
+        below = [mean - min(place.traffic[name]) for place, mean in zip(there, means, strict=True)]
+        traces.append(
+            go.Bar(
+                x=[place.label for place in there],
+                y=[scale.of(mean) for mean in means],
+                name=name,
+                marker={"color": colour},
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [scale.of(value) for value in above],
+                    "arrayminus": [scale.of(value) for value in below],
+                    "thickness": 1,
+                },
+                text=[place.said(name) for place in there],
+                textposition="none",
+                hovertemplate="%{text}<extra></extra>",
+            )
+        )
+    return figure(
+        traces,
+        barmode="group",
+        hovermode="closest",
+        showlegend=True,
+        legend=LEGEND_ABOVE,
+        margin=MARGIN,
+        xaxis={"type": "category", "automargin": True},
+        yaxis=rate_axis(scale, "goodput"),
+    )
+
+
+def _over_time(group: TrialGroup, rows: Sequence[Row], courses: _ByTrial) -> Drawn:
+    """Draw the trial whose share is the median one."""
+    middle = median_low(sorted((row["share"], row["trial_id"]) for row in rows))
+    row = next(row for row in rows if row["trial_id"] == middle[1])
+    course = [
+        {
+            **{key: value for key, value in facts(group, row).items() if key not in ("status", "started_at")},
+            "traffic": _name(row, one["traffic"]),
+            "begin_s": one["bin"] * row["interval_ns"] / SECOND_NS,
+            "goodput_bps": one["goodput_bps"],
+            "all_ran": one["common"],
+        }
+        for one in courses.get(row["trial_id"], ())
+    ]
+    return Drawn(
+        group.key("shares"),
+        f"{group.title} · over time",
+        "Goodput of each traffic in every interval, one upon the other, in the trial with the median share. "
+        "From 0 on all of it runs, and what is omitted is over.",
+        file_stem(group.sweep, group.title, "shares-over-time"),
+        _stacked(course),
+        tuple(course),
+    )
+
+
+def _stacked(course: Sequence[Row]) -> go.Figure:
+    names = list(dict.fromkeys(one["traffic"] for one in course))
+    times = sorted({one["begin_s"] for one in course})
+    totals = [sum(one["goodput_bps"] for one in course if one["begin_s"] == time) for time in times]
+    scale = rate_scale(max(totals, default=1.0))
+    traces = []
+    for name, colour in zip(names, series_colours(len(names)), strict=True):
+        rates = {one["begin_s"]: one["goodput_bps"] for one in course if one["traffic"] == name}
+        traces.append(
+            go.Bar(
+                x=times,
+                y=[scale.of(rates.get(time, 0.0)) for time in times],
+                offset=0,
+                name=name,
+                marker={"color": colour, "line": {"width": 0}},
+                text=[
+                    f"<b>{name}</b>: {format_rate(rates.get(time, 0.0))}"
+                    f"<br>{format_share(rates.get(time, 0.0) / total)} of all"
+                    if total
+                    else name
+                    for time, total in zip(times, totals, strict=True)
+                ],
+                textposition="none",
+                hovertemplate="%{text}<br>from %{x:.4g} s on<extra></extra>",
+            )
+        )
+    return figure(
+        traces,
+        barmode="stack",
+        bargap=0,
+        hovermode="closest",
+        showlegend=True,
+        legend=LEGEND_ABOVE,
+        margin=MARGIN,
+        xaxis={"title": {"text": "time since all run, s", "standoff": 8}, "zeroline": True},
+        yaxis=rate_axis(scale, "goodput"),
+    )
+
+
+def _name(row: Row, traffic: str) -> str:
+    return f"the trial: {own_name(row)}" if traffic == OWN else traffic
