@@ -64,8 +64,8 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     return Drawn(
         group.key("hop_times"),
         group.direction,
-        "Least round-trip time to each hop over the size of the probe, less what an empty one would take; first "
-        "trial. How much steeper a line is than that of the hop before is what a byte takes on the link.",
+        "Least round-trip time to each hop over the size of the probe, less what an empty one would take, of "
+        "the first trial. How much steeper a line is than that of the hop before is what the link takes.",
         file_stem(group.sweep, group.direction, "hop times"),
         figure(
             traces,

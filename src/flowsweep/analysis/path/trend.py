@@ -76,8 +76,8 @@ def available(told: Sequence[Stream], capacity_bps: float | None) -> Available |
     first_above = next(
         (rate_bps for rate_bps, grows in judged if grows == "yes" and rate_bps > low_bps), None
     )
-    high_bps = first_above or capacity_bps or judged[-1][0]
-    return Available(low_bps, max(low_bps, high_bps))
+    most_bps = capacity_bps or judged[-1][0]
+    return Available(min(low_bps, most_bps), min(first_above or most_bps, most_bps))
 
 
 def streams(trains: Sequence[Train]) -> list[Stream]:
