@@ -7,7 +7,7 @@ import pytest
 
 from flowsweep.analysis import summary
 from flowsweep.analysis.path import hop_table, path_facts
-from flowsweep.analysis.path.dispersion import dispersion
+from flowsweep.analysis.path.dispersion import Dispersion, capacity, dispersion
 from flowsweep.analysis.path.trains import Train
 from path_support import Way, path_tables
 
@@ -117,6 +117,25 @@ def test_what_a_token_bucket_lets_pass_at_once_is_left_out() -> None:
     # No hop limits a single packet to that rate: which link it is cannot be told.
     found = told(Way([900e6]).hop_rows(), way.train_rows(bucket_bytes=50_000))
     assert found["path_narrow_hop"] is None
+
+
+def of_rates(*rates: tuple[float, float]) -> list[Dispersion]:
+    """Trains by the rates at which they arrived and were sent, in Mbit/s."""
+    return [Dispersion(number, arrived * 1e6, sent * 1e6, 0) for number, (arrived, sent) in enumerate(rates)]
+
+
+def test_trains_of_a_busy_source_do_not_lower_the_capacity() -> None:
+    busy = of_rates((500, 8000), (291, 291), (501, 900), (125, 126), (500, 7000), (303, 304), (377, 370))
+    found = capacity(busy)
+    assert found is not None
+    assert found.bps == 500e6
+    assert capacity([train for train in busy if not train.is_spread]) is None
+
+
+def test_a_source_whose_own_device_is_the_narrowest_link_sends_as_fast_as_it_arrives() -> None:
+    found = capacity(of_rates(*[(99.9 + number / 100, 100.0) for number in range(9)]))
+    assert found is not None
+    assert found.bps == pytest.approx(99.94e6)
 
 
 def test_a_train_that_came_at_once_or_hardly_at_all_says_nothing() -> None:

@@ -50,7 +50,7 @@ FURTHER_COLUMNS = (
 )  # fmt: skip
 
 _BULK_TESTS = ("tcp", "udp")
-_UNSEEN = "the other end answered no probe, and no train arrived"
+_UNSEEN = "the other end answered no probe, and no train tells the capacity"
 
 SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
 """Sums over all flows, and the column that says of how many flows each of them is."""

@@ -119,8 +119,8 @@ def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     return Drawn(
         group.key("hop_capacity"),
         group.direction,
-        "Capacity of each hop, of IP packets, with its 95 % interval; open triangles: above this. What a token "
-        "bucket limits does not show here, but in trains.",
+        "Capacity of each hop, of IP packets, with its 95 % interval; open triangles: above this. What a "
+        "token bucket limits does not show here, but in trains.",
         file_stem(group.sweep, group.direction, "hop capacity"),
         figure(
             traces,

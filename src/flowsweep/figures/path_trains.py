@@ -48,8 +48,8 @@ def _trains(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     return Drawn(
         group.key("trains"),
         group.direction,
-        "The rate at which each train of packets arrived: that of the narrowest link. Their median is the path's "
-        "capacity.",
+        "The rate at which each train of packets arrived: that of the narrowest link, unless the source was "
+        "slower. Their median is the capacity of the path.",
         file_stem(group.sweep, group.direction, "trains"),
         figure(
             traces,
@@ -63,7 +63,10 @@ def _trains(group: PathGroup, rows: Sequence[Row]) -> Drawn:
             },
         ),
         tuple(
-            {name: row[name] for name in ("trial_id", "repeat", "train", "rate_bps", "first_packet")}
+            {
+                name: row[name]
+                for name in ("trial_id", "repeat", "train", "rate_bps", "source_bps", "first_packet")
+            }
             for row in rows
         ),
     )
@@ -87,7 +90,7 @@ def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
         group.key("streams"),
         group.direction,
         "Each stream by its rate, and how much of all changes of its delay is growth (PDT): near 1 where packets "
-        "queue up. Shaded: what is free of the capacity, between the rates where delays stay and where they grow.",
+        "queue up. Shaded: what is free, between the rates where delays stay and where they grow.",
         file_stem(group.sweep, group.direction, "streams"),
         figure(
             traces,

@@ -17,6 +17,11 @@ _SLOWER = 1.25
 """How much slower the later part must be to be a token bucket that ran empty."""
 _BETTER = 0.25
 """Of the squares that one line leaves, two must leave no more than this."""
+_FASTER = 1.1
+"""How much faster than they arrive packets must be sent, to show the path and not the source."""
+_TRAINS_NEEDED = 3
+_AGREE = 0.05
+"""Interquartile range of trains that are alike, as a share of their median."""
 _NS_PER_S = 1e9
 
 
@@ -38,8 +43,15 @@ class Dispersion:
     number: int
     """Of the train in its trial."""
     rate_bps: float
+    source_bps: float
+    """At which the same packets were sent."""
     first: int
     """Packet that the rate counts from: those before passed a token bucket at once."""
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether the path pulled it apart: else the source, or a device of its own, was as slow."""
+        return self.source_bps > _FASTER * self.rate_bps
 
 
 def dispersions(trains: Sequence[Train]) -> list[Dispersion]:
@@ -54,11 +66,18 @@ def capacity(trains: Sequence[Dispersion]) -> Capacity | None:
     their distance from there on (Dovrolis, Ramanathan and Moore, "What do packet dispersion techniques
     measure?", INFOCOM 2001). The interval is that of a median, by order statistics (scipy's `quantile_test`).
 
+    Trains that the source sent no faster than they arrived count only where all of them are like that and
+    agree: then a device of the source is the narrowest link, and no busy processor was.
+
     Args:
         trains: Of one trial.
+
+    Returns:
+        None without trains, or where the source was too slow for this path.
     """
-    rates = [train.rate_bps for train in trains]
-    if not rates:
+    spread = [train.rate_bps for train in trains if train.is_spread]
+    rates = spread if len(spread) >= _TRAINS_NEEDED else [train.rate_bps for train in trains]
+    if not rates or (rates is not spread and stats.iqr(rates) > _AGREE * np.median(rates)):
         return None
     interval = stats.quantile_test(rates, q=float(np.median(rates)), p=0.5).confidence_interval(_CONFIDENCE)
     low, high = (float(end) if np.isfinite(end) else None for end in interval)
@@ -80,7 +99,12 @@ def dispersion(train: Train) -> Dispersion | None:
     times = train.received_ns[by_arrival]
     first = _slows_down_at(arrived, times)
     slope_ns = float(stats.linregress(arrived[first:], times[first:]).slope)
-    return Dispersion(train.number, 8 * _NS_PER_S / slope_ns, first) if slope_ns > 0 else None
+    if slope_ns <= 0:
+        return None
+    sent = train.sent_ns[by_arrival][first:]
+    took_ns = max(float(sent[-1] - sent[0]), 1.0)
+    source_bps = 8 * _NS_PER_S * float(arrived[-1] - arrived[first]) / took_ns
+    return Dispersion(train.number, 8 * _NS_PER_S / slope_ns, source_bps, first)
 
 
 def _slows_down_at(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> int:

@@ -10,7 +10,8 @@ def train_rows(measured: Iterable[PathFacts]) -> list[dict[str, object]]:
 
     Returns:
         trial_id; train, its number in the trial; kind: "train" or "stream"; rate_bps: at which a train
-        arrived, or a stream was sent (bit/s of IP packets); of trains `first_packet`, from which that counts;
+        arrived, or a stream was sent (bit/s of IP packets); of trains `source_bps`, at which it was sent, and
+        `first_packet`, from which both count;
         of streams `compared` (PCT, 0 to 1), `difference` (PDT, -1 to 1) and `grows`: whether delays grow,
         null if that is unclear.
     """
@@ -21,7 +22,8 @@ def _trains(facts: PathFacts) -> Iterable[dict[str, object]]:
     for train in facts.dispersions:
         yield {
             "trial_id": facts.trial_id, "train": train.number, "kind": "train", "rate_bps": train.rate_bps,
-            "first_packet": train.first, "compared": None, "difference": None, "grows": None,
+            "source_bps": train.source_bps, "first_packet": train.first, "compared": None,
+            "difference": None, "grows": None,
         }  # fmt: skip
 
 
@@ -29,6 +31,7 @@ def _streams(facts: PathFacts) -> Iterable[dict[str, object]]:
     for stream in facts.streams:
         yield {
             "trial_id": facts.trial_id, "train": stream.number, "kind": "stream", "rate_bps": stream.rate_bps,
-            "first_packet": None, "compared": stream.compared, "difference": stream.difference,
+            "source_bps": None, "first_packet": None, "compared": stream.compared,
+            "difference": stream.difference,
             "grows": stream.grows,
         }  # fmt: skip
