@@ -86,12 +86,17 @@ impl<C: Connection> Flow<C> {
 
     /// Counts bytes that just passed. Only the flow's own thread may call it.
     pub fn passed(&self, count: usize, origin: Instant) {
+        self.count(count, origin);
+        self.meter.answer_if_asked(|| nanoseconds(origin.elapsed()));
+    }
+
+    /// Counts bytes that just passed on a thread that carries several flows, and tells of itself as another one's.
+    pub fn count(&self, count: usize, origin: Instant) {
         let total = self.bytes.load(Ordering::Relaxed);
         if total == 0 {
             self.first_byte_ns.store(nanoseconds(origin.elapsed()), Ordering::Release);
         }
         self.bytes.store(total + count as u64, Ordering::Release);
-        self.meter.answer_if_asked(|| nanoseconds(origin.elapsed()));
     }
 
     /// The flow's part of the report.

@@ -44,6 +44,7 @@ pub fn send_flood(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings, segm
     let mut sender = Sender::new(flow, settings, segmented);
     let mut broken = None;
     while broken.is_none() && !flows.sending_stopped() {
+        flow.meter.answer_if_asked(|| flows.now_ns());
         let most = sender.outgoing.together();
         match sender.send(flows, most, now_ns(flows), SendFlags::empty()) {
             Ok(true) => {}
@@ -68,9 +69,10 @@ pub fn send_paced(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings, seg
         let now_ns = now_ns(flows);
         if due_ns > now_ns {
             wait(due_ns - now_ns);
-            all.iter().take(1).for_each(|flow| flow.meter.answer_if_asked(|| flows.now_ns()));
             continue;
         }
+        // Rarely enough to cost nothing, and as often as anything is sent.
+        all.iter().take(1).for_each(|flow| flow.meter.answer_if_asked(|| flows.now_ns()));
         schedule.pop();
         let sender = &mut senders[index];
         match sender.send_due(flows, now_ns) {
@@ -154,7 +156,7 @@ impl<'a> Sender<'a> {
     }
 
     fn sent(&mut self, flows: &UdpFlows, sent: usize, now_ns: u64) {
-        self.flow.passed(sent * self.outgoing.length(), flows.origin());
+        self.flow.count(sent * self.outgoing.length(), flows.origin());
         self.burst_max = self.burst_max.max(sent as u64);
         if let Some(last_ns) = self.last_ns.replace(now_ns) {
             histograms::record(&mut self.spacing, now_ns - last_ns, 1);

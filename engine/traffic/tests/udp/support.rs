@@ -1,5 +1,5 @@
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc, Mutex,
         mpsc::{Receiver, Sender, channel},
@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::reader::StreamReader;
 use traffic::{Control, Outbox, SampleBatch};
 use wire::{Connected, Event, Failed, Meeting, Prepare, Report, Role, Test, Token, UdpCounts, UdpSettings};
@@ -116,6 +116,17 @@ impl Told {
     pub fn values(&self, table: &str, column: &str) -> Vec<Option<i64>> {
         let batches = self.tables.get(table).map_or(&[][..], Vec::as_slice);
         batches.iter().flat_map(|batch| int64(batch, column).iter().collect::<Vec<_>>()).collect()
+    }
+
+    /// Threads that told what they cost, by the index of their flow.
+    pub fn threads(&self) -> BTreeSet<i32> {
+        let batches = self.tables["cpu"].iter().flat_map(|batch| {
+            let kinds = batch.column_by_name("kind").unwrap().as_any().downcast_ref::<StringArray>().unwrap();
+            let ids = batch.column_by_name("id").unwrap().as_any().downcast_ref::<Int32Array>().unwrap();
+            let of_threads = (0..batch.num_rows()).filter(|row| kinds.value(*row) == "thread");
+            of_threads.map(|row| ids.value(row)).collect::<Vec<_>>()
+        });
+        batches.collect()
     }
 
     /// Buckets of a histogram, over all flows: low, high and count.

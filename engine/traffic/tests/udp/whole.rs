@@ -45,6 +45,15 @@ fn a_rate_is_kept_and_spread_evenly() {
 }
 
 #[test]
+fn what_one_thread_costs_is_told_once() {
+    let (source, sink) = run("127.0.0.1", Role::Sink, &UdpSettings { duration_us: 500_000, ..settings(3) });
+    let [of_source, of_sink] = [&source, &sink].map(Told::threads);
+    assert_eq!(of_source.into_iter().collect::<Vec<_>>(), [-1, 0], "one thread keeps the pace of all flows");
+    assert_eq!(of_sink.into_iter().collect::<Vec<_>>(), [-1, 0, 1, 2]);
+    assert!(source.report.flows[1..].iter().all(|flow| flow.cpu == wire::CpuTime::default()));
+}
+
+#[test]
 fn what_was_asked_for_is_granted_or_said() {
     let (source, sink) = meet("127.0.0.1", Role::Sink, &UdpSettings { length_bytes: 60_000, ..settings(1) });
     let granted = source.connected().granted;
