@@ -18,9 +18,10 @@ SHORTENED = ("sweep.duration=2s", "sweep.interval=500ms")
 
 
 def write_plan(
-    folder: Path, *, link: str = "", sweep: str, repeats: int = 1, directions: str = "one"
+    folder: Path, *, link: str = "", sweep: str, repeats: int = 1, directions: str = "one", test: str = "tcp"
 ) -> Path:
     """A plan for two lab hosts, `left` and `right`, on one link."""
+    congestion = 'congestion = "cubic"' if test == "tcp" else ""
     plan = folder / "plan.toml"
     plan.write_text(
         f"""
@@ -35,10 +36,10 @@ def write_plan(
 
         [[sweep]]
         name = "sweep"
-        test = "tcp"
+        test = "{test}"
         paths = [{{ from = "left", to = "right" }}]
         directions = "{directions}"
-        congestion = "cubic"
+        {congestion}
         {sweep}
         """,
         encoding="utf-8",

@@ -8,9 +8,10 @@ import pytest
 
 from analysis_support import SECOND_NS, Row, make_outcome, make_trial
 from datagram_support import MILLISECOND_NS, Stream, make_udp_outcome, make_udp_trial
-from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, summary
+from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, datagram_series, summary
 from flowsweep.analysis.datagrams import COUNTED_COLUMNS, datagram_flows
 from flowsweep.archive import tables_of
+from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome
 
 OUTCOMES: dict[str, TrialOutcome] = {"tcp": make_outcome(make_trial())}
@@ -198,3 +199,22 @@ def test_a_count_that_does_not_fit_the_others_is_seen(rows, name):
 def test_trials_of_several_tests_stand_in_one_summary(rows):
     assert (rows["tcp"]["duration_s"], rows["whole"]["duration_s"]) == (5.0, 4.0)
     assert rows["path loss"]["goodput_bps"] == 900 * 1000 * 8 * SECOND_NS / SECOND_NS
+
+
+def test_a_trial_over_time_has_delay_jitter_and_what_is_missing():
+    tables = tables_of([OUTCOMES["lossy"]])
+    series = datagram_series(tables.datagrams, tables.samples, tables.trials, tables.flows)
+    rows = series.order_by("flow", "step").to_pyarrow().to_pylist()
+    assert [(row["flow"], row["step"], row["missing_datagrams"]) for row in rows] == [
+        *((0, step, 100) for step in range(5)),
+        *((1, step, 0) for step in range(5)),
+    ]
+    assert {(row["delay_low_us"], row["delay_high_us"], row["jitter_us"]) for row in rows} == {
+        (0.0, 2000.0, 50.0)
+    }
+    [data] = trial_data(pa.table({}), pa.table({}), series.to_pyarrow()).values()
+    assert [panel["title"] for panel in data["panels"]] == [
+        "missing",
+        "one-way delay above the least",
+        "jitter",
+    ]

@@ -15,7 +15,7 @@ from flowsweep.analysis.limit import LIMITS, trial_limits
 from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.summarised import summarised
 from flowsweep.analysis.summarising import FURTHER_COLUMNS, STABLE_COLUMNS, summary
-from flowsweep.analysis.trial_series import receiver_series, sender_series
+from flowsweep.analysis.trial_series import datagram_series, receiver_series, sender_series
 
 __all__ = [
     "FURTHER_COLUMNS",
@@ -25,6 +25,7 @@ __all__ = [
     "bins",
     "cells",
     "core_loads",
+    "datagram_series",
     "durations_cut",
     "flow_states",
     "interval_goodputs",

@@ -77,6 +77,36 @@ def receiver_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.
     )
 
 
+def datagram_series(datagrams: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """Thin out what the receivers of datagrams saw.
+
+    Args:
+        datagrams: As in an archive.
+        samples: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial, shown flow and step with a row: trial_id, flow, step, step_ns, samples_in_step,
+        zero_ns (int64, as of `sender_series`), delay_low_us, delay_high_us (float64, one-way delay above the
+        flow's least), jitter_us (float64, RFC 3550, the highest) and missing_datagrams (int64: skipped in the
+        step, less those skipped before that came in it, so that it may be below 0).
+
+    Method:
+        As of `sender_series`.
+    """
+    sink = datagrams.filter(datagrams.role == "sink")
+    least = sink.group_by("trial_id", "flow").aggregate(least_ns=sink.delay_min_ns.min())
+    joined = sink.inner_join(least, ["trial_id", "flow"])
+    rows = _stepped(joined, samples, trials, flows, role="sink")
+    return rows.group_by(*_KEY).aggregate(
+        delay_low_us=(rows.delay_min_ns - rows.least_ns).min().cast("float64") / 1_000,
+        delay_high_us=(rows.delay_max_ns - rows.least_ns).max().cast("float64") / 1_000,
+        jitter_us=rows.jitter_ns.max().cast("float64") / 1_000,
+        missing_datagrams=rows.missing.sum().cast("int64"),
+    )
+
+
 def _stepped(rows: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table, *, role: str) -> ir.Table:
     """Add the step of each row of a shown flow."""
     origins = flow_starts(samples, flows, role=role).select("trial_id", "flow", "origin_ns")

@@ -77,22 +77,32 @@ _PANELS: tuple[tuple[str, Mapping[str, int], tuple[_Quantity, ...]], ...] = (
     ("data in flight", _BYTES, (_Quantity("", "solid", ("flight_low_bytes", "flight_high_bytes")),)),
     ("round-trip time", _MICROSECONDS, (_Quantity("", "solid", ("rtt_low_us", "rtt_high_us")),)),
     ("retransmitted", {"segments": 1}, (_Quantity("", "solid", ("retransmitted_segments",)),)),
+    ("missing", {"datagrams": 1}, (_Quantity("", "solid", ("missing_datagrams",)),)),
+    (
+        "one-way delay above the least",
+        _MICROSECONDS,
+        (_Quantity("", "solid", ("delay_low_us", "delay_high_us")),),
+    ),
+    ("jitter", _MICROSECONDS, (_Quantity("", "solid", ("jitter_us",)),)),
 )
 
 
-def trial_data(sender: pa.Table, receiver: pa.Table) -> dict[str, TrialData]:
+def trial_data(
+    sender: pa.Table, receiver: pa.Table, datagrams: pa.Table | None = None
+) -> dict[str, TrialData]:
     """Make the data of each trial.
 
     Args:
         sender: From `flowsweep.analysis.sender_series`, in any order.
         receiver: From `flowsweep.analysis.receiver_series`, in any order.
+        datagrams: From `flowsweep.analysis.datagram_series`, likewise, if there are any.
 
     Returns:
-        By trial_id; a trial that neither has rows of is not in there. Quantities that nothing is known of are
+        By trial_id; a trial that none has rows of is not in there. Quantities that nothing is known of are
         left out.
     """
     ends: dict[str, list[pa.Table]] = {}
-    for table in (receiver, sender):
+    for table in (receiver, sender, *(() if datagrams is None else (datagrams,))):
         for trial_id, rows in _by_trial(table):
             ends.setdefault(trial_id, []).append(rows)
     return {trial_id: _data(of_trial) for trial_id, of_trial in ends.items()}

@@ -11,6 +11,7 @@ import ibis.expr.types as ir
 from flowsweep.analysis import (
     bins,
     cells,
+    datagram_series,
     durations_cut,
     flow_states,
     interval_goodputs,
@@ -130,7 +131,8 @@ def _series(tables: Tables) -> dict[str, TrialData]:
     states = flow_states(tables.samples, tables.trials, tables.flows)
     sender = sender_series(states, tables.samples, tables.trials, tables.flows)
     receiver = receiver_series(tables.samples, tables.trials, tables.flows)
-    return trial_data(sender.to_pyarrow(), receiver.to_pyarrow())
+    datagrams = datagram_series(tables.datagrams, tables.samples, tables.trials, tables.flows)
+    return trial_data(sender.to_pyarrow(), receiver.to_pyarrow(), datagrams.to_pyarrow())
 
 
 def _plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
