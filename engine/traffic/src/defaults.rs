@@ -191,3 +191,7 @@ pub const GRO_BUFFERS: usize = 16;
 pub const GRO_BUFFER_BYTES: usize = 1 << 16;
 /// How long a sink whose source's port is closed waits for what that may have said before.
 pub const GONE_AWAITED: Duration = Duration::from_millis(100);
+/// A packet of a stream that goes out so much too late was held up on its own host.
+pub const STREAM_LATE_MOST: Duration = Duration::from_micros(200);
+/// How often a stream is sent where packets of it were held up, at most; the last one counts in any case.
+pub const STREAM_TRIES: u32 = 4;

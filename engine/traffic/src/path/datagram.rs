@@ -26,6 +26,11 @@ pub enum Question {
         /// Number of the train.
         train: u32,
     },
+    /// This stream was not sent as it should have been: its packets say nothing.
+    Withdraw {
+        /// Number of the stream.
+        train: u32,
+    },
     /// The source has finished.
     Farewell,
 }
@@ -64,6 +69,11 @@ pub enum Reply {
         /// From its first packet to its last, in nanoseconds.
         lasted_ns: u64,
     },
+    /// A stream is forgotten.
+    Withdrawn {
+        /// Number of the stream.
+        train: u32,
+    },
     /// The sink knows that the source has finished.
     Farewell,
 }
@@ -75,6 +85,8 @@ const FAREWELL: u8 = 4;
 const PROBE_SEEN: u8 = 5;
 const TRAIN_SEEN: u8 = 6;
 const FAREWELL_SEEN: u8 = 7;
+const WITHDRAW: u8 = 8;
+const WITHDRAWN: u8 = 9;
 
 impl Question {
     /// Writes it to the beginning of a buffer, which has at least [`LONG_BYTES`], or [`HEADER_BYTES`] if it is a probe.
@@ -89,6 +101,7 @@ impl Question {
                 );
             }
             Self::TrainEnd { train } => write_header(buffer, TRAIN_END, 0, train, token),
+            Self::Withdraw { train } => write_header(buffer, WITHDRAW, 0, train, token),
             Self::Farewell => write_header(buffer, FAREWELL, 0, 0, token),
         }
     }
@@ -105,6 +118,7 @@ impl Question {
                 Some(Self::Packet(Packet { train, sequence: number, rate_bps, sent_ns: sent_ns.cast_signed() }))
             }
             TRAIN_END => Some(Self::TrainEnd { train: number }),
+            WITHDRAW => Some(Self::Withdraw { train: number }),
             FAREWELL => Some(Self::Farewell),
             _ => None,
         }
@@ -124,6 +138,7 @@ impl Reply {
                 write_header(&mut buffer, TRAIN_SEEN, 0, train, token);
                 write_words(&mut buffer, [first, second, lasted_ns]);
             }
+            Self::Withdrawn { train } => write_header(&mut buffer, WITHDRAWN, 0, train, token),
             Self::Farewell => write_header(&mut buffer, FAREWELL_SEEN, 0, 0, token),
         }
         buffer
@@ -136,6 +151,7 @@ impl Reply {
         match kind {
             PROBE_SEEN => Some(Self::Probe { sequence: number, hop_limit, held_ns: words[0] }),
             TRAIN_SEEN => Some(Self::Train { train: number, halves_bps: [words[0], words[1]], lasted_ns: words[2] }),
+            WITHDRAWN => Some(Self::Withdrawn { train: number }),
             FAREWELL_SEEN => Some(Self::Farewell),
             _ => None,
         }
@@ -190,6 +206,7 @@ mod tests {
             any::<u32>().prop_map(|sequence| Question::Probe { sequence }),
             packet,
             any::<u32>().prop_map(|train| Question::TrainEnd { train }),
+            any::<u32>().prop_map(|train| Question::Withdraw { train }),
             Just(Question::Farewell),
         ]
     }
@@ -206,6 +223,7 @@ mod tests {
                 halves_bps,
                 lasted_ns
             }),
+            any::<u32>().prop_map(|train| Reply::Withdrawn { train }),
             Just(Reply::Farewell),
         ]
     }

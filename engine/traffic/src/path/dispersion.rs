@@ -4,16 +4,8 @@
 //! Moore 2001). A token bucket lets the first of them pass at once: its rate shows in the later ones only, so that trains
 //! grow until their halves are of one rate.
 
+use super::train_row::TrainRow;
 use crate::defaults::{TRAIN_HALVES_SHARE, TRAIN_LEAST, TRAIN_MOST, TRAIN_PACKETS_MAX};
-
-/// A packet of a train at the sink.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// When.
-    pub received_ns: i64,
-    /// Size of its IP packet.
-    pub size_bytes: u32,
-}
 
 /// What a train showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +18,7 @@ pub struct Dispersion {
 
 impl Dispersion {
     /// Of the packets that arrived of one train, in the order of arrival.
-    pub fn of(arrivals: &[Arrival]) -> Self {
+    pub fn of(arrivals: &[TrainRow]) -> Self {
         let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) else { return Self::default() };
         let middle = arrivals.len() / 2;
         let halves_bps = [rate_bps(&arrivals[..=middle.min(arrivals.len() - 1)]), rate_bps(&arrivals[middle..])];
@@ -49,7 +41,7 @@ impl Dispersion {
 }
 
 /// Bits of all packets but the first, over the time from the first to the last; 0 if there was none.
-fn rate_bps(arrivals: &[Arrival]) -> u64 {
+fn rate_bps(arrivals: &[TrainRow]) -> u64 {
     let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) else { return 0 };
     let bits: u128 = arrivals[1..].iter().map(|arrival| u128::from(arrival.size_bytes) * 8).sum();
     let Ok(lasted_ns @ 1..) = u128::try_from(last.received_ns - first.received_ns) else { return 0 };
@@ -108,16 +100,21 @@ impl Growth {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{super::datagram::Packet, *};
 
     const SIZE: u32 = 1500;
+
+    fn row(received_ns: i64, size_bytes: u32) -> TrainRow {
+        let packet = Packet { train: 0, sequence: 0, rate_bps: None, sent_ns: 0 };
+        TrainRow { packet, size_bytes, received_ns }
+    }
 
     /// Packets through a token bucket: a burst at once, the others at its rate.
     fn through_bucket(packets: u32, burst: u32, rate_bps: u64) -> Dispersion {
         let each_ns = i64::try_from(u64::from(SIZE) * 8_000_000_000 / rate_bps).unwrap();
         let arrival = |number: u32| {
             let late = i64::from(number.saturating_sub(burst));
-            Arrival { received_ns: 1000 * i64::from(number) + late * each_ns, size_bytes: SIZE }
+            row(1000 * i64::from(number) + late * each_ns, SIZE)
         };
         Dispersion::of(&(0..packets).map(arrival).collect::<Vec<_>>())
     }
@@ -169,7 +166,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_arrivals_have_a_dispersion(times: Vec<i32>, size_bytes: u32) {
-            let arrival = |time: &i32| Arrival { received_ns: i64::from(*time), size_bytes };
+            let arrival = |time: &i32| row(i64::from(*time), size_bytes);
             let train = Dispersion::of(&times.iter().map(arrival).collect::<Vec<_>>());
             train.halves_agree();
             let mut growth = Growth::new(1, 2);

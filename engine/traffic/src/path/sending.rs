@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     TrialError,
-    defaults::{STREAM_SPIN, TRAIN_MOST, TRAIN_PAUSE, TRAIN_TIMEOUT, TRAINS_UNSEEN},
+    defaults::{STREAM_LATE_MOST, STREAM_SPIN, STREAM_TRIES, TRAIN_MOST, TRAIN_PAUSE, TRAIN_TIMEOUT, TRAINS_UNSEEN},
 };
 
 /// What trains have shown.
@@ -55,19 +55,60 @@ pub fn send_streams(run: &mut Run<'_>, secrets: Secrets, sent: Sent, until: Inst
     let settings = run.settings;
     let Some(capacity_bps) = sent.capacity_bps else { return Ok(()) };
     let mut packets = Packets::new(run, secrets);
-    let rates = stream_rates(capacity_bps, settings.stream_rates, settings.streams, settings.seed);
-    for (train, rate_bps) in (sent.trains..).zip(rates) {
-        let begin = Instant::now();
-        let size_bytes = packets.size_bytes;
-        let due = |sequence| begin + Duration::from_nanos(due_ns(sequence, size_bytes, rate_bps));
-        if due(settings.stream_packets) >= until {
-            continue;
+    let mut train = sent.trains;
+    for rate_bps in stream_rates(capacity_bps, settings.stream_rates, settings.streams, settings.seed) {
+        let lasts = Duration::from_nanos(due_ns(settings.stream_packets, packets.size_bytes, rate_bps));
+        for attempt in 1..=STREAM_TRIES {
+            if Instant::now() + lasts >= until {
+                break;
+            }
+            let even = send_stream(run, &mut packets, train, rate_bps, attempt == STREAM_TRIES)?;
+            if !even {
+                ask_to_forget(run, secrets, train)?;
+            }
+            train += 1;
+            run.pause(lasts.max(TRAIN_PAUSE))?;
+            if even {
+                break;
+            }
         }
-        for sequence in 0..settings.stream_packets {
-            wait_exactly(run, due(sequence))?;
-            packets.send(run, train, sequence, Some(rate_bps));
+    }
+    Ok(())
+}
+
+/// Sends a stream; says whether it is to be kept. A packet that was held up on this host would be followed by a burst:
+/// the others are as much later, and the stream is given up for another one unless it must be kept.
+fn send_stream(
+    run: &mut Run<'_>,
+    packets: &mut Packets,
+    train: u32,
+    rate_bps: u64,
+    must_be_kept: bool,
+) -> Result<bool, TrialError> {
+    let mut begin = Instant::now();
+    for sequence in 0..run.settings.stream_packets {
+        let due = begin + Duration::from_nanos(due_ns(sequence, packets.size_bytes, rate_bps));
+        wait_exactly(run, due)?;
+        let late = Instant::now().saturating_duration_since(due);
+        if late > STREAM_LATE_MOST {
+            if !must_be_kept {
+                return Ok(false);
+            }
+            begin += late;
         }
-        run.pause(begin.elapsed().max(TRAIN_PAUSE))?;
+        packets.send(run, train, sequence, Some(rate_bps));
+    }
+    Ok(true)
+}
+
+/// Has the sink drop what it got of a stream.
+fn ask_to_forget(run: &mut Run<'_>, secrets: Secrets, train: u32) -> Result<(), TrialError> {
+    let deadline = Instant::now() + TRAIN_TIMEOUT;
+    let is_due = |reply| reply == Reply::Withdrawn { train };
+    while Instant::now() < deadline {
+        if ask_once(run, secrets, Question::Withdraw { train }, is_due)?.is_some() {
+            break;
+        }
     }
     Ok(())
 }

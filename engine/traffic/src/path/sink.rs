@@ -7,13 +7,13 @@ use wire::Token;
 
 use super::{
     datagram::{Packet, Question, Reply},
-    dispersion::{Arrival, Dispersion},
+    dispersion::Dispersion,
     run::Run,
     train_row::TrainRow,
 };
 use crate::{
     TrialError,
-    defaults::{FAREWELL, PACKET_MOST_BYTES, PATH_LINGER, START_TIMEOUT, STOP_CHECK},
+    defaults::{FAREWELL, PACKET_MOST_BYTES, PATH_LINGER, START_TIMEOUT, STOP_CHECK, TRAIN_PACKETS_MAX},
     samples::Log,
 };
 
@@ -30,37 +30,44 @@ pub struct Secrets {
 pub fn take(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<TrainRow>) -> Result<(), TrialError> {
     let longest = START_TIMEOUT + Duration::from_micros(run.settings.deadline_us) + 2 * FAREWELL;
     let deadline = Instant::now() + longest;
-    let mut intake = Intake { log, secrets, train: 0, arrivals: Vec::new(), leaving: None };
-    let mut buffer = vec![0; PACKET_MOST_BYTES as usize];
-    loop {
-        while let Some((question, datagram)) =
-            run.line.receive(&mut buffer, |bytes| Question::read(bytes, secrets.source))
-        {
-            intake.take(run, question, &datagram);
-            run.look()?;
-        }
-        run.look()?;
-        if intake.leaving.is_some_and(|moment| Instant::now() >= moment) {
-            return Ok(());
-        }
-        if Instant::now() >= deadline {
-            return Err(TrialError::NoFarewell(longest));
-        }
-        run.line.wait(STOP_CHECK);
-    }
+    let mut intake = Intake { log, secrets, train: 0, rows: Vec::new(), leaving: None };
+    let taken =
+        intake.take_all(run, deadline).and_then(|whole| whole.then_some(()).ok_or(TrialError::NoFarewell(longest)));
+    intake.keep_rows();
+    taken
 }
 
 struct Intake<'a> {
     log: &'a mut Log<TrainRow>,
     secrets: Secrets,
-    /// The last train that has come, and its packets.
+    /// The last train or stream that has come, and its packets: a stream may be withdrawn.
     train: u32,
-    arrivals: Vec<Arrival>,
+    rows: Vec<TrainRow>,
     /// Once the source has finished: until when it is answered, in case it has not heard.
     leaving: Option<Instant>,
 }
 
 impl Intake<'_> {
+    /// Says whether the source has finished.
+    fn take_all(&mut self, run: &mut Run<'_>, deadline: Instant) -> Result<bool, TrialError> {
+        let token = self.secrets.source;
+        let mut buffer = vec![0; PACKET_MOST_BYTES as usize];
+        loop {
+            while let Some((question, datagram)) = run.line.receive(&mut buffer, |bytes| Question::read(bytes, token)) {
+                self.take(run, question, &datagram);
+                run.look()?;
+            }
+            run.look()?;
+            if self.leaving.is_some_and(|moment| Instant::now() >= moment) {
+                return Ok(true);
+            }
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
+            run.line.wait(STOP_CHECK);
+        }
+    }
+
     fn take(&mut self, run: &mut Run<'_>, question: Question, datagram: &Datagram) {
         run.bytes += datagram.length as u64;
         let received_ns = run.arrived_ns(datagram.arrived_unix_ns);
@@ -72,9 +79,15 @@ impl Intake<'_> {
                 Reply::Probe { sequence, hop_limit, held_ns }
             }
             Question::TrainEnd { train } => {
-                let arrivals = if train == self.train { &self.arrivals[..] } else { &[] };
-                let Dispersion { halves_bps, lasted_ns } = Dispersion::of(arrivals);
+                let rows = if train == self.train { &self.rows[..] } else { &[] };
+                let Dispersion { halves_bps, lasted_ns } = Dispersion::of(rows);
                 Reply::Train { train, halves_bps, lasted_ns }
+            }
+            Question::Withdraw { train } => {
+                if train == self.train {
+                    self.rows.clear();
+                }
+                Reply::Withdrawn { train }
             }
             Question::Farewell => {
                 self.leaving = self.leaving.or_else(|| Some(Instant::now() + PATH_LINGER));
@@ -86,12 +99,17 @@ impl Intake<'_> {
     }
 
     fn keep(&mut self, run: &Run<'_>, packet: Packet, received_ns: i64, payload_bytes: usize) {
-        if packet.train != self.train {
+        if packet.train != self.train || self.rows.len() >= TRAIN_PACKETS_MAX as usize {
+            self.keep_rows();
             self.train = packet.train;
-            self.arrivals.clear();
         }
         let size_bytes = u32::try_from(payload_bytes).unwrap_or(u32::MAX).saturating_add(run.line.headers_bytes());
-        self.arrivals.push(Arrival { received_ns, size_bytes });
-        self.log.push(&TrainRow { packet, size_bytes, received_ns });
+        self.rows.push(TrainRow { packet, size_bytes, received_ns });
+    }
+
+    fn keep_rows(&mut self) {
+        for row in self.rows.drain(..) {
+            self.log.push(&row);
+        }
     }
 }

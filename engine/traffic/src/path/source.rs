@@ -18,6 +18,8 @@ use crate::{
 
 /// Asks everything that was asked for, as far as there is time. The rows so far are there in any case.
 pub fn ask(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Result<(), TrialError> {
+    // Where it may be had, no other program comes between the packets of a stream; the thread mostly sleeps.
+    let _ = sys::take_realtime_priority();
     let whole = Duration::from_micros(run.settings.deadline_us);
     let begin = Instant::now();
     let with_hops = run.settings.ttl_max > 0;

@@ -26,8 +26,8 @@ pub struct TrainRow {
 #[rustfmt::skip]
 const COLUMNS: [(&str, DataType, &str, bool, &str); 8] = [
     ("role", DataType::Utf8, "", false, "Which end saw this: sink."),
-    ("train", DataType::Int64, "", false, "Number of the train or stream in its trial, in the order of sending."),
-    ("kind", DataType::Utf8, "", false, "train: its packets were sent one straight after the other; stream: at rate_bps."),
+    ("train", DataType::Int64, "", false, "Number of the train or stream in its trial, in the order of sending; those of streams that were sent again are missing."),
+    ("kind", DataType::Utf8, "", false, "train: its packets were sent one straight after the other; stream: at rate_bps. A stream that was held up on its own host is sent again, up to three times, and only the last one is kept."),
     ("rate_bps", DataType::Int64, "bit/s", true, "Rate that the packets of a stream were sent at, of whole IP packets. Absent for a train."),
     ("sequence", DataType::Int64, "", false, "Number of the packet in its train, from 0; those that are missing were lost."),
     ("size_bytes", DataType::Int64, "bytes", false, "Size of its IP packet, headers included."),
