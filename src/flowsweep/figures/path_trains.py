@@ -89,8 +89,8 @@ def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     return Drawn(
         group.key("streams"),
         group.direction,
-        "Each stream by its rate, and how much of all changes of its delay is growth (PDT): near 1 where packets "
-        "queue up. Shaded: what is free, between the rates where delays stay and where they grow.",
+        "Each stream by its rate, and how much of all changes of its delay is growth (PDT): near 1 where "
+        "packets queue up. Shaded: what is free, between the rates where delays stay and where they grow.",
         file_stem(group.sweep, group.direction, "streams"),
         figure(
             traces,
