@@ -74,6 +74,8 @@ struct Hop {
     sizes_bytes: VecDeque<u32>,
     /// Probes sent for the first of them.
     tries: u32,
+    /// Of those, the ones that were lost since the spacing has last changed.
+    lost: u32,
     under_way: Option<UnderWay>,
     spacing_ns: i64,
     /// Before it the hop is not asked.
@@ -102,6 +104,7 @@ impl Prober {
         let hops = (0..asked.hops).map(|_| Hop {
             sizes_bytes: rounds(&asked.sizes_bytes, asked.probes, &mut random),
             tries: 0,
+            lost: 0,
             under_way: None,
             spacing_ns: asked.every_ns,
             due_ns: i64::MIN,
@@ -155,15 +158,15 @@ impl Prober {
         let seen = seen(sent_ns);
         hop.address = seen.from.or(hop.address);
         hop.remember(sent_ns, true);
-        hop.sizes_bytes.pop_front();
-        let tries = std::mem::take(&mut hop.tries);
-        Some(hop.row(probe, sent_ns, Some(seen), tries))
+        Some(hop.settle(probe, sent_ns, Some(seen)))
     }
 
     /// Packets of this size cannot be sent: there is no use in more of them.
     pub fn give_up_size(&mut self, size_bytes: u32) {
         for hop in self.hops.iter_mut().filter(|hop| hop.under_way.is_none()) {
-            hop.tries = if hop.sizes_bytes.front() == Some(&size_bytes) { 0 } else { hop.tries };
+            if hop.sizes_bytes.front() == Some(&size_bytes) {
+                (hop.tries, hop.lost) = (0, 0);
+            }
             hop.sizes_bytes.retain(|size| *size != size_bytes);
         }
     }
@@ -201,16 +204,20 @@ impl Prober {
         let hop = &mut self.hops[index];
         hop.under_way = None;
         hop.remember(lost.sent_ns, false);
-        hop.slow_down();
-        if hop.tries < HOP_TRIES {
+        hop.lost += 1;
+        if hop.slow_down() {
+            // Those were not lost by chance: they do not count against the next ones, which keep the new distance.
+            hop.lost = 0;
+            hop.due_ns = lost.sent_ns + hop.spacing_ns;
+        }
+        if hop.lost < HOP_TRIES {
             return None;
         }
-        hop.sizes_bytes.pop_front();
+        let row = hop.settle(probe, lost.sent_ns, None);
         if hop.is_silent() {
             hop.sizes_bytes.clear();
         }
-        let tries = std::mem::take(&mut hop.tries);
-        Some(hop.row(probe, lost.sent_ns, None, tries))
+        Some(row)
     }
 }
 
@@ -245,11 +252,11 @@ impl Hop {
     }
 
     /// Asks less often where too many of the last probes had no answer. From the first of them on the hop answered as
-    /// often as it will: that is the new spacing, as far as it is longer than the old.
-    fn slow_down(&mut self) {
+    /// often as it will: that is the new spacing, as far as it is longer than the old. Says whether it is.
+    fn slow_down(&mut self) -> bool {
         let lost = self.last.iter().filter(|outcome| !outcome.answered).count();
         if self.address.is_none() || lost < HOP_LOST_OF_LAST {
-            return;
+            return false;
         }
         let since: Vec<Outcome> = self.last.iter().copied().skip_while(|outcome| outcome.answered).collect();
         let answers = since.iter().filter(|outcome| outcome.answered).count();
@@ -258,12 +265,18 @@ impl Hop {
             Ok(answers @ 1..) => (lasted_ns / answers).max(self.spacing_ns + self.spacing_ns / 4),
             _ => 2 * self.spacing_ns,
         };
-        self.spacing_ns = slower_ns.clamp(HOP_SPACING_LEAST_NS, HOP_SPACING_MOST_NS).max(self.spacing_ns);
+        let before_ns = self.spacing_ns;
+        self.spacing_ns = slower_ns.clamp(HOP_SPACING_LEAST_NS, HOP_SPACING_MOST_NS).max(before_ns);
         self.last.clear();
+        self.spacing_ns > before_ns
     }
 
-    fn row(&self, probe: Probe, sent_ns: i64, seen: Option<Seen>, tries: u32) -> HopRow {
+    /// Goes on to the next size.
+    fn settle(&mut self, probe: Probe, sent_ns: i64, seen: Option<Seen>) -> HopRow {
         let Probe { sequence, ttl, size_bytes } = probe;
+        self.sizes_bytes.pop_front();
+        self.lost = 0;
+        let tries = std::mem::take(&mut self.tries);
         HopRow { sequence, ttl, size_bytes, sent_ns, seen, tries, spacing_ns: self.spacing_ns }
     }
 }
@@ -388,6 +401,23 @@ mod tests {
         assert!(repeated <= 5, "{repeated} of 30 probes went more than once");
         assert!(lasted_ns < 40_000 * MILLISECOND, "30 answers at one a second took {} ms", lasted_ns / MILLISECOND);
         assert!(rows.iter().filter(|row| row.ttl != 2).all(|row| row.spacing_ns == 5 * MILLISECOND));
+    }
+
+    #[test]
+    fn a_limit_is_waited_out_however_short_the_wait_for_an_answer() {
+        let mut limit = Limit::new(6, 1000 * MILLISECOND);
+        let asked = Asked { timeout_ns: 50 * MILLISECOND, ..asked() };
+        let (rows, _) = play(&asked, |ttl, now_ns| ttl != 2 || limit.lets_pass(now_ns));
+        assert!(rows.iter().all(|row| row.seen.is_some()), "{rows:?}");
+    }
+
+    #[test]
+    fn a_hop_that_falls_silent_is_lost_in_the_end() {
+        let (rows, _) = play(&asked(), |ttl, now_ns| ttl != 2 || now_ns < 200 * MILLISECOND);
+        let hop: Vec<_> = rows.iter().filter(|row| row.ttl == 2).collect();
+        assert_eq!(hop.len(), 30);
+        assert!(hop.iter().any(|row| row.seen.is_some()) && hop[29].seen.is_none());
+        assert_eq!(hop[29].spacing_ns, HOP_SPACING_MOST_NS);
     }
 
     #[test]
