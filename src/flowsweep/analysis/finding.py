@@ -6,7 +6,7 @@ from typing import Literal
 FindingKind = Literal[
     "plateau", "dip", "effect", "direction", "flows", "congestion", "duration", "slow_start", "variation",
     "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
-    "path", "available", "loss", "broken", "share",
+    "path", "available", "loss", "broken", "share", "latency", "message_size",
 ]  # fmt: skip
 """What a finding is about."""
 
@@ -16,7 +16,7 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 FigureKind = Literal[
     "plane", "line", "prediction", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration",
     "effects", "offered", "jitter", "spacing",
-    "hop_times", "hop_capacity", "trains", "streams", "shares",
+    "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf", "rtt_size",
 ]  # fmt: skip
 
 
@@ -50,7 +50,8 @@ class Finding:
     effect: float | None
     """The estimate, in `effect_unit`."""
     effect_unit: str | None
-    """"%" (relative change of goodput), "bytes", "flows", "s", "bit/s", "1" (a share or a coefficient)."""
+    """"%" (relative change of goodput), "bytes", "flows", "s", "bit/s", "ns/byte", "1" (a share or a
+    coefficient)."""
     interval_low: float | None
     """Ends of the 95 % interval of `effect`."""
     interval_high: float | None

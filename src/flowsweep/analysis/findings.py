@@ -13,6 +13,7 @@ from flowsweep.analysis.path import path_questions, path_windows
 from flowsweep.analysis.plateau import plateau_questions
 from flowsweep.analysis.question import Question
 from flowsweep.analysis.repeats import repeat_questions
+from flowsweep.analysis.rtt_questions import rtt_questions
 from flowsweep.analysis.share_questions import share_questions
 from flowsweep.analysis.theory_questions import theory_questions
 from flowsweep.analysis.verdict_questions import verdict_questions
@@ -47,6 +48,7 @@ def findings(
     ]
     questions += path_questions(summary)
     questions += broken_questions(summary)
+    questions += rtt_questions(summary)
     return tuple(sorted(decided(questions), key=_importance))
 
 
@@ -142,14 +144,16 @@ def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, s
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "broken", "path", "available", "loss", "verdict", "plateau", "share", "dip", "effect", "flows",
-    "congestion", "direction", "drift",
+    "broken", "path", "available", "loss", "latency", "message_size", "verdict", "plateau", "share",
+    "dip", "effect", "flows", "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
 
 _RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
-_HEADLINES: tuple[FindingKind, ...] = ("broken", "path", "available", "loss", "verdict", "plateau")
+_HEADLINES: tuple[FindingKind, ...] = (
+    "broken", "path", "available", "loss", "latency", "message_size", "verdict", "plateau",
+)  # fmt: skip
 """What a person came for: told before the rest unless undecided, tested or not."""
 
 

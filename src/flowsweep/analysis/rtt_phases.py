@@ -1,8 +1,11 @@
 """Round-trip times that were asked for: by a trial of its own, or before, during and after another."""
 
+from collections.abc import Sequence
+
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.observations import Row
 from flowsweep.analysis.ranks import middle, nearest_percentile
 from flowsweep.archive import Tables
 
@@ -33,6 +36,29 @@ def echoes_in_phases(tables: Tables) -> ir.Table:
     )
     told = rows.mutate(phase=phase)
     return told.filter(told.phase.notnull()).select(*tables.echoes.columns, "phase")
+
+
+def shown_echoes(tables: Tables, summary: Sequence[Row]) -> list[Row]:
+    """List the questions of those trials that figures show: of what was asked alike the first.
+
+    Args:
+        tables: As in an archive.
+        summary: Rows of `flowsweep.analysis.summary`.
+
+    Returns:
+        trial_id, phase, sent_ns and rtt_ns (null: lost), in the order in which they were sent.
+    """
+    first: dict[tuple[object, ...], str] = {}
+    for row in sorted(summary, key=lambda row: row["repeat"]):
+        if row.get("echo") is not None and row["status"] == "ok":
+            asked = (row["echo"], row["length_bytes"]) if row["test"] == "rtt" else None
+            first.setdefault((row["sweep"], row["mode"], row["src"], row["dst"], asked), row["trial_id"])
+    if not first:
+        return []
+    rows = echoes_in_phases(tables)
+    chosen = rows.filter(rows.trial_id.isin(list(first.values())))
+    told = chosen.select("trial_id", "phase", "sent_ns", "rtt_ns").order_by("trial_id", "sent_ns")
+    return list(told.to_pyarrow().to_pylist())
 
 
 def rtt_phases(tables: Tables) -> ir.Table:

@@ -11,6 +11,8 @@ from flowsweep.figures.path_hops import drawn_hops
 from flowsweep.figures.path_trains import drawn_trains
 from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes, drawn_predictions
 from flowsweep.figures.product import drawn_products
+from flowsweep.figures.rtt import drawn_round_trips
+from flowsweep.figures.rtt_size import drawn_sizes
 from flowsweep.figures.shares import drawn_shares
 from flowsweep.figures.spacing import drawn_spacings
 from flowsweep.figures.time_series import drawn_time_series
@@ -32,6 +34,8 @@ _DRAWERS = (
     drawn_durations,
     drawn_hops,
     drawn_trains,
+    drawn_round_trips,
+    drawn_sizes,
 )
 
 

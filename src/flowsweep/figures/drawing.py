@@ -16,6 +16,9 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "hop_times": "Round-trip time to each hop over size",
     "trains": "Trains of packets",
     "streams": "Streams of packets",
+    "rtt_time": "Round-trip time while a trial ran",
+    "rtt_ecdf": "Distribution of round-trip times",
+    "rtt_size": "Round-trip time against the size of a message",
     "effects": "What makes a difference",
     "offered": "Goodput and loss against the rate that was asked for",
     "jitter": "Jitter and delay variation against the rate",
@@ -61,6 +64,8 @@ class FigureData:
     """Rows of `flowsweep.analysis.shares.shares`; none without traffic beside trials."""
     courses: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.shares.series`, likewise."""
+    echoes: Sequence[Row] = ()
+    """Rows of `flowsweep.analysis.rtt_phases.shown_echoes`; none where nobody asked."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

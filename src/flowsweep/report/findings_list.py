@@ -130,6 +130,7 @@ def _p(value: float) -> str:
 
 
 _WRITERS: Mapping[str, Callable[[float], str]] = {
+    "ns/byte": lambda value: f"{format_number(value)} ns/byte",
     "%": lambda value: f"{format_number(value)} %",
     "bytes": format_size,
     "flows": lambda value: f"{format_number(value)} flows",

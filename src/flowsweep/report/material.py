@@ -25,6 +25,7 @@ from flowsweep.analysis import (
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
 from flowsweep.analysis.path import facts_of, facts_table, hop_rows, train_rows
+from flowsweep.analysis.rtt_phases import shown_echoes
 from flowsweep.analysis.shares import series, shares, traffic_bins
 from flowsweep.archive import Archive, Tables
 from flowsweep.figures.axis import Row
@@ -70,6 +71,8 @@ class Material:
     """The hops of measured paths; none without measurements of paths."""
     trains: tuple[Row, ...] = ()
     """Their trains and streams, likewise."""
+    echoes: tuple[Row, ...] = ()
+    """Questions for the round-trip time of some trials; none where nobody asked."""
     details: TrialDetails = field(default_factory=TrialDetails)
     series: Mapping[str, TrialData] = field(default_factory=dict)
     """What is drawn over the time of a trial, by trial_id; nothing of one without samples."""
@@ -112,6 +115,7 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
         findings=concluded,
         hops=tuple(hop_rows(paths)),
         trains=tuple(train_rows(paths)),
+        echoes=tuple(shown_echoes(tables, trials)),
         details=trial_details(tables),
         series=_series(tables),
     )

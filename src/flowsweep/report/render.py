@@ -52,6 +52,7 @@ def render(material: Material) -> str:
             trains=material.trains,
             shares=material.shares,
             courses=material.courses,
+            echoes=material.echoes,
             findings=material.findings,
         )
     )

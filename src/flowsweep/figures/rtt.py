@@ -1,0 +1,189 @@
+"""Round-trip times that were asked for: over the time of a trial, and how they are distributed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import Row
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN
+from flowsweep.figures.path_trials import PathGroup, path_groups
+from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.wording import counted, format_size
+
+MOST_MARKS = 2000
+"""Of one series: of more questions every so many are drawn."""
+MOST_STEPS = 200
+"""Of one curve: more answers are shown by as many of their quantiles."""
+_PHASES = ("idle", "loaded", "after")
+_TIME_CAPTION = (
+    "Each mark is a question, by when it was sent and how long its answer took. Crosses below are questions "
+    "without an answer in time."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """Questions that belong together."""
+
+    name: str
+    rows: list[Row]
+
+    @property
+    def times_ms(self) -> list[float]:
+        """Of those that were answered, ascending."""
+        return sorted(row["rtt_ns"] / 1e6 for row in self.rows if row["rtt_ns"] is not None)
+
+    @property
+    def lost(self) -> int:
+        """How many were not."""
+        return sum(row["rtt_ns"] is None for row in self.rows)
+
+
+def drawn_round_trips(data: FigureData) -> list[Drawn]:
+    """Draw for each sweep and direction with questions their times, and how these are distributed."""
+    found = []
+    for group in path_groups(data.trials, data.echoes):
+        series = _series(group)
+        if any(one.times_ms for one in series):
+            found += [_over_time(group, series), _distribution(group, series)]
+    return found
+
+
+def _series(group: PathGroup) -> list[_Series]:
+    """By phase beside a transfer; by what was asked with, and of what size, in trials of their own."""
+    trials = {trial["trial_id"]: trial for trial in group.trials}
+    lengths = {trial["length_bytes"] for trial in group.trials}
+    named: dict[str, list[Row]] = {phase: [] for phase in _PHASES}
+    for row in group.rows:
+        trial = trials[row["trial_id"]]
+        length = trial["length_bytes"]
+        size = f", {format_size(length)}" if len(lengths) > 1 and length is not None else ""
+        name = row["phase"] if row["phase"] in _PHASES else f"{trial['echo'].replace('_', ' ')}{size}"
+        named.setdefault(name, []).append(row)
+    return [_Series(name, rows) for name, rows in named.items() if rows]
+
+
+def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
+    colours = series_colours(len(series))
+    highest = max(one.times_ms[-1] for one in series if one.times_ms)
+    traces = []
+    for index, one in enumerate(series):
+        rows = _thinned(one.rows, MOST_MARKS)
+        marks = {"color": colours[index], "size": 4, "symbol": symbol(index)}
+        answered = [row for row in rows if row["rtt_ns"] is not None]
+        lost = [row for row in rows if row["rtt_ns"] is None]
+        shared = {"mode": "markers", "legendgroup": one.name}
+        traces.append(
+            go.Scatter(
+                x=[row["sent_ns"] / 1e9 for row in answered],
+                y=[row["rtt_ns"] / 1e6 for row in answered],
+                name=one.name,
+                marker=marks,
+                hovertemplate="%{y:.4g} ms, asked at %{x:.3f} s<extra>%{fullData.name}</extra>",
+                **shared,
+            )
+        )
+        if lost:
+            traces.append(
+                go.Scatter(
+                    x=[row["sent_ns"] / 1e9 for row in lost],
+                    y=[0.0] * len(lost),
+                    name=f"{one.name}, lost",
+                    showlegend=False,
+                    marker=marks | {"symbol": "x-thin-open", "size": 7},
+                    hovertemplate="no answer, asked at %{x:.3f} s<extra>%{fullData.name}</extra>",
+                    **shared,
+                )
+            )
+    return Drawn(
+        group.key("rtt_time"),
+        group.direction,
+        _TIME_CAPTION + _which(series),
+        file_stem(group.sweep, group.direction, "round trips"),
+        figure(
+            traces,
+            hovermode="closest",
+            legend=LEGEND_ABOVE,
+            margin=MARGIN,
+            xaxis={"title": {"text": "time since the start, s", "standoff": 8}, "zeroline": False},
+            yaxis=_time_axis(highest) | {"rangemode": "tozero"},
+        ),
+        tuple(
+            {
+                "trial_id": row["trial_id"],
+                "series": one.name,
+                "sent_s": row["sent_ns"] / 1e9,
+                "rtt_ms": None if row["rtt_ns"] is None else row["rtt_ns"] / 1e6,
+            }
+            for one in series
+            for row in _thinned(one.rows, MOST_MARKS)
+        ),
+    )
+
+
+def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
+    answered = [one for one in series if one.times_ms]
+    colours = series_colours(len(answered))
+    curves = {one.name: _steps(one) for one in answered}
+    traces = [
+        go.Scatter(
+            x=[time_ms for time_ms, _ in curves[one.name]],
+            y=[share for _, share in curves[one.name]],
+            mode="lines",
+            name=one.name,
+            line={"color": colours[index], "width": 2, "shape": "hv"},
+            hovertemplate=(
+                f"%{{y:.3g}} % of {counted(len(one.rows), 'question')} took at most %{{x:.4g}} ms"
+                "<extra>%{fullData.name}</extra>"
+            ),
+        )
+        for index, one in enumerate(answered)
+    ]
+    return Drawn(
+        group.key("rtt_ecdf"),
+        group.direction,
+        "How many of the questions were answered within a time; what a curve lacks to 100 % was lost."
+        + _which(series),
+        file_stem(group.sweep, group.direction, "round trips", "distribution"),
+        figure(
+            traces,
+            hovermode="closest",
+            legend=LEGEND_ABOVE,
+            margin=MARGIN,
+            xaxis=_time_axis(max(one.times_ms[-1] for one in answered)) | {"rangemode": "tozero"},
+            yaxis={"title": {"text": "share of questions, %", "standoff": 8}, "range": [0, 103], "nticks": 6},
+        ),
+        tuple(
+            {"series": name, "rtt_ms": time_ms, "share_of_questions_percent": share}
+            for name, steps in curves.items()
+            for time_ms, share in steps
+        ),
+    )
+
+
+def _which(series: Sequence[_Series]) -> str:
+    if any(one.name in _PHASES for one in series):
+        return " The first trial of the direction."
+    return " The first trial of each kind."
+
+
+def _time_axis(highest_ms: float) -> dict[str, object]:
+    return {
+        "title": {"text": "round-trip time, ms", "standoff": 8},
+        "range": [0, highest_ms * HEADROOM],
+        "nticks": 6,
+    }
+
+
+def _thinned(rows: Sequence[Row], most: int) -> Sequence[Row]:
+    return rows[:: -(-len(rows) // most)]
+
+
+def _steps(series: _Series) -> list[tuple[float, float]]:
+    """Each time and the share in percent of all questions that took no longer; of many, some quantiles."""
+    times = series.times_ms
+    steps = min(len(times), MOST_STEPS)
+    ranks = [1 + step * (len(times) - 1) // max(steps - 1, 1) for step in range(steps)]
+    return [(times[rank - 1], float(f"{rank / len(series.rows) * 100:.4g}")) for rank in ranks]

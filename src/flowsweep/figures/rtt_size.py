@@ -1,0 +1,81 @@
+"""The round-trip time against the size of a message: what a byte more costs."""
+
+from collections.abc import Sequence
+from statistics import median
+
+import plotly.graph_objects as go
+
+from flowsweep.figures.axis import Row
+from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
+from flowsweep.figures.path_trials import PathGroup, path_groups
+from flowsweep.figures.theme import figure, series_colours, symbol
+
+_QUANTITIES = (("rtt_probe_min_ms", "least", "solid"), ("rtt_probe_median_ms", "median", "dot"))
+
+
+def drawn_sizes(data: FigureData) -> list[Drawn]:
+    """Draw for each sweep and direction the times of messages of several sizes, where there are some."""
+    rows = [
+        row
+        for row in data.trials
+        if row.get("rtt_probe_min_ms") is not None
+        and row["length_bytes"] is not None
+        and row["status"] == "ok"
+    ]
+    groups = path_groups(data.trials, rows)
+    return [_drawn(group) for group in groups if len({row["length_bytes"] for row in group.rows}) > 1]
+
+
+def _drawn(group: PathGroup) -> Drawn:
+    echoes = sorted({row["echo"] for row in group.rows})
+    colours = series_colours(len(echoes))
+    traces = [
+        _line([row for row in group.rows if row["echo"] == echo], echo, quantity, colours[index], index)
+        for index, echo in enumerate(echoes)
+        for quantity in _QUANTITIES
+    ]
+    return Drawn(
+        group.key("rtt_size"),
+        group.direction,
+        "The quickest and the median answer to messages of a size, medians over the repeats. The slope of "
+        "the quickest is what a byte takes, there and back.",
+        file_stem(group.sweep, group.direction, "message size"),
+        figure(
+            traces,
+            hovermode="closest",
+            legend=LEGEND_ABOVE,
+            margin=MARGIN,
+            xaxis={"title": {"text": "payload, bytes", "standoff": 8}, "rangemode": "tozero"},
+            yaxis={"title": {"text": "round-trip time, ms", "standoff": 8}, "nticks": 6},
+        ),
+        tuple(
+            {
+                name: row[name]
+                for name in (
+                    "trial_id",
+                    "repeat",
+                    "echo",
+                    "length_bytes",
+                    *(name for name, *_ in _QUANTITIES),
+                )
+            }
+            for row in group.rows
+        ),
+    )
+
+
+def _line(
+    rows: Sequence[Row], echo: str, quantity: tuple[str, str, str], colour: str, index: int
+) -> go.Scatter:
+    column, word, dash = quantity
+    lengths = sorted({row["length_bytes"] for row in rows})
+    return go.Scatter(
+        x=lengths,
+        y=[median(row[column] for row in rows if row["length_bytes"] == length) for length in lengths],
+        mode="lines+markers",
+        name=f"{echo.replace('_', ' ')}, {word}",
+        line={"color": colour, "width": 2, "dash": dash},
+        marker={"color": colour, "size": 7, "symbol": symbol(index)},
+        hovertemplate="%{y:.4g} ms for %{x} bytes<extra>%{fullData.name}</extra>",
+    )

@@ -1,0 +1,93 @@
+"""What findings and figures tell of round-trip times, from rows of a summary."""
+
+from typing import Any
+
+import pytest
+
+from flowsweep.analysis.findings import decided
+from flowsweep.analysis.rtt_questions import rtt_questions
+from flowsweep.figures.drawing import FigureData
+from flowsweep.figures.rtt import drawn_round_trips
+from flowsweep.figures.rtt_size import drawn_sizes
+
+Row = dict[str, Any]
+
+
+def probed(repeat: int, idle_ms: float, loaded_ms: float) -> Row:
+    return of(repeat) | {"test": "tcp", "rtt_idle_ms": idle_ms, "rtt_loaded_ms": loaded_ms}
+
+
+def sized(repeat: int, length_bytes: int, least_ms: float) -> Row:
+    times = {"rtt_probe_min_ms": least_ms, "rtt_probe_median_ms": least_ms + 0.1}
+    return of(repeat) | {"test": "rtt", "length_bytes": length_bytes, **times}
+
+
+def of(repeat: int) -> Row:
+    return {
+        "trial_id": f"trial-{repeat}", "sweep": "s", "mode": "copy", "src": "a", "dst": "b", "repeat": repeat,
+        "status": "ok", "echo": "udp", "length_bytes": None,
+    }  # fmt: skip
+
+
+def test_the_growth_under_load_is_told_with_its_interval() -> None:
+    rows = [probed(1, 10.0, 87.0), probed(2, 10.0, 88.0), probed(3, 10.0, 89.0)]
+    (found,) = decided(rtt_questions(rows))
+    # The mean growth is 78 ms, its standard error 1 / sqrt(3) ms, and t(0.975; 2) = 4.303.
+    assert (found.kind, found.decision, found.effect_unit, found.n) == ("latency", "effect", "s", 3)
+    assert found.effect == pytest.approx(0.078)
+    assert found.interval_low == pytest.approx(0.078 - 4.303e-3 / 3**0.5, abs=1e-6)
+    assert (
+        found.claim == "a → b: under load the round trip grows from 10.0 to 88.0 ms, by 78.0 ms [75.5, 80.5]."
+    )
+
+
+def test_a_growth_that_may_be_chance_is_not_claimed() -> None:
+    rows = [probed(1, 10.0, 10.5), probed(2, 10.0, 9.0), probed(3, 10.0, 11.0)]
+    (found,) = decided(rtt_questions(rows))
+    assert found.decision == "undecided"
+    assert "not clear" in found.claim
+
+
+def test_a_single_trial_only_describes() -> None:
+    (found,) = decided(rtt_questions([probed(1, 10.0, 88.0)]))
+    assert (found.decision, found.interval_low) == ("described", None)
+
+
+def test_a_byte_more_costs_what_the_line_says() -> None:
+    rows = [sized(repeat, length, 4.0 + length * 160e-6) for repeat in (1, 2) for length in (64, 512, 1472)]
+    (found,) = decided(rtt_questions(rows))
+    assert (found.kind, found.effect_unit, found.n) == ("message_size", "ns/byte", 6)
+    assert found.effect == pytest.approx(160.0)
+    assert found.claim == "a → b: each byte more takes 160 ns [160, 160] longer, there and back (udp)."
+
+
+def test_two_sizes_are_no_line() -> None:
+    assert rtt_questions([sized(1, 64, 4.0), sized(1, 1472, 4.3)]) == []
+
+
+def test_phases_are_drawn_with_what_was_lost() -> None:
+    times = [(-1, "idle", 10.0), (1, "loaded", 88.0), (2, "loaded", None), (9, "after", 11.0)]
+    echoes = [
+        {
+            "trial_id": "trial-1", "phase": phase, "sent_ns": sent_s * 10**9,
+            "rtt_ns": None if rtt_ms is None else round(rtt_ms * 1e6),
+        }
+        for sent_s, phase, rtt_ms in times
+    ]  # fmt: skip
+    data = FigureData(trials=[probed(1, 10.0, 88.0)], cells=[], echoes=echoes)
+    over_time, distribution = drawn_round_trips(data)
+    names = [trace.name for trace in over_time.figure.data]
+    assert names == ["idle", "loaded", "loaded, lost", "after"]
+    assert [row["rtt_ms"] for row in over_time.rows] == [10.0, 88.0, None, 11.0]
+    shares = {row["series"]: row["share_of_questions_percent"] for row in distribution.rows}
+    assert shares == {"idle": 100.0, "loaded": 50.0, "after": 100.0}
+
+
+def test_sizes_are_drawn_with_the_quickest_and_the_median() -> None:
+    trials = [
+        sized(number, length, 4.0) | {"trial_id": f"trial-{number}"}
+        for number, length in enumerate((64, 1472))
+    ]
+    (drawn,) = drawn_sizes(FigureData(trials=trials, cells=[]))
+    assert [list(trace.x) for trace in drawn.figure.data] == [[64, 1472], [64, 1472]]
+    assert drawn.rows[0]["rtt_probe_min_ms"] == 4.0
