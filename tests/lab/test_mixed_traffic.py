@@ -1,0 +1,95 @@
+"""What shares a link with what: real packets of trials and of the traffic beside them."""
+
+from pathlib import Path
+
+import pytest
+
+from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
+from flowsweep.analysis.shares import OWN, shares, traffic_bins
+from flowsweep.archive import read_archive
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
+]
+
+PAYLOAD_SHARE = 1448 / 1500
+"""Of an IP packet of TCP with timestamps."""
+
+
+def run(folder: Path, *, link: str, sweep: str) -> tuple[dict[str, str], dict[str, dict]]:
+    """The summary of a single trial, and what each traffic got."""
+    plan = write_plan(folder, link=link, sweep=sweep)
+    flowsweep("run", plan, "--archive", folder / "archive")
+    (row,) = summary(folder / "archive")
+    assert row["status"] == "ok"
+    tables = read_archive(folder / "archive").tables()
+    found = shares(traffic_bins(tables), tables.trials).to_pyarrow().to_pylist()
+    return row, {one["traffic"]: one for one in found}
+
+
+def test_two_congestion_controls_fill_a_link_together(tmp_path: Path) -> None:
+    row, got = run(
+        tmp_path,
+        link='rate = "50Mbit/s"\nqueue = "250KB"\ndelay = "5ms"',
+        sweep='duration = "6s"\nomit = "2s"\n[[sweep.background]]\nname = "bbr"\ncongestion = "bbr"\n',
+    )
+    assert sum(one["goodput_bps"] for one in got.values()) == pytest.approx(50e6 * PAYLOAD_SHARE, rel=0.05)
+    assert {one["intervals"] for one in got.values()} == {4}
+    assert 0.02 < got[OWN]["share"] < 0.98
+    assert float(row["share"]) == pytest.approx(got[OWN]["share"])
+    assert float(row["goodput_bps"]) < 50e6 * PAYLOAD_SHARE * 0.98
+    assert 0.5 <= float(row["jain_flows"]) <= 1
+
+
+def test_tcp_gets_what_datagrams_leave(tmp_path: Path) -> None:
+    _, got = run(
+        tmp_path,
+        link='rate = "100Mbit/s"\nqueue = "250KB"\ndelay = "5ms"',
+        sweep='duration = "6s"\nomit = "2s"\n[[sweep.background]]\nname = "datagrams"\ntest = "udp"\n'
+        'rate = "30Mbit/s"\n',
+    )
+    asked_bps, packet_share = 30e6, 1470 / 1498
+    assert got["datagrams"]["goodput_bps"] == pytest.approx(asked_bps, rel=0.03)
+    left_bps = (100e6 - got["datagrams"]["goodput_bps"] / packet_share) * PAYLOAD_SHARE
+    assert got[OWN]["goodput_bps"] == pytest.approx(left_bps, rel=0.05)
+
+
+def test_one_large_flow_beside_many_small_ones(tmp_path: Path) -> None:
+    row, got = run(
+        tmp_path,
+        link='rate = "50Mbit/s"\nqueue = "250KB"\ndelay = "10ms"',
+        sweep='duration = "6s"\nomit = "1s"\n[[sweep.background]]\nname = "many"\nflows = 16\n'
+        'rate = "1Mbit/s"\nstart = "1s"\nlength = "8KB"\ncongestion = "cubic"\n',
+    )
+    assert (got[OWN]["flows"], got["many"]["flows"]) == (1, 16)
+    assert got["many"]["goodput_bps"] == pytest.approx(16e6, rel=0.05)
+    together = got[OWN]["goodput_bps"] + got["many"]["goodput_bps"]
+    assert together == pytest.approx(50e6 * PAYLOAD_SHARE, rel=0.05)
+    # One of about 32 and 16 of 1 Mbit/s: (32 + 16)² / (17 · (32² + 16))
+    one, many = got[OWN]["goodput_bps"] / 1e6, got["many"]["goodput_bps"] / 16e6
+    expected = (one + 16 * many) ** 2 / (17 * (one**2 + 16 * many**2))
+    assert float(row["jain_flows"]) == pytest.approx(expected, rel=0.02)
+    # It starts a second later, and one more is omitted.
+    assert got["many"]["intervals"] == 4
+
+
+def test_a_probe_sees_the_queue_fill_and_drain(tmp_path: Path) -> None:
+    """1.1 MB before a link of 100 Mbit/s are 88 ms."""
+    _, got = run(
+        tmp_path,
+        link='rate = "100Mbit/s"\nqueue = "1.1MB"\ndelay = "1ms"',
+        sweep='duration = "7s"\nomit = "2s"\nflows = 4\nprobe = "rtt"\nprobe_echo = "udp"\n'
+        'probe_every = "10ms"\nprobe_before = "1s"\nprobe_after = "2s"\n',
+    )
+    assert got == {}
+    echoes = read_archive(tmp_path / "archive").tables().echoes.to_pyarrow().to_pylist()
+    answered = [(row["sent_ns"] / 1e9, row["rtt_ns"] / 1e6) for row in echoes if row["rtt_ns"] is not None]
+    before = sorted(rtt_ms for sent_s, rtt_ms in answered if sent_s < 0)
+    loaded = sorted(rtt_ms for sent_s, rtt_ms in answered if 2 <= sent_s < 7)
+    after = sorted(rtt_ms for sent_s, rtt_ms in answered if sent_s > 8)
+    assert len(before) == pytest.approx(100, abs=3)
+    assert min(sent_s for sent_s, _ in answered) == pytest.approx(-1, abs=0.05)
+    assert before[len(before) // 2] < 5
+    assert loaded[len(loaded) * 99 // 100] == pytest.approx(2 + 88, rel=0.1)
+    assert after[len(after) // 2] < 5
