@@ -62,15 +62,31 @@ impl Outgoing {
     pub fn send(&mut self, socket: &UdpSocket, count: usize, flags: SendFlags) -> io::Result<usize> {
         let count = count.min(self.together());
         self.number(count);
-        let sent = if count == 1 {
-            send(socket, &self.bytes[..self.length], flags).map(|_| 1)
-        } else if self.segmented {
-            self.send_segmented(socket, count, flags)
-        } else {
-            self.send_each(socket, count, flags)
-        }?;
+        let mut handed = self.hand_over(socket, count, flags);
+        if self.segmented && matches!(handed, Err(Errno::IO | Errno::INVAL | Errno::MSGSIZE)) {
+            // A route that changed may lead to a device that cannot, or to packets that are too small even for one.
+            self.segmented = false;
+            let _ = sys::set_udp_segment(socket, 0);
+            handed = self.hand_over(socket, count, flags);
+        }
+        if matches!(handed, Err(Errno::MSGSIZE)) {
+            // A router told of smaller packets: the kernel fragments from now on, and says so once.
+            handed = self.hand_over(socket, count, flags);
+        }
+        let sent = handed?;
         self.next += sent as u64;
         Ok(sent)
+    }
+
+    fn hand_over(&self, socket: &UdpSocket, count: usize, flags: SendFlags) -> Result<usize, Errno> {
+        if count == 1 {
+            send(socket, &self.bytes[..self.length], flags).map(|_| 1)
+        } else if self.segmented {
+            // All or none.
+            send(socket, &self.bytes[..count * self.length], flags).map(|_| count)
+        } else {
+            self.send_each(socket, count, flags)
+        }
     }
 
     fn number(&mut self, count: usize) {
@@ -79,20 +95,6 @@ impl Outgoing {
         for (sequence, datagram) in numbered {
             let header = DatagramHeader { sequence, sent_unix_ns, ..self.header };
             datagram[CHANGING].copy_from_slice(&header.encode()[CHANGING]);
-        }
-    }
-
-    /// All or none.
-    fn send_segmented(&mut self, socket: &UdpSocket, count: usize, flags: SendFlags) -> Result<usize, Errno> {
-        match send(socket, &self.bytes[..count * self.length], flags) {
-            Ok(_) => Ok(count),
-            // A route that changed may lead to a device, or through a tunnel, that cannot.
-            Err(Errno::IO | Errno::INVAL | Errno::MSGSIZE) => {
-                self.segmented = false;
-                let _ = sys::set_udp_segment(socket, 0);
-                self.send_each(socket, count, flags)
-            }
-            Err(error) => Err(error),
         }
     }
 

@@ -249,6 +249,8 @@ fn hear_until(stream: &Stream, word: Option<DatagramKind>) -> bool {
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Of packets that were too large for a router: the kernel fragments them from now on.
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error()) => {}
             Err(error) => {
                 // What the kernel tells once is told here and not to the thread that sends.
                 stream.fail(error.to_string());
