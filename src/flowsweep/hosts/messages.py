@@ -936,7 +936,7 @@ class Strangers(BaseModel):
     )
     crowded_out: Annotated[int, Field(ge=0)]
     """
-    Came while too many handshakes were pending.
+    Came while too many handshakes were pending, or as datagrams faster than they could be looked at.
     """
     not_an_engine: Annotated[int, Field(ge=0)]
     """

@@ -120,7 +120,7 @@ pub struct Strangers {
     pub wrong_flow: u32,
     /// Did not finish the handshake in time, or hung up.
     pub unfinished: u32,
-    /// Came while too many handshakes were pending.
+    /// Came while too many handshakes were pending, or as datagrams faster than they could be looked at.
     pub crowded_out: u32,
 }
 
