@@ -38,7 +38,7 @@ streams = 0
 """
 
 
-def measured(folder: Path, *, icmp_interval: str = "0s", probes: int = 8, more: str = "") -> dict[str, str]:
+def measured(folder: Path, *, icmp_interval: str = "0s", probes: int = 24, more: str = "") -> dict[str, str]:
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(icmp_interval=icmp_interval, probes=probes, more=more), encoding="utf-8")
     flowsweep("run", plan, "--archive", folder / "archive")

@@ -86,10 +86,13 @@ def hop_lines(hops: list[dict[str, object]]) -> list[tuple[object, ...]]:
 def train_lines(trials: list[Row], known: dict[str, list[float]]) -> list[tuple[object, ...]]:
     lines: list[tuple[object, ...]] = []
     for row in sorted(trials, key=lambda row: (known[row["src"]], row["src"])):
-        true_bps, told_bps = min(known[row["src"]]), float(row["path_capacity_bps"] or "nan")
+        true_bps = min(known[row["src"]])
         kind = "emulated" if row["src"].startswith("c") else "token bucket"
-        off = f"{100 * (told_bps / true_bps - 1):+.2f} %"
-        lines.append((f"{true_bps / MBIT:.0f} Mbit/s", kind, f"{told_bps / MBIT:.2f}", off))
+        told, off = "none", ""
+        if row["path_capacity_bps"]:
+            told_bps = float(row["path_capacity_bps"])
+            told, off = f"{told_bps / MBIT:.2f}", f"{100 * (told_bps / true_bps - 1):+.2f} %"
+        lines.append((f"{true_bps / MBIT:.0f} Mbit/s", kind, told, off))
     return lines
 
 

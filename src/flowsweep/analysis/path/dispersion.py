@@ -20,8 +20,10 @@ _BETTER = 0.25
 _FASTER = 1.1
 """How much faster than they arrive packets must be sent, to show the path and not the source."""
 _TRAINS_NEEDED = 3
-_AGREE = 0.05
-"""Interquartile range of trains that are alike, as a share of their median."""
+_APART = 0.25
+"""Interquartile range of trains, as a share of their median, beyond which they tell no capacity."""
+_ALIKE = 0.05
+"""The same of trains that may show the source."""
 _NS_PER_S = 1e9
 
 
@@ -66,18 +68,20 @@ def capacity(trains: Sequence[Dispersion]) -> Capacity | None:
     their distance from there on (Dovrolis, Ramanathan and Moore, "What do packet dispersion techniques
     measure?", INFOCOM 2001). The interval is that of a median, by order statistics (scipy's `quantile_test`).
 
-    Trains that the source sent no faster than they arrived count only where all of them are like that and
-    agree: then a device of the source is the narrowest link, and no busy processor was.
+    Trains that the source sent no faster than they arrived are left out. Where most are like that, all must
+    agree: then a device of the source is the narrowest link, and not its busy processor.
 
     Args:
         trains: Of one trial.
 
     Returns:
-        None without trains, or where the source was too slow for this path.
+        None without trains, or where they are too far apart to tell.
     """
     spread = [train.rate_bps for train in trains if train.is_spread]
-    rates = spread if len(spread) >= _TRAINS_NEEDED else [train.rate_bps for train in trains]
-    if not rates or (rates is not spread and stats.iqr(rates) > _AGREE * np.median(rates)):
+    enough = len(spread) >= max(_TRAINS_NEEDED, len(trains) / 2)
+    rates = spread if enough else [train.rate_bps for train in trains]
+    apart = _APART if enough else _ALIKE
+    if not rates or stats.iqr(rates) > apart * np.median(rates):
         return None
     interval = stats.quantile_test(rates, q=float(np.median(rates)), p=0.5).confidence_interval(_CONFIDENCE)
     low, high = (float(end) if np.isfinite(end) else None for end in interval)
