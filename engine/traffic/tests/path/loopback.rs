@@ -8,7 +8,7 @@ use std::{
 
 use wire::{OPENING_BYTES, Opening, PathSettings, Phase, Role, Token};
 
-use crate::support::{End, Measured, carry_through, connect, listen, settings};
+use crate::support::{End, Measured, Packet, carry_through, connect, listen, settings};
 
 fn hops_and_trains() -> PathSettings {
     PathSettings {
@@ -74,25 +74,17 @@ fn a_source_that_listens_and_starts_late() {
 fn packets_of_a_stream_are_sent_at_its_rate() {
     let path = PathSettings { ttl_max: 0, stream_packets: 100, ..hops_and_trains() };
     let measured = measure("127.0.0.1", Role::Sink, &path);
-    let streams = measured.packets.iter().filter(|packet| packet.kind == "stream");
-    for (first, last) in streams.clone().filter(|packet| packet.sequence == 0).map(|first| {
-        let same = |packet: &&&crate::support::Packet| packet.train == first.train && packet.sequence == 99;
-        (first, streams.clone().collect::<Vec<_>>().iter().find(same).copied().unwrap().clone())
-    }) {
+    let at_an_end = |packet: &&Packet| packet.kind == "stream" && [0, 99].contains(&packet.sequence);
+    let ends: Vec<_> = measured.packets.iter().filter(at_an_end).collect();
+    assert_eq!(ends.len(), 3 * 2);
+    for pair in ends.chunks(2) {
+        let (first, last) = (pair[0], pair[1]);
+        assert_eq!((first.sequence, last.sequence, first.train), (0, 99, last.train));
         let due_ns = 99 * 1500 * 8 * 1_000_000_000_i64 / first.rate_bps.unwrap();
-        // Never earlier; how much later is the machine's.
-        assert!(last.sent_ns - first.sent_ns >= due_ns - 100_000, "{} of {due_ns}", last.sent_ns - first.sent_ns);
+        let took_ns = last.sent_ns - first.sent_ns;
+        // Never earlier, but for what the first was late; how much later is the machine's.
+        assert!(took_ns >= due_ns - 1_000_000, "{took_ns} of {due_ns}");
     }
-}
-
-#[test]
-fn a_packet_that_the_first_link_cannot_carry_is_left_out_and_said() {
-    let path = PathSettings { sizes_bytes: vec![600, 65_535], ..hops_and_trains() };
-    let sink = End::begin(listen(Role::Sink, path.clone()));
-    // Loopback carries 65 536 B; over a link of less it would be left out before it was tried.
-    let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), path));
-    let measured = carry_through(source, sink);
-    assert!(measured.hops.iter().all(|hop| hop.answer.is_some()));
 }
 
 #[test]

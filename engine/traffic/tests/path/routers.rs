@@ -1,9 +1,11 @@
 //! A path through routers that are network namespaces: who answers, how often, and what a shaped link shows.
 
 use std::{
+    net::IpAddr,
     path::PathBuf,
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
+    time::Instant,
 };
 
 use sys::in_network_namespace;
@@ -13,10 +15,12 @@ use crate::support::{End, Measured, carry_through, connect, listen, settings};
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Source, two routers and sink in a row: link `n` is 10.88.n.0/24, with .1 nearer to the source and .2 nearer to the sink.
+/// Source, two routers and sink in a row: link `n` is 10.88.n.0/24 and `fd88:n::/64`, 1 nearer to the source and 2
+/// nearer to the sink.
 struct Row([String; 4]);
 
 const SINK: &str = "10.88.2.2";
+const SINK_IPV6: &str = "fd88:2::2";
 
 impl Row {
     /// `None`, with the reason printed, where namespaces are not permitted.
@@ -34,17 +38,24 @@ impl Row {
             ip(&format!("-n {near} link add right type veth peer name left netns {far}")).unwrap();
             for (name, device, end) in [(near, "right", 1), (far, "left", 2)] {
                 ip(&format!("-n {name} address add 10.88.{link}.{end}/24 dev {device}")).unwrap();
+                ip(&format!("-n {name} address add fd88:{link}::{end}/64 dev {device} nodad")).unwrap();
                 ip(&format!("-n {name} link set {device} up")).unwrap();
             }
         }
         for (place, name) in row.0.iter().enumerate() {
-            let forward = || std::fs::write("/proc/sys/net/ipv4/ip_forward", "1");
-            in_network_namespace(&row.path(place), forward).unwrap().unwrap();
+            let forward = || {
+                std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+                std::fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").unwrap();
+            };
+            in_network_namespace(&row.path(place), forward).unwrap();
             for link in place + 1..3 {
                 ip(&format!("-n {name} route add 10.88.{link}.0/24 via 10.88.{place}.2")).unwrap();
+                ip(&format!("-n {name} route add fd88:{link}::/64 via fd88:{place}::2")).unwrap();
             }
             for link in 0..place.saturating_sub(1) {
-                ip(&format!("-n {name} route add 10.88.{link}.0/24 via 10.88.{}.1", place - 1)).unwrap();
+                let near = place - 1;
+                ip(&format!("-n {name} route add 10.88.{link}.0/24 via 10.88.{near}.1")).unwrap();
+                ip(&format!("-n {name} route add fd88:{link}::/64 via fd88:{near}::1")).unwrap();
             }
         }
         Some(row)
@@ -54,10 +65,15 @@ impl Row {
         PathBuf::from(format!("/run/netns/{}", self.0[place]))
     }
 
-    fn measure(&self, path: &PathSettings) -> Measured {
+    fn measure(&self, address: &str, path: &PathSettings) -> Measured {
+        let (source, sink) = self.ends(address, path);
+        carry_through(source, sink)
+    }
+
+    fn ends(&self, address: &str, path: &PathSettings) -> (End, End) {
         let sink = End::begin_inside(listen(Role::Sink, path.clone()), inside(self.path(3)));
-        let prepare = connect(Role::Source, SINK, sink.listening_port(), path.clone());
-        carry_through(End::begin_inside(prepare, inside(self.path(0))), sink)
+        let prepare = connect(Role::Source, address, sink.listening_port(), path.clone());
+        (End::begin_inside(prepare, inside(self.path(0))), sink)
     }
 }
 
@@ -88,7 +104,7 @@ fn every_hop_is_found_and_a_limit_of_answers_is_waited_out() {
     let Some(row) = Row::new() else { return };
     let sizes_bytes = vec![600, 1020, 1440];
     let path = PathSettings { ttl_max: 30, sizes_bytes: sizes_bytes.clone(), probes: 4, ..settings() };
-    let measured = row.measure(&path);
+    let measured = row.measure(SINK, &path);
     assert_eq!((&measured.source.incomplete, &measured.sink.incomplete), (&None, &None));
     for (ttl, address, answer) in
         [(1, "10.88.0.2", "time_exceeded"), (2, "10.88.1.2", "time_exceeded"), (3, SINK, "destination")]
@@ -112,10 +128,52 @@ fn every_hop_is_found_and_a_limit_of_answers_is_waited_out() {
 }
 
 #[test]
+fn every_hop_is_found_over_ipv6() {
+    let Some(row) = Row::new() else { return };
+    let path = PathSettings { ttl_max: 30, sizes_bytes: vec![600, 1440], probes: 4, family: Some(6), ..settings() };
+    let measured = row.measure(SINK_IPV6, &path);
+    assert_eq!((&measured.source.incomplete, &measured.sink.incomplete), (&None, &None));
+    assert_eq!(measured.hops.len(), 3 * 2 * 4);
+    for hop in &measured.hops {
+        let expected = match hop.ttl {
+            1 => ("fd88:0::2".parse().unwrap(), "time_exceeded"),
+            2 => ("fd88:1::2".parse().unwrap(), "time_exceeded"),
+            _ => (SINK_IPV6.parse::<IpAddr>().unwrap(), "destination"),
+        };
+        let address = hop.address.as_deref().and_then(|address| address.parse().ok());
+        assert_eq!((address, hop.answer.as_deref()), (Some(expected.0), Some(expected.1)), "{hop:?}");
+        assert!(hop.rtt_ns.is_some_and(|rtt| (1..200_000_000).contains(&rtt)), "{hop:?}");
+    }
+}
+
+#[test]
+fn a_packet_that_the_first_link_cannot_carry_is_left_out_and_said() {
+    let Some(row) = Row::new() else { return };
+    let path = PathSettings {
+        ttl_max: 1,
+        sizes_bytes: vec![600, 1501],
+        probes: 1,
+        trains: 1,
+        train_packets: 10,
+        ..settings()
+    };
+    let path = PathSettings { train_bytes: 9000, ..path };
+    let (source, sink) = row.ends(SINK, &path);
+    let remarks = source.connected().granted.remarks;
+    assert_eq!(remarks.len(), 2, "{remarks:?}");
+    assert!(remarks.iter().all(|remark| remark.contains("1500 B")), "{remarks:?}");
+    sink.connected();
+    source.control.start(Instant::now());
+    let measured = Measured::of(source, sink);
+    assert_eq!(measured.hops.iter().map(|hop| hop.size_bytes).collect::<Vec<_>>(), [600]);
+    assert!(measured.packets.iter().all(|packet| packet.size_bytes == 1500));
+}
+
+#[test]
 fn the_number_of_hops_can_be_less_than_there_are() {
     let Some(row) = Row::new() else { return };
     let path = PathSettings { ttl_max: 1, sizes_bytes: vec![600], probes: 3, ..settings() };
-    let measured = row.measure(&path);
+    let measured = row.measure(SINK, &path);
     assert_eq!(measured.hops.iter().map(|hop| hop.ttl).collect::<Vec<_>>(), [1, 1, 1]);
 }
 
@@ -126,7 +184,7 @@ fn trains_show_the_rate_of_a_token_bucket_behind_its_burst() {
     let bucket = "qdisc add dev right root tbf rate 50mbit burst 60000 limit 4000000";
     run("tc", &format!("-n {} {bucket}", row.0[1])).unwrap();
     let path = PathSettings { trains: 5, train_packets: 50, train_bytes: 1500, ..settings() };
-    let measured = row.measure(&path);
+    let measured = row.measure(SINK, &path);
     assert_eq!((&measured.source.incomplete, &measured.sink.incomplete), (&None, &None));
     let last = measured.packets.iter().map(|packet| packet.train).max().unwrap();
     let mut rates: Vec<f64> = (last - 4..=last)

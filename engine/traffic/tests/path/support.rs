@@ -144,9 +144,16 @@ pub fn carry_through(source: End, sink: End) -> Measured {
     source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    let (source, probed) = source.report();
-    let (sink, taken) = sink.report();
-    Measured { source, sink, hops: hops(&probed), packets: packets(&taken) }
+    Measured::of(source, sink)
+}
+
+impl Measured {
+    /// Waits for the reports of both ends.
+    pub fn of(source: End, sink: End) -> Self {
+        let (source, probed) = source.report();
+        let (sink, taken) = sink.report();
+        Self { source, sink, hops: hops(&probed), packets: packets(&taken) }
+    }
 }
 
 pub fn listen(role: Role, path: PathSettings) -> Prepare {
