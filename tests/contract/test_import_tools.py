@@ -12,6 +12,7 @@ from flowsweep.analysis import summary
 from flowsweep.archive import Tables, read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
+from flowsweep.imports import importing
 
 FILES = Path(__file__).parent / "imported"
 Row = dict[str, Any]
@@ -239,3 +240,28 @@ def test_a_test_of_iperf3_that_failed_says_why(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert f"{file}:1$.error: the test failed:" in result.output
     assert "Connection refused" in result.output
+
+
+def test_a_folder_is_all_files_in_it_and_importing_it_again_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_AT_ONCE", 3)
+    (tmp_path / "old" / "deeper").mkdir(parents=True)
+    for number in range(8):
+        text = (FILES / "iperf3-3.12-tcp-client.json").read_text(encoding="utf-8")
+        folder = tmp_path / "old" / ("deeper" if number % 2 else "")
+        (folder / f"{number}.json").write_text(text.replace("1795308467", f"179530{number}467", 1), "utf-8")
+    (tmp_path / "old" / "notes.txt").write_text("hello\n", encoding="utf-8")
+    arguments = ["import", str(tmp_path / "old"), "--archive", str(tmp_path / "archive")]
+    first = CliRunner().invoke(app, arguments)
+    assert first.exit_code == 1
+    assert "8 trials taken in from 8 files" in first.output
+    assert f"{tmp_path / 'old' / 'notes.txt'}: of no kind that is known" in first.output
+    tables = read_archive(tmp_path / "archive").tables()
+    counts = [table.count().to_pyarrow().as_py() for table in (tables.trials, tables.flows, tables.samples)]
+    # two flows, two ends; four intervals at the source, five at the sink
+    assert counts == [8, 8 * 4, 8 * 2 * (4 + 5)]
+    repeats = tables.trials.order_by("started_at").repeat.to_pyarrow().to_pylist()
+    assert repeats == list(range(1, 9))
+    again = CliRunner().invoke(app, arguments)
+    assert "0 trials taken in from 8 files, 8 were there already" in again.output

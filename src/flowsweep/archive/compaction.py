@@ -63,16 +63,19 @@ def _merge_files(sources: list[Path], folder: Path, name: str, rows_per_file: in
 
 def _groups(sources: Iterable[Path], schema: pa.Schema, rows_per_group: int) -> Iterator[pa.Table]:
     """All rows in order, in tables of `rows_per_group` rows; the last may be smaller."""
-    held = schema.empty_table()
+    held = [schema.empty_table()]
+    held_rows = 0
     for path in sources:
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=rows_per_group):
-                more = pa.concat_tables(
-                    [schema.empty_table(), pa.Table.from_batches([batch])], promote_options="default"
-                )
-                held = pa.concat_tables([held, more])
-                while held.num_rows >= rows_per_group:
-                    yield held.slice(0, rows_per_group).combine_chunks()
-                    held = held.slice(rows_per_group)
-    if held.num_rows:
-        yield held
+                held.append(pa.Table.from_batches([batch]))
+                held_rows += batch.num_rows
+                if held_rows < rows_per_group:
+                    continue
+                whole = pa.concat_tables(held, promote_options="default")
+                while whole.num_rows >= rows_per_group:
+                    yield whole.slice(0, rows_per_group).combine_chunks()
+                    whole = whole.slice(rows_per_group)
+                held, held_rows = [whole], whole.num_rows
+    if held_rows:
+        yield pa.concat_tables(held, promote_options="default").combine_chunks()

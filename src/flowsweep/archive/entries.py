@@ -70,10 +70,10 @@ class FinishedEntry(_Entry):
 
 
 class ImportedEntry(_Entry):
-    """A trial of another tool was taken in; its data lie in its folder under trials/, likewise."""
+    """Trials of other tools were taken in; their data lie in one folder under trials/, likewise."""
 
     kind: Literal["imported"] = "imported"
-    record: ImportedTrial
+    records: Annotated[tuple[ImportedTrial, ...], Field(min_length=1)]
     sample_rows: int
     flow_rows: int
     rows_of_tests: dict[str, int] = {}
@@ -87,8 +87,8 @@ class ImportedEntry(_Entry):
 
     @property
     def folder(self) -> str:
-        """Folder of the trial's data, from the archive's."""
-        return f"{TRIALS_FOLDER}/{self.record.trial_id}-1"
+        """Folder of the trials' data, from the archive's; named after the first of them."""
+        return f"{TRIALS_FOLDER}/{self.records[0].trial_id}-1"
 
 
 class CompactedEntry(_Entry):
@@ -148,8 +148,9 @@ class State:
                 self.records[entry.record.trial_id] = entry.record
                 self.loose.append(entry)
             case ImportedEntry():
-                self.attempts[entry.record.trial_id] = 1
-                self.imported[entry.record.trial_id] = entry.record
+                for record in entry.records:
+                    self.attempts[record.trial_id] = 1
+                    self.imported[record.trial_id] = record
                 self.loose.append(entry)
             case CompactedEntry():
                 self.loose.clear()

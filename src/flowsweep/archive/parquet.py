@@ -1,6 +1,6 @@
 """The data of one attempt as Parquet files: the engine's columns as they came, and whose they are."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -189,10 +189,14 @@ def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:
     return _keyed(tables, outcome.record.trial_id, outcome.record.attempt)
 
 
-def keyed_tables_of_imported(outcome: ImportedOutcome) -> dict[str, pa.Table]:
-    """Return the tables of an imported trial that have rows, likewise."""
-    tables = {"samples": outcome.samples, "flows": outcome.flows, **outcome.of_tests}
-    return _keyed(tables, outcome.record.trial_id, 1)
+def keyed_tables_of_imported(outcomes: Iterable[ImportedOutcome]) -> dict[str, pa.Table]:
+    """Return the tables of imported trials that have rows, likewise, those of all trials together."""
+    pieces: dict[str, list[pa.Table]] = {}
+    for outcome in outcomes:
+        tables = {"samples": outcome.samples, "flows": outcome.flows, **outcome.of_tests}
+        for name, table in _keyed(tables, outcome.record.trial_id, 1).items():
+            pieces.setdefault(name, []).append(table)
+    return {name: pa.concat_tables(tables, promote_options="default") for name, tables in pieces.items()}
 
 
 def _keyed(tables: Mapping[str, pa.Table], trial_id: str, attempt: int) -> dict[str, pa.Table]:

@@ -1,10 +1,12 @@
 """Writing an archive: the recorder of a running campaign."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
+
+import pyarrow as pa
 
 from flowsweep.archive import disk
 from flowsweep.archive.campaign import (
@@ -18,6 +20,7 @@ from flowsweep.archive.campaign import (
 from flowsweep.archive.compaction import ROWS_PER_FILE, merge
 from flowsweep.archive.entries import (
     MERGED_FOLDER,
+    OF_TESTS,
     TRIALS_FOLDER,
     Entry,
     FinishedEntry,
@@ -151,22 +154,27 @@ class ArchiveWriter:
             write_attempt(self.folder / entry.folder, keyed_tables(outcome))
         self._keep(entry)
 
-    def take_in(self, outcome: ImportedOutcome) -> None:
-        """Keep a trial of another tool; one that is there already stays as it is. On disk on return.
+    def take_in(self, outcomes: Sequence[ImportedOutcome]) -> None:
+        """Keep trials of other tools together; those that are there already stay as they are.
+
+        On disk on return. The more at once, the fewer files and waits for the disk.
 
         Raises:
-            ArchiveError: The disk did not take it.
+            ArchiveError: The disk did not take them.
         """
-        if outcome.record.trial_id in self._state.imported:
+        new = {outcome.record.trial_id: outcome for outcome in outcomes}
+        kept = [outcome for trial_id, outcome in new.items() if trial_id not in self._state.imported]
+        if not kept:
             return
+        tables = keyed_tables_of_imported(kept)
         entry = ImportedEntry(
-            record=outcome.record,
-            sample_rows=outcome.samples.num_rows,
-            flow_rows=outcome.flows.num_rows,
-            rows_of_tests={name: table.num_rows for name, table in outcome.of_tests.items()},
+            records=tuple(outcome.record for outcome in kept),
+            sample_rows=_rows(tables, "samples"),
+            flow_rows=_rows(tables, "flows"),
+            rows_of_tests={name: table.num_rows for name, table in tables.items() if name in OF_TESTS},
         )
         with disk.reported(self.folder / entry.folder, "cannot be written"):
-            write_attempt(self.folder / entry.folder, keyed_tables_of_imported(outcome))
+            write_attempt(self.folder / entry.folder, tables)
         self._keep(entry)
 
     def compact(self, *, rows_per_file: int = ROWS_PER_FILE) -> None:
@@ -210,6 +218,10 @@ class ArchiveWriter:
     def _keep(self, entry: Entry) -> None:
         self._journal.append(entry.model_dump_json().encode())
         self._state.apply(entry)
+
+
+def _rows(tables: Mapping[str, pa.Table], name: str) -> int:
+    return tables[name].num_rows if name in tables else 0
 
 
 def _refuse_what_is_there(folder: Path) -> None:

@@ -25,7 +25,9 @@ _EXAMPLES = (
 
 @app.command("import", epilog=_EXAMPLES)
 def import_results(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="What other tools wrote.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="What other tools wrote; a folder: all files in it.")
+    ],
     archive: Annotated[
         Path, typer.Option("--archive", metavar="DIR", help="Archive to add to; made if it is not there.")
     ],
@@ -44,7 +46,7 @@ def import_results(
         raise PlanError("--kind", (f'found "{kind}", expected one of {", ".join(KINDS)}',))
     known = parse_known(settings or [])
     result = import_files(
-        files, lambda: _writer(archive), kind=kind, sweep=sweep, known=known, tell=_Progress()
+        _all_files(files), lambda: _writer(archive), kind=kind, sweep=sweep, known=known, tell=_Progress()
     )
     for problem in result.problems:
         typer.echo(problem, err=True)
@@ -55,6 +57,17 @@ def import_results(
         )
         typer.echo(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
     raise typer.Exit(_exit_code(result))
+
+
+def _all_files(paths: list[Path]) -> list[Path]:
+    """All files, and those in folders, also in folders in these."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += sorted(inner for inner in path.rglob("*") if inner.is_file())
+        else:
+            found.append(path)
+    return found
 
 
 def _exit_code(result: Imported) -> int:
@@ -76,8 +89,8 @@ class _Progress:
     def __init__(self) -> None:
         self._told_at = time.monotonic()
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, progress: str) -> None:
         now = time.monotonic()
         if now - self._told_at >= _SILENT_FOR_S:
             self._told_at = now
-            typer.echo(f"{done} of {counted(total, 'test')}", err=True)
+            typer.echo(progress, err=True)

@@ -5,15 +5,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from flowsweep.archive import ArchiveWriter
+from flowsweep.archive import ArchiveWriter, ImportedOutcome
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports.known import Known, with_known
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
 from flowsweep.imports.reading import read_file
 from flowsweep.imports.transfer import Transfer
+from flowsweep.wording import counted
 
 SWEEP = "imported"
 """What trials of other tools belong to, if nobody says it."""
+
+
+_AT_ONCE = 500
+"""Trials that become files together: each time costs five waits for the disk."""
 
 
 @dataclass(slots=True)
@@ -42,7 +47,7 @@ def import_files(
     kind: str | None = None,
     sweep: str = SWEEP,
     known: Known | None = None,
-    tell: Callable[[int, int], None] = lambda done, total: None,
+    tell: Callable[[str], None] = lambda progress: None,
 ) -> Imported:
     """Take every test of some files in, in the order in which they were run where all files tell the time.
 
@@ -54,19 +59,21 @@ def import_files(
         kind: Of all files, one of `KINDS`; recognised if absent.
         sweep: What the trials belong to.
         known: What the files do not say.
-        tell: Is told how many tests of how many are done.
+        tell: Is told what is done so far, after each file and each test.
 
     Raises:
         ArchiveError: The archive does not take them; those that it has taken stay.
     """
     result = Imported()
     tests: list[_Test] = []
-    for path in files:
+    for done, path in enumerate(files, start=1):
         try:
             found, transfers = read_file(path, kind)
         except ImportedFileError as error:
             result.problems.append(str(error))
             continue
+        finally:
+            tell(f"{done} of {counted(len(files), 'file')} read")
         result.files_read += 1
         ids = content_ids(transfers)
         source = f"{found.name} {path.name}"
@@ -89,17 +96,19 @@ def _take_in(
     sweep: str,
     known: Known,
     result: Imported,
-    tell: Callable[[int, int], None],
+    tell: Callable[[str], None],
 ) -> None:
     numbering = Numbering(archive.imported.values())
+    seen = set(archive.imported)
+    batch: list[ImportedOutcome] = []
     for done, test in enumerate(tests, start=1):
-        if test.trial_id in archive.imported:
+        if test.trial_id in seen:
             result.known += 1
         else:
-            transfer = with_known(test.transfer, known)
-            archive.take_in(
+            seen.add(test.trial_id)
+            batch.append(
                 outcome_of(
-                    transfer,
+                    with_known(test.transfer, known),
                     test.trial_id,
                     sweep=sweep,
                     imported_from=test.imported_from,
@@ -107,5 +116,9 @@ def _take_in(
                 )
             )
             result.taken += 1
-        tell(done, len(tests))
+        if len(batch) == _AT_ONCE:
+            archive.take_in(batch)
+            batch = []
+        tell(f"{done} of {counted(len(tests), 'test')} taken in")
+    archive.take_in(batch)
     archive.compact()

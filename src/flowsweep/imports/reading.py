@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import dated_table, flent, iperf3_json, iperf_csv, iperf_text, nuttcp, pscheduler
+from flowsweep.imports.ranges import within_range
 from flowsweep.imports.transfer import PlaceError, Transfer
 from flowsweep.wording import format_size
 
@@ -55,6 +56,12 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
         transfers = chosen.read(lines)
     except PlaceError as error:
         raise ImportedFileError(f"{path}:{error.place}: {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise ImportedFileError(
+            f"{path}: read as {chosen.name}, a number in it is of no use: {error}"
+        ) from error
+    if not all(within_range(transfer) for transfer in transfers):
+        raise ImportedFileError(f"{path}: read as {chosen.name}, a number in it is larger than any can be")
     if not transfers:
         raise ImportedFileError(f"{path}: read as {chosen.name}, it tells of no test")
     return chosen, transfers
