@@ -75,22 +75,7 @@ def make_udp_outcome(
         clock_offset_ns: How far the sink's clock is ahead of the controller's.
         clock_bound_ns: How far the estimate of either clock may be wrong.
     """
-    seconds = trial.parameters.duration_ns // SECOND_NS + 1
-    samples: list[Row] = []
-    rows: list[Row] = []
-    flows: list[Row] = []
-    for flow, stream in enumerate(streams):
-        alive = seconds if stream.broken_at_s is None else stream.broken_at_s
-        for second in range(seconds):
-            at = {"flow": flow, "start_ns": second * SECOND_NS, "end_ns": (second + 1) * SECOND_NS}
-            came = stream.sent - stream.lost
-            if second >= alive:
-                break
-            for role, count in (("source", stream.sent), ("sink", came)):
-                samples.append(at | {"role": role, "bytes": count * LENGTH_BYTES})
-            rows.append(at | _source(stream.sent))
-            rows.append(at | _sink(stream, came))
-        flows += _ends(stream, flow, alive, clock_offset_ns, clock_bound_ns)
+    samples, rows, flows = _told(streams, trial, clock_offset_ns, clock_bound_ns)
     histograms = [
         *(_step("sink", "delay", *step) for step in delays),
         *(_step(role, "spacing", *step) for role, *step in spacings),
@@ -121,6 +106,29 @@ def make_udp_outcome(
         counters=pa.Table.from_pylist(counters if softnet_dropped else [], schema=COUNTERS_SCHEMA),
         of_tests={"datagrams": _table("datagrams", rows), "histograms": _table("histograms", histograms)},
     )
+
+
+def _told(
+    streams: Sequence[Stream], trial: Trial, clock_offset_ns: int, clock_bound_ns: int
+) -> tuple[list[Row], list[Row], list[Row]]:
+    """Rows of samples, of datagrams and of flows."""
+    seconds = trial.parameters.duration_ns // SECOND_NS + 1
+    samples: list[Row] = []
+    rows: list[Row] = []
+    flows: list[Row] = []
+    for flow, stream in enumerate(streams):
+        alive = seconds if stream.broken_at_s is None else stream.broken_at_s
+        for second in range(seconds):
+            at = {"flow": flow, "start_ns": second * SECOND_NS, "end_ns": (second + 1) * SECOND_NS}
+            came = stream.sent - stream.lost
+            if second >= alive:
+                break
+            for role, count in (("source", stream.sent), ("sink", came)):
+                samples.append(at | {"role": role, "bytes": count * LENGTH_BYTES})
+            rows.append(at | _source(stream.sent))
+            rows.append(at | _sink(stream, came))
+        flows += _ends(stream, flow, alive, clock_offset_ns, clock_bound_ns)
+    return samples, rows, flows
 
 
 def _ends(stream: Stream, flow: int, seconds: int, offset_ns: int, bound_ns: int) -> list[Row]:
