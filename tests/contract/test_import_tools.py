@@ -138,6 +138,8 @@ def test_datagrams_of_iperf3(tables: Tables, summed: list[Row]) -> None:
     missing = of_trial.filter(of_trial.role == "sink").missing.sum().to_pyarrow().as_py()
     assert missing == end["sum_received"]["lost_packets"]
     assert (row["test"], row["rate_bps"], row["length_bytes"]) == ("udp", 60_000_000, 1_000)
+    sent = sum(stream["udp"]["packets"] for stream in end["streams"])
+    assert (row["datagrams_sent"], row["datagrams"], row["lost"]) == (sent, came, sent - came)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def datagram_flows(flows: ir.Table) -> ir.Table:
     datagrams = rows.filter(rows.udp_datagrams.notnull())
     ends = {"source": OF_SOURCE, "sink": OF_SINK}
     both = datagrams.group_by("trial_id", "flow").aggregate(
-        broken=(datagrams.end == "broken").any(),
+        broken=(datagrams.end == "broken").any().coalesce(False),
         **{
             name: datagrams[column].max(where=datagrams.role == role)
             for role, names in ends.items()
