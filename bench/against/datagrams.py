@@ -134,9 +134,10 @@ class Iperf3Datagrams:
         said, _ = await run_pair(
             path.at_sink((self.program, "-s", "-1", "-i", "0", "-J")), path.at_source(client), 5201, seconds
         )
-        document = json.loads(said)
-        if "error" in document:
-            raise RunError(f"{self.name}: {document['error']}")
+        # What it warns of stands before the document.
+        document = json.loads(said[said.find("{") :] or "{}")
+        if "error" in document or "end" not in document:
+            raise RunError(f"{self.name}: {document.get('error', said)}")
         total = document["end"]["sum"]
         came = total["packets"] - total["lost_packets"]
         return Delivered(
