@@ -1,7 +1,9 @@
 """Samples of one synthetic trial, as an engine would have recorded them, from a seed alone.
 
-Flows in slow start, then congestion windows that saw. The counters of the kernel rise as the bytes do. Values
-differ from sample to sample as much as real ones, since values that repeat would be read faster.
+Flows in slow start, then congestion windows that saw. What is lost is sent again in a recovery, which takes a
+round trip, 0.4 of a sample interval: so often the sample ends within it. The counters of the kernel rise as
+the bytes do. Values differ from sample to sample as much as real ones, since values that repeat would be
+read faster.
 """
 
 from typing import Any
@@ -47,9 +49,10 @@ def samples_of(trial: Trial, seed: int) -> pa.Table:
     in_flight = np.minimum(segments * MSS_BYTES, window)
     carried = in_flight * parameters.sample_interval_ns // 1_000 // rtt_us
     acknowledged = np.cumsum(carried, axis=1)
-    again = np.cumsum(random.random(shape) < 0.01, axis=1)
+    lost = random.random(shape) < 0.01
+    again = np.cumsum(lost, axis=1)
     source = {
-        "bytes": carried, "ca_state": np.where(random.random(shape) < 0.01, RECOVERY, OPEN),
+        "bytes": carried, "ca_state": np.where(lost & (random.random(shape) < 0.4), RECOVERY, OPEN),
         "snd_cwnd": segments + random.integers(0, 3, shape), "unacked": in_flight // MSS_BYTES,
         "sacked": np.zeros(shape), "lost": np.zeros(shape), "retrans": np.zeros(shape),
         "snd_ssthresh": np.where(np.arange(count) < 30, NO_THRESHOLD, segments),

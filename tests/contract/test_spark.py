@@ -43,12 +43,18 @@ def _states(tables: Tables) -> ir.Table:
     return analysis.flow_states(tables.samples, tables.trials, tables.flows)
 
 
+def _totals(tables: Tables) -> ir.Table:
+    starts = analysis.flow_starts(tables.samples, tables.flows)
+    return analysis.flow_totals(tables.samples, tables.trials, starts)
+
+
 TABLES: dict[str, Callable[[Tables], ir.Table]] = {
     "bins": _bins,
     "intervals": _intervals,
     "balance": lambda tables: analysis.balance(tables.flows, tables.samples, _bins(tables)),
     "flow_states": _states,
-    "trial_limits": lambda tables: analysis.trial_limits(_states(tables)),
+    "flow_totals": _totals,
+    "trial_limits": lambda tables: analysis.trial_limits(_totals(tables)),
     "core_loads": lambda tables: analysis.core_loads(tables.cpu),
     "durations_cut": lambda tables: analysis.durations_cut(_intervals(tables), tables.trials),
     "interval_goodputs": lambda tables: analysis.interval_goodputs(_intervals(tables)),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from analysis_support import SECOND_NS, Row, make_flows, make_record, make_samples, make_trial
-from flowsweep.analysis import LIMITS, flow_states, summary, trial_limits
+from flowsweep.analysis import LIMITS, flow_starts, flow_states, flow_totals, summary, trial_limits
 from flowsweep.archive import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 
@@ -44,7 +44,8 @@ def states(*changes: Row, **settings: Any) -> list[Row]:
 
 def limits(*changes: Row, **settings: Any) -> Row:
     found = tables(*changes, **settings)
-    [row] = trial_limits(flow_states(found.samples, found.trials, found.flows)).to_pyarrow().to_pylist()
+    starts = flow_starts(found.samples, found.flows)
+    [row] = trial_limits(flow_totals(found.samples, found.trials, starts)).to_pyarrow().to_pylist()
     return row
 
 
@@ -153,17 +154,20 @@ def test_recoveries_are_seen_by_their_state_or_by_what_they_leave() -> None:
 
 def test_shares_of_a_trial_are_of_the_time_that_counts() -> None:
     peer, roomy = {"snd_wnd_bytes": 100_000}, {"snd_cwnd": 400}
-    row = limits(
+    samples: list[Row] = [
         *[{"bytes_retrans": 900}] * 10, *[{"bytes_retrans": 1_000, "rtt_us": 60_000}] * 6, peer, peer,
         roomy, roomy | {"notsent_bytes": 0}, *[peer] * 10,
-        omit_ns=SECOND_NS, duration_ns=2 * SECOND_NS,
-    )  # fmt: skip
+    ]  # fmt: skip
+    times = {"omit_ns": SECOND_NS, "duration_ns": 2 * SECOND_NS}
+    row = limits(*samples, **times)
     assert row["limit_cwnd_share"] == pytest.approx(0.6)
     assert row["limit_peer_window_share"] == pytest.approx(0.2)
     assert row["limit_send_buffer_share"] == 0
     assert row["limit_none_share"] == pytest.approx(0.2)
     assert row["sender_idle_share"] == pytest.approx(0.1)
-    assert row["rtt_median_ms"] == 60
+    assert row["retransmitted_bytes"] == 100
+    [summed] = summary(tables(*samples, **times)).to_pyarrow().to_pylist()
+    assert summed["rtt_median_ms"] == 60
 
 
 def test_a_kernel_that_says_too_little_leaves_the_shares_open() -> None:

@@ -3,12 +3,14 @@
 Definitions with formulas: docs/statistics.md.
 """
 
+from flowsweep.analysis.alignment import flow_starts
 from flowsweep.analysis.balance import balance
 from flowsweep.analysis.cells import cells
 from flowsweep.analysis.core_load import core_loads
 from flowsweep.analysis.datagrams import spacing_steps
 from flowsweep.analysis.derived import flow_states
 from flowsweep.analysis.durations_cut import durations_cut
+from flowsweep.analysis.flow_totals import flow_totals
 from flowsweep.analysis.grid import points
 from flowsweep.analysis.interval_goodputs import interval_goodputs
 from flowsweep.analysis.limit import LIMITS, trial_limits
@@ -27,7 +29,9 @@ __all__ = [
     "core_loads",
     "datagram_series",
     "durations_cut",
+    "flow_starts",
     "flow_states",
+    "flow_totals",
     "interval_goodputs",
     "intervals",
     "points",

@@ -20,6 +20,19 @@ def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
         balanced (all four are known and equal; no sample of nothing is nothing). Datagrams may be lost: of a
         flow of these sent and read are equal after what was lost is taken off, in whole datagrams.
     """
+    return balanced(flows, read_totals(samples, bins))
+
+
+def read_totals(samples: ir.Table, bins: ir.Table) -> ir.Table:
+    """Sum up what the sinks read: trial_id, flow, bytes_sampled, bytes_binned, as of `balance`."""
+    sink = samples.filter(samples.role == "sink")
+    sampled = sink.group_by("trial_id", "flow").aggregate(bytes_sampled=sink.bytes.sum().cast("int64"))
+    binned = bins.group_by("trial_id", "flow").aggregate(bytes_binned=bins.bytes.sum().cast("int64"))
+    return sampled.left_join(binned, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
+
+
+def balanced(flows: ir.Table, read: ir.Table) -> ir.Table:
+    """Compare as `balance`, with `read` from `read_totals`."""
     flows = flows.mutate(datagrams=column_or_null(flows, "udp_datagrams"))
     ends = flows.group_by("trial_id", "flow").aggregate(
         bytes_sent=flows.bytes.sum(where=flows.role == "source"),
@@ -27,11 +40,7 @@ def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
         datagrams_sent=flows.datagrams.sum(where=flows.role == "source"),
         datagrams_read=flows.datagrams.sum(where=flows.role == "sink"),
     )
-    sink = samples.filter(samples.role == "sink")
-    sampled = sink.group_by("trial_id", "flow").aggregate(bytes_sampled=sink.bytes.sum())
-    binned = bins.group_by("trial_id", "flow").aggregate(bytes_binned=bins.bytes.sum())
-    joined = ends.left_join(sampled, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
-    joined = joined.left_join(binned, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
+    joined = ends.left_join(read, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
     counts = joined.mutate(
         bytes_sampled=joined.bytes_sampled.coalesce(0), bytes_binned=joined.bytes_binned.coalesce(0)
     )

@@ -7,20 +7,20 @@ from TCP_INFO. Definitions: docs/statistics.md.
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.alignment import flow_starts
 from flowsweep.analysis.flight import column_or_null, flying, not_below_0
 from flowsweep.analysis.limit import decided
-from flowsweep.analysis.timing import within_duration
+from flowsweep.analysis.recoveries import is_recovering, with_recoveries
+from flowsweep.analysis.timing import COUNTED, with_phase
 
 NO_THRESHOLD = 2_147_483_647
 """Linux's slow-start threshold before it has one (`TCP_INFINITE_SSTHRESH`)."""
-_RECOVERY, _LOSS = 3, 4
-"""`tcpi_ca_state`: fast recovery, and recovery after a timeout."""
+_RTT_UNKNOWN_US = 0xFFFF_FFFF
+"""What the kernel says before it has measured any."""
 _US_NS = 1_000
-_COUNTERS = {
+COUNTERS = {
     "sent_bytes": "bytes_sent",
     "retransmitted_bytes": "bytes_retrans",
-    "retransmitted_segments": "total_retrans",
-    "timeout_recoveries": "total_rto_recoveries",
     "busy_us": "busy_time_us",
     "peer_window_limited_us": "rwnd_limited_us",
     "send_buffer_limited_us": "sndbuf_limited_us",
@@ -56,10 +56,8 @@ def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Tabl
         retransmitted_segments, recoveries; as a share of the time, float64, as the kernel counts it:
         busy_share, peer_window_limited_share, send_buffer_limited_share.
     """
-    source = samples.filter(samples.role == "source")
-    granted = trials.select("trial_id", send_buffer_bytes=trials.window_granted_send_bytes)
-    rows = within_duration(_recorded(source), trials, flows).inner_join(granted, "trial_id")
-    return _since_before(decided(_gauges(rows))).select(
+    rows = momentary(samples, trials, flow_starts(samples, flows))
+    return _since_before(rows.mutate(counted=rows.phase == COUNTED)).select(
         "trial_id", "flow", "start_ns", "end_ns", "counted",
         "bytes_in_flight", "unsent_bytes", "cwnd_bytes", "cwnd_minus_ssthresh_bytes", "peer_window_bytes",
         "send_buffer_bytes", "send_buffer_room_bytes", "rtt_us", "rtt_before_us", "min_rtt_us", "rto_us",
@@ -70,15 +68,32 @@ def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Tabl
     )  # fmt: skip
 
 
+def momentary(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
+    """Derive what holds at the end of each sample of a source, without a look at the sample before.
+
+    Args:
+        samples: As in an archive.
+        trials: As in an archive.
+        starts: From `flowsweep.analysis.alignment.flow_starts`.
+
+    Returns:
+        trial_id, flow, start_ns, end_ns, phase (of `flowsweep.analysis.timing`), the momentary values of
+        `flow_states` and the kernel's running counts as they are.
+    """
+    source = samples.filter(samples.role == "source")
+    rows = with_phase(_recorded(source), trials, starts, "window_granted_send_bytes")
+    return decided(_gauges(rows.rename(send_buffer_bytes="window_granted_send_bytes")))
+
+
 def _recorded(source: ir.Table) -> ir.Table:
     """Select what is needed of the kernel's columns, null where the engine did not record one."""
     names = (
         "ca_state", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "snd_wnd_bytes", "notsent_bytes", "unacked",
         "sacked", "lost", "retrans", "rtt_us", "min_rtt_us", "rto_us", "rttvar_us",
-        "delivery_rate_bytes_per_s", *_COUNTERS.values(),
+        "delivery_rate_bytes_per_s", "total_retrans", "total_rto_recoveries", *COUNTERS.values(),
     )  # fmt: skip
     kept = {name: column_or_null(source, name) for name in names}
-    return flying(source).select("role", "trial_id", "flow", "start_ns", "end_ns", "bytes_in_flight", **kept)
+    return flying(source).select("trial_id", "flow", "start_ns", "end_ns", "bytes_in_flight", **kept)
 
 
 def _gauges(rows: ir.Table) -> ir.Table:
@@ -95,28 +110,21 @@ def _gauges(rows: ir.Table) -> ir.Table:
         path_segments=not_below_0(rows.unacked - rows.sacked - rows.lost + rows.retrans),
         peer_window_bytes=rows.snd_wnd_bytes,
         send_buffer_room_bytes=not_below_0(room),
-        min_rtt_us=rows.min_rtt_us.nullif(0xFFFF_FFFF),
+        min_rtt_us=rows.min_rtt_us.nullif(_RTT_UNKNOWN_US),
         delivery_rate_bps=rows.delivery_rate_bytes_per_s * 8,
     )
 
 
 def _since_before(rows: ir.Table) -> ir.Table:
     """Take differences of the running counts; of the first sample, since the connection began."""
-    order = ibis.window(group_by=["trial_id", "flow"], order_by="start_ns")
-    before = {name: rows[counter].lag().over(order).coalesce(0) for name, counter in _COUNTERS.items()}
-    risen = rows.mutate(
-        state_before=rows.ca_state.lag().over(order).coalesce(0),
-        rtt_before_us=rows.rtt_us.lag().over(order),
-        **{name: rows[counter] - before[name] for name, counter in _COUNTERS.items()},
-    )
+    flow = ["trial_id", "flow"]
+    order = ibis.window(group_by=flow, order_by="start_ns")
+    before = {name: rows[counter].lag().over(order).coalesce(0) for name, counter in COUNTERS.items()}
+    differences = {name: rows[counter] - before[name] for name, counter in COUNTERS.items()}
+    shown = rows.mutate(**differences, recovering=is_recovering(rows.ca_state), last_rtt_us=rows.rtt_us)
+    risen = with_recoveries(shown, flow=flow)
     length_us = (risen.end_ns - risen.start_ns).nullif(0).cast("float64") / _US_NS
-    states = (_RECOVERY, _LOSS)
-    # Between two samples a recovery may come and go; it leaves retransmissions.
-    seen = risen.ca_state.isin(states) | (risen.retransmitted_segments > 0).coalesce(False)
-    began = (seen & ~risen.state_before.isin(states)).cast("int64")
-    recoveries = ibis.greatest(began, risen.timeout_recoveries.coalesce(0))
     return risen.mutate(
-        recoveries=ibis.cases((risen.ca_state.notnull(), recoveries)),
         busy_share=risen.busy_us / length_us,
         peer_window_limited_share=risen.peer_window_limited_us / length_us,
         send_buffer_limited_share=risen.send_buffer_limited_us / length_us,

@@ -5,10 +5,13 @@ Here the remainder, which is exact everywhere, is taken off first, so that round
 right.
 """
 
+import ibis
 import ibis.expr.types as ir
 
 _WIDE = "decimal(38, 0)"
 """What every backend has; a product of two numbers below 2⁵¹ has 31 digits."""
+_SHORT = 3_037_000_500
+"""The product of two numbers below it fits 63 bits: in bytes and ns, all samples of up to 3 s."""
 
 
 def quotient(dividend: ir.IntegerValue, divisor: ir.IntegerValue) -> ir.IntegerValue:
@@ -20,6 +23,8 @@ def quotient(dividend: ir.IntegerValue, divisor: ir.IntegerValue) -> ir.IntegerV
 def share(total: ir.IntegerValue, part: ir.IntegerValue, whole: ir.IntegerValue) -> ir.IntegerValue:
     """Return ⌊total · part / whole⌋ for 0 ≤ part ≤ whole, total < 2⁵¹, 0 < whole < 2⁴⁹ (in ns: 6 days).
 
-    No trial lasts that long. The product may not fit 64 bits, so it is a decimal number.
+    No trial lasts that long. Where the product may not fit 64 bits, it is a decimal number.
     """
-    return quotient(total.cast(_WIDE) * part.cast(_WIDE), whole.cast(_WIDE))
+    fits = (total < _SHORT) & (whole < _SHORT)
+    wide = quotient(total.cast(_WIDE) * part.cast(_WIDE), whole.cast(_WIDE))
+    return ibis.ifelse(fits, quotient(total * part, whole), wide)

@@ -24,5 +24,5 @@ def column_or_null(table: ir.Table, name: str) -> ir.IntegerValue:
 
 
 def not_below_0(value: ir.IntegerValue) -> ir.IntegerValue:
-    """Return the value or 0, whichever is greater; null stays null: some backends prefer 0 to it."""
-    return ibis.cases((value.notnull(), ibis.greatest(value, 0)))
+    """Return the value or 0, whichever is greater; null stays null: `greatest` of some backends prefers 0."""
+    return value * (value > 0).cast("int64")

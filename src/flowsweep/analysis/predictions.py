@@ -24,7 +24,7 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
     """Apply the formulas that are of one flow to each, and sum up each trial.
 
     Args:
-        totals: From `flowsweep.analysis.flow_totals.flow_totals`.
+        totals: From `flowsweep.analysis.flow_totals`.
 
     Returns:
         One row per trial: trial_id; theory_mathis_bps, theory_padhye_bps, theory_cubic_bps (float64, Σ over
@@ -34,7 +34,7 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
         RFC 6298), rtt_at_loss_ms (float64; the mean round-trip time when recoveries began, null without any);
         peer_window_open_share (float64, 0 to 1: the receiver's window, mean / highest, mean over flows).
     """
-    predicted = _with_formulas(totals)
+    predicted = _with_formulas(totals.filter(totals.counted_ns.notnull()))
     sums = predicted.group_by("trial_id").aggregate(
         count=predicted.count(),
         sent_bytes=predicted.sent_bytes.sum().cast("float64"),

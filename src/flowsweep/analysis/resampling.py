@@ -24,19 +24,32 @@ def bins(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
         One row per trial, flow and bin that any sample touches: trial_id, flow, bin (int64; below 0: before
         the origin), bytes (int64), covered_ns (int64: how much of the bin the flow's samples cover).
     """
-    rows = _placed(samples.filter(samples.role == "sink"), _frame(samples, trials, flows))
-    within = rows.filter(rows.first_index == rows.last_index)
-    whole = within.select(
-        "trial_id", "flow", "bytes", bin=within.first_index - within.lead_bins, covered_ns=within.length_ns
+    return binned(samples, trials, flow_starts(samples, flows))
+
+
+def binned(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
+    """Resample as `bins`, with `starts` from `flowsweep.analysis.alignment.flow_starts`."""
+    rows = _placed(samples.filter(samples.role == "sink"), _frame(trials, starts))
+    # Few samples span bins. The others need no more than to be counted.
+    spans = rows.length_ns > rows.room_ns
+    first = rows.select(
+        "trial_id",
+        "flow",
+        bin=rows.index - rows.lead_bins,
+        bytes=spans.ifelse(share(rows.bytes, rows.room_ns, rows.length_ns), rows.bytes),
+        covered_ns=spans.ifelse(rows.room_ns, rows.length_ns),
     )
-    pieces = whole.union(_cut(rows.filter(rows.first_index < rows.last_index)))
+    pieces = first.union(_further(rows.filter(spans)))
     return pieces.group_by("trial_id", "flow", "bin").aggregate(
         bytes=pieces.bytes.sum().cast("int64"), covered_ns=pieces.covered_ns.sum().cast("int64")
     )
 
 
 def _placed(rows: ir.Table, frame: ir.Table) -> ir.Table:
-    """Samples in time since the start of a bin that lies before all of them, so that no index is negative."""
+    """Samples in time since the start of a bin that lies before all of them, so that no index is negative.
+
+    `index` is of the bin that a sample begins in, `room_ns` what of that bin is left from there.
+    """
     placed = rows.inner_join(frame, ["trial_id", "flow"]).select(
         "trial_id",
         "flow",
@@ -46,22 +59,19 @@ def _placed(rows: ir.Table, frame: ir.Table) -> ir.Table:
         start=rows.start_ns - frame.base_ns,
         length_ns=rows.end_ns - rows.start_ns,
     )
-    # The last nanosecond that belongs to a sample decides its last bin; one of no length has its own start.
-    last = placed.start + ibis.greatest(placed.length_ns, 1) - 1
-    return placed.mutate(
-        first_index=quotient(placed.start, placed.interval_ns), last_index=quotient(last, placed.interval_ns)
-    )
+    indexed = placed.mutate(index=quotient(placed.start, placed.interval_ns))
+    return indexed.mutate(room_ns=(indexed.index + 1) * indexed.interval_ns - indexed.start)
 
 
-def _frame(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+def _frame(trials: ir.Table, starts: ir.Table) -> ir.Table:
     """Per trial and flow: the interval, and the base on the flow's own axis.
 
     The base lies a whole number of intervals (`lead_bins`) before the origin of the trial.
     """
-    starts = flow_starts(samples, flows, role="sink")
     trial = ibis.window(group_by="trial_id")
-    joined = starts.inner_join(trials.select("trial_id", "interval_ns", "omit_ns"), "trial_id").mutate(
-        last_ns=starts.at_ns.max().over(trial), first_ns=starts.at_ns.min().over(trial)
+    sinks = starts.filter(starts.role == "sink")
+    joined = sinks.inner_join(trials.select("trial_id", "interval_ns", "omit_ns"), "trial_id").mutate(
+        last_ns=sinks.at_ns.max().over(trial), first_ns=sinks.at_ns.min().over(trial)
     )
     lead_ns = joined.last_ns + joined.omit_ns - joined.first_ns
     counted = joined.mutate(lead_bins=quotient(lead_ns + joined.interval_ns - 1, joined.interval_ns))
@@ -69,20 +79,18 @@ def _frame(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     return counted.select("trial_id", "flow", "interval_ns", "lead_bins", base_ns=base_ns - counted.origin_ns)
 
 
-def _cut(rows: ir.Table) -> ir.Table:
-    """Samples that span bins, one piece for each bin."""
-    spread = rows.mutate(index=ibis.range(rows.first_index, rows.last_index + 1).unnest())
-    lower = ibis.greatest(spread.start, spread.index * spread.interval_ns) - spread.start
-    upper = (
-        ibis.least(spread.start + spread.length_ns, (spread.index + 1) * spread.interval_ns) - spread.start
-    )
-    edged = spread.mutate(lower=lower, upper=upper)
+def _further(rows: ir.Table) -> ir.Table:
+    """Of samples that span bins, the pieces in all bins but the first of each."""
+    last_index = quotient(rows.start + rows.length_ns - 1, rows.interval_ns)
+    spread = rows.mutate(at=ibis.range(rows.index + 1, last_index + 1).unnest())
+    lower = spread.at * spread.interval_ns - spread.start
+    edged = spread.mutate(lower=lower, upper=ibis.least(spread.length_ns, lower + spread.interval_ns))
     return edged.select(
         "trial_id",
         "flow",
+        bin=edged["at"] - edged.lead_bins,
         bytes=share(edged.bytes, edged.upper, edged.length_ns)
         - share(edged.bytes, edged.lower, edged.length_ns),
-        bin=edged.index - edged.lead_bins,
         covered_ns=edged.upper - edged.lower,
     )
 

@@ -3,10 +3,10 @@
 from dataclasses import fields
 
 import ibis.expr.types as ir
-import pyarrow as pa
 
 from flowsweep.analysis.path import path_facts
-from flowsweep.analysis.summarising import summary
+from flowsweep.analysis.sampled import Sampled, sampled
+from flowsweep.analysis.summarising import concluded, summary
 from flowsweep.archive import Tables
 
 ROWS_AT_A_TIME = 1_500_000
@@ -26,31 +26,48 @@ def summarised(tables: Tables, *, rows_at_a_time: int = ROWS_AT_A_TIME) -> ir.Ta
     Returns:
         As `flowsweep.analysis.summary`, in the backend of `tables`.
     """
-    connection = tables.trials.get_backend()
     paths = path_facts(tables)
-    whole = summary(tables, paths=paths)
-    parts = _parts(tables, rows_at_a_time) if connection.name == "duckdb" else []
-    if len(parts) < 2:
-        return whole.cache()
+    if tables.trials.get_backend().name != "duckdb":
+        return summary(tables, paths=paths).cache()
+    return concluded(tables, _sampled_in_parts(tables, rows_at_a_time), paths).cache()
+
+
+def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
+    """Sum up the samples of some trials after the other, and keep what was found of all.
+
+    The tables of a part are filled anew for each, the long expressions are compiled once.
+    """
+    connection = tables.trials.get_backend()
     facts = {name: getattr(tables, name) for name in _FACTS}
+    parts = _parts(tables, rows_at_a_time) or [("", "")]
 
-    def narrow(first: str, last: str) -> Tables:
+    def narrow(first: str, last: str) -> dict[str, ir.Table]:
         within = {name: table.filter(table.trial_id.between(first, last)) for name, table in facts.items()}
-        return Tables(
-            **{
-                name: connection.create_view(f"{name}_part", rows, overwrite=True)
-                for name, rows in within.items()
-            }
-        )
+        return {
+            name: connection.create_view(f"{name}_of_part", rows, overwrite=True)
+            for name, rows in within.items()
+        }
 
-    # The views are made anew for each part, the long expression that stands on them is compiled once.
-    each = connection.create_view("summary_part", summary(narrow(*parts[0]), paths=paths), overwrite=True)
-    found: list[pa.Table] = []
+    steps: dict[str, ir.Table] = {}
+
+    def keep(name: str, table: ir.Table) -> ir.Table:
+        steps[f"{name}_kept"] = connection.create_view(f"{name}_of_part", table, overwrite=True)
+        return connection.create_table(f"{name}_kept", schema=table.schema(), overwrite=True)
+
+    part = sampled(Tables(**narrow(*parts[0])), keep)
+    found = {
+        field.name: connection.create_table(
+            f"{field.name}_sampled", schema=getattr(part, field.name).schema(), overwrite=True
+        )
+        for field in fields(Sampled)
+    }
     for first, last in parts:
         narrow(first, last)
-        found.append(each.to_pyarrow())
-    rows = pa.concat_tables(found).sort_by("order_index")
-    return connection.create_table("summary", rows, temp=True, overwrite=True)
+        for name, step in steps.items():
+            connection.insert(name, step, overwrite=True)
+        for name in found:
+            connection.insert(f"{name}_sampled", getattr(part, name))
+    return Sampled(**found)
 
 
 def _parts(tables: Tables, rows_at_a_time: int) -> list[tuple[str, str]]:

@@ -3,21 +3,18 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.balance import balance
+from flowsweep.analysis.balance import balanced
 from flowsweep.analysis.datagram_verdict import with_datagram_verdict
-from flowsweep.analysis.datagrams import DATAGRAM_COLUMNS, datagram_facts, with_rate_sum
-from flowsweep.analysis.derived import flow_states
+from flowsweep.analysis.datagrams import DATAGRAM_COLUMNS, with_rate_sum
 from flowsweep.analysis.emulation import path_emulation
-from flowsweep.analysis.flow_totals import flow_totals
 from flowsweep.analysis.host_load import HOST_LOAD_COLUMNS, host_load
 from flowsweep.analysis.limit import trial_limits
 from flowsweep.analysis.path import PATH_COLUMNS, path_facts
 from flowsweep.analysis.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
-from flowsweep.analysis.ranks import tenfold_decile
-from flowsweep.analysis.resampling import bins, intervals
 from flowsweep.analysis.rtt import RTT_COLUMNS, rtt_facts
+from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.sender import sender_facts
-from flowsweep.analysis.shares import FAIRNESS_COLUMNS, fairness, jain, shares, traffic_bins
+from flowsweep.analysis.shares import FAIRNESS_COLUMNS, jain
 from flowsweep.analysis.verdict import with_verdict
 from flowsweep.archive import Tables
 from flowsweep.defaults import MINIMUM_BINS
@@ -67,20 +64,24 @@ def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
         One row per trial, in the order of the campaign: STABLE_COLUMNS, then FURTHER_COLUMNS. What is not
         known is null. Definitions: docs/statistics.md.
     """
-    resampled = bins(tables.samples, tables.trials, tables.flows)
-    states = flow_states(tables.samples, tables.trials, tables.flows)
+    return concluded(tables, sampled(tables), path_facts(tables) if paths is None else paths)
+
+
+def concluded(tables: Tables, found: Sampled, paths: ir.Table) -> ir.Table:
+    """Sum up as `summary`, with what was found in the samples."""
     parts = (
-        _goodput(intervals(resampled, tables.trials), tables.trials),
-        _volume(balance(tables.flows, tables.samples, resampled)),
+        found.goodputs,
+        _volume(balanced(tables.flows, found.read)),
         _cpu(tables.flows),
-        sender_facts(tables.samples, tables.trials, states),
-        trial_limits(states),
-        flow_predictions(flow_totals(states)),
+        sender_facts(found.flows, tables.trials),
+        trial_limits(found.flows),
+        found.rtts,
+        flow_predictions(found.flows),
         host_load(tables.cpu, tables.counters, tables.flows),
         path_emulation(tables.links),
-        path_facts(tables) if paths is None else paths,
-        datagram_facts(tables),
-        fairness(shares(traffic_bins(tables), tables.trials)),
+        paths,
+        found.datagrams,
+        found.fairness,
         rtt_facts(tables),
     )
     # What was asked with stands in the echoes; the plan may have left the choice to the source.
@@ -91,33 +92,6 @@ def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
     judged = _judged(told.mutate(bins=told.bins.coalesce(0), unbalanced=told.unbalanced.coalesce(0)))
     judged = with_datagram_verdict(with_rate_sum(with_verdict(with_predictions(judged))))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
-
-
-def _goodput(totals: ir.Table, trials: ir.Table) -> ir.Table:
-    """Per trial with complete intervals: how many, and the distribution of goodput over them."""
-    complete = totals.filter(totals.complete).inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
-    collected = complete.group_by("trial_id", "interval_ns").aggregate(
-        bins=complete.count(),
-        complete_bytes=complete.bytes.sum().cast("int64"),
-        bytes=complete.bytes.collect(),
-    )
-    ordered = collected.mutate(bytes=collected.bytes.sort())
-    counts = ordered.mutate(
-        **{f"tenfold_{decile}": tenfold_decile(ordered.bytes, decile=decile) for decile in (1, 5, 9)}
-    )
-
-    def rate(count: ir.IntegerValue, per: ir.IntegerValue) -> ir.FloatingValue:
-        return count.cast("float64") * 8e9 / (per * counts.interval_ns)
-
-    ten = ibis.literal(10, "int64")
-    return counts.select(
-        "trial_id",
-        "bins",
-        goodput_bps=rate(counts.tenfold_5, ten),
-        goodput_p10_bps=rate(counts.tenfold_1, ten),
-        goodput_p90_bps=rate(counts.tenfold_9, ten),
-        goodput_mean_bps=rate(counts.complete_bytes, counts.bins),
-    )
 
 
 def _volume(flows: ir.Table) -> ir.Table:

@@ -3,23 +3,36 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.alignment import flow_starts
+BEFORE, COUNTED, AFTER = range(3)
+"""Phases of a trial: what is omitted, what counts, and all else, also where no duration is known."""
 
 
-def within_duration(rows: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
-    """Add `counted`: whether a sample begins in [S + omit, S + duration), S when the trial's last flow began.
+def with_phase(rows: ir.Table, trials: ir.Table, starts: ir.Table, *also: str) -> ir.Table:
+    """Add `phase`: COUNTED if a sample begins in [S + omit, S + duration), S when the last flow began.
 
     Args:
-        rows: Samples of sources: role, trial_id, flow, start_ns and more.
+        rows: Samples of sources: trial_id, flow, start_ns and more.
         trials: As in an archive.
-        flows: As in an archive: they bring several sources to one axis of time.
+        starts: From `flowsweep.analysis.alignment.flow_starts`: they bring several sources to one axis of
+            time.
+        also: Further columns of `trials` to add.
     """
-    starts = flow_starts(rows, flows, role="source")
-    last = starts.mutate(last_ns=starts.at_ns.max().over(ibis.window(group_by="trial_id")))
-    times = last.inner_join(trials.select("trial_id", "omit_ns", "duration_ns"), "trial_id")
+    sources = starts.filter(starts.role == "source")
+    last = sources.mutate(last_ns=sources.at_ns.max().over(ibis.window(group_by="trial_id")))
+    times = last.inner_join(trials.select("trial_id", "omit_ns", "duration_ns", *also), "trial_id")
     # On the axis of the flow's own end, where its samples are.
-    own = times.select("trial_id", "flow", "omit_ns", "duration_ns", begin_ns=times.last_ns - times.origin_ns)
+    begin_ns = times.last_ns - times.origin_ns
+    own = times.select(
+        "trial_id",
+        "flow",
+        *also,
+        counted_from_ns=begin_ns + times.omit_ns,
+        counted_to_ns=begin_ns + times.duration_ns,
+    )
     timed = rows.inner_join(own, ["trial_id", "flow"])
-    since_ns = timed.start_ns - timed.begin_ns
-    counted = (since_ns >= timed.omit_ns) & (since_ns < timed.duration_ns)
-    return timed.mutate(counted=counted).select(*rows.columns, "counted")
+    phase = ibis.cases(
+        (timed.start_ns < timed.counted_from_ns, BEFORE),
+        (timed.start_ns < timed.counted_to_ns, COUNTED),
+        else_=AFTER,
+    )
+    return timed.mutate(phase=phase).select(*rows.columns, *also, "phase")

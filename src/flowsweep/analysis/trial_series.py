@@ -109,7 +109,8 @@ def datagram_series(datagrams: ir.Table, samples: ir.Table, trials: ir.Table, fl
 
 def _stepped(rows: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table, *, role: str) -> ir.Table:
     """Add the step of each row of a shown flow."""
-    origins = flow_starts(samples, flows, role=role).select("trial_id", "flow", "origin_ns")
+    starts = flow_starts(samples, flows)
+    origins = starts.filter(starts.role == role).select("trial_id", "flow", "origin_ns")
     placed = rows.inner_join(origins, ["trial_id", "flow"]).inner_join(_widths(trials), "trial_id")
     shown = placed.inner_join(_shown(samples), ["trial_id", "flow"])
     at = shown.mutate(at_ns=shown.end_ns + shown.origin_ns)

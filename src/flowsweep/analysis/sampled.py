@@ -1,0 +1,58 @@
+"""What a summary takes from samples: tables that are small, however many samples there are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import ibis.expr.types as ir
+
+from flowsweep.analysis.alignment import flow_starts
+from flowsweep.analysis.balance import read_totals
+from flowsweep.analysis.datagrams import datagram_facts
+from flowsweep.analysis.flow_totals import flow_totals, rtt_medians
+from flowsweep.analysis.goodputs import trial_goodputs
+from flowsweep.analysis.recoveries import quiet_runs
+from flowsweep.analysis.resampling import binned, intervals
+from flowsweep.analysis.shares import fairness, shares, traffic_bins
+from flowsweep.archive import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Facts of trials and flows, of one backend."""
+
+    goodputs: ir.Table
+    """From `flowsweep.analysis.goodputs.trial_goodputs`."""
+    read: ir.Table
+    """From `flowsweep.analysis.balance.read_totals`."""
+    flows: ir.Table
+    """From `flowsweep.analysis.flow_totals.flow_totals`."""
+    rtts: ir.Table
+    """From `flowsweep.analysis.flow_totals.rtt_medians`."""
+    datagrams: ir.Table
+    """From `flowsweep.analysis.datagrams.datagram_facts`."""
+    fairness: ir.Table
+    """From `flowsweep.analysis.shares.fairness`."""
+
+
+Keep = Callable[[str, ir.Table], ir.Table]
+
+
+def sampled(tables: Tables, keep: Keep = lambda _, table: table) -> Sampled:
+    """Sum up the samples of each trial.
+
+    Args:
+        tables: As in an archive.
+        keep: Called with a name and a table that others start from: returns it, or one that was computed.
+    """
+    samples, trials = tables.samples, tables.trials
+    starts = keep("starts", flow_starts(samples, tables.flows))
+    resampled = keep("bins", binned(samples, trials, starts))
+    runs = keep("runs", quiet_runs(samples, trials, starts))
+    return Sampled(
+        goodputs=keep("goodputs", trial_goodputs(intervals(resampled, trials), trials)),
+        read=keep("read", read_totals(samples, resampled)),
+        flows=keep("totals", flow_totals(samples, trials, starts, runs)),
+        rtts=keep("rtts", rtt_medians(samples, trials, starts)),
+        datagrams=keep("datagram_facts", datagram_facts(tables)),
+        fairness=keep("fairness", fairness(shares(traffic_bins(tables), trials))),
+    )
