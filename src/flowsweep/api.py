@@ -8,7 +8,7 @@ from typing import Any
 
 import ibis.expr.types as ir
 
-from flowsweep.analysis import bins, cells, flow_states, intervals, points, summary
+from flowsweep.analysis import bins, cells, flow_states, intervals, points, summarised
 from flowsweep.analysis.comparing import Comparison, compare
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
@@ -77,7 +77,7 @@ class OpenCampaign:
     @cached_property
     def summary(self) -> ir.Table:
         """One row per trial, what a person wants to know of it: as `flowsweep summary` has it."""
-        return summary(self.archive.tables())
+        return summarised(self.archive.tables())
 
     @cached_property
     def cells(self) -> ir.Table:

@@ -14,11 +14,14 @@ ROWS_AT_A_TIME = 1_500_000
 _FACTS = tuple(field.name for field in fields(Tables))
 
 
-def summarised(tables: Tables, *, rows_at_a_time: int = ROWS_AT_A_TIME) -> ir.Table:
+def summarised(
+    tables: Tables, *, paths: ir.Table | None = None, rows_at_a_time: int = ROWS_AT_A_TIME
+) -> ir.Table:
     """Sum up each trial, now and once, so that several expressions may start from it.
 
     Args:
         tables: In any backend.
+        paths: From `path_facts`; if absent it is computed.
         rows_at_a_time: How many samples DuckDB sums up together. Trials are summed up one by one, so that it
             does not matter which of them are together. Other backends have ways of their own to go beyond
             their memory.
@@ -26,7 +29,7 @@ def summarised(tables: Tables, *, rows_at_a_time: int = ROWS_AT_A_TIME) -> ir.Ta
     Returns:
         As `flowsweep.analysis.summary`, in the backend of `tables`.
     """
-    paths = path_facts(tables)
+    paths = path_facts(tables) if paths is None else paths
     if tables.trials.get_backend().name != "duckdb":
         return summary(tables, paths=paths).cache()
     return concluded(tables, _sampled_in_parts(tables, rows_at_a_time), paths).cache()

@@ -149,7 +149,7 @@ def _judged(rows: ir.Table) -> ir.Table:
     few = bulk & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
     unseen = (rows.test == "path") & rows.path_capacity_bps.isnull() & rows.path_hops.isnull()
     # Of an imported trial one end alone has told: there is nothing to compare it with.
-    torn = (rows.test == "tcp") & (rows.unbalanced > 0) & rows.imported_from.isnull()
+    torn = bulk & (rows.unbalanced > 0) & rows.imported_from.isnull()
     went_well = rows.status == "ok"
     too_few = (
         rows.bins.cast("string")

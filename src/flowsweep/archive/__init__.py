@@ -3,7 +3,7 @@
 See docs/archive.md for the files. Everything right of here works with the Ibis tables of `Archive.tables`.
 """
 
-from flowsweep.archive.backends import DUCKDB, Backend, backend
+from flowsweep.archive.backends import DUCKDB, Backend, backend, beside
 from flowsweep.archive.campaign import Campaign
 from flowsweep.archive.imported import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.archive.reader import Archive, read_archive
@@ -21,6 +21,7 @@ __all__ = [
     "ImportedTrial",
     "Tables",
     "backend",
+    "beside",
     "create_archive",
     "open_archive_for_writing",
     "read_archive",

@@ -49,6 +49,17 @@ def backend(name: str = DUCKDB) -> Backend:
     return _Spark(name)
 
 
+def beside(table: ir.Table, name: str, rows: pa.Table) -> ir.Table:
+    """Make a table of rows that are here, in the backend of another table, in place of one of that name."""
+    connection = table.get_backend()
+    if connection.name == "pyspark":
+        # What Spark caches does not find Ibis's own tables in memory.
+        session = import_module("pyspark.sql").SparkSession.active()
+        session.createDataFrame(rows).createOrReplaceTempView(name)
+        return connection.table(name)
+    return connection.create_table(name, rows, temp=True, overwrite=True)
+
+
 class _DuckDb:
     def __init__(self) -> None:
         self._connection = ibis.duckdb.connect(

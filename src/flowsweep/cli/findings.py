@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from flowsweep.analysis import summary
+from flowsweep.analysis import summarised
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
 from flowsweep.archive import read_archive
@@ -48,7 +48,7 @@ def show_findings(
     found = read_archive(archive)
     with found.damage_named():
         tables = found.tables()
-        rows = summary(tables).to_pyarrow().to_pylist()
+        rows = summarised(tables).to_pyarrow().to_pylist()
         conclusions = findings(rows, tables=tables, margin=share)
     if form is Format.json:
         typer.echo(json.dumps([asdict(finding) for finding in conclusions], indent=2, ensure_ascii=False))

@@ -47,8 +47,8 @@ class PathTheory:
         measured = (
             ""
             if self.path_window_bytes is None
-            else f"Dash-dotted: {format_size(round(self.path_window_bytes))}, what the path was measured to "
-            "ask for. "
+            else f"Dash-dotted: {format_size(round(self.path_window_bytes))}, what the path was "
+            "measured to ask for. "
         )
         return (
             "Dashed: window × flows / RTT, with the lowest RTT of all trials, "

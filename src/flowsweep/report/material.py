@@ -20,7 +20,7 @@ from flowsweep.analysis import (
     receiver_series,
     sender_series,
     spacing_steps,
-    summary,
+    summarised,
 )
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
@@ -84,12 +84,12 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     tables = archive.tables()
     # Everything else starts from these two: to compute them once more for each would take most of the time.
     paths = facts_of(tables)
-    summarised = summary(tables, paths=facts_table(paths)).to_pyarrow()
+    summed = summarised(tables, paths=facts_table(tables, paths)).to_pyarrow()
     asked = tables.trials.to_pyarrow()
-    grid = cells(points(ibis.memtable(summarised), ibis.memtable(asked)))
+    grid = cells(points(ibis.memtable(summed), ibis.memtable(asked)))
     plan_order = _plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
-    trials = [parameters[row["trial_id"]] | row for row in summarised.to_pylist()]
+    trials = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
     told("drawing conclusions")
     concluded = findings(trials, tables=tables)
     told("reading samples")
@@ -105,7 +105,7 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
         host_facts=archive.host_facts,
         trials_planned=planned_trials(archive.campaign.plan),
         trials=tuple(sorted(trials, key=plan_order)),
-        summary_columns=tuple(summarised.column_names),
+        summary_columns=tuple(summed.column_names),
         cells=tuple(sorted(_rows(grid), key=plan_order)),
         intervals=tuple(_rows(interval_goodputs(totals))),
         cuts=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),

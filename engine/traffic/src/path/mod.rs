@@ -7,6 +7,7 @@
 mod check;
 mod datagram;
 mod dispersion;
+mod hop;
 mod hop_row;
 mod hops;
 mod line;

@@ -10,10 +10,11 @@ use std::{
     net::IpAddr,
 };
 
-use super::hop_row::{HopRow, Seen};
-use crate::defaults::{
-    HOP_LOST_OF_LAST, HOP_SILENT_TRIES, HOP_SPACING_LEAST_NS, HOP_SPACING_MOST_NS, HOP_TRIES, HOP_WINDOW,
+use super::{
+    hop::{Hop, UnderWay},
+    hop_row::{HopRow, Seen},
 };
+use crate::defaults::HOP_TRIES;
 
 /// What is asked of all hops.
 #[derive(Clone, Debug)]
@@ -69,47 +70,12 @@ pub struct Prober {
     turn: usize,
 }
 
-struct Hop {
-    /// Sizes that are still to be asked.
-    sizes_bytes: VecDeque<u32>,
-    /// Probes sent for the first of them.
-    tries: u32,
-    /// Of those, the ones that were lost since the spacing has last changed.
-    lost: u32,
-    under_way: Option<UnderWay>,
-    spacing_ns: i64,
-    /// Before it the hop is not asked.
-    due_ns: i64,
-    /// Its last probes, as far as the spacing has not changed since.
-    last: VecDeque<Outcome>,
-    address: Option<IpAddr>,
-}
-
-#[derive(Clone, Copy)]
-struct UnderWay {
-    sequence: u32,
-    sent_ns: i64,
-}
-
-#[derive(Clone, Copy)]
-struct Outcome {
-    sent_ns: i64,
-    answered: bool,
-}
-
 impl Prober {
     /// Nothing asked yet.
     pub fn new(asked: &Asked) -> Self {
         let mut random = fastrand::Rng::with_seed(asked.seed);
-        let hops = (0..asked.hops).map(|_| Hop {
-            sizes_bytes: rounds(&asked.sizes_bytes, asked.probes, &mut random),
-            tries: 0,
-            lost: 0,
-            under_way: None,
-            spacing_ns: asked.every_ns,
-            due_ns: i64::MIN,
-            last: VecDeque::new(),
-            address: None,
+        let hops = (0..asked.hops).map(|_| {
+            Hop::new(rounds(&asked.sizes_bytes, asked.probes, &mut random), asked.every_ns)
         });
         Self {
             hops: hops.collect(),
@@ -221,66 +187,6 @@ impl Prober {
     }
 }
 
-impl Hop {
-    fn is_ready(&self, now_ns: i64) -> bool {
-        self.under_way.is_none() && now_ns >= self.due_ns && !self.sizes_bytes.is_empty()
-    }
-
-    fn expired(&self, now_ns: i64, timeout_ns: i64) -> Option<UnderWay> {
-        self.under_way.filter(|probe| now_ns >= probe.sent_ns + timeout_ns)
-    }
-
-    /// When there may be something to do; `pace_ns`: before it nothing is sent at all.
-    fn next_event_ns(&self, pace_ns: i64, timeout_ns: i64) -> Option<i64> {
-        match self.under_way {
-            Some(probe) => Some(probe.sent_ns + timeout_ns),
-            None if self.sizes_bytes.is_empty() => None,
-            None => Some(self.due_ns.max(pace_ns)),
-        }
-    }
-
-    fn remember(&mut self, sent_ns: i64, answered: bool) {
-        self.last.push_back(Outcome { sent_ns, answered });
-        if self.last.len() > HOP_WINDOW {
-            self.last.pop_front();
-        }
-    }
-
-    /// Has never answered, though it was asked often enough.
-    fn is_silent(&self) -> bool {
-        self.address.is_none() && self.last.len() >= HOP_SILENT_TRIES
-    }
-
-    /// Asks less often where too many of the last probes had no answer. From the first of them on the hop answered as
-    /// often as it will: that is the new spacing, as far as it is longer than the old. Says whether it is.
-    fn slow_down(&mut self) -> bool {
-        let lost = self.last.iter().filter(|outcome| !outcome.answered).count();
-        if self.address.is_none() || lost < HOP_LOST_OF_LAST {
-            return false;
-        }
-        let since: Vec<Outcome> = self.last.iter().copied().skip_while(|outcome| outcome.answered).collect();
-        let answers = since.iter().filter(|outcome| outcome.answered).count();
-        let lasted_ns = since.last().map_or(0, |last| last.sent_ns) - since.first().map_or(0, |first| first.sent_ns);
-        let slower_ns = match i64::try_from(answers) {
-            Ok(answers @ 1..) => (lasted_ns / answers).max(self.spacing_ns + self.spacing_ns / 4),
-            _ => 2 * self.spacing_ns,
-        };
-        let before_ns = self.spacing_ns;
-        self.spacing_ns = slower_ns.clamp(HOP_SPACING_LEAST_NS, HOP_SPACING_MOST_NS).max(before_ns);
-        self.last.clear();
-        self.spacing_ns > before_ns
-    }
-
-    /// Goes on to the next size.
-    fn settle(&mut self, probe: Probe, sent_ns: i64, seen: Option<Seen>) -> HopRow {
-        let Probe { sequence, ttl, size_bytes } = probe;
-        self.sizes_bytes.pop_front();
-        self.lost = 0;
-        let tries = std::mem::take(&mut self.tries);
-        HopRow { sequence, ttl, size_bytes, sent_ns, seen, tries, spacing_ns: self.spacing_ns }
-    }
-}
-
 /// Every size once a round, in an order of its own: where time runs out, all sizes were asked about as often.
 fn rounds(sizes_bytes: &[u32], probes: u32, random: &mut fastrand::Rng) -> VecDeque<u32> {
     let mut all = VecDeque::new();
@@ -295,6 +201,7 @@ fn rounds(sizes_bytes: &[u32], probes: u32, random: &mut fastrand::Rng) -> VecDe
 #[cfg(test)]
 mod tests {
     use super::{super::hop_row::Answer, *};
+    use crate::defaults::{HOP_SILENT_TRIES, HOP_SPACING_MOST_NS};
 
     const MILLISECOND: i64 = 1_000_000;
 

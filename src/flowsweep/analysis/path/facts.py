@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
@@ -13,7 +12,7 @@ from flowsweep.analysis.path.hop_times import hop_times
 from flowsweep.analysis.path.trains import Train, trains_of
 from flowsweep.analysis.path.trend import Available, Stream, available, streams
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-from flowsweep.archive import Tables
+from flowsweep.archive import Tables, beside
 
 _SAME = 0.15
 """How far the capacity of a hop and that of the path may be apart to be of the same link."""
@@ -90,13 +89,13 @@ def path_facts(tables: Tables) -> ir.Table:
         One row per trial of test "path" with data: trial_id and PATH_COLUMNS; rates in bit/s of IP packets,
         intervals of 95 %. Methods: docs/path.md.
     """
-    return facts_table(facts_of(tables))
+    return facts_table(tables, facts_of(tables))
 
 
-def facts_table(measured: Iterable[PathFacts]) -> ir.Table:
-    """Make the rows of `path_facts` of trials that have been analysed."""
+def facts_table(tables: Tables, measured: Iterable[PathFacts]) -> ir.Table:
+    """Make the rows of `path_facts` of trials that have been analysed, in the backend of `tables`."""
     rows = [_row(facts) for facts in measured]
-    return ibis.memtable(pa.Table.from_pylist(rows, schema=FACTS_SCHEMA))
+    return beside(tables.trials, "path_facts", pa.Table.from_pylist(rows, schema=FACTS_SCHEMA))
 
 
 def facts_of(tables: Tables) -> list[PathFacts]:
