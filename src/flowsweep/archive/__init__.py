@@ -3,7 +3,7 @@
 See docs/archive.md for the files. Everything right of here works with the Ibis tables of `Archive.tables`.
 """
 
-from flowsweep.archive.backends import DUCKDB, Backend, backend, beside
+from flowsweep.archive.backends import DUCKDB, Backend, backend, keep_with
 from flowsweep.archive.campaign import Campaign
 from flowsweep.archive.imported import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.archive.reader import Archive, read_archive
@@ -21,8 +21,8 @@ __all__ = [
     "ImportedTrial",
     "Tables",
     "backend",
-    "beside",
     "create_archive",
+    "keep_with",
     "open_archive_for_writing",
     "read_archive",
     "tables_of",

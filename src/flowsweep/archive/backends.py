@@ -49,7 +49,7 @@ def backend(name: str = DUCKDB) -> Backend:
     return _Spark(name)
 
 
-def beside(table: ir.Table, name: str, rows: pa.Table) -> ir.Table:
+def keep_with(table: ir.Table, name: str, rows: pa.Table) -> ir.Table:
     """Make a table of rows that are here, in the backend of another table, in place of one of that name."""
     connection = table.get_backend()
     if connection.name == "pyspark":

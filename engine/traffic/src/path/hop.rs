@@ -6,9 +6,7 @@ use super::{
     hop_row::{HopRow, Seen},
     prober::Probe,
 };
-use crate::defaults::{
-    HOP_LOST_OF_LAST, HOP_SILENT_TRIES, HOP_SPACING_LEAST_NS, HOP_SPACING_MOST_NS, HOP_WINDOW,
-};
+use crate::defaults::{HOP_LOST_OF_LAST, HOP_SILENT_TRIES, HOP_SPACING_LEAST_NS, HOP_SPACING_MOST_NS, HOP_WINDOW};
 
 /// One hop: what it is still to be asked, and how often it answers.
 pub struct Hop {

@@ -74,9 +74,8 @@ impl Prober {
     /// Nothing asked yet.
     pub fn new(asked: &Asked) -> Self {
         let mut random = fastrand::Rng::with_seed(asked.seed);
-        let hops = (0..asked.hops).map(|_| {
-            Hop::new(rounds(&asked.sizes_bytes, asked.probes, &mut random), asked.every_ns)
-        });
+        let hops =
+            (0..asked.hops).map(|_| Hop::new(rounds(&asked.sizes_bytes, asked.probes, &mut random), asked.every_ns));
         Self {
             hops: hops.collect(),
             under_way: HashMap::new(),

@@ -12,7 +12,7 @@ from flowsweep.analysis.path.hop_times import hop_times
 from flowsweep.analysis.path.trains import Train, trains_of
 from flowsweep.analysis.path.trend import Available, Stream, available, streams
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-from flowsweep.archive import Tables, beside
+from flowsweep.archive import Tables, keep_with
 
 _SAME = 0.15
 """How far the capacity of a hop and that of the path may be apart to be of the same link."""
@@ -95,7 +95,7 @@ def path_facts(tables: Tables) -> ir.Table:
 def facts_table(tables: Tables, measured: Iterable[PathFacts]) -> ir.Table:
     """Make the rows of `path_facts` of trials that have been analysed, in the backend of `tables`."""
     rows = [_row(facts) for facts in measured]
-    return beside(tables.trials, "path_facts", pa.Table.from_pylist(rows, schema=FACTS_SCHEMA))
+    return keep_with(tables.trials, "path_facts", pa.Table.from_pylist(rows, schema=FACTS_SCHEMA))
 
 
 def facts_of(tables: Tables) -> list[PathFacts]:
