@@ -32,7 +32,7 @@ WORDS = ("trial_id", "role")
 NUMBERS = (
     "flow", "start_ns", "end_ns", "bytes", "bytes_sent", "bytes_retrans", "bytes_acked", "unacked",
     "snd_mss_bytes", "ca_state", "snd_cwnd", "snd_wnd_bytes", "notsent_bytes", "sacked", "lost", "retrans",
-    "rtt_us", "min_rtt_us", "rto_us", "total_retrans", "total_rto_recoveries", "rwnd_limited_us",
+    "rtt_us", "rttvar_us", "min_rtt_us", "rto_us", "total_retrans", "total_rto_recoveries", "rwnd_limited_us",
     "sndbuf_limited_us",
 )  # fmt: skip
 """What the summary reads of samples."""
