@@ -9,7 +9,7 @@ from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.summarising import concluded, summary
 from flowsweep.archive import Tables
 
-ROWS_AT_A_TIME = 1_500_000
+ROWS_AT_A_TIME = 5_000_000
 """Rows of samples that are summed up together. Fewer would take less memory and more planning."""
 _FACTS = tuple(field.name for field in fields(Tables))
 
