@@ -9,13 +9,13 @@
 //! Super-packets stay whole where that costs no truth; see `docs/emulator.md`.
 
 mod arena;
+mod chance;
 pub mod defaults;
 mod delay_line;
 mod device;
 mod direction;
 mod error;
 mod link;
-mod loss;
 mod packet;
 #[cfg(test)]
 mod properties;

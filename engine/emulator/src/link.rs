@@ -6,9 +6,9 @@ use fastrand::Rng;
 use wire::DirectionCounters;
 
 use crate::{
+    chance::Chance,
     defaults::{LATE_AFTER, PIECE_MAX, QUEUE_ENTRIES_MAX},
     delay_line::{Arrival, DelayLine},
-    loss::Loss,
     packet::Packet,
     queue::Queue,
     request::DirectionSettings,
@@ -44,7 +44,7 @@ pub struct Link<B> {
     piece_max_ns: Option<u64>,
     serializer: Serializer,
     queue: Queue,
-    loss: Loss,
+    loss: Chance,
     jitter: Rng,
     line: DelayLine<Piece<B>>,
     latest_due: u64,
@@ -60,7 +60,7 @@ impl<B: Copy> Link<B> {
             piece_max_ns: (settings.jitter_ns == 0).then_some(piece_max),
             serializer: Serializer::new(settings.rate_bps),
             queue: Queue::new(settings.queue_bytes, settings.queue_packets, QUEUE_ENTRIES_MAX),
-            loss: Loss::new(settings.loss, random.fork()),
+            loss: Chance::new(settings.loss, random.fork()),
             jitter: random.fork(),
             line: DelayLine::new(),
             latest_due: 0,

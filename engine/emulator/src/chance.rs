@@ -1,23 +1,23 @@
 use fastrand::Rng;
 
-/// Independent random loss: instead of a draw a packet, one draw says how many packets pass until the next is lost
-/// (the geometric distribution, which is the same thing).
+/// What happens to each packet by itself, at random: instead of a draw a packet, one draw says how many packets pass
+/// until it happens to the next (the geometric distribution, which is the same thing).
 #[derive(Debug)]
-pub struct Loss {
+pub struct Chance {
     probability: f64,
     random: Rng,
     passing: u64,
 }
 
-impl Loss {
+impl Chance {
     /// `probability` is 0 to 1.
     pub fn new(probability: f64, random: Rng) -> Self {
-        let mut loss = Self { probability, random, passing: 0 };
-        loss.passing = loss.draw();
-        loss
+        let mut chance = Self { probability, random, passing: 0 };
+        chance.passing = chance.draw();
+        chance
     }
 
-    /// Whether the next packet is lost.
+    /// Whether it happens to the next packet.
     pub fn strikes(&mut self) -> bool {
         if self.passing > 0 {
             self.passing -= 1;
@@ -28,8 +28,8 @@ impl Loss {
     }
 
     fn draw(&mut self) -> u64 {
-        // ln 0 is never asked for: the draw is below 1. Without loss the quotient is infinite, or not a number where
-        // it is 0 / 0; a probability of 1 gives 0. The conversion saturates.
+        // ln 0 is never asked for: the draw is below 1. A probability of 0 makes the quotient infinite, or not a
+        // number where it is 0 / 0; one of 1 gives 0. The conversion saturates.
         let quotient = (1.0 - self.random.f64()).ln() / (-self.probability).ln_1p();
         if self.probability == 0.0 {
             return u64::MAX;
@@ -50,34 +50,34 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_lost_as_asked_for() {
+    fn it_happens_as_often_as_asked_for() {
         for probability in [0.0001, 0.001, 0.01, 0.5] {
-            let mut random = Loss::new(probability, Rng::with_seed(7));
-            let lost: u32 = (0..4_000_000).map(|_| u32::from(random.strikes())).sum();
+            let mut random = Chance::new(probability, Rng::with_seed(7));
+            let struck: u32 = (0..4_000_000).map(|_| u32::from(random.strikes())).sum();
             let expected = 4e6 * probability;
-            assert!((f64::from(lost) - expected).abs() < tolerance(4e6, probability), "{lost} of {expected}");
+            assert!((f64::from(struck) - expected).abs() < tolerance(4e6, probability), "{struck} of {expected}");
         }
     }
 
     #[test]
-    fn losses_do_not_know_of_each_other() {
-        let mut random = Loss::new(0.1, Rng::with_seed(7));
-        let lost: Vec<bool> = (0..1_000_000).map(|_| random.strikes()).collect();
-        let pairs = f64::from(u32::try_from(lost.windows(2).filter(|pair| pair[0] && pair[1]).count()).unwrap());
+    fn events_do_not_know_of_each_other() {
+        let mut random = Chance::new(0.1, Rng::with_seed(7));
+        let struck: Vec<bool> = (0..1_000_000).map(|_| random.strikes()).collect();
+        let pairs = f64::from(u32::try_from(struck.windows(2).filter(|pair| pair[0] && pair[1]).count()).unwrap());
         assert!((pairs - 10_000.0).abs() < tolerance(1e6, 0.01) * 1.1, "{pairs}");
     }
 
     #[test]
     fn nothing_and_everything() {
-        let mut none = Loss::new(0.0, Rng::with_seed(1));
-        let mut all = Loss::new(1.0, Rng::with_seed(1));
+        let mut none = Chance::new(0.0, Rng::with_seed(1));
+        let mut all = Chance::new(1.0, Rng::with_seed(1));
         assert!((0..100_000).all(|_| !none.strikes() && all.strikes()));
     }
 
     #[test]
-    fn a_seed_gives_the_same_losses() {
+    fn a_seed_gives_the_same_pattern() {
         let pattern = |seed| {
-            let mut random = Loss::new(0.2, Rng::with_seed(seed));
+            let mut random = Chance::new(0.2, Rng::with_seed(seed));
             (0..1000).map(|_| random.strikes()).collect::<Vec<_>>()
         };
         assert_eq!(pattern(3), pattern(3));
