@@ -142,6 +142,8 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         words.append("out of order")
     if way["loss"]:
         words.append(f"loss {way['loss'] * 100:g} %")
+    if duplicate := way.get("duplicate"):
+        words.append(f"duplicates {duplicate * 100:g} %")
     if way["queue_bytes"]:
         words.append(f"queue {format_size(way['queue_bytes'])}")
     if way["queue_packets"]:

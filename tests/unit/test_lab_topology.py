@@ -164,6 +164,7 @@ def test_a_switch_has_a_leg_to_each_host_a_way_between_any_two_and_shapers_at_bo
         ({"delay_ns": 0, "queue_bytes": 9_000, "rate_bps": 1_000}, False),
         ({"delay_ns": 1_000}, True),
         ({"delay_ns": 0, "loss": 1e-9}, True),
+        ({"delay_ns": 0, "duplicate": 1e-9}, True),
         ({"delay_ns": 0, "queue_packets": 9, "rate_bps": 1_000}, True),
     ],
 )
@@ -192,7 +193,8 @@ def test_an_emulated_link_has_no_router_and_both_addresses_on_its_two_devices() 
 
 def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
     forward = LinkDirection(rate_bps=10**8, queue_bytes=1_100_000, delay_ns=87_500_000, loss=0.001)
-    backward = LinkDirection(queue_packets=9, rate_bps=10**6, delay_ns=1_000, jitter_ns=1_000, reorder=True)
+    disorder = {"jitter_ns": 1_000, "reorder": True, "duplicate": 0.25}
+    backward = LinkDirection(queue_packets=9, rate_bps=10**6, delay_ns=1_000, **disorder)
     link = Link(name="l", between=("a", "b"), mtu_bytes=9000, forward=forward, backward=backward)
     (layout,) = lay_out([link], [], OWNER).emulated
     assert isinstance(layout, EmulatedLink)
@@ -201,11 +203,11 @@ def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
     assert (asked["mtu_bytes"], asked["seed"]) == (9000, 42)
     assert asked["directions"][0] == {
         "rate_bps": 10**8, "delay_us": 87_500, "jitter_us": 0, "reorder": False, "loss": 0.001,
-        "queue_bytes": 1_100_000, "queue_packets": None,
+        "duplicate": 0.0, "queue_bytes": 1_100_000, "queue_packets": None,
     }  # fmt: skip
     assert asked["directions"][1] == {
         "rate_bps": 10**6, "delay_us": 1, "jitter_us": 1, "reorder": True, "loss": 0.0,
-        "queue_bytes": None, "queue_packets": 9,
+        "duplicate": 0.25, "queue_bytes": None, "queue_packets": 9,
     }  # fmt: skip
     schema = json.loads((ROOT / "schema" / "emulation.json").read_text())
     jsonschema.validate(asked, {**schema["properties"]["emulation"], "$defs": schema["$defs"]})
@@ -232,13 +234,17 @@ def test_between_hops_stand_routers_that_know_both_hosts() -> None:
 
 
 def test_hops_together_are_as_slow_as_the_slowest_and_as_long_as_all() -> None:
-    narrow = LinkDirection(rate_bps=10_000_000, queue_bytes=9_000, delay_ns=2_000_000, loss=0.1)
-    link = a_link_of_hops(LinkDirection(rate_bps=45_000_000, delay_ns=1_000_000, loss=0.5), narrow)
+    wide = LinkDirection(rate_bps=45_000_000, delay_ns=1_000_000, loss=0.5, duplicate=0.2)
+    narrow = LinkDirection(
+        rate_bps=10_000_000, queue_bytes=9_000, delay_ns=2_000_000, loss=0.1, duplicate=0.1
+    )
+    link = a_link_of_hops(wide, narrow)
     assert link.is_emulated
     together = link.direction("a", "b")
     assert together is not None
     assert (together.rate_bps, together.queue_bytes, together.delay_ns) == (10_000_000, 9_000, 3_000_000)
     assert together.loss == pytest.approx(0.55)
+    assert together.duplicate == pytest.approx(0.32)
 
 
 def test_the_interval_of_icmp_errors_is_told_in_milliseconds_and_otherwise_left_alone() -> None:

@@ -44,10 +44,10 @@ def test_hosts_of_a_lab_need_no_entry():
 
 
 def test_a_direction_of_a_link_overrides_what_both_have_in_common():
-    keys = 'delay = "87.5ms"\nloss = "0.1%"\nforward = { rate = "1Mbit/s", loss = 0 }\n'
+    keys = 'delay = "87.5ms"\nloss = "0.1%"\nduplicate = 0.2\nforward = { rate = "1Mbit/s", loss = 0 }\n'
     keys += 'backward = { jitter = "1us" }\n'
     (link,) = parse_plan(LAB + keys + SWEEP, "lab.toml").links
-    common = {"queue_bytes": 1_100_000, "delay_ns": 87_500_000}
+    common = {"queue_bytes": 1_100_000, "delay_ns": 87_500_000, "duplicate": 0.2}
     assert link.forward == LinkDirection(rate_bps=1_000_000, **common)
     assert link.backward == LinkDirection(rate_bps=200_000_000, jitter_ns=1_000, loss=0.001, **common)
 

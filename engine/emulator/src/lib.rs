@@ -1,5 +1,5 @@
 //! One emulated link between two TUN devices, each in a network namespace: rate, one-way delay, drop-tail queue,
-//! random loss and jitter, per direction.
+//! random loss, duplicates and jitter, per direction.
 //!
 //! ```text
 //! device ─▶ read ─▶ queue + serializer ─▶ loss ─▶ delay line ─▶ write ─▶ device

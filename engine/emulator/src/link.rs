@@ -21,6 +21,8 @@ pub struct Piece<B> {
     pub packet: Packet,
     pub segments: Range<u32>,
     pub buffer: B,
+    /// It has been on its way once already.
+    pub is_copy: bool,
 }
 
 impl<B> Piece<B> {
@@ -36,7 +38,7 @@ impl<B> Piece<B> {
     }
 }
 
-/// Serializer and queue, then loss, then the delay line. All times are in ns of one clock.
+/// Serializer and queue, then loss and duplication, then the delay line. All times are in ns of one clock.
 #[derive(Debug)]
 pub struct Link<B> {
     settings: DirectionSettings,
@@ -45,6 +47,7 @@ pub struct Link<B> {
     serializer: Serializer,
     queue: Queue,
     loss: Chance,
+    duplicate: Chance,
     jitter: Rng,
     line: DelayLine<Piece<B>>,
     latest_due: u64,
@@ -62,6 +65,8 @@ impl<B: Copy> Link<B> {
             queue: Queue::new(settings.queue_bytes, settings.queue_packets, QUEUE_ENTRIES_MAX),
             loss: Chance::new(settings.loss, random.fork()),
             jitter: random.fork(),
+            // The last one drawn: a seed gives the losses and jitter that it gave before there were duplicates.
+            duplicate: Chance::new(settings.duplicate, random.fork()),
             line: DelayLine::new(),
             latest_due: 0,
             late_max_ns: 0,
@@ -84,6 +89,11 @@ impl<B: Copy> Link<B> {
             }
             if let Some(departure) = departure {
                 run.extend(index, departure);
+                if self.duplicate.strikes() {
+                    pieces += self.dispatch(&run, packet, buffer);
+                    pieces += self.repeat(index, packet, buffer);
+                    run = Run::default();
+                }
             }
         }
         pieces += self.dispatch(&run, packet, buffer);
@@ -119,7 +129,7 @@ impl<B: Copy> Link<B> {
         let (packets, bytes) = arrival.item.totals();
         self.counters.packets_out += packets;
         self.counters.bytes_out += bytes;
-        self.counters.reordered_packets += if arrival.reordered { packets } else { 0 };
+        self.counters.reordered_packets += if arrival.reordered && !arrival.item.is_copy { packets } else { 0 };
         let late_ns = now.saturating_sub(arrival.due);
         self.late_max_ns = self.late_max_ns.max(late_ns);
         if u128::from(late_ns) > LATE_AFTER.as_nanos() {
@@ -188,7 +198,14 @@ impl<B: Copy> Link<B> {
         let due = run.last_departure + delay_ns;
         let due = if reorder { due } else { due.max(self.latest_due) };
         self.latest_due = due;
-        self.line.push(due, Piece { packet, segments: run.segments.clone(), buffer });
+        self.line.push(due, Piece { packet, segments: run.segments.clone(), buffer, is_copy: false });
+        1
+    }
+
+    /// Has the last IP packet that was put on the wire arrive a second time, right behind itself.
+    fn repeat(&mut self, index: u32, packet: Packet, buffer: B) -> u32 {
+        self.counters.duplicated_packets += 1;
+        self.line.push(self.latest_due, Piece { packet, segments: index..index + 1, buffer, is_copy: true });
         1
     }
 }

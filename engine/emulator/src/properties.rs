@@ -20,6 +20,7 @@ const PLAIN: DirectionSettings = DirectionSettings {
     jitter_ns: 0,
     reorder: false,
     loss: 0.0,
+    duplicate: 0.0,
     queue_bytes: u64::MAX,
     queue_packets: u64::MAX,
 };
@@ -54,9 +55,9 @@ fn any_settings() -> impl Strategy<Value = DirectionSettings> {
     let rate = prop::option::weighted(0.9, 100_000..20_000_000_000_u64);
     let limit = |range| prop_oneof![Just(u64::MAX), range];
     let times = (0..5_000_000_u64, 0.0..=1.0_f64, any::<bool>());
-    let loss = prop_oneof![Just(0.0), 0.0..0.3_f64];
-    (rate, times, loss, limit(1500..200_000_u64), limit(1..100_u64)).prop_map(
-        |(rate_bps, (delay_ns, jitter, reorder), loss, queue_bytes, queue_packets)| {
+    let chance = || prop_oneof![Just(0.0), 0.0..0.3_f64];
+    (rate, times, (chance(), chance()), limit(1500..200_000_u64), limit(1..100_u64)).prop_map(
+        |(rate_bps, (delay_ns, jitter, reorder), (loss, duplicate), queue_bytes, queue_packets)| {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -64,16 +65,16 @@ fn any_settings() -> impl Strategy<Value = DirectionSettings> {
                 reason = "test"
             )]
             let jitter_ns = (delay_ns as f64 * jitter) as u64;
-            DirectionSettings { rate_bps, delay_ns, jitter_ns, reorder, loss, queue_bytes, queue_packets }
+            DirectionSettings { rate_bps, delay_ns, jitter_ns, reorder, loss, duplicate, queue_bytes, queue_packets }
         },
     )
 }
 
-/// All that comes out, with the time it is due.
+/// All that comes out, with the time it is due; a packet that arrives twice is there twice.
 fn carry(link: &mut Link<usize>, coming: &Coming) -> Vec<(u64, Segment)> {
     for (index, (now, packet)) in coming.iter().enumerate() {
         let held = link.arrive(*now, *packet, index);
-        assert!(held <= packet.segments());
+        assert!(held <= 2 * packet.segments());
     }
     let mut out = Vec::new();
     while let Some(due) = link.next_due() {
@@ -122,7 +123,8 @@ proptest! {
         let offered: u64 = coming.iter().map(|(_, packet)| u64::from(packet.segments())).sum();
         prop_assert_eq!(told.packets_in, offered);
         prop_assert_eq!(told.packets_out, out.len() as u64);
-        prop_assert_eq!(told.packets_in, told.packets_out + told.dropped_queue_packets + told.dropped_loss_packets);
+        let dropped = told.dropped_queue_packets + told.dropped_loss_packets;
+        prop_assert_eq!(told.packets_in + told.duplicated_packets, told.packets_out + dropped);
         let bytes = |(_, (index, segment)): &(u64, Segment)| u64::from(coming[*index].1.segment_bytes(*segment));
         prop_assert_eq!(told.bytes_out, out.iter().map(bytes).sum::<u64>());
         prop_assert_eq!((told.queue_bytes, told.queue_packets, told.late_packets), (0, 0, 0));
@@ -133,14 +135,14 @@ proptest! {
         }
         order.sort_unstable();
         order.dedup();
-        prop_assert_eq!(order.len(), out.len());
+        prop_assert_eq!(order.len() as u64 + told.duplicated_packets, out.len() as u64);
         prop_assert!(told.queue_max_bytes <= settings.queue_bytes);
     }
 
     #[test]
     fn queue_and_rate_are_those_of_single_packets(settings in any_settings(), coming in any_coming()) {
         prop_assume!(settings.rate_bps.is_some());
-        let settings = DirectionSettings { loss: 0.0, jitter_ns: 0, ..settings };
+        let settings = DirectionSettings { loss: 0.0, duplicate: 0.0, jitter_ns: 0, ..settings };
         let rate = u128::from(settings.rate_bps.unwrap());
         let expected = model(&settings, &coming);
         let out = carry(&mut Link::new(settings, Rng::with_seed(1)), &coming);
@@ -197,6 +199,37 @@ fn lost_segments_are_cut_out_of_the_middle() {
     assert_eq!(told.packets_out + told.dropped_loss_packets, 40);
     assert!(told.dropped_loss_packets > 2, "{told:?}");
     assert!(out.iter().map(|(_, (_, segment))| segment).is_sorted());
+}
+
+#[test]
+fn a_packet_that_is_duplicated_comes_twice_in_a_row_and_is_never_out_of_order_for_it() {
+    for (reorder, jitter_ns) in [(false, 0), (false, 500_000), (true, 500_000)] {
+        let settings =
+            DirectionSettings { rate_bps: Some(20_000_000_000), duplicate: 0.2, reorder, jitter_ns, ..PLAIN };
+        let mut link = Link::new(settings, Rng::with_seed(5));
+        let out = carry(&mut link, &vec![(0, super_packet(40 * 1448, 1448))]);
+        let twice = out.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+        let told = link.report(0);
+        assert_eq!((twice, told.packets_out), (told.duplicated_packets, 40 + told.duplicated_packets));
+        assert!((2..20).contains(&twice), "{told:?}");
+        let mut order: Vec<Segment> = out.into_iter().map(|(_, segment)| segment).collect();
+        order.dedup();
+        let overtaken = (1..order.len()).filter(|at| order[..*at].iter().max() > order.get(*at)).count() as u64;
+        assert_eq!(told.reordered_packets, overtaken);
+        assert_eq!(overtaken > 0, reorder);
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_losses_and_delays_with_and_without_duplicates() {
+    let coming: Coming = (0..500).map(|index| (index * 10_000, Packet { bytes: 100, division: None })).collect();
+    let settings = DirectionSettings { loss: 0.1, jitter_ns: 500_000, reorder: true, ..PLAIN };
+    let plain = carry(&mut Link::new(settings, Rng::with_seed(5)), &coming);
+    let mut doubled =
+        carry(&mut Link::new(DirectionSettings { duplicate: 0.3, ..settings }, Rng::with_seed(5)), &coming);
+    assert!(doubled.len() > plain.len() + 50);
+    doubled.dedup();
+    assert_eq!(doubled, plain);
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub struct DirectionSettings {
     pub jitter_ns: u64,
     pub reorder: bool,
     pub loss: f64,
+    pub duplicate: f64,
     pub queue_bytes: u64,
     pub queue_packets: u64,
 }
@@ -103,8 +104,10 @@ fn check_direction(
         let expected = format!("at most delay_us, which is {}", asked.delay_us);
         return Err(refuse(&key("jitter_us"), asked.jitter_us, expected));
     }
-    if !(0.0..=1.0).contains(&asked.loss) {
-        return Err(refuse(&key("loss"), asked.loss, "a probability: 0 to 1"));
+    for (name, probability) in [("loss", asked.loss), ("duplicate", asked.duplicate)] {
+        if !(0.0..=1.0).contains(&probability) {
+            return Err(refuse(&key(name), probability, "a probability: 0 to 1"));
+        }
     }
     if let Some(bytes) = asked.queue_bytes
         && bytes < u64::from(mtu_bytes)
@@ -121,6 +124,7 @@ fn check_direction(
         jitter_ns: asked.jitter_us * 1000,
         reorder: asked.reorder,
         loss: asked.loss,
+        duplicate: asked.duplicate,
         queue_bytes: asked.queue_bytes.unwrap_or(u64::MAX),
         queue_packets: asked.queue_packets.unwrap_or(u64::MAX),
     })
@@ -143,14 +147,15 @@ mod tests {
 
     const GOOD: &str = r#"{"devices":[{"namespace":"/run/netns/a","name":"p"},{"namespace":"/run/netns/b","name":"p"}],
         "mtu_bytes":1500,"seed":42,"report_interval_us":100000,"directions":[
-        {"rate_bps":100000000,"delay_us":87500,"jitter_us":0,"reorder":false,"loss":0.0,"queue_bytes":1100000,
+        {"rate_bps":100000000,"delay_us":87500,"jitter_us":0,"reorder":false,"loss":0.0,"duplicate":0.25,"queue_bytes":1100000,
          "queue_packets":null},
-        {"rate_bps":null,"delay_us":0,"jitter_us":0,"reorder":false,"loss":0,"queue_bytes":null,"queue_packets":9}]}"#;
+        {"rate_bps":null,"delay_us":0,"jitter_us":0,"reorder":false,"loss":0,"duplicate":0,"queue_bytes":null,"queue_packets":9}]}"#;
 
     #[test]
     fn a_request_is_read() {
         let request = LinkRequest::parse(GOOD).unwrap();
         assert_eq!(request.directions[0].delay_ns, 87_500_000);
+        assert_eq!((request.directions[0].loss, request.directions[0].duplicate), (0.0, 0.25));
         assert_eq!(request.directions[0].queue_packets, u64::MAX);
         assert_eq!(request.directions[1].rate_bps, None);
         assert_eq!(request.directions[1].queue_packets, 9);
@@ -160,6 +165,7 @@ mod tests {
     fn what_is_wrong_is_named_with_what_is_there_and_what_should_be() {
         for (right, wrong, parts) in [
             ("\"loss\":0.0", "\"loss\":1.5", &["directions[0].loss", "1.5", "0 to 1"][..]),
+            ("\"duplicate\":0.25", "\"duplicate\":-0.1", &["directions[0].duplicate", "-0.1", "0 to 1"]),
             ("\"loss\":0.0", "\"loss\":\"no\"", &["directions[0].loss", "\"no\"", "f64"]),
             (
                 "\"jitter_us\":0",

@@ -11,7 +11,7 @@ pub struct Emulation {
     pub devices: [EmulatedDevice; 2],
     /// MTU of both devices: the largest IP packet.
     pub mtu_bytes: u32,
-    /// Of the random generators for loss and jitter.
+    /// Of the random generators for loss, jitter and duplicates.
     pub seed: u64,
     /// How often counters are told.
     pub report_interval_us: u64,
@@ -43,6 +43,8 @@ pub struct EmulatedDirection {
     pub reorder: bool,
     /// Probability that an IP packet is lost after its transmission, 0 to 1.
     pub loss: f64,
+    /// Probability that an IP packet that was not lost arrives twice, the second time right behind the first, 0 to 1.
+    pub duplicate: f64,
     /// Most bytes of IP packets that wait or are being transmitted; unlimited if absent.
     pub queue_bytes: Option<u64>,
     /// Most IP packets that wait or are being transmitted; unlimited if absent.
@@ -108,8 +110,11 @@ pub struct DirectionCounters {
     pub late_packets: u64,
     /// Latest handing over since the previous line, in µs after it was due.
     pub late_max_us: u64,
-    /// Packets handed over after one that had arrived behind them (RFC 4737).
+    /// Packets handed over after one that had arrived behind them (RFC 4737). A packet's second arrival counts in
+    /// `duplicated_packets` only.
     pub reordered_packets: u64,
+    /// Second arrivals of packets (RFC 5560), which `packets_out` counts, too, once they are handed over.
+    pub duplicated_packets: u64,
 }
 
 /// What goes in and comes out, as one document.

@@ -79,7 +79,7 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) ->
     Args:
         links: The emulated links, each with a name of its own.
         hosts: Their hosts; those that only a link names are built as well, but get no access.
-        seed: The campaign's; from it those of random loss and jitter are derived.
+        seed: The campaign's; from it those of random loss, jitter and duplicates are derived.
 
     Raises:
         LabError: It cannot be built here; the message says which command failed and what to do.

@@ -28,7 +28,7 @@ def emulation(layout: EmulatedLink, seed: int, namespaces: Path) -> dict[str, An
 
 
 def seed_of(campaign_seed: int, link: str) -> int:
-    """The seed of a link's random loss and jitter: the first 8 bytes of SHA-256 of "SEED/LINK"."""
+    """The seed of a link's loss, jitter and duplicates: the first 8 bytes of SHA-256 of "SEED/LINK"."""
     digest = sha256(f"{campaign_seed}/{link}".encode()).digest()
     return int.from_bytes(digest[:SEED_BYTES], "big")
 
@@ -40,6 +40,7 @@ def _direction(way: LinkDirection) -> dict[str, Any]:
         "jitter_us": way.jitter_ns // defaults.MICROSECOND_NS,
         "reorder": way.reorder,
         "loss": way.loss,
+        "duplicate": way.duplicate,
         "queue_bytes": queue_of(way),
         "queue_packets": way.queue_packets,
     }

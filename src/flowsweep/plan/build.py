@@ -84,6 +84,7 @@ def _direction(direction: DirectionTable) -> LinkDirection:
         jitter_ns=direction.jitter or 0,
         reorder=bool(direction.reorder),
         loss=direction.loss or 0.0,
+        duplicate=direction.duplicate or 0.0,
     )
 
 

@@ -10,7 +10,7 @@ from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_size
 
 HOSTS_OF_A_PATH = 2
-OF_PATHS_ONLY = ("delay", "jitter", "reorder", "loss", "queue_packets", "hops")
+OF_PATHS_ONLY = ("delay", "jitter", "reorder", "loss", "duplicate", "queue_packets", "hops")
 WAYS = ("forward", "backward")
 
 

@@ -36,8 +36,13 @@ class DirectionTable(Table):
     reorder: bool | None = key(
         "Whether jitter lets packets overtake each other; they stay in order if absent.", None
     )
-    loss: fields.Loss | None = key(
+    loss: fields.Chance | None = key(
         "Probability that a packet is lost, from 0 to below 1; none if absent.",
+        None,
+        examples=["0.1%", 0.001],
+    )
+    duplicate: fields.Chance | None = key(
+        "Probability that a packet arrives twice, if it is not lost, from 0 to below 1; none if absent.",
         None,
         examples=["0.1%", 0.001],
     )

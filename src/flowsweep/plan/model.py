@@ -45,6 +45,8 @@ class LinkDirection(Frozen):
     """Whether jitter lets packets overtake each other."""
     loss: float = 0.0
     """Probability that a packet is lost, from 0 to below 1."""
+    duplicate: float = 0.0
+    """Probability that a packet that is not lost arrives twice; of hops together, its further arrivals."""
 
 
 class Hop(Frozen):
@@ -81,7 +83,7 @@ class Link(Frozen):
         one, other = self.forward, self.backward
         if self.hops or one != other:
             return True
-        return bool(one.delay_ns or one.loss) or one.queue_packets is not None
+        return bool(one.delay_ns or one.loss or one.duplicate) or one.queue_packets is not None
 
     def direction(self, src: str, dst: str) -> LinkDirection | None:
         """What it does to packets from one host to another; None if it does not join them."""

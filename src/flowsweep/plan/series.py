@@ -17,4 +17,5 @@ def in_series(ways: Sequence[LinkDirection]) -> LinkDirection:
         jitter_ns=sum(way.jitter_ns for way in ways),
         reorder=any(way.reorder for way in ways),
         loss=1 - math.prod(1 - way.loss for way in ways),
+        duplicate=math.prod(1 + way.duplicate for way in ways) - 1,
     )

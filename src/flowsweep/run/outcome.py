@@ -127,6 +127,7 @@ LINKS_SCHEMA = pa.schema(
         pa.field("late_packets", pa.int64(), nullable=False),
         pa.field("late_max_us", pa.int64(), nullable=False),  # since the row before
         pa.field("reordered_packets", pa.int64(), nullable=False),
+        pa.field("duplicated_packets", pa.int64(), nullable=False),
     ]
 )
 

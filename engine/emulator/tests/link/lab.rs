@@ -29,6 +29,7 @@ pub const OPEN: EmulatedDirection = EmulatedDirection {
     jitter_us: 0,
     reorder: false,
     loss: 0.0,
+    duplicate: 0.0,
     queue_bytes: None,
     queue_packets: None,
 };
