@@ -31,8 +31,8 @@ ECHO_BYTES = 64
 PROBE_EVERY_NS = 10 * MILLISECOND_NS
 PROBE_TIMEOUT_NS = SECOND_NS
 PATH_TTL_MAX = 30
-PATH_SIZES_BYTES = (600, 720, 840, 960, 1080, 1200, 1320, 1440)
-"""From above what routers quote in an answer, 576 bytes, to what tunnels leave of an Ethernet frame."""
+PATH_SIZES_BYTES = (600, 680, 760, 840, 1240, 1280, 1320, 1360, 1400, 1440, 1480, 1500)
+"""Above what routers quote in an answer: 576 bytes; over IPv6 1232, so that only the later ones tell there."""
 PATH_PROBES = 32
 PATH_TRAINS = 20
 PATH_TRAIN_PACKETS = 100
@@ -79,6 +79,8 @@ QUEUE_MAX_BYTES = 1 << 31
 QUEUE_MAX_PACKETS = 10_000_000
 PROBE_SIZE_MIN_BYTES = 600
 """Routers quote up to 576 bytes of a packet (RFC 1812, 4.3.2.3): below, the answer grows with it."""
+PROBE_SIZE_LEAST_IPV6_BYTES = 1232
+"""Smaller ones are quoted whole: answers have 1280 bytes at most, 48 of them headers (RFC 4443, 2.4 (c))."""
 PROBE_SIZE_MAX_BYTES = 65_535
 PROBE_SIZES_MIN = 3
 PROBE_SIZES_MAX = 64

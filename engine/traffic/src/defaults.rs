@@ -101,6 +101,11 @@ pub const PATH_HOP_LIMIT: u8 = 64;
 pub const PROBE_LEAST_BYTES: u32 = 64;
 /// Smallest packet of a train: the IPv6 and UDP headers, and what tells packets apart.
 pub const TRAIN_LEAST_BYTES: u32 = 88;
+/// Smallest probe of a hop over IPv6. A router quotes as much of it as its answer of at most 1280 bytes has room for (RFC
+/// 4443, 2.4 (c)): the answer to a smaller one grows with it, and its time is one of the way back, too.
+pub const HOP_PROBE_LEAST_IPV6_BYTES: u32 = 1232;
+/// Fewer sizes of probes show nothing of a hop's capacity: it is said if there are no more.
+pub const HOP_SIZES_LEAST: usize = 4;
 /// Largest IP packet.
 pub const PACKET_MOST_BYTES: u32 = 65_535;
 /// Most sizes of probes.

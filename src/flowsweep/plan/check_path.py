@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.units import write_size
 
 
 def path_test_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
@@ -20,6 +22,12 @@ def path_test_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterat
             if name in file.groups:
                 message = f'found the group "{name}", expected a host: trains of several sources would mix'
                 yield Problem((*at, "paths", index, key), message, about)
+    useful = sum(size >= defaults.PROBE_SIZE_LEAST_IPV6_BYTES for size in sweep.sizes)
+    if sweep.ttl_max and useful < defaults.PROBE_SIZES_MIN and 6 in (sweep.family or ()):
+        least = write_size(defaults.PROBE_SIZE_LEAST_IPV6_BYTES)
+        message = f"found {useful} of {least} or more, expected at least {defaults.PROBE_SIZES_MIN}: "
+        reason = "IPv6 routers quote smaller probes whole, so that answers grow with them"
+        yield Problem((*at, "sizes"), message + reason, ((*at, "family"), *about))
     if sweep.streams and not sweep.trains:
         message = "has no effect without `trains`, whose result tells the rates to try; set `streams` to 0"
         yield Problem((*at, "streams"), message, ((*at, "trains"), *about))

@@ -11,7 +11,8 @@ class PathKeys(ProbeKeys):
 
     ttl_max: fields.HopLimit = key("Hops to look for; 0: none.", defaults.PATH_TTL_MAX)
     sizes: fields.ProbeSizes = key(
-        "Sizes of the probes of each hop, three at least: the time a byte more takes tells the capacity.",
+        "Sizes of the probes of each hop, three at least: the time a byte more takes tells the capacity. "
+        "Over IPv6 those below 1232 B are left out.",
         defaults.PATH_SIZES_BYTES,
         written=[units.write_size(size) for size in defaults.PATH_SIZES_BYTES],
         examples=[["600B", "1000B", "1400B"]],

@@ -31,10 +31,11 @@ pub fn probe_hops(
     if settings.ttl_max == 0 {
         return Ok(());
     }
-    let mtu = run.line.path_mtu().unwrap_or(PACKET_MOST_BYTES);
+    let most = run.line.path_mtu().unwrap_or(PACKET_MOST_BYTES);
+    let useful = run.line.probe_least_bytes()..=most;
     let mut prober = Prober::new(&Asked {
         hops: distance(run, secrets)?.unwrap_or(settings.ttl_max).min(settings.ttl_max),
-        sizes_bytes: settings.sizes_bytes.iter().copied().filter(|size_bytes| *size_bytes <= mtu).collect(),
+        sizes_bytes: settings.sizes_bytes.iter().copied().filter(|size_bytes| useful.contains(size_bytes)).collect(),
         probes: settings.probes,
         every_ns: microseconds_to_ns(settings.every_us),
         timeout_ns: microseconds_to_ns(settings.timeout_us),

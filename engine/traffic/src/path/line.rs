@@ -12,7 +12,7 @@ use wire::{OPENING_BYTES, Opening, Strangers};
 
 use crate::{
     Control, TrialError,
-    defaults::{PATH_BUFFER_BYTES, PATH_HOP_LIMIT, STOP_CHECK},
+    defaults::{HOP_PROBE_LEAST_IPV6_BYTES, PATH_BUFFER_BYTES, PATH_HOP_LIMIT, STOP_CHECK},
     meeting::{Met, count, wait_readable},
 };
 
@@ -62,6 +62,11 @@ impl Line {
     /// Bytes of the headers of each packet.
     pub fn headers_bytes(&self) -> u32 {
         if self.ipv6 { IPV6_HEADERS_BYTES } else { IPV4_HEADERS_BYTES }
+    }
+
+    /// Smallest IP packet of a probe whose answer is no longer than those of larger ones.
+    pub fn probe_least_bytes(&self) -> u32 {
+        if self.ipv6 { HOP_PROBE_LEAST_IPV6_BYTES } else { 0 }
     }
 
     /// Largest IP packet that this host's kernel would send, in bytes; absent if it does not say.

@@ -29,6 +29,7 @@ use wire::{Connected, Event, Granted, Meeting, PathSettings, Report, Role};
 use self::{line::Line, run::Run, sink::Secrets};
 use crate::{
     Control, Outbox, Task, TrialError,
+    defaults::HOP_SIZES_LEAST,
     host::Counters,
     meeting::{Terms, meet},
     samples::{Delivery, Log, Tabular},
@@ -70,15 +71,24 @@ pub fn carry_out(task: &Task<'_, PathSettings>, control: &Control, outbox: &dyn 
 fn remarks(task: &Task<'_, PathSettings>, line: &Line) -> Vec<String> {
     let settings = task.settings;
     let Some(mtu) = line.path_mtu().filter(|_| task.role == Role::Source) else { return Vec::new() };
-    let too_large = settings.sizes_bytes.iter().filter(|size_bytes| **size_bytes > mtu).count();
-    let sizes = (too_large > 0 && settings.ttl_max > 0).then(|| {
+    let least = line.probe_least_bytes();
+    let count = |is_meant: &dyn Fn(u32) -> bool| settings.sizes_bytes.iter().filter(|size| is_meant(**size)).count();
+    let with_hops = settings.ttl_max > 0;
+    let useful = count(&|size_bytes| size_bytes >= least);
+    let too_small = (with_hops && useful < HOP_SIZES_LEAST && useful < settings.sizes_bytes.len()).then(|| {
+        format!(
+            "{useful} sizes of probes are of {least} B or more: others, which IPv6 routers quote whole, are left out"
+        )
+    });
+    let too_large = count(&|size_bytes| size_bytes > mtu);
+    let too_large = (with_hops && too_large > 0).then(|| {
         format!("{too_large} sizes of probes are above the MTU of {mtu} B towards the sink: these are left out")
     });
     let trains = (settings.train_bytes > mtu && settings.trains > 0).then(|| {
         let asked = settings.train_bytes;
         format!("packets of trains are of {mtu} B in place of {asked}: that is the MTU towards the sink")
     });
-    sizes.into_iter().chain(trains).collect()
+    too_small.into_iter().chain(too_large).chain(trains).collect()
 }
 
 fn report<R: Tabular>(

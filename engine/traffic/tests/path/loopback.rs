@@ -13,7 +13,7 @@ use crate::support::{End, Measured, Packet, carry_through, connect, listen, sett
 fn hops_and_trains() -> PathSettings {
     PathSettings {
         ttl_max: 30,
-        sizes_bytes: vec![600, 1000, 1440],
+        sizes_bytes: vec![1240, 1340, 1440],
         probes: 4,
         trains: 2,
         train_packets: 50,
