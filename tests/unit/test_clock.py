@@ -1,10 +1,15 @@
 import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from fake_engine import FakeNetwork, access
 from flowsweep.defaults import CLOCK_EXCHANGES
 from flowsweep.errors import SessionError
-from flowsweep.hosts.clock import ClockExchange, ClockOffset, Clocks, offset_of
+from flowsweep.hosts.clock import SAME_CLOCK, ClockExchange, ClockOffset, Clocks, offset_of
+from flowsweep.hosts.messages import HostFacts
+from flowsweep.run.sessions import Patience, Sessions
 from virtual_time import VirtualTimeLoop
 
 MS = 1_000_000
@@ -68,3 +73,19 @@ def test_a_lost_session_is_no_estimate():
 
     with pytest.raises(SessionError, match="the session ended"):
         asyncio.run(Clocks().measure_offset(Lost()))
+
+
+def test_a_host_of_this_machine_has_the_controllers_clock_and_is_not_asked():
+    async def nothing(_: Mapping[str, HostFacts]) -> None:
+        pass
+
+    async def places() -> list[ClockOffset]:
+        accesses = {"a": access("a"), "b": replace(access("b"), shares_files=False)}
+        network = FakeNetwork(clocks={"a": 7 * MS, "b": 7 * MS})
+        sessions = Sessions(accesses, network.connect, lambda _: None, Patience(), nothing)
+        await sessions.open_all()
+        return [(await sessions.place(host, ask_clock=True)).clock for host in accesses]
+
+    near, far = asyncio.run(places())
+    assert near == SAME_CLOCK
+    assert (far.offset_ns, far.bound_ns >= 500) == (7 * MS, True)

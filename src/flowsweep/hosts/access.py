@@ -32,3 +32,8 @@ class HostAccess:
     listens: bool = True
     shares_files: bool = True
     """What the launcher starts sees this machine's files (local, a namespace): nothing has to be copied."""
+
+    @property
+    def shares_clock(self) -> bool:
+        """Its wall clock is the controller's: namespaces have no other (time_namespaces(7))."""
+        return self.shares_files

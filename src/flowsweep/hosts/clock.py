@@ -43,6 +43,10 @@ class ClockOffset:
         return replace(self, bound_ns=self.bound_ns + drift_ns, measured_ns=now_ns)
 
 
+SAME_CLOCK = ClockOffset(offset_ns=0, bound_ns=0, measured_ns=0)
+"""Of a host that reads the controller's own clock; it does not age."""
+
+
 class HostClock(Protocol):
     """Something that can ask a host for its clock, as `hosts.session.Session`."""
 

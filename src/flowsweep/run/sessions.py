@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flowsweep.defaults import RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.clock import ClockOffset, Clocks
+from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.run.engines import EngineSession, Place
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
@@ -66,8 +66,8 @@ class Sessions:
 
         Args:
             host: its name.
-            ask_clock: whether its clock is asked for again; else what was known when the session opened has
-                aged.
+            ask_clock: whether its clock is asked for again, if it is not this machine's; else what was known
+                when the session opened has aged.
 
         Raises:
             LaunchError, SessionError: it is lost, and could not be regained. Once a host was waited for in
@@ -81,9 +81,8 @@ class Sessions:
                 del self._sessions[host]
             await self._regain(host)
         elif ask_clock:
-            self._offsets[host] = await self._clocks.measure_offset(session)
-        clock = self._offsets[host].aged(time.monotonic_ns())
-        return Place(self._accesses[host], self._sessions[host], clock)
+            await self._ask_clock(host, session)
+        return Place(self._accesses[host], self._sessions[host], self._clock(host))
 
     async def close_all(self) -> None:
         """End every engine."""
@@ -95,12 +94,21 @@ class Sessions:
         session = await self._connector(self._accesses[host])
         try:
             facts = await session.describe(self._peers_of(host))
-            self._offsets[host] = await self._clocks.measure_offset(session)
+            await self._ask_clock(host, session)
         except (SessionError, asyncio.CancelledError):
             await session.close()
             raise
         self._sessions[host] = session
         return facts
+
+    async def _ask_clock(self, host: str, session: EngineSession) -> None:
+        if not self._accesses[host].shares_clock:
+            self._offsets[host] = await self._clocks.measure_offset(session)
+
+    def _clock(self, host: str) -> ClockOffset:
+        if self._accesses[host].shares_clock:
+            return SAME_CLOCK
+        return self._offsets[host].aged(time.monotonic_ns())
 
     def _peers_of(self, host: str) -> list[str]:
         """Where this host reaches the others: the routes to these addresses are among its facts."""
