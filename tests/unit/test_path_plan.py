@@ -47,7 +47,8 @@ def test_keys_reach_the_engine() -> None:
     """
     told = settings_of(parameters_of(more), "source", 0)
     assert told.model_dump(exclude={"type", "seed", "connect_timeout_us"}) == {
-        "ttl_max": 3, "sizes_bytes": [1240, 1300, 1400], "probes": 4, "every_us": 2_000, "timeout_us": 300_000,
+        "ttl_max": 3, "sizes_bytes": [1240, 1300, 1400], "probes": 4, "every_us": 2_000,
+        "timeout_us": 300_000,
         "trains": 3, "train_packets": 50, "train_bytes": 1200, "streams": 2, "stream_packets": 60,
         "stream_rates": 7, "deadline_us": 30_000_000, "family": 6,
     }  # fmt: skip
