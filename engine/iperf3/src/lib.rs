@@ -3,6 +3,7 @@
 //! Pure data: no sockets, no files, no clock. Nothing that a peer says is believed before it was checked against the
 //! bounds in [`limits`], and nothing is allocated by a number that it told.
 
+pub mod auth;
 mod cookie;
 mod datagram;
 mod error_code;
