@@ -31,11 +31,13 @@ from flowsweep.hosts.messages import (
     Start,
     Stop,
     Strangers,
+    UdpCounts,
+    UdpTest,
 )
 from flowsweep.hosts.session import PROTOCOL
 
 BYTES_PER_FLOW = 1_000_000
-PEERS = ("a", "b", "c", *(f"{side}{number}" for side in "st" for number in range(1, 13)))
+PEERS = ("a", "b", "c", "left", "right", *(f"{side}{number}" for side in "st" for number in range(1, 13)))
 KILLED = "the session ended, it was ended by SIGKILL"
 LATE_S = 9.0
 """As long as an engine may wait for the first bytes of all flows, all but a second."""
@@ -159,6 +161,8 @@ class FakeNetwork:
     """When it was told so, by the event loop's clock."""
     ends: dict[tuple[str, str], "FakeChannel"] = field(default_factory=dict)
     prepared: Counter[str] = field(default_factory=Counter)
+    carries_bps: int = 0
+    """What a path carries of the datagrams of one flow, whatever their rate; the rest is lost."""
     sessions: list["FakeSession"] = field(default_factory=list)
     on_silence: Callable[[], None] = lambda: None
     """Called when bytes should flow at a `silent` engine."""
@@ -280,7 +284,20 @@ class FakeChannel:
             "table_rows": {"samples": 1, "cpu": 2},
             "counters": {"Tcp.OutSegs": 9},
         }
+        if self.request is not None and isinstance(self.request.test, UdpTest):
+            counts = self._counts(self.request.test)
+            facts["flows"] = [flow.model_copy(update={"udp": counts}) for flow in said.flows]
         self.inbox.put_report(said.model_copy(update=facts))
+
+    def _counts(self, test: UdpTest) -> UdpCounts:
+        """A source sends its rate for as long as asked; a sink gets what the path carries of it."""
+        offered_bps = test.rate_bps or 0
+        rate_bps = offered_bps if self.role == "source" else min(offered_bps, self._network.carries_bps)
+        count = -(-rate_bps * (test.duration_us + test.pad_us) // (8_000_000 * test.length_bytes))
+        zeros = dict.fromkeys(
+            ("duplicates", "late", "loss_burst_max", "loss_bursts", "refused", "reordered"), 0
+        )
+        return UdpCounts(datagrams=count, reordering_extent_max=0, **zeros)
 
     def _finish_asking(self) -> None:
         """A source of questions has asked two, one of which was answered."""

@@ -50,6 +50,8 @@ SIGNIFICANCE = 0.05
 CONFIDENCE = 0.95
 LOSS_LIMIT = 0.001
 """A share of lost datagrams up to which a rate counts as carried."""
+OFFERED_SHARE_MIN = 0.95
+"""A source that sent less of a rate than this did not offer it, so that its path cannot have carried it."""
 EQUIVALENCE_MARGIN = 0.03
 """A relative change of goodput up to this much is of no practical effect, unless a person says otherwise."""
 
@@ -96,6 +98,7 @@ MTU_MIN_BYTES = 1280
 MTU_MAX_BYTES = 65_535
 LINK_RATE_MIN_BPS = 1_000
 RATE_MAX_BPS = 10**12
+RATE_RESOLUTION_MIN_BPS = 1_000
 CPU_MAX = 8_191
 PORT_MAX = 65_535
 REPEATS_MAX = 10_000

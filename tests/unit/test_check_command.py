@@ -67,3 +67,14 @@ family = 4"""
     assert told <= set(lines[at:])
     titles = ("rate", "pacing", "MSS", "DSCP", "no delay", "CPUs", "IP")
     assert not [line for line in lines[:at] if line.startswith(titles)]
+
+
+def test_a_search_says_where_it_looks_and_how_often(tmp_path, monkeypatch, capsys):
+    search = 'rate_search = { low = "10Mbit/s", high = "1Gbit/s", resolution = "5Mbit/s" }'
+    more = f'test = "udp"\ndirections = "both"\n{search}'
+    lines = checked(tmp_path, monkeypatch, capsys, sweep("highest", more, flows=2), repeats=3)
+    assert "trials 96 (2 points × 2 directions × 8 steps × 3 repeats)" in lines
+    assert (
+        "rate search 10.0 Mbit/s to 1.00 Gbit/s of all flows, to 5.00 Mbit/s, at most 0.100 % lost: "
+        "8 steps each" in lines
+    )

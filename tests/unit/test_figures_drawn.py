@@ -15,7 +15,7 @@ ONE_WAY = (("starlight", "sara"),)
 
 NOT_OF_A_TCP_GRID = (
     "line", "prediction", "offered", "jitter", "spacing", "shares", "hop_times", "hop_capacity", "trains",
-    "streams", "rtt_time", "rtt_ecdf", "rtt_size",
+    "streams", "rtt_time", "rtt_ecdf", "rtt_size", "rate_search",
 )  # fmt: skip
 
 

@@ -1,13 +1,13 @@
 import asyncio
 from collections import Counter
-from datetime import datetime
 
 import pytest
 
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
 from flowsweep.errors import LaunchError
-from flowsweep.run.conductor import Conditions, Earlier, run_campaign
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.earlier import Earlier
 from flowsweep.run.end import Deadlines
 from flowsweep.run.events import (
     CampaignEvent,
@@ -18,34 +18,11 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
 )
-from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import Slot, slot_duration_ns
+from run_support import ListRecorder
 
 HOSTS = {name: access(name) for name in "ab"}
-
-
-class ListRecorder:
-    """Keeps everything in memory."""
-
-    def __init__(self) -> None:
-        self.facts: list[dict[str, dict[str, object]]] = []
-        self.begun: list[tuple[str, int]] = []
-        self.outcomes: list[TrialOutcome] = []
-
-    def hosts(self, facts: dict[str, dict[str, object]]) -> None:
-        self.facts.append(facts)
-
-    def started(self, trial_id: str, attempt: int, at: datetime) -> None:
-        assert at.tzinfo is not None
-        self.begun.append((trial_id, attempt))
-
-    def finished(self, outcome: TrialOutcome) -> None:
-        self.outcomes.append(outcome)
-
-    @property
-    def statuses(self) -> list[str]:
-        return [outcome.record.status for outcome in self.outcomes]
 
 
 def campaign(trials: int) -> list[Slot]:

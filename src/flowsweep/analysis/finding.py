@@ -6,7 +6,7 @@ from typing import Literal
 FindingKind = Literal[
     "plateau", "dip", "effect", "direction", "flows", "congestion", "duration", "slow_start", "variation",
     "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
-    "path", "available", "loss", "broken", "share", "latency", "message_size",
+    "path", "available", "rate", "loss", "broken", "share", "latency", "message_size",
 ]  # fmt: skip
 """What a finding is about."""
 
@@ -15,7 +15,7 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 
 FigureKind = Literal[
     "plane", "line", "prediction", "product", "per_flow", "time_series", "ecdf", "cpu", "limits", "duration",
-    "effects", "offered", "jitter", "spacing",
+    "effects", "offered", "jitter", "spacing", "rate_search",
     "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf", "rtt_size",
 ]  # fmt: skip
 

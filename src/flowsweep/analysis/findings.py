@@ -12,6 +12,7 @@ from flowsweep.analysis.observations import Observations, Row, observations
 from flowsweep.analysis.path import path_questions, path_windows
 from flowsweep.analysis.plateau import plateau_questions
 from flowsweep.analysis.question import Question
+from flowsweep.analysis.rate_search import rate_search_questions
 from flowsweep.analysis.repeats import repeat_questions
 from flowsweep.analysis.rtt_questions import rtt_questions
 from flowsweep.analysis.share_questions import share_questions
@@ -38,7 +39,8 @@ def findings(
         anywhere, the probability of any false claim is at most 5 % (Holm 1979, A simple sequentially
         rejective multiple test procedure, Scandinavian Journal of Statistics 6). Methods: docs/findings.md.
     """
-    comparable = observations(summary)
+    # What a search tries next follows from what came before: its trials are no sample of anything.
+    comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])
     told = within_trials(tables, summary) if tables is not None and comparable else None
     windows = path_windows(summary)
     questions = [
@@ -47,6 +49,7 @@ def findings(
         for question in _questions(observed, told=told, windows=windows, margin=margin)
     ]
     questions += path_questions(summary)
+    questions += rate_search_questions(summary)
     questions += broken_questions(summary)
     questions += rtt_questions(summary)
     return tuple(sorted(decided(questions), key=_importance))
@@ -144,7 +147,7 @@ def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, s
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "broken", "path", "available", "loss", "latency", "message_size", "verdict", "plateau", "share",
+    "broken", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau", "share",
     "dip", "effect", "flows", "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
@@ -152,7 +155,7 @@ _KINDS: tuple[FindingKind, ...] = (
 
 _RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
 _HEADLINES: tuple[FindingKind, ...] = (
-    "broken", "path", "available", "loss", "latency", "message_size", "verdict", "plateau",
+    "broken", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
 )  # fmt: skip
 """What a person came for: told before the rest unless undecided, tested or not."""
 

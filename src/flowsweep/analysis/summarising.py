@@ -44,6 +44,7 @@ FURTHER_COLUMNS = (
     *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS, *DATAGRAM_COLUMNS,
     "companions", *FAIRNESS_COLUMNS,
     *RTT_COLUMNS,
+    "rate_search_loss_max", "rate_carried",
 )  # fmt: skip
 
 _BULK_TESTS = ("tcp", "udp")

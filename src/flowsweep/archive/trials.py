@@ -47,6 +47,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("rate_bps", pa.int64()),
         pa.field("rate_sum_bps", pa.int64()),
         pa.field("spacing_ns", pa.int64()),
+        pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
         pa.field("gso", pa.bool_()),
         pa.field("gro", pa.bool_()),
         pa.field("pacing_rate_bps", pa.int64()),
@@ -75,6 +76,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("failure_phase", pa.string()),
         pa.field("failure_host", pa.string()),
         pa.field("failure_kind", pa.string()),
+        pa.field("rate_carried", pa.bool_()),  # of such a step that is whole
         pa.field("clock_bound_ns", pa.int64()),  # largest of all hosts; null where there is a single sink
         pa.field("strangers", pa.int64()),  # all ends
         pa.field("sample_rows_lost", pa.int64()),
@@ -140,6 +142,8 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "companions": tuple(dict.fromkeys(companion.name for companion in trial.companions)),
         "path_rate_bps": path_rate_bps(links, trial.pairs),
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs),
+        "rate_search_loss_max": None if trial.search is None else trial.search.loss_max,
+        "rate_carried": record.carried,
         "status": record.status,
         "error": None if failure is None else str(failure),
         "failure_phase": None if failure is None else failure.phase,

@@ -20,7 +20,8 @@ from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
 from flowsweep.report.headline import emulation_marks, highest_goodputs
-from flowsweep.run.conductor import Conditions, Earlier, run_campaign
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.earlier import Earlier
 from flowsweep.run.observer import PathObserver
 from flowsweep.schedule import schedule
 from flowsweep.wording import counted
@@ -69,9 +70,9 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
         LabError, LaunchError, SessionError: hosts cannot be had; nothing ran.
         ArchiveError: the archive cannot be written; what is in it stays.
     """
-    earlier = Earlier(done=_whole_trials(writer), attempts=writer.attempts)
+    earlier = _earlier(writer)
     slots = schedule(plan, writer.seed)
-    if any(trial.trial_id not in earlier.done for slot in slots for trial in slot.trials):
+    if any(earlier.next_step(slot)[1] is not None for slot in slots):
         with _hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
             conditions = Conditions(paths=paths)
             stopper.run(
@@ -102,6 +103,13 @@ def tell_the_end(folder: Path) -> int:
 def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
     kept = f"{counted(len(writer.records), 'finished trial')} kept in {writer.folder}"
     typer.echo(f"{beginning}{kept}\n{advice}", err=True)
+
+
+def _earlier(writer: ArchiveWriter) -> Earlier:
+    done = _whole_trials(writer)
+    judged = {name: record.carried for name, record in writer.records.items() if name in done}
+    carried = {name: word for name, word in judged.items() if word is not None}
+    return Earlier(done=done, attempts=writer.attempts, carried=carried)
 
 
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """`flowsweep check`: what a plan would run, how long it takes, and what is worth knowing before."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from rich.table import Table
 
 from flowsweep.cli.app import app
 from flowsweep.plan import Plan, load_plan, parse_overrides
-from flowsweep.plan.model import Asking, Background, Group, PathProbing, Probe, Sweep
+from flowsweep.plan.model import Asking, Background, Group, PathProbing, Probe, RateSearch, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.wording import (
@@ -20,6 +21,7 @@ from flowsweep.wording import (
     direction,
     format_duration,
     format_rate,
+    format_share,
     format_size,
     hosts_of_groups,
     link_words,
@@ -76,10 +78,15 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
 
 def _product(points: Sequence[Point], repeats: int) -> str:
     """Say where the number of trials comes from: "9 points × 2 directions × 3 repeats"."""
-    one_way = sum(point.directions == "one" for point in points)
-    terms = [counted(one_way, "point")] if one_way else []
-    if both_ways := len(points) - one_way:
-        terms.append(f"{counted(both_ways, 'point')} × 2 directions")
+    alike = Counter(
+        (point.directions != "one", 1 if point.search is None else point.search.trials) for point in points
+    )
+    terms = [
+        counted(count, "point")
+        + (" × 2 directions" if both else "")
+        + (f" × {steps} steps" if steps > 1 else "")
+        for (both, steps), count in sorted(alike.items())
+    ]
     grid = f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]
     return f"{grid} × {counted(repeats, 'repeat')}"
 
@@ -109,6 +116,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         *_congestion_rows(sweep),
         ("duration", _durations(sweep)),
         ("interval", format_duration(sweep.interval_ns)),
+        *([] if sweep.rate_search is None else [("rate search", _search(sweep.rate_search))]),
         *_set_rows(sweep),
         *_beside_rows(sweep),
     ]
@@ -153,6 +161,13 @@ def _probing_rows(probing: PathProbing) -> list[Row]:
         ("trains", f"{probing.trains} of {counted(probing.train_packets, 'packet')}"),
         ("streams", f"{probing.streams} of {counted(probing.stream_packets, 'packet')} {at_each}"),
     ]
+
+
+def _search(search: RateSearch) -> str:
+    bounds = f"{format_rate(search.low_bps)} to {format_rate(search.high_bps)} of all flows"
+    resolution = format_rate(search.resolution_bps)
+    steps = counted(search.trials, "step")
+    return f"{bounds}, to {resolution}, at most {format_share(search.loss_max)} lost: {steps} each"
 
 
 def _beside_rows(sweep: Sweep) -> list[Row]:

@@ -11,6 +11,7 @@ from flowsweep.figures.path_hops import drawn_hops
 from flowsweep.figures.path_trains import drawn_trains
 from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes, drawn_predictions
 from flowsweep.figures.product import drawn_products
+from flowsweep.figures.rate_search import drawn_rate_searches
 from flowsweep.figures.rtt import drawn_round_trips
 from flowsweep.figures.rtt_size import drawn_sizes
 from flowsweep.figures.shares import drawn_shares
@@ -19,6 +20,7 @@ from flowsweep.figures.time_series import drawn_time_series
 
 _DRAWERS = (
     drawn_effects,
+    drawn_rate_searches,
     drawn_offered,
     drawn_spacings,
     drawn_shares,

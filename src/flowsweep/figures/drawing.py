@@ -20,6 +20,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "rtt_ecdf": "Distribution of round-trip times",
     "rtt_size": "Round-trip time against the size of a message",
     "effects": "What makes a difference",
+    "rate_search": "Search for the highest rate",
     "offered": "Goodput and loss against the rate that was asked for",
     "jitter": "Jitter and delay variation against the rate",
     "spacing": "Gaps between datagrams",

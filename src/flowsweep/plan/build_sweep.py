@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from flowsweep import defaults
 from flowsweep.plan.companion_keys import BackgroundTable
-from flowsweep.plan.model import Asking, Background, Echo, Path, PathProbing, Probe, Sweep
+from flowsweep.plan.model import Asking, Background, Echo, Path, PathProbing, Probe, RateSearch, Sweep
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
 
 ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
@@ -67,9 +67,19 @@ def _udp(sweep: SweepTable) -> dict[str, Any]:
     return {
         "rate_sum_bps": _set(sweep.rate_sum),
         "spacing_ns": _set(sweep.spacing),
+        "rate_search": _rate_search(sweep),
         "gso": tuple(sweep.gso),
         "gro": tuple(sweep.gro),
     }
+
+
+def _rate_search(sweep: SweepTable) -> RateSearch | None:
+    asked = sweep.rate_search
+    if asked is None:
+        return None
+    return RateSearch(
+        low_bps=asked.low, high_bps=asked.high, resolution_bps=asked.resolution, loss_max=asked.loss_max
+    )
 
 
 def _asking(sweep: SweepTable) -> Asking:

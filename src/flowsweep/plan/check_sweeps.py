@@ -11,6 +11,7 @@ from flowsweep.plan.check_path import path_test_problems
 from flowsweep.plan.check_rtt import rtt_problems
 from flowsweep.plan.check_udp import udp_problems
 from flowsweep.plan.companion_keys import CompanionKeys
+from flowsweep.plan.halving import halvings
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweep_table import SweepTable, sweep_name
@@ -143,4 +144,10 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
 def _trial_count(sweep: SweepTable) -> int:
     no_axes = CompanionKeys.model_fields
     axes = [values for name, values in sweep if name not in no_axes and isinstance(values, list) and values]
-    return math.prod(len(axis) for axis in axes) * (1 if sweep.directions == "one" else 2)
+    search = sweep.rate_search
+    steps = (
+        halvings(search.low, search.high, search.resolution)
+        if search is not None and search.low < search.high
+        else 1
+    )
+    return math.prod(len(axis) for axis in axes) * steps * (1 if sweep.directions == "one" else 2)

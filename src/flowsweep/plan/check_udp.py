@@ -8,7 +8,7 @@ from flowsweep.plan.sweep_table import SweepTable
 from flowsweep.units import write_rate, write_size
 from flowsweep.wording import counted
 
-PACES = ("rate", "rate_sum", "spacing")
+PACES = ("rate", "rate_sum", "spacing", "rate_search")
 """Keys that say how fast a source sends; at most one of them."""
 
 
@@ -23,6 +23,7 @@ def udp_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator[P
     if sweep.test != "udp":
         return
     yield from _pace_problems(sweep, flows, at)
+    yield from _search_problems(sweep, flows, at)
     for index, length in enumerate(sweep.length or ()):
         if defaults.DATAGRAM_MIN_BYTES <= length <= defaults.DATAGRAM_MAX_BYTES:
             continue
@@ -43,3 +44,32 @@ def _pace_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator
             "1bit/s per flow"
         )
         yield Problem((*at, "rate_sum"), message, about=((*at, "flows"), (*at, "paths"), (*at, "pairs")))
+
+
+def _search_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator[Problem]:
+    search, here = sweep.rate_search, (*at, "rate_search")
+    if search is None:
+        return
+    if sweep.directions == "simultaneous":
+        message = (
+            'found beside directions = "simultaneous", expected "one" or "both": each has a rate of its own'
+        )
+        yield Problem(here, message, about=((*at, "directions"), (*at, "test")))
+    low, high = (*here, "low"), (*here, "high")
+    if search.low < max(flows):
+        message = (
+            f"found {write_rate(search.low)} for {counted(max(flows), 'flow')}, expected at least 1bit/s each"
+        )
+        yield Problem(low, message, about=((*at, "flows"), (*at, "paths"), (*at, "pairs")))
+    if search.high <= search.low:
+        yield Problem(
+            high,
+            f"found {write_rate(search.high)}, expected more than `low`, {write_rate(search.low)}",
+            (low,),
+        )
+    elif search.resolution > search.high - search.low:
+        message = (
+            f"found {write_rate(search.resolution)}, expected no more than from `low` to `high`, "
+            f"{write_rate(search.high - search.low)}"
+        )
+        yield Problem((*here, "resolution"), message, about=(low, high))

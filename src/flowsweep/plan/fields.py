@@ -180,6 +180,7 @@ IcmpInterval = Annotated[int, Reader(_read_icmp_interval, _ICMP_INTERVAL.schema)
 Chance = Annotated[float, probability()]
 Mtu = Annotated[int, size(defaults.MTU_MIN_BYTES, defaults.MTU_MAX_BYTES)]
 Rate = Annotated[int, rate(1)]
+RateResolution = Annotated[int, rate(defaults.RATE_RESOLUTION_MIN_BPS)]
 LinkRate = Annotated[int, rate(defaults.LINK_RATE_MIN_BPS)]
 Name = Annotated[str, Reader(_read_name, {"type": "string", "pattern": f"^{NAME_PATTERN}$"})]
 Members = Annotated[

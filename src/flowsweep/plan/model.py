@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from flowsweep import defaults
 from flowsweep.plan.groups import members
+from flowsweep.plan.halving import halvings
 
 Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
@@ -161,6 +162,22 @@ class Probe(Frozen):
     poisson: bool
 
 
+class RateSearch(Frozen):
+    """A search for the highest rate that is carried: payload of all flows of a trial together."""
+
+    low_bps: int
+    high_bps: int
+    resolution_bps: int
+    """The two rates that a search ends between are no further apart."""
+    loss_max: float
+    """The largest share of lost datagrams with which a rate counts as carried."""
+
+    @property
+    def trials(self) -> int:
+        """How many it takes, whatever they tell."""
+        return halvings(self.low_bps, self.high_bps, self.resolution_bps)
+
+
 class Background(Frozen):
     """`[[sweep.background]]`: traffic beside each trial."""
 
@@ -213,7 +230,8 @@ class Sweep(Frozen):
     mode: tuple[Literal["copy", "zerocopy", "discard"], ...]
     rate_sum_bps: tuple[int, ...] | None = None
     spacing_ns: tuple[int, ...] | None = None
-    """At most one of these and `rate_bps`."""
+    """At most one of these, `rate_bps` and `rate_search`."""
+    rate_search: RateSearch | None = None
     gso: tuple[bool, ...] = (True,)
     gro: tuple[bool, ...] = (True,)
     echo: tuple[Echo, ...] = ("auto",)

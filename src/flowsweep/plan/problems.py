@@ -13,6 +13,7 @@ from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweep_table import PathTable, SweepTable
 from flowsweep.plan.table import Table
+from flowsweep.plan.udp_keys import RateSearchTable
 from flowsweep.wording import counted
 
 KeyPath = tuple[str | int, ...]
@@ -82,6 +83,8 @@ def _translated(details: ErrorDetails, document: dict[str, Any]) -> Problem:
 def _missing(path: KeyPath) -> str:
     if "background" in path:
         return "missing: what this traffic is called in the results"
+    if "rate_search" in path:
+        return 'missing: a search is { low = "RATE", high = "RATE", resolution = "RATE" }'
     return 'missing: a path is { from = "HOST", to = "HOST" }'
 
 
@@ -156,5 +159,7 @@ def _model_within_sweep(keys: Sequence[str | int]) -> type[Table]:
             return PathTable
         case (int(), "background", *_):
             return BackgroundTable
+        case (int(), "rate_search", *_):
+            return RateSearchTable
         case _:
             return SweepTable

@@ -1,7 +1,27 @@
 """Keys that a sweep of test = "udp" has beside those of all bulk transfers."""
 
+from pydantic import Field
+
+from flowsweep import defaults
 from flowsweep.plan import fields
 from flowsweep.plan.table import Table, key
+
+
+class RateSearchTable(Table):
+    """Where to look for the highest rate that is carried, by halving; rates are of payload of all flows."""
+
+    low: fields.Rate = Field(description="The lowest rate that is tried.", examples=["10Mbit/s"])
+    high: fields.Rate = Field(description="The highest rate that is tried.", examples=["1Gbit/s"])
+    resolution: fields.RateResolution = Field(
+        description="How far apart the highest rate that is carried and the lowest that is not may be.",
+        examples=["5Mbit/s"],
+    )
+    loss_max: fields.Chance = key(
+        "The largest share of lost datagrams with which a rate counts as carried.",
+        defaults.LOSS_LIMIT,
+        written=defaults.LOSS_LIMIT,
+        examples=["0.1%"],
+    )
 
 
 class UdpKeys(Table):
@@ -16,6 +36,11 @@ class UdpKeys(Table):
         "From the beginning of a datagram to that of the flow's next one, in place of a rate.",
         None,
         examples=["120us", ["12us", "24us"]],
+    )
+    rate_search: RateSearchTable | None = key(
+        "Search for the highest rate at which few datagrams are lost, in place of a rate.",
+        None,
+        examples=[{"low": "10Mbit/s", "high": "1Gbit/s", "resolution": "5Mbit/s"}],
     )
     gso: fields.Axis[bool] = key(
         "Have the kernel cut large buffers into datagrams (UDP_SEGMENT), where it can.", [True], written=True

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -12,6 +12,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts, Progress
 from flowsweep.hosts.opening import open_session
 from flowsweep.run.attempt import Attempt
+from flowsweep.run.earlier import Earlier
 from flowsweep.run.end import Deadlines
 from flowsweep.run.engines import Place
 from flowsweep.run.events import (
@@ -26,20 +27,10 @@ from flowsweep.run.outcome import Recorder, Status, TrialOutcome
 from flowsweep.run.results import simultaneous, unreachable
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.trial import ProgressListener, run_trial
-from flowsweep.schedule import Slot, Trial, slot_duration_ns
+from flowsweep.schedule import Slot, Trial, followed, slot_duration_ns
 
 _BITS_PER_BYTE = 8
 _SECOND_US = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """What the archive of a campaign that is gone on with has already."""
-
-    done: Collection[str] = frozenset()
-    """Ids of the trials that need not run again."""
-    attempts: Mapping[str, int] = field(default_factory=dict)
-    """How many attempts were begun, by trial id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +55,7 @@ async def run_campaign(
 ) -> Counter[Status]:
     """Run what is not done yet, in order. A trial that fails is recorded, and the campaign goes on.
 
-    A slot of which one trial is missing runs as a whole: its trials are about each other.
+    A search runs in the place of its slot, step by step; one that has a step that is not whole ends there.
 
     When cancelled (Ctrl-C), the running trial is stopped and not recorded as finished; an attempt that is
     being recorded is recorded to the end.
@@ -108,7 +99,8 @@ class _Conductor:
     ) -> None:
         self._sessions = sessions
         self._recorder = recorder
-        self._done = earlier.done
+        self._earlier = earlier
+        self._carried = dict(earlier.carried)
         self._attempts = Counter(earlier.attempts)
         self._events = events
         self._deadlines = conditions.deadlines
@@ -116,18 +108,29 @@ class _Conductor:
         self._tally: Counter[Status] = Counter()
 
     async def run(self, slots: Sequence[Slot]) -> Counter[Status]:
-        left = [slot for slot in slots if any(trial.trial_id not in self._done for trial in slot.trials)]
-        trials = sum(len(slot.trials) for slot in slots)
-        number = trials - sum(len(slot.trials) for slot in left)
-        left_ns = sum(map(slot_duration_ns, left))
+        ahead = [(slot, *self._earlier.next_step(slot)) for slot in slots]
+        trials = sum(slot.trial_count for slot in slots)
+        number = sum(done * len(slot.trials) for slot, done, _ in ahead)
+        left_ns = sum((slot.steps - done) * slot_duration_ns(slot) for slot, done, _ in ahead)
         self._events(CampaignStarted(trials, number, left_ns))
-        for slot in left:
-            await self._run_slot(slot, number + 1, left_ns)
-            number += len(slot.trials)
-            left_ns -= slot_duration_ns(slot)
+        for slot, done, first in ahead:
+            step = first
+            for _ in range(done, slot.steps):
+                # A search that could not go on leaves the numbers of its other steps out.
+                if step is not None:
+                    step = await self._run_step(slot, step, number + 1, left_ns)
+                number += len(slot.trials)
+                left_ns -= slot_duration_ns(slot)
         return self._tally
 
-    async def _run_slot(self, slot: Slot, number: int, left_ns: int) -> None:
+    async def _run_step(self, slot: Slot, step: Slot, number: int, left_ns: int) -> Slot | None:
+        """Run what is next in the place of a slot; returns what is to follow in it, if anything can."""
+        outcomes = await self._run_slot(step, number, left_ns)
+        told = {one.record.trial_id: one.record.carried for one in outcomes}
+        self._carried.update((name, carried) for name, carried in told.items() if carried is not None)
+        return None if slot.search is None or None in told.values() else followed(slot, self._carried)[1]
+
+    async def _run_slot(self, slot: Slot, number: int, left_ns: int) -> Sequence[TrialOutcome]:
         """Get the sessions, run the slot's trials together, record them."""
         places = await self._places(slot)
         attempts = [
@@ -140,8 +143,10 @@ class _Conductor:
             outcomes = await asyncio.gather(
                 *(self._run_attempt(attempt, places, start_line) for attempt in attempts)
             )
-        for outcome in simultaneous(outcomes):
+        settled = simultaneous(outcomes)
+        for outcome in settled:
             await self._record(outcome)
+        return settled
 
     async def _places(self, slot: Slot) -> dict[str, Place] | LaunchError | SessionError:
         """All hosts of a slot, or why one is not to be had. Clocks are asked where sources start together."""

@@ -92,6 +92,8 @@ class TrialRecord(BaseModel):
     sinks: tuple[End, ...]
     companions: tuple[CompanionRecord, ...] = ()
     """In the order of the trial's."""
+    carried: bool | None = None
+    """Of a whole step of a search: whether its rate was offered and no more than the limit was lost."""
 
 
 COUNTERS_SCHEMA = pa.schema(

@@ -19,6 +19,7 @@ from flowsweep.run.outcome import (
     TrialRecord,
 )
 from flowsweep.run.pair import Pair
+from flowsweep.run.search_step import carried
 from flowsweep.run.shortfall import cause_of, shortfall
 
 
@@ -42,8 +43,10 @@ def outcome_of(
         failure, status = cause_of(failure, pairs), "failed"
     companions = [companion.pair for companion in beside]
     data = data_of(pairs, companions)
+    record = _record(attempt, status, failure, pairs, companions)
+    judged = carried(attempt.trial, data.flows) if status == "ok" else None
     return TrialOutcome(
-        _record(attempt, status, failure, pairs, companions),
+        record.model_copy(update={"carried": judged}),
         samples=data.samples,
         flows=data.flows,
         cpu=data.cpu,

@@ -12,6 +12,7 @@ from flowsweep.schedule.parameters import (
 )
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.planned import planned_links, planned_trials
+from flowsweep.schedule.rate_search import at_rate, first_rate_bps, followed, next_rate_bps
 from flowsweep.schedule.remarks import remarks
 from flowsweep.schedule.trial import Companion, Slot, Trial
 
@@ -26,8 +27,12 @@ __all__ = [
     "TcpParameters",
     "Trial",
     "UdpParameters",
+    "at_rate",
     "estimate",
     "expand",
+    "first_rate_bps",
+    "followed",
+    "next_rate_bps",
     "path_mtu_bytes",
     "path_rate_bps",
     "planned_links",

@@ -7,6 +7,7 @@ from flowsweep import defaults
 from flowsweep.plan.groups import HostPair
 from flowsweep.plan.model import Link
 from flowsweep.schedule.parameters import AnyParameters, PathParameters, RttParameters, UdpParameters
+from flowsweep.schedule.rate_search import at_rate
 from flowsweep.schedule.trial import Slot, Trial
 
 
@@ -27,18 +28,23 @@ def estimate(slots: Iterable[Slot], links: Sequence[Link]) -> Estimate:
     """Estimate what slots will take over the links of a lab, if there is one."""
     trials = duration_ns = total_bytes = unbounded = 0
     for slot in slots:
-        trials += len(slot.trials)
-        duration_ns += slot_duration_ns(slot)
+        trials += slot.trial_count
+        duration_ns += slot_duration_ns(slot) * slot.steps
         for trial in slot.trials:
-            bound = _bytes_at_most(trial, links)
-            unbounded += bound is None
-            total_bytes += bound or 0
+            bound = _bytes_at_most(_largest(trial), links)
+            unbounded += slot.steps if bound is None else 0
+            total_bytes += (bound or 0) * slot.steps
     return Estimate(trials, duration_ns, None if unbounded else total_bytes, unbounded)
 
 
 def slot_duration_ns(slot: Slot) -> int:
-    """Return how long a slot occupies its hosts."""
+    """Return how long a slot occupies its hosts; of a search, each step of it."""
     return max(_span_ns(trial) for trial in slot.trials) + defaults.TRIAL_OVERHEAD_NS
+
+
+def _largest(trial: Trial) -> Trial:
+    """The step of its search that sends most, if it is one of a search."""
+    return trial if trial.search is None else at_rate(trial, trial.search.high_bps)
 
 
 def _span_ns(trial: Trial) -> int:

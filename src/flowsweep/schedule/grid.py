@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from flowsweep import defaults
 from flowsweep.plan.groups import host_pairs
-from flowsweep.plan.model import Directions, Plan, Sweep
+from flowsweep.plan.model import Directions, Plan, RateSearch, Sweep
 from flowsweep.schedule.companions import Beside, beside_of
 from flowsweep.schedule.parameters import (
     AnyParameters,
@@ -17,6 +17,7 @@ from flowsweep.schedule.parameters import (
     Test,
     UdpParameters,
 )
+from flowsweep.schedule.rate_search import first_rate_bps
 from flowsweep.schedule.trial import Trial
 
 
@@ -36,6 +37,8 @@ class Point:
     """Window per flow times flows, or the sum, as the plan has it; several if the cap made them equal."""
     window_capped: bool
     beside: Beside | None = None
+    search: RateSearch | None = None
+    """Its parameters have the first rate."""
 
     def trials(self, repeat: int) -> tuple[Trial, ...]:
         """Return the trials that measure this point once: one for each direction, as the path says first."""
@@ -53,6 +56,7 @@ class Point:
                 parameters=self.parameters,
                 window_sums_asked_bytes=self.window_sums_asked_bytes,
                 window_capped=self.window_capped,
+                search=self.search,
             )
             for way in ways
         )
@@ -115,6 +119,7 @@ def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
                 window_sums_asked_bytes=window.sums_asked_bytes,
                 window_capped=window.capped,
                 beside=beside,
+                search=sweep.rate_search,
             )
 
 
@@ -199,11 +204,9 @@ def _paces(sweep: Sweep, flows: int) -> Axis:
     """Work out the pace of one of some flows for every rate, sum of rates, or spacing of the sweep."""
     if sweep.spacing_ns is not None:
         return [{"rate_bps": None, "spacing_ns": spacing_ns} for spacing_ns in sweep.spacing_ns]
-    if sweep.rate_sum_bps is not None:
-        return [
-            {"rate_bps": asked // flows, "spacing_ns": None, "rate_sum_bps": asked}
-            for asked in sweep.rate_sum_bps
-        ]
+    sums = sweep.rate_sum_bps if sweep.rate_search is None else (first_rate_bps(sweep.rate_search),)
+    if sums is not None:
+        return [{"rate_bps": asked // flows, "spacing_ns": None, "rate_sum_bps": asked} for asked in sums]
     return [{"rate_bps": rate_bps, "spacing_ns": None} for rate_bps in sweep.rate_bps]
 
 

@@ -15,7 +15,11 @@ def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
         plan = Plan.model_validate(stored_plan)
     except ValidationError:
         return None
-    return plan.campaign.repeats * sum(len(point.trials(repeat=1)) for point in expand(plan))
+    each = (
+        len(point.trials(repeat=1)) * (1 if point.search is None else point.search.trials)
+        for point in expand(plan)
+    )
+    return plan.campaign.repeats * sum(each)
 
 
 def planned_links(stored_plan: Mapping[str, Any]) -> tuple[Link, ...]:

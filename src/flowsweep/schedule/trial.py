@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from flowsweep import defaults
 from flowsweep.plan.groups import HostPair, host_pairs
+from flowsweep.plan.model import RateSearch
 from flowsweep.schedule.parameters import AnyParameters, Test
 
 
@@ -51,6 +52,8 @@ class Trial(BaseModel):
     """At least one of them was over `window_max` per flow."""
     companions: tuple[Companion, ...] = ()
     """What runs beside it."""
+    search: RateSearch | None = None
+    """The search that its rate is a step of."""
 
     @property
     def trial_id(self) -> str:
@@ -60,6 +63,8 @@ class Trial(BaseModel):
             no_identity |= {"sources", "sinks"}
         if not self.companions:
             no_identity |= {"companions"}
+        if self.search is None:
+            no_identity |= {"search"}
         identity = self.model_dump(mode="json", exclude=no_identity)
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -94,8 +99,26 @@ class Trial(BaseModel):
 
 
 class Slot(BaseModel):
-    """Trials that run at the same time: one, or the two directions of a simultaneous pair."""
+    """Trials that run at the same time: one, or the two directions of a simultaneous pair.
+
+    One that is the first step of a search stands for all of them, which run one after the other in its place.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     trials: tuple[Trial, ...]
+
+    @property
+    def search(self) -> RateSearch | None:
+        """What its trial is the first step of."""
+        return self.trials[0].search
+
+    @property
+    def steps(self) -> int:
+        """How often something runs in its place."""
+        return 1 if self.search is None else self.search.trials
+
+    @property
+    def trial_count(self) -> int:
+        """How many trials run in its place."""
+        return len(self.trials) * self.steps
