@@ -15,8 +15,8 @@ use thiserror::Error;
 
 pub use expansion::RANDOM_BYTES;
 use replays::Replays;
-use token::{Claim, decode_base64};
-pub use token::{KeyError, Padding, PrivateKey, PublicKey, TokenError, make_token};
+use token::decode_base64;
+pub use token::{Claim, KeyError, Padding, PrivateKey, PublicKey, TokenError, make_token};
 pub use users::{Users, UsersError};
 
 /// How far the clocks of client and server may be apart, in seconds, as in iperf3.

@@ -59,10 +59,24 @@ pub enum TokenError {
 /// What a token says.
 #[derive(Default, PartialEq, Eq)]
 pub struct Claim {
+    /// Who is speaking, if the password is right.
     pub user: String,
+    /// As it was typed.
     pub password: String,
     /// Seconds since 1970, by the client's clock.
     pub made_at_s: i64,
+}
+
+impl Claim {
+    /// Reads what was encrypted. It may be anything: whoever has the public key can encrypt.
+    #[must_use]
+    pub fn parse(message: &str) -> Option<Self> {
+        let mut lines = message.split('\n');
+        let user = lines.next()?.strip_prefix("user: ")?.trim_start().to_owned();
+        let password = lines.next()?.strip_prefix("pwd:  ")?.trim_start().to_owned();
+        let made_at_s = lines.next()?.strip_prefix("ts:   ")?.trim().parse().ok()?;
+        (lines.next().is_none() && !user.is_empty()).then_some(Self { user, password, made_at_s })
+    }
 }
 
 impl PublicKey {
@@ -99,7 +113,7 @@ impl PrivateKey {
             Padding::Oaep => self.0.decrypt_blinded(random, Oaep::<Sha1>::new(), encrypted),
             Padding::Pkcs1 => self.0.decrypt_blinded(random, Pkcs1v15Encrypt, encrypted),
         };
-        parse(&String::from_utf8(message.ok()?).ok()?)
+        Claim::parse(&String::from_utf8(message.ok()?).ok()?)
     }
 }
 
@@ -139,14 +153,6 @@ pub fn decode_base64(token: &str) -> Option<Vec<u8>> {
     (token.len() <= TEXT_CHARS_MAX).then(|| Base64::decode_vec(token).ok())?
 }
 
-fn parse(message: &str) -> Option<Claim> {
-    let mut lines = message.split('\n');
-    let user = lines.next()?.strip_prefix("user: ")?.trim_start().to_owned();
-    let password = lines.next()?.strip_prefix("pwd:  ")?.trim_start().to_owned();
-    let made_at_s = lines.next()?.strip_prefix("ts:   ")?.trim().parse().ok()?;
-    (lines.next().is_none() && !user.is_empty()).then_some(Claim { user, password, made_at_s })
-}
-
 fn bounded(pem: &str) -> Option<&str> {
     (pem.len() <= PEM_BYTES_MAX).then(|| pem.trim())
 }
@@ -166,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_message_is_three_lines() {
-        let claim = parse("user: mario\npwd:  rossi\nts:   1795319600").unwrap();
+        let claim = Claim::parse("user: mario\npwd:  rossi\nts:   1795319600").unwrap();
         assert_eq!((claim.user.as_str(), claim.password.as_str(), claim.made_at_s), ("mario", "rossi", 1_795_319_600));
         for message in [
             "",
@@ -178,7 +184,7 @@ mod tests {
             "user: a\npwd:  b\nts:   1\nmore",
             "user: \npwd:  \nts:   1",
         ] {
-            assert!(parse(message).is_none(), "{message}");
+            assert!(Claim::parse(message).is_none(), "{message}");
         }
     }
 
