@@ -6,9 +6,10 @@ BIN := .venv/bin
 ENGINE := --manifest-path engine/Cargo.toml
 # Fully static, so that it can be copied to any Linux host of this architecture.
 STATIC := $(shell uname -m)-unknown-linux-musl
+FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test truth lint format bench schema clean python cargo
+.PHONY: help setup demo test fuzz truth lint format bench schema clean python cargo
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -30,6 +31,9 @@ test: setup ## Run all tests, those with real packets and a browser included
 	cargo test --quiet $(ENGINE) --workspace
 	$(BIN)/pytest --numprocesses=auto --dist=loadfile tests/unit tests/property tests/contract
 	$(BIN)/pytest tests/lab tests/browser
+
+fuzz: cargo ## Make up what peers may say, for FUZZ_SECONDS each, all targets side by side
+	engine/fuzz/run $(FUZZ_SECONDS)
 
 truth: setup ## Check what takes long; results go to docs/truth/
 	$(BIN)/pytest tests/truth
@@ -54,7 +58,7 @@ schema: setup ## Write schema/ and the golden files again, from the code
 	@for generator in tests/contract/regenerate_*.py; do echo "$$generator"; $(BIN)/python "$$generator" || exit 1; done
 
 clean: ## Remove what was built and installed
-	rm -rf .venv .tools engine/target flowsweep-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .tools engine/target engine/fuzz/target flowsweep-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Flowsweep needs Python 3.11 or later, and $(PYTHON) is not: install it (apt-get install python3), or name another one: make PYTHON=python3.12 …" >&2; exit 1; }
