@@ -66,7 +66,11 @@ def measured(archive: Path) -> dict[str, Measured]:
     trials = found.records.values()
     assert all(record.status == "ok" for record in trials), [record.failure for record in trials]
     tables = found.tables()
-    return {record.trial.sweep: _measured(tables, record.trial_id) for record in trials}
+    return {
+        record.trial.sweep: _measured(tables, record.trial_id)
+        for record in trials
+        if record.trial.test == "udp"
+    }
 
 
 def count_interval(of: int, probability: float) -> Interval:

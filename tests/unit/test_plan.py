@@ -102,8 +102,18 @@ def test_a_wrong_value_hides_no_other_problem_and_makes_none_up():
 
 
 @pytest.mark.parametrize("path", EXAMPLE_PLANS, ids=lambda path: path.stem)
-def test_a_plan_survives_an_archive(path):
-    plan = load_plan(path, {"campaign.repeats": "2"})
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"campaign.repeats": "2"},
+        {"sweep.duration": "2min"},
+        {"campaign.repeats": "2", "sweep.duration": '["2min", "150s"]'},
+    ],
+    ids=["campaign", "sweep", "both"],
+)
+def test_a_plan_survives_an_archive(path, overrides):
+    plan = load_plan(path, overrides)
+    assert plan.overrides == tuple(f"{name}={value}" for name, value in overrides.items())
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
 
 

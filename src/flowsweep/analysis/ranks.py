@@ -77,6 +77,7 @@ def median_of(gathered: ir.Value) -> ir.FloatingValue:
     return gathered
 
 
+# Ibis has no types for its decorators of user-defined functions.
 @ibis.udf.agg.builtin(name="quantile_disc")  # type: ignore[untyped-decorator]
 def _quantile_disc(values: dt.int64, share: dt.float64) -> dt.int64: ...
 
