@@ -1,15 +1,14 @@
 """`flowsweep tcp`: the five-second question, without a plan."""
 
-import json
 from typing import Annotated
 
 import typer
 
 from flowsweep.analysis import STABLE_COLUMNS
 from flowsweep.cli.app import app
-from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.one_trial import one_trial
 from flowsweep.cli.tcp_summary import tell_summary
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, tell_and_exit
 
 _EXAMPLES = (
     "[bold]flowsweep tcp ssh:server[/bold] sends from here to server, "
@@ -39,7 +38,7 @@ def tcp(
     congestion: Annotated[
         str | None, typer.Option(help="Congestion control, as in cubic; the host's default if absent.")
     ] = None,
-    duration: Annotated[str, typer.Option(help="How long to send.")] = "5s",
+    duration: Duration = "5s",
     mode: Annotated[
         str | None,
         typer.Option(
@@ -47,17 +46,11 @@ def tcp(
             "discard: the sink's, too."
         ),
     ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(help="Where HOST is reached for the traffic; `local` and `ssh:` know by themselves."),
-    ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="sweep.KEY=VALUE", help="Anything else that a plan can ask for."),
-    ] = None,
+    address: Address = None,
+    overrides: Overrides = None,
     *,
-    reverse: Annotated[bool, typer.Option("--reverse", help="HOST sends and this machine receives.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
+    reverse: Reverse = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure TCP goodput to a host now: a line a second, then the summary. Nothing is kept."""
     asked = {
@@ -69,8 +62,4 @@ def tcp(
         "mode": mode,
     }
     row = one_trial("tcp", host, address, asked, overrides or [], reverse=reverse, quiet=as_json)
-    if as_json:
-        typer.echo(json.dumps({name: row[name] for name in STABLE_COLUMNS}, indent=2, ensure_ascii=False))
-    else:
-        tell_summary(row)
-    raise typer.Exit(0 if row["status"] == "ok" else EXIT_TRIALS_FAILED)
+    tell_and_exit(row, STABLE_COLUMNS, tell_summary, as_json=as_json)

@@ -1,6 +1,5 @@
 """`flowsweep udp`: what becomes of datagrams, without a plan."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -8,8 +7,8 @@ import typer
 from flowsweep.analysis import STABLE_COLUMNS
 from flowsweep.analysis.datagrams import DATAGRAM_COLUMNS
 from flowsweep.cli.app import app
-from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.one_trial import one_trial
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, tell_and_exit
 from flowsweep.cli.udp_summary import tell_summary
 
 AS_FAST_AS_IT_CAN = "max"
@@ -42,18 +41,12 @@ def udp(
     window: Annotated[
         str | None, typer.Option(help="Socket buffer per flow, as in 4MiB; the host's default if absent.")
     ] = None,
-    duration: Annotated[str, typer.Option(help="How long to send.")] = "5s",
-    address: Annotated[
-        str | None,
-        typer.Option(help="Where HOST is reached for the traffic; `local` and `ssh:` know by themselves."),
-    ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="sweep.KEY=VALUE", help="Anything else that a plan can ask for."),
-    ] = None,
+    duration: Duration = "5s",
+    address: Address = None,
+    overrides: Overrides = None,
     *,
-    reverse: Annotated[bool, typer.Option("--reverse", help="HOST sends and this machine receives.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
+    reverse: Reverse = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure loss, jitter and goodput of datagrams to a host now. Nothing is kept."""
     asked = {
@@ -64,9 +57,4 @@ def udp(
         "duration": duration,
     }
     row = one_trial("udp", host, address, asked, overrides or [], reverse=reverse, quiet=as_json)
-    if as_json:
-        told = {name: row[name] for name in (*STABLE_COLUMNS, *DATAGRAM_COLUMNS)}
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
-    else:
-        tell_summary(row)
-    raise typer.Exit(0 if row["status"] == "ok" else EXIT_TRIALS_FAILED)
+    tell_and_exit(row, (*STABLE_COLUMNS, *DATAGRAM_COLUMNS), tell_summary, as_json=as_json)
