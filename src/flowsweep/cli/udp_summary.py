@@ -57,10 +57,10 @@ def _duration(row: Mapping[str, Any], name: str) -> str | None:
 
 
 def _delay(row: Mapping[str, Any]) -> str | None:
-    """One way, by two clocks: without how far they may be off it would say nothing."""
+    """One way: by two clocks it would say nothing without how far they may be off; by one they are not."""
     if row["delay_min_ms"] is None or row["delay_bound_ms"] is None:
         return None
     delay, bound = (
         format_duration(row[name] * MILLISECOND_NS) for name in ("delay_min_ms", "delay_bound_ms")
     )
-    return f"{delay} ± {bound}"
+    return f"{delay} ± {bound}" if row["delay_bound_ms"] else delay
