@@ -24,8 +24,8 @@ CHANCES = [(0.0001, 0.0), (0.001, 0.001), (0.01, 0.01), (0.05, 0.1), (0.3, 0.0),
 """Loss and duplicates of a link."""
 DELAYS_MS = (0.5, 5, 20, 87.5, 250)
 JITTERS_MS = ((20, 10), (30, 30), (50, 20), (50, 50))
-"""Delay and jitter, by which packets may overtake each other. All are wider than the gaps between datagrams: else
-only those change places that a source sends at once after it was held up."""
+"""Delay and jitter, by which packets may overtake each other. All are wider than the gaps between datagrams;
+else only those change places that a source sends at once after it was held up."""
 ECHOES = ("icmp", "udp", "tcp-connect")
 SEED = 20_26
 
