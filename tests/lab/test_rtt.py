@@ -79,6 +79,26 @@ def test_a_full_queue_shows_under_load(tmp_path: Path) -> None:
     assert float(row["rtt_loaded_loss"]) < 0.1
 
 
+def test_questions_are_asked_under_background_traffic(tmp_path: Path) -> None:
+    sweep = """
+    name = "loaded"
+    test = "rtt"
+    echo = ["icmp", "udp"]
+    duration = "4s"
+    [[sweep.background]]
+    name = "bulk"
+    congestion = "cubic"
+    flows = 2
+    """
+    rows = rows_of(tmp_path, 'rate = "20Mbit/s"\ndelay = "5ms"\nqueue = "125KB"', sweep)
+    assert [row["companions"] for row in rows] == ["bulk"] * 2
+    for row in rows:
+        # The queue holds 50 ms, which cubic flows fill again and again.
+        assert 30 < float(row["rtt_probe_median_ms"]) < 61
+        assert float(row["rtt_probe_p99_ms"]) == pytest.approx(60, rel=0.1)
+        assert (row["goodput_bps"], row["share"]) == ("", "")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes the right to raw sockets away: needs root")
 def test_without_the_right_to_icmp_datagrams_are_answered(tmp_path: Path) -> None:
     plan, archive = tmp_path / "plan.toml", tmp_path / "archive"

@@ -51,6 +51,14 @@ def test_background_has_parameters_of_its_own() -> None:
     assert (tcp.parameters.flows, tcp.parameters.congestion, tcp.parameters.window_bytes) == (9, "bbr", 65536)
 
 
+def test_questions_for_round_trips_may_have_background() -> None:
+    plan = plan_of(f'test = "rtt"\nduration = "5s"\n{CROSS}test = "udp"\nrate = "30Mbit/s"\nstart = "1s"')
+    (trial,) = (trial for point in expand(plan) for trial in point.trials(1))
+    (cross,) = trial.companions
+    assert isinstance(trial.parameters, RttParameters)
+    assert (cross.test, cross.start_ns, cross.parameters.duration_ns) == ("udp", SECOND_NS, 4 * SECOND_NS)
+
+
 def test_what_runs_beside_a_trial_is_part_of_its_identity() -> None:
     alone, probed = trials(""), trials('probe = "rtt"')
     assert alone[0].trial_id != probed[0].trial_id

@@ -21,7 +21,7 @@ BESIDE = frozenset(CompanionKeys.model_fields)
 KEYS: Mapping[str, frozenset[str]] = {
     "tcp": EVERY_TEST | BESIDE | BulkKeys.model_fields.keys() | TcpKeys.model_fields.keys(),
     "udp": EVERY_TEST | BESIDE | BulkKeys.model_fields.keys() | UdpKeys.model_fields.keys(),
-    "rtt": EVERY_TEST | {"length", "dscp"} | RttKeys.model_fields.keys(),
+    "rtt": EVERY_TEST | {"length", "dscp", "background"} | RttKeys.model_fields.keys(),
     "path": EVERY_TEST - {"pairs"} | PathKeys.model_fields.keys(),
 }
 """The keys of each test."""
