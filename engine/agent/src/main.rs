@@ -2,6 +2,7 @@
 
 mod emulate;
 mod facts;
+mod iperf3_server;
 mod outbox;
 mod session;
 
@@ -25,6 +26,8 @@ enum Command {
     /// Emulate a link between two network namespaces, as one line of JSON on standard input says; tell its counters on
     /// standard output; end when standard input closes.
     Emulate,
+    /// Be a server for iperf3's clients, many at once, until Ctrl-C.
+    Iperf3Server(Box<iperf3_server::Arguments>),
     /// Print a schema of what the engine says.
     Schema {
         /// Which one.
@@ -58,6 +61,10 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Agent => agent(),
         Command::Emulate => emulate::run(),
+        Command::Iperf3Server(arguments) => {
+            raise_file_limit();
+            iperf3_server::run(*arguments)
+        }
         Command::Schema { what } => {
             println!(
                 "{}",
@@ -79,9 +86,7 @@ fn main() -> ExitCode {
 }
 
 fn agent() -> ExitCode {
-    // A flow is a file: many flows need what the host allows, not what it gives at first.
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    raise_file_limit();
     match session::serve(io::stdin().lock(), io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -89,4 +94,10 @@ fn agent() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// A flow is a file: many flows need what the host allows, not what it gives at first.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

@@ -1,0 +1,112 @@
+use std::{
+    fs::OpenOptions,
+    io,
+    net::IpAddr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::Args;
+use iperf3_server::{Admission, Config, Door, Limits, Log, Network, defaults};
+
+/// What the server may be told.
+#[derive(Args)]
+pub struct Arguments {
+    /// Port for TCP and UDP; 0: one that is free.
+    #[arg(long, short, default_value_t = defaults::PORT)]
+    port: u16,
+    /// Address to listen on; all of both families otherwise.
+    #[arg(long, short = 'B', value_name = "ADDRESS")]
+    bind: Option<IpAddr>,
+    /// Tests that run at once.
+    #[arg(long, value_name = "COUNT", default_value_t = defaults::TESTS_MAX, value_parser = at_least_one)]
+    tests_max: usize,
+    /// Clients that wait for a place; whoever comes after them is told that the server is busy.
+    #[arg(long, value_name = "COUNT", default_value_t = defaults::QUEUE_MAX)]
+    queue: usize,
+    /// One test at a time, and nobody waits: as iperf3's own server does.
+    #[arg(long, conflicts_with_all = ["tests_max", "queue"])]
+    exclusive: bool,
+    /// Longest test, its omitted beginning included, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    duration_max: Option<u32>,
+    /// Highest rate of a test, over all its streams, in bit/s.
+    #[arg(long, value_name = "BIT/S")]
+    rate_max: Option<u64>,
+    /// Most streams of a test in each direction.
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().flows_max)]
+    flows_max: u32,
+    /// A network whose hosts may test, such as 192.0.2.0/24 or 2001:db8::/32; may be given again. Without any, everybody.
+    #[arg(long, value_name = "CIDR")]
+    allow: Vec<Network>,
+    /// A client that is to send and does not for so long loses its place, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = defaults::NO_DATA_TIMEOUT.as_secs())]
+    no_data_timeout: u64,
+    /// A file to which tests are written, one line of JSON an event; `-` is standard output.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Between two lines of the log on one test, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = defaults::INTERVAL.as_secs_f64(), value_parser = interval)]
+    interval: f64,
+    /// A client that asks for the server's output gets it as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Serves until Ctrl-C or a termination.
+pub fn run(arguments: Arguments) -> ExitCode {
+    match serve(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("flowsweep-engine: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(arguments: Arguments) -> io::Result<()> {
+    let stop = sys::termination_signals()?;
+    let log = arguments.log.as_deref().map_or(Ok(Log::default()), log)?;
+    let door = Door::open(arguments.into_config(), log).map_err(io::Error::other)?;
+    eprintln!("flowsweep-engine: an iperf3 server listens on {}", door.address()?);
+    door.serve(&stop);
+    Ok(())
+}
+
+fn log(path: &Path) -> io::Result<Log> {
+    if path == Path::new("-") {
+        return Ok(Log::to(io::stdout()));
+    }
+    let named = |error: io::Error| io::Error::other(format!("cannot write to {}: {error}", path.display()));
+    Ok(Log::to(OpenOptions::new().create(true).append(true).open(path).map_err(named)?))
+}
+
+impl Arguments {
+    fn into_config(self) -> Config {
+        let shared = Admission { tests_max: self.tests_max, queue_max: self.queue };
+        Config {
+            bind: self.bind,
+            port: self.port,
+            admission: if self.exclusive { Admission::EXCLUSIVE } else { shared },
+            limits: Limits {
+                duration_max_s: self.duration_max,
+                rate_max_bps: self.rate_max,
+                flows_max: self.flows_max,
+                networks: self.allow,
+            },
+            no_data_timeout: Duration::from_secs(self.no_data_timeout),
+            interval: Duration::from_secs_f64(self.interval),
+            json_output: self.json,
+        }
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "expected 1 or more".to_owned())
+}
+
+fn interval(text: &str) -> Result<f64, String> {
+    let bounds = 0.1..=3600.0;
+    text.parse().ok().filter(|seconds| bounds.contains(seconds)).ok_or_else(|| "expected 0.1 to 3600".to_owned())
+}

@@ -1,0 +1,121 @@
+use std::{net::IpAddr, time::Duration};
+
+use iperf3::{ErrorCode, Params, Refusal};
+
+use crate::{Admission, Network, defaults};
+
+/// What a server is told when it starts.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where to listen; nothing: on all addresses of both families.
+    pub bind: Option<IpAddr>,
+    /// 0: any port that is free.
+    pub port: u16,
+    /// How many at once.
+    pub admission: Admission,
+    /// What may be asked for.
+    pub limits: Limits,
+    /// Without a byte of data from a client that is to send.
+    pub no_data_timeout: Duration,
+    /// Between two rows of the log.
+    pub interval: Duration,
+    /// A client that wants the server's output gets it as JSON.
+    pub json_output: bool,
+}
+
+/// What a client may ask for.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Longest test with its omitted beginning, in seconds; nothing: as long as iperf3 allows.
+    pub duration_max_s: Option<u32>,
+    /// Rate of all streams of a test, in bit/s; nothing: none.
+    pub rate_max_bps: Option<u64>,
+    /// Most streams in each direction.
+    pub flows_max: u32,
+    /// Whose hosts may test; none: everybody's.
+    pub networks: Vec<Network>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            bind: None,
+            port: defaults::PORT,
+            admission: Admission { tests_max: defaults::TESTS_MAX, queue_max: defaults::QUEUE_MAX },
+            limits: Limits::default(),
+            no_data_timeout: defaults::NO_DATA_TIMEOUT,
+            interval: defaults::INTERVAL,
+            json_output: false,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { duration_max_s: None, rate_max_bps: None, flows_max: iperf3::limits::STREAMS_MAX, networks: Vec::new() }
+    }
+}
+
+impl Limits {
+    /// Whether somebody may test at all.
+    #[must_use]
+    pub fn admits(&self, peer: IpAddr) -> bool {
+        self.networks.is_empty() || self.networks.iter().any(|network| network.contains(peer))
+    }
+
+    /// Checks what a client asks for.
+    ///
+    /// # Errors
+    /// [`Refusal`] with iperf3's number of the first limit that is exceeded.
+    pub fn check(&self, params: &Params) -> Result<(), Refusal> {
+        params.check()?;
+        let refuse = |code, key, found: String, expected: String| Err(Refusal { code, key, found, expected });
+        if params.streams() > self.flows_max {
+            let expected = format!("at most {}", self.flows_max);
+            return refuse(ErrorCode::STREAMS, "parallel", params.streams().to_string(), expected);
+        }
+        if let Some(most) = self.duration_max_s {
+            let (time, omit) = (params.time.unwrap_or(0), params.omit.unwrap_or(0));
+            if time == 0 || time + omit > most {
+                let found = if time == 0 { "no end".to_owned() } else { format!("{} s", time + omit) };
+                return refuse(ErrorCode::SERVER_DURATION, "time", found, format!("at most {most} s"));
+            }
+        }
+        if let Some(most) = self.rate_max_bps {
+            let directions = if params.bidirectional { 2 } else { 1 };
+            for (key, rate) in [("bandwidth", params.bandwidth), ("fqrate", params.fqrate)] {
+                let total = rate.unwrap_or(0).saturating_mul(u64::from(params.streams()) * directions);
+                if total > most {
+                    let expected = format!("at most {most} bit/s");
+                    return refuse(ErrorCode::TOTAL_RATE, key, format!("{total} bit/s"), expected);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_has_iperf3s_own_number() {
+        let limits = Limits {
+            duration_max_s: Some(10),
+            rate_max_bps: Some(1000),
+            flows_max: 2,
+            networks: vec!["192.0.2.0/24".parse().unwrap()],
+        };
+        let asked = Params { tcp: true, time: Some(9), omit: Some(1), bandwidth: Some(500), ..Params::default() };
+        let code = |params: Params| limits.check(&params).map_err(|refusal| refusal.code.0);
+        assert_eq!(code(Params { parallel: Some(2), ..asked.clone() }), Ok(()));
+        assert_eq!(code(Params { parallel: Some(3), ..asked.clone() }), Err(6));
+        assert_eq!(code(Params { omit: Some(2), ..asked.clone() }), Err(37));
+        assert_eq!(code(Params { time: Some(0), num: Some(1), ..asked.clone() }), Err(37));
+        assert_eq!(code(Params { bandwidth: Some(1001), ..asked.clone() }), Err(27));
+        assert_eq!(code(Params { bandwidth: Some(501), bidirectional: true, ..asked.clone() }), Err(27));
+        assert_eq!(code(Params { bandwidth: Some(u64::MAX), parallel: Some(2), ..asked }), Err(27));
+        assert!(limits.admits("192.0.2.1".parse().unwrap()) && !limits.admits("198.51.100.1".parse().unwrap()));
+    }
+}

@@ -1,0 +1,184 @@
+//! One test from its parameters to its end, as a conversation with its client.
+
+use std::{
+    io,
+    net::{IpAddr, TcpStream},
+    sync::Arc,
+};
+
+use iperf3::{Cookie, ErrorCode, Params, Protocol, Results, State, stream_id};
+use serde_json::{Value, json};
+
+use crate::{
+    control::{Control, ControlError},
+    defaults::{CLIENT_RESULTS_BYTES_MAX, DONE_TIMEOUT, RESULTS_TIMEOUT},
+    gather, results,
+    running::Running,
+    shared::Shared,
+    stream::{Socket, Stream, Together},
+    terms::Terms,
+};
+
+/// A client whose test begins.
+pub struct Guest {
+    /// Number of the test.
+    pub number: u64,
+    /// Its control connection.
+    pub stream: TcpStream,
+    /// Name of its test.
+    pub cookie: Cookie,
+    /// What it asks for; checked.
+    pub params: Params,
+    /// Who it is.
+    pub peer: IpAddr,
+}
+
+/// Why a test did not end as it should.
+#[derive(Debug)]
+pub enum Failure {
+    /// The client is gone, or said what nobody understands.
+    Control(ControlError),
+    /// The client ended it.
+    ClientTerminated,
+    /// The server is to end.
+    ServerStops,
+    /// The server ends it, with iperf3's number and the system's.
+    Refused(ErrorCode, i32),
+}
+
+impl Failure {
+    /// With the system's reason.
+    pub fn refused(code: ErrorCode, error: &io::Error) -> Self {
+        Self::Refused(code, error.raw_os_error().unwrap_or(0))
+    }
+
+    fn words(&self) -> (&'static str, Option<String>) {
+        match self {
+            Self::Control(error) => ("client_gone", Some(error.to_string())),
+            Self::ClientTerminated => ("client_terminated", None),
+            Self::ServerStops => ("server_terminated", None),
+            Self::Refused(code, errno) => {
+                ("failed", Some(iperf3::ServerError { code: *code, errno: *errno }.to_string()))
+            }
+        }
+    }
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Self {
+        Self::Control(error)
+    }
+}
+
+/// Leads a test from its streams to its results, and writes it down.
+pub fn converse(guest: Guest, shared: &Shared) {
+    let Guest { number, stream, cookie, params, peer } = guest;
+    // Whatever the log says is no reason to end a test.
+    let _ = shared.log.write("test_begins", described(number, peer, &params));
+    let Ok(control) = Control::new(stream) else { return };
+    let mut seen = Value::Null;
+    let ended = test(number, cookie, &params, &control, shared, &mut seen);
+    let (status, error) = match &ended {
+        Ok(()) => ("complete", None),
+        Err(failure) => failure.words(),
+    };
+    let told = match ended {
+        Ok(()) => return close(shared, number, status, error, seen),
+        Err(Failure::Refused(code, errno)) => control.say_error(code, errno),
+        Err(Failure::ServerStops) => control.say(State::ServerTerminate),
+        Err(_) => Ok(()),
+    };
+    if told.is_ok() {
+        control.close();
+    }
+    close(shared, number, status, error, seen);
+}
+
+fn test(
+    number: u64,
+    cookie: Cookie,
+    params: &Params,
+    control: &Control,
+    shared: &Shared,
+    seen: &mut Value,
+) -> Result<(), Failure> {
+    let terms = Terms::of(params).map_err(|refusal| Failure::Refused(refusal.code, 0))?;
+    gather::check_congestion(params)?;
+    let count = (terms.receiving + terms.sending) as usize;
+    let sockets = match terms.protocol {
+        Protocol::Tcp => gather::tcp_streams(cookie, params, count, control, shared)?,
+        Protocol::Udp => return Err(Failure::Refused(ErrorCode::PROTOCOL, 0)),
+    };
+    control.say(State::TestStart)?;
+    control.say(State::TestRunning)?;
+    let mut running = Running::new(number, begin(&terms, sockets, shared)?, shared);
+    let ended = running.watch(control);
+    running.stop_sources();
+    *seen = running.totals(None);
+    ended?;
+    let told = exchange(&mut running, params, control)?;
+    *seen = running.totals(Some(&told));
+    control.say(State::DisplayResults)?;
+    // A client that is content with its results and leaves without a word is no failure.
+    let _ = control.next_state(DONE_TIMEOUT);
+    Ok(())
+}
+
+fn begin(terms: &Terms, sockets: Vec<Socket>, shared: &Shared) -> Result<(Vec<Stream>, Arc<Together>), Failure> {
+    let together = Arc::new(Together::new(terms.clone(), Arc::clone(&shared.payload)));
+    let mut streams = Vec::new();
+    for (index, socket) in (0..).zip(sockets) {
+        match Stream::begin(stream_id(index), index >= terms.receiving, socket, &together) {
+            Ok(stream) => streams.push(stream),
+            Err(error) => {
+                // Those that have begun end with what watches over them.
+                drop(Running::new(0, (streams, together), shared));
+                return Err(Failure::refused(ErrorCode::STREAM, &error));
+            }
+        }
+    }
+    Ok((streams, together))
+}
+
+/// Tells the client what was seen here, and is told what was seen there.
+fn exchange(running: &mut Running<'_>, params: &Params, control: &Control) -> Result<Results, Failure> {
+    if !running.counts_to_the_last() {
+        running.stop_sinks();
+    }
+    control.say(State::ExchangeResults)?;
+    let told: Results = control.receive(CLIENT_RESULTS_BYTES_MAX, RESULTS_TIMEOUT)?;
+    running.drain(&told);
+    running.stop_sinks();
+    control.send(&results::of(running, params))?;
+    Ok(told)
+}
+
+fn described(number: u64, peer: IpAddr, params: &Params) -> Value {
+    json!({
+        "test": number,
+        "client": peer.to_string(),
+        "client_version": params.client_version,
+        "title": params.title,
+        "extra_data": params.extra_data,
+        "protocol": if params.udp { "udp" } else { "tcp" },
+        "direction": Terms::of(params).map_or("", |terms| terms.direction()),
+        "streams": params.streams(),
+        "duration_s": params.time,
+        "omit_s": params.omit,
+        "bytes_to_send": params.num,
+        "blocks_to_send": params.blockcount,
+        "length_bytes": params.len,
+        "window_bytes": params.window,
+        "mss_bytes": params.mss,
+        "rate_bps": params.bandwidth,
+        "congestion": params.congestion,
+    })
+}
+
+fn close(shared: &Shared, number: u64, status: &str, error: Option<String>, seen: Value) {
+    let mut line = json!({ "test": number, "status": status, "error": error });
+    if let (Some(line), Value::Object(seen)) = (line.as_object_mut(), seen) {
+        line.extend(seen);
+    }
+    let _ = shared.log.write("test_ends", line);
+}

@@ -1,0 +1,314 @@
+//! Where everybody comes in: one thread, which no newcomer can make wait.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    io::{self, Write},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
+    os::fd::{AsFd, OwnedFd},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use iperf3::{Cookie, ErrorCode, Params, State};
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::Errno,
+};
+use serde_json::json;
+use socket2::{Domain, Protocol, Socket, Type};
+use thiserror::Error;
+
+use crate::{
+    admission::Decision,
+    config::Config,
+    conversation::{Guest, converse},
+    defaults::{ACCEPTED_AT_ONCE, BACKLOG, NEWCOMERS_MAX, STACK_BYTES, STOP_CHECK},
+    log::Log,
+    newcomer::{Newcomer, Progress},
+    shared::{Arrived, Shared},
+};
+
+/// How long the door looks away when nothing is due.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// Stop, bell and listener stand in front of everybody else's sockets.
+const OWN_WATCHES: usize = 3;
+
+/// Why a server cannot be.
+#[derive(Debug, Error)]
+#[error("cannot listen on {address}: {source}")]
+pub struct DoorError {
+    address: SocketAddr,
+    source: io::Error,
+}
+
+/// A server that listens.
+pub struct Door {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    newcomers: VecDeque<Newcomer>,
+    waiting: VecDeque<Guest>,
+    running: HashMap<u64, JoinHandle<()>>,
+    ended: (Sender<u64>, Receiver<u64>),
+    bell: Arc<OwnedFd>,
+    accepted: u64,
+    begun: u64,
+}
+
+impl Door {
+    /// Listens.
+    ///
+    /// # Errors
+    /// [`DoorError`] if it cannot.
+    pub fn open(config: Config, log: Log) -> Result<Self, DoorError> {
+        let address = SocketAddr::new(config.bind.unwrap_or_else(everywhere), config.port);
+        let failed = |source| DoorError { address, source };
+        let listener = listen(address).map_err(failed)?;
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
+        Ok(Self {
+            listener,
+            shared: Arc::new(Shared::new(config, log)),
+            newcomers: VecDeque::new(),
+            waiting: VecDeque::new(),
+            running: HashMap::new(),
+            ended: channel(),
+            bell: Arc::new(bell),
+            accepted: 0,
+            begun: 0,
+        })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// What `getsockname` says.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop` can be read from; then tells all clients that the server ends, and waits for their tests.
+    pub fn serve(mut self, stop: &impl AsFd) {
+        loop {
+            let ready = self.wait(stop);
+            if ready.stop {
+                return self.close();
+            }
+            if ready.bell {
+                self.reap();
+            }
+            if ready.listener {
+                self.accept();
+            }
+            self.look_at_waiting(&ready.waiting);
+            self.look_at_newcomers();
+            self.admit_waiting();
+        }
+    }
+
+    fn wait(&mut self, stop: &impl AsFd) -> Ready {
+        let watched = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
+        let mut watches = vec![watched(stop.as_fd()), watched(self.bell.as_fd()), watched(self.listener.as_fd())];
+        watches.extend(self.waiting.iter().map(|guest| watched(guest.stream.as_fd())));
+        watches.extend(self.newcomers.iter().map(|newcomer| watched(newcomer.stream.as_fd())));
+        let now = Instant::now();
+        let due = self.newcomers.iter().map(|newcomer| newcomer.deadline.saturating_duration_since(now)).min();
+        let longest = Timespec::try_from(due.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)).ok();
+        // An interrupted poll only means looking once more.
+        let _ = poll(&mut watches, longest.as_ref());
+        let told: Vec<bool> = watches.iter().map(|watch| !watch.revents().is_empty()).collect();
+        let (own, others) = told.split_at(OWN_WATCHES);
+        let (waiting, newcomers) = others.split_at(self.waiting.len());
+        for (newcomer, ready) in self.newcomers.iter_mut().zip(newcomers) {
+            newcomer.ready = *ready;
+        }
+        Ready { stop: own[0], bell: own[1], listener: own[2], waiting: waiting.to_vec() }
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTED_AT_ONCE {
+            match self.listener.accept() {
+                Ok((stream, peer)) => self.welcome(stream, peer.ip().to_canonical()),
+                Err(error) => {
+                    let code = Errno::from_io_error(&error);
+                    if matches!(code, Some(Errno::MFILE | Errno::NFILE)) && self.newcomers.pop_front().is_none() {
+                        // Only tests hold files: one of them will end.
+                        thread::sleep(STOP_CHECK);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    fn welcome(&mut self, stream: TcpStream, peer: IpAddr) {
+        self.accepted += 1;
+        let now = Instant::now();
+        let Ok(mut newcomer) = Newcomer::new(stream, peer, self.accepted, now) else { return };
+        if !self.shared.config.limits.admits(peer) {
+            self.note_refusal(peer, "its network may not test here");
+            newcomer.deny(now);
+        }
+        if self.newcomers.len() == NEWCOMERS_MAX {
+            self.newcomers.pop_front();
+        }
+        self.newcomers.push_back(newcomer);
+    }
+
+    fn look_at_newcomers(&mut self) {
+        let now = Instant::now();
+        for newcomer in std::mem::take(&mut self.newcomers) {
+            let kept = if newcomer.ready { self.advance(newcomer, now) } else { Some(newcomer) };
+            self.newcomers.extend(kept.filter(|newcomer| now < newcomer.deadline));
+        }
+    }
+
+    /// What becomes of a newcomer that has said something: nothing, if it is none any more.
+    fn advance(&mut self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
+        match newcomer.advance() {
+            Progress::Waits => Some(newcomer),
+            Progress::Gone => None,
+            Progress::Named(cookie) => self.named(newcomer, cookie, now),
+            Progress::Asks(cookie, params) => self.asks(newcomer, cookie, *params, now),
+            Progress::Unreadable => {
+                self.note_refusal(newcomer.peer, "its parameters cannot be read");
+                newcomer.refuse(ErrorCode::PARAMS, now);
+                Some(newcomer)
+            }
+        }
+    }
+
+    fn named(&mut self, mut newcomer: Newcomer, cookie: Cookie, now: Instant) -> Option<Newcomer> {
+        if self.shared.calls.expect(&cookie) {
+            self.shared.calls.hand_over(&cookie, Arrived { order: newcomer.order, stream: newcomer.stream });
+            return None;
+        }
+        if self.decide() == Decision::Deny {
+            self.note_refusal(newcomer.peer, "there is no place");
+            newcomer.deny(now);
+            return Some(newcomer);
+        }
+        newcomer.ask_for_params(cookie, now).ok()?;
+        Some(newcomer)
+    }
+
+    fn asks(&mut self, mut newcomer: Newcomer, cookie: Cookie, params: Params, now: Instant) -> Option<Newcomer> {
+        if let Err(refusal) = self.shared.config.limits.check(&params) {
+            self.note_refusal(newcomer.peer, &refusal.to_string());
+            newcomer.refuse(refusal.code, now);
+            return Some(newcomer);
+        }
+        let decision = self.decide();
+        if decision == Decision::Deny {
+            self.note_refusal(newcomer.peer, "there is no place");
+            newcomer.deny(now);
+            return Some(newcomer);
+        }
+        self.begun += 1;
+        let guest = Guest { number: self.begun, stream: newcomer.stream, cookie, params, peer: newcomer.peer };
+        match decision {
+            Decision::Begin => self.begin(guest),
+            _ => self.waiting.push_back(guest),
+        }
+        None
+    }
+
+    fn decide(&self) -> Decision {
+        self.shared.config.admission.decide(self.running.len(), self.waiting.len())
+    }
+
+    /// A client that waits has nothing to say: whatever comes means that it has given up.
+    fn look_at_waiting(&mut self, ready: &[bool]) {
+        let mut ready = ready.iter();
+        self.waiting.retain(|_| !ready.next().is_some_and(|said| *said));
+    }
+
+    fn admit_waiting(&mut self) {
+        while self.running.len() < self.shared.config.admission.tests_max {
+            let Some(guest) = self.waiting.pop_front() else { return };
+            self.begin(guest);
+        }
+    }
+
+    fn begin(&mut self, guest: Guest) {
+        let (number, peer) = (guest.number, guest.peer);
+        let (bell, shared) = (Bell(number, self.ended.0.clone(), Arc::clone(&self.bell)), Arc::clone(&self.shared));
+        let thread = thread::Builder::new().name(format!("test-{number}")).stack_size(STACK_BYTES);
+        let body = move || {
+            let _bell = bell;
+            converse(guest, &shared);
+        };
+        match thread.spawn(body) {
+            Ok(thread) => drop(self.running.insert(number, thread)),
+            Err(error) => self.note_refusal(peer, &format!("no thread for it: {error}")),
+        }
+    }
+
+    fn reap(&mut self) {
+        // The bell only wakes the door; which test it was stands in the queue.
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        while let Ok(number) = self.ended.1.try_recv() {
+            if let Some(thread) = self.running.remove(&number) {
+                // A test whose thread failed has ended, too.
+                let _ = thread.join();
+            }
+        }
+    }
+
+    fn close(mut self) {
+        self.shared.stop();
+        for guest in &mut self.waiting {
+            // Whoever cannot be told will notice.
+            let _ = guest.stream.write_all(&[State::ServerTerminate.byte()]);
+        }
+        for (_, thread) in self.running.drain() {
+            let _ = thread.join();
+        }
+    }
+
+    fn note_refusal(&self, peer: IpAddr, reason: &str) {
+        // Whatever the log says is no reason to end.
+        let _ = self.shared.log.write("refused", json!({ "client": peer.to_string(), "error": reason }));
+    }
+}
+
+/// What the door is told of when it waits.
+struct Ready {
+    stop: bool,
+    bell: bool,
+    listener: bool,
+    waiting: Vec<bool>,
+}
+
+/// Rings when a test has ended, however that came about.
+struct Bell(u64, Sender<u64>, Arc<OwnedFd>);
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        // A door that is gone needs no bell.
+        let _ = self.1.send(self.0);
+        let _ = rustix::io::write(&self.2, &1_u64.to_ne_bytes());
+    }
+}
+
+/// All addresses of both families; of IPv4 alone on a host without IPv6.
+fn everywhere() -> IpAddr {
+    match Socket::new(Domain::IPV6, Type::STREAM, None) {
+        Ok(_) => Ipv6Addr::UNSPECIFIED.into(),
+        Err(_) => Ipv4Addr::UNSPECIFIED.into(),
+    }
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(!address.ip().is_unspecified())?;
+    }
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}

@@ -1,0 +1,31 @@
+//! A server that any iperf3 client can test against, many at once.
+//!
+//! One thread is the door: it accepts, takes names and parameters from whoever comes, and hands streams to the tests they
+//! belong to. A newcomer costs it a bounded buffer and nobody a thread. Each test has a thread that holds its
+//! conversation, and one for each of its streams.
+
+mod admission;
+mod config;
+mod control;
+mod conversation;
+pub mod defaults;
+mod door;
+mod gather;
+mod log;
+mod network;
+mod newcomer;
+mod output;
+mod record;
+mod results;
+mod running;
+mod shared;
+mod stream;
+mod tally;
+mod tcp_stream;
+mod terms;
+
+pub use admission::Admission;
+pub use config::{Config, Limits};
+pub use door::{Door, DoorError};
+pub use log::Log;
+pub use network::{Network, NetworkError};

@@ -1,0 +1,120 @@
+//! One stream of a test, with the thread that carries it.
+
+use std::{
+    io,
+    net::{Shutdown, TcpStream, UdpSocket},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+};
+
+use sys::ThreadCpu;
+
+use crate::{
+    defaults::STACK_BYTES,
+    tally::Tally,
+    tcp_stream,
+    terms::{Budget, Terms},
+};
+
+/// A stream's connection.
+pub enum Socket {
+    /// Of bytes.
+    Tcp(TcpStream),
+    /// Of datagrams, connected to the client's address.
+    Udp(UdpSocket),
+}
+
+/// What all streams of a test share.
+pub struct Together {
+    /// What the test is.
+    pub terms: Terms,
+    /// What may still be sent.
+    pub budget: Budget,
+    /// What is sent.
+    pub payload: Arc<[u8]>,
+    sources_stop: AtomicBool,
+    sinks_stop: AtomicBool,
+}
+
+/// One stream.
+pub struct Stream {
+    /// iperf3's number of it.
+    pub id: i64,
+    /// Whether data goes to the client.
+    pub sends: bool,
+    /// Its connection.
+    pub socket: Arc<Socket>,
+    /// What it has carried.
+    pub tally: Arc<Tally>,
+    thread: Option<JoinHandle<Option<ThreadCpu>>>,
+}
+
+impl Together {
+    /// Of a test that begins.
+    #[must_use]
+    pub fn new(terms: Terms, payload: Arc<[u8]>) -> Self {
+        Self {
+            budget: Budget::of(&terms),
+            terms,
+            payload,
+            sources_stop: AtomicBool::new(false),
+            sinks_stop: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether streams of a kind are to end.
+    pub fn stops(&self, sends: bool) -> bool {
+        if sends { &self.sources_stop } else { &self.sinks_stop }.load(Ordering::Relaxed)
+    }
+
+    /// Streams of a kind are to end; sinks once they have read what is there.
+    pub fn stop(&self, sends: bool) {
+        if sends { &self.sources_stop } else { &self.sinks_stop }.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Stream {
+    /// Has a stream begin.
+    ///
+    /// # Errors
+    /// If there can be no more threads.
+    pub fn begin(id: i64, sends: bool, socket: Socket, together: &Arc<Together>) -> io::Result<Self> {
+        let (socket, tally) = (Arc::new(socket), Arc::new(Tally::default()));
+        let (its_socket, its_tally, together) = (Arc::clone(&socket), Arc::clone(&tally), Arc::clone(together));
+        let carry = move || {
+            match &*its_socket {
+                Socket::Tcp(socket) if sends => tcp_stream::send(socket, &its_tally, &together),
+                Socket::Tcp(socket) => tcp_stream::receive(socket, &its_tally, &together),
+                Socket::Udp(_) => {}
+            }
+            sys::thread_cpu().ok()
+        };
+        let thread = thread::Builder::new().name(format!("stream-{id}")).stack_size(STACK_BYTES).spawn(carry)?;
+        Ok(Self { id, sends, socket, tally, thread: Some(thread) })
+    }
+
+    /// Wakes its thread, if that waits for the peer.
+    pub fn wake(&self) {
+        if let Socket::Tcp(socket) = &*self.socket {
+            // A connection that is gone wakes it, too.
+            let _ = socket.shutdown(if self.sends { Shutdown::Write } else { Shutdown::Read });
+        }
+    }
+
+    /// Waits for its thread, and says what CPU time that took.
+    pub fn finish(&mut self) -> Option<ThreadCpu> {
+        self.thread.take()?.join().ok()?
+    }
+
+    /// Its connection, if it is one of bytes.
+    #[must_use]
+    pub fn tcp(&self) -> Option<&TcpStream> {
+        match &*self.socket {
+            Socket::Tcp(socket) => Some(socket),
+            Socket::Udp(_) => None,
+        }
+    }
+}

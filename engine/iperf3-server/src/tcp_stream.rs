@@ -1,0 +1,90 @@
+//! Bytes of one stream, sent or received, until it is to stop.
+
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    defaults::{READ_BYTES, STOP_CHECK},
+    stream::Together,
+    tally::Tally,
+};
+
+/// What is read on after a stop, if the peer sends without end.
+const READ_ON: Duration = Duration::from_secs(1);
+
+/// Sends until it is to stop, enough is sent, or the peer is gone.
+pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
+    let terms = &together.terms;
+    let write = &together.payload[..terms.write_bytes.min(together.payload.len())];
+    let begin = Instant::now();
+    for number in 0_u64.. {
+        if let Some(rate_bps) = terms.rate_bps {
+            let due = begin + span(number / terms.burst * terms.burst, write.len(), rate_bps);
+            wait_until(due, || together.stops(true));
+        }
+        if together.stops(true) || !together.budget.claim(write.len()) {
+            return;
+        }
+        let mut rest = write;
+        while !rest.is_empty() {
+            match socket.write(rest) {
+                Ok(0) => return,
+                Ok(length) => {
+                    tally.add_bytes(length);
+                    rest = &rest[length..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Receives until it is to stop and has read what is there, or the peer is gone.
+pub fn receive(mut socket: &TcpStream, tally: &Tally, together: &Together) {
+    let mut buffer = vec![0; READ_BYTES];
+    let mut stopped: Option<Instant> = None;
+    loop {
+        match socket.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => tally.add_bytes(length),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+        if together.stops(false) && stopped.get_or_insert_with(Instant::now).elapsed() > READ_ON {
+            return;
+        }
+    }
+}
+
+/// How long so many writes take at a rate.
+fn span(writes: u64, bytes: usize, rate_bps: u64) -> Duration {
+    let nanoseconds = u128::from(writes).saturating_mul(bytes as u128 * 8_000_000_000) / u128::from(rate_bps.max(1));
+    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
+}
+
+/// Sleeps until a moment, or until somebody says so.
+pub fn wait_until(moment: Instant, over: impl Fn() -> bool) {
+    while !over() {
+        let left = moment.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        thread::sleep(left.min(STOP_CHECK));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_are_due_at_their_rate() {
+        assert_eq!(span(1000, 125, 1_000_000), Duration::from_secs(1));
+        assert_eq!(span(u64::MAX, usize::MAX, 1), Duration::from_nanos(u64::MAX));
+    }
+}
