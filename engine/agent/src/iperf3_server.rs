@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Most streams of a test in each direction.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().flows_max)]
     flows_max: u32,
-    /// A network whose hosts may test, such as 192.0.2.0/24 or 2001:db8::/32; may be given again. Without any, everybody.
+    /// A network whose hosts may test, such as 192.0.2.0/24; may be given again. Without any, everybody.
     #[arg(long, value_name = "CIDR")]
     allow: Vec<Network>,
     /// A client that is to send and does not for so long loses its place, in seconds.

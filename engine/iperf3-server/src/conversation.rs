@@ -77,13 +77,13 @@ pub fn converse(guest: Guest, shared: &Shared) {
     let _ = shared.log.write("test_begins", described(number, peer, &params));
     let Ok(control) = Control::new(stream) else { return };
     let mut seen = Value::Null;
-    let ended = test(number, cookie, &params, &control, shared, &mut seen);
+    let ended = test(number, (cookie, peer), &params, &control, shared, &mut seen);
     let (status, error) = match &ended {
         Ok(()) => ("complete", None),
         Err(failure) => failure.words(),
     };
     let told = match ended {
-        Ok(()) => return close(shared, number, status, error, seen),
+        Ok(()) => return close(shared, number, status, error.as_deref(), seen),
         Err(Failure::Refused(code, errno)) => control.say_error(code, errno),
         Err(Failure::ServerStops) => control.say(State::ServerTerminate),
         Err(_) => Ok(()),
@@ -91,12 +91,12 @@ pub fn converse(guest: Guest, shared: &Shared) {
     if told.is_ok() {
         control.close();
     }
-    close(shared, number, status, error, seen);
+    close(shared, number, status, error.as_deref(), seen);
 }
 
 fn test(
     number: u64,
-    cookie: Cookie,
+    (cookie, peer): (Cookie, IpAddr),
     params: &Params,
     control: &Control,
     shared: &Shared,
@@ -107,7 +107,7 @@ fn test(
     let count = (terms.receiving + terms.sending) as usize;
     let sockets = match terms.protocol {
         Protocol::Tcp => gather::tcp_streams(cookie, params, count, control, shared)?,
-        Protocol::Udp => return Err(Failure::Refused(ErrorCode::PROTOCOL, 0)),
+        Protocol::Udp => gather::udp_streams(peer, params, count, control, shared)?,
     };
     control.say(State::TestStart)?;
     control.say(State::TestRunning)?;
@@ -175,7 +175,7 @@ fn described(number: u64, peer: IpAddr, params: &Params) -> Value {
     })
 }
 
-fn close(shared: &Shared, number: u64, status: &str, error: Option<String>, seen: Value) {
+fn close(shared: &Shared, number: u64, status: &str, error: Option<&str>, seen: Value) {
     let mut line = json!({ "test": number, "status": status, "error": error });
     if let (Some(line), Value::Object(seen)) = (line.as_object_mut(), seen) {
         line.extend(seen);

@@ -29,13 +29,16 @@ use crate::{
     defaults::{ACCEPTED_AT_ONCE, BACKLOG, NEWCOMERS_MAX, STACK_BYTES, STOP_CHECK},
     log::Log,
     newcomer::{Newcomer, Progress},
+    openings::Openings,
     shared::{Arrived, Shared},
 };
 
 /// How long the door looks away when nothing is due.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Stop, bell and listener stand in front of everybody else's sockets.
-const OWN_WATCHES: usize = 3;
+/// Stop, bell, listener and openings stand in front of everybody else's sockets.
+const OWN_WATCHES: usize = 4;
+/// Ports that are tried until one is free for both protocols.
+const PORTS_TRIED: usize = 16;
 
 /// Why a server cannot be.
 #[derive(Debug, Error)]
@@ -48,6 +51,7 @@ pub struct DoorError {
 /// A server that listens.
 pub struct Door {
     listener: TcpListener,
+    openings: Openings,
     shared: Arc<Shared>,
     newcomers: VecDeque<Newcomer>,
     waiting: VecDeque<Guest>,
@@ -66,10 +70,11 @@ impl Door {
     pub fn open(config: Config, log: Log) -> Result<Self, DoorError> {
         let address = SocketAddr::new(config.bind.unwrap_or_else(everywhere), config.port);
         let failed = |source| DoorError { address, source };
-        let listener = listen(address).map_err(failed)?;
+        let (listener, openings) = listen_on_one_port(address).map_err(failed)?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
         Ok(Self {
             listener,
+            openings,
             shared: Arc::new(Shared::new(config, log)),
             newcomers: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -96,8 +101,9 @@ impl Door {
             if ready.stop {
                 return self.close();
             }
-            if ready.bell {
-                self.reap();
+            self.reap();
+            if ready.openings {
+                self.openings.take(&self.shared.set_ups);
             }
             if ready.listener {
                 self.accept();
@@ -109,10 +115,11 @@ impl Door {
     }
 
     fn wait(&mut self, stop: &impl AsFd) -> Ready {
-        let watched = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
-        let mut watches = vec![watched(stop.as_fd()), watched(self.bell.as_fd()), watched(self.listener.as_fd())];
-        watches.extend(self.waiting.iter().map(|guest| watched(guest.stream.as_fd())));
-        watches.extend(self.newcomers.iter().map(|newcomer| watched(newcomer.stream.as_fd())));
+        let reading = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
+        let mut watches = vec![reading(stop.as_fd()), reading(self.bell.as_fd()), reading(self.listener.as_fd())];
+        watches.push(reading(self.openings.socket.as_fd()));
+        watches.extend(self.waiting.iter().map(|guest| reading(guest.stream.as_fd())));
+        watches.extend(self.newcomers.iter().map(|newcomer| reading(newcomer.stream.as_fd())));
         let now = Instant::now();
         let due = self.newcomers.iter().map(|newcomer| newcomer.deadline.saturating_duration_since(now)).min();
         let longest = Timespec::try_from(due.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)).ok();
@@ -124,7 +131,7 @@ impl Door {
         for (newcomer, ready) in self.newcomers.iter_mut().zip(newcomers) {
             newcomer.ready = *ready;
         }
-        Ready { stop: own[0], bell: own[1], listener: own[2], waiting: waiting.to_vec() }
+        Ready { stop: own[0], listener: own[2], openings: own[3], waiting: waiting.to_vec() }
     }
 
     fn accept(&mut self) {
@@ -277,8 +284,8 @@ impl Door {
 /// What the door is told of when it waits.
 struct Ready {
     stop: bool,
-    bell: bool,
     listener: bool,
+    openings: bool,
     waiting: Vec<bool>,
 }
 
@@ -298,6 +305,20 @@ fn everywhere() -> IpAddr {
     match Socket::new(Domain::IPV6, Type::STREAM, None) {
         Ok(_) => Ipv6Addr::UNSPECIFIED.into(),
         Err(_) => Ipv4Addr::UNSPECIFIED.into(),
+    }
+}
+
+/// For both protocols; where any port will do, one that is free for both.
+fn listen_on_one_port(address: SocketAddr) -> io::Result<(TcpListener, Openings)> {
+    let mut tried = 0;
+    loop {
+        tried += 1;
+        let listener = listen(address)?;
+        match Openings::listen(SocketAddr::new(address.ip(), listener.local_addr()?.port())) {
+            Ok(openings) => return Ok((listener, openings)),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && address.port() == 0 && tried < PORTS_TRIED => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 

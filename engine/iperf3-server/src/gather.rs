@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::TcpStream,
+    net::{IpAddr, TcpStream, UdpSocket},
     sync::mpsc::RecvTimeoutError,
     time::{Duration, Instant},
 };
@@ -13,7 +13,8 @@ use socket2::{Domain, Protocol, SockRef, Type};
 use crate::{
     control::Control,
     conversation::Failure,
-    defaults::{STOP_CHECK, STREAMS_TIMEOUT},
+    defaults::{OPENING_CHECK, STOP_CHECK, STREAMS_TIMEOUT, TURN_TIMEOUT},
+    openings,
     shared::{Arrived, Shared},
     stream::Socket,
 };
@@ -62,6 +63,40 @@ pub fn tcp_streams(
     }
     arrived.sort_unstable_by_key(|stream| stream.order);
     arrived.into_iter().map(|arrived| configured(arrived.stream, params)).collect()
+}
+
+/// Has the streams of datagrams of a test opened.
+///
+/// # Errors
+/// As [`tcp_streams`].
+pub fn udp_streams(
+    peer: IpAddr,
+    params: &Params,
+    count: usize,
+    control: &Control,
+    shared: &Shared,
+) -> Result<Vec<Socket>, Failure> {
+    let turn = Instant::now() + TURN_TIMEOUT;
+    let opening = loop {
+        match shared.set_ups.begin(peer, params, count, STOP_CHECK) {
+            Some(opening) => break opening,
+            None => still_wanted(control, shared, turn)?,
+        }
+    };
+    control.say(State::CreateStreams)?;
+    let deadline = Instant::now() + STREAMS_TIMEOUT;
+    let mut sockets: Vec<UdpSocket> = Vec::new();
+    while sockets.len() < count {
+        match opening.arrivals.recv_timeout(OPENING_CHECK) {
+            Ok(made) => sockets.push(made?),
+            Err(RecvTimeoutError::Timeout) => {
+                openings::answer_again(sockets.iter());
+                still_wanted(control, shared, deadline)?;
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err(Failure::Refused(ErrorCode::STREAM, 0)),
+        }
+    }
+    Ok(sockets.into_iter().map(Socket::Udp).collect())
 }
 
 /// Whether a test that waits for its streams is to wait on.

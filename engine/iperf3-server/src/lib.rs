@@ -14,6 +14,7 @@ mod gather;
 mod log;
 mod network;
 mod newcomer;
+mod openings;
 mod output;
 mod record;
 mod results;
@@ -23,6 +24,7 @@ mod stream;
 mod tally;
 mod tcp_stream;
 mod terms;
+mod udp_stream;
 
 pub use admission::Admission;
 pub use config::{Config, Limits};

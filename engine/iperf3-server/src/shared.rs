@@ -12,7 +12,7 @@ use std::{
 
 use iperf3::{Cookie, limits::WRITE_BYTES_MAX};
 
-use crate::{config::Config, log::Log};
+use crate::{config::Config, log::Log, openings::SetUps};
 
 /// What the door and all tests share.
 pub struct Shared {
@@ -22,6 +22,8 @@ pub struct Shared {
     pub log: Log,
     /// Tests that wait for their streams.
     pub calls: Calls,
+    /// Tests whose streams of datagrams are being opened.
+    pub set_ups: SetUps,
     /// What all streams send.
     pub payload: Arc<[u8]>,
     stopping: AtomicBool,
@@ -60,7 +62,14 @@ impl Shared {
             state.to_le_bytes()[0]
         });
         let payload = payload.collect();
-        Self { config, log, calls: Calls::default(), payload, stopping: AtomicBool::new(false) }
+        Self {
+            config,
+            log,
+            calls: Calls::default(),
+            set_ups: SetUps::default(),
+            payload,
+            stopping: AtomicBool::new(false),
+        }
     }
 
     /// Whether all tests are to end.

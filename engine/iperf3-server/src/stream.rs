@@ -17,6 +17,7 @@ use crate::{
     tally::Tally,
     tcp_stream,
     terms::{Budget, Terms},
+    udp_stream,
 };
 
 /// A stream's connection.
@@ -88,7 +89,8 @@ impl Stream {
             match &*its_socket {
                 Socket::Tcp(socket) if sends => tcp_stream::send(socket, &its_tally, &together),
                 Socket::Tcp(socket) => tcp_stream::receive(socket, &its_tally, &together),
-                Socket::Udp(_) => {}
+                Socket::Udp(socket) if sends => udp_stream::send(socket, &its_tally, &together),
+                Socket::Udp(socket) => udp_stream::receive(socket, &its_tally, &together),
             }
             sys::thread_cpu().ok()
         };

@@ -8,13 +8,10 @@ use std::{
 };
 
 use crate::{
-    defaults::{READ_BYTES, STOP_CHECK},
+    defaults::{READ_BYTES, SINK_READ_ON, STOP_CHECK},
     stream::Together,
     tally::Tally,
 };
-
-/// What is read on after a stop, if the peer sends without end.
-const READ_ON: Duration = Duration::from_secs(1);
 
 /// Sends until it is to stop, enough is sent, or the peer is gone.
 pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
@@ -55,7 +52,7 @@ pub fn receive(mut socket: &TcpStream, tally: &Tally, together: &Together) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,
         }
-        if together.stops(false) && stopped.get_or_insert_with(Instant::now).elapsed() > READ_ON {
+        if together.stops(false) && stopped.get_or_insert_with(Instant::now).elapsed() > SINK_READ_ON {
             return;
         }
     }

@@ -20,6 +20,14 @@ mod time;
 mod udp;
 mod window;
 
+/// What is known of datagrams, for whoever counts or sends them elsewhere.
+pub mod datagrams {
+    pub use crate::{
+        meeting::ways,
+        udp::{Arrival, Pace, Sequence},
+    };
+}
+
 pub use control::Control;
 pub use error::TrialError;
 pub use host::{CpuRow, rtnetlink};

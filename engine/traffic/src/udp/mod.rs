@@ -18,7 +18,9 @@ mod stream;
 
 use std::time::Instant;
 
+pub use pace::Pace;
 pub use rows::{DatagramRow, HistogramRow};
+pub use sequence::{Arrival, Sequence};
 use wire::{
     Connected, Event, FlowEnd, FlowReport, Granted, Listening, Meeting, Report, Role, Strangers, UdpCounts, UdpSettings,
 };

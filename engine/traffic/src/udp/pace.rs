@@ -20,6 +20,7 @@ pub struct Pace {
 impl Pace {
     /// Datagrams of `length_bytes` at a rate of `rate_bps`, or each `spacing_ns` after the one before; nothing without
     /// either. `together`: how many can be sent with one call.
+    #[must_use]
     pub fn new(length_bytes: u32, rate_bps: Option<u64>, spacing_ns: Option<u64>, together: usize) -> Option<Self> {
         let gap = match (spacing_ns, rate_bps) {
             (Some(spacing_ns), _) => (u128::from(spacing_ns), 1),
@@ -47,6 +48,7 @@ impl Pace {
     }
 
     /// When the next one is due.
+    #[must_use]
     pub fn due_ns(&self) -> u64 {
         self.first_ns.saturating_add(self.span_ns(self.sent))
     }

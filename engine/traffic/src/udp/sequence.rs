@@ -62,8 +62,15 @@ struct Gap {
     arrival: u64,
 }
 
+impl Default for Sequence {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Sequence {
     /// Nothing has come.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             window: vec![0; WINDOW_WORDS].into_boxed_slice(),
@@ -102,6 +109,7 @@ impl Sequence {
     }
 
     /// Numbers that were skipped so far and have not come.
+    #[must_use]
     pub fn missing(&self) -> u64 {
         self.next - self.unique
     }

@@ -1,0 +1,224 @@
+//! Datagrams of one stream, sent or received, until it is to stop.
+
+use std::{
+    io,
+    net::UdpSocket,
+    thread,
+    time::{Duration, Instant},
+};
+
+use iperf3::{Counter, DatagramHeader, limits::DATAGRAM_BYTES_MAX, opens_stream};
+use rustix::time::{ClockId, clock_gettime};
+use sys::{RECEIVE_BATCH_MAX, ReceiveBatch};
+use traffic::datagrams::{Arrival, Pace, Sequence};
+
+use crate::{
+    defaults::{DATAGRAM_ROOM_BYTES, READ_BYTES, SINK_QUIET, SINK_READ_ON, STOP_CHECK},
+    stream::Together,
+    tally::{Count, Tally},
+};
+
+/// After a datagram that the host could not take.
+const PAUSE: Duration = Duration::from_millis(1);
+/// Most datagrams that are sent before the stream looks at whether it is to stop.
+const SENT_AT_ONCE: usize = 64;
+
+/// What has come of a stream.
+struct Sink {
+    counter: Counter,
+    highest: u64,
+    sequence: Sequence,
+    bytes: u64,
+    last_transit_ns: Option<i64>,
+    jitter_ns: f64,
+}
+
+/// Receives until it is to stop and nothing comes any more. Its opening is answered again: the first answer may be lost.
+pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
+    let room = together.terms.write_bytes.clamp(DATAGRAM_ROOM_BYTES, DATAGRAM_BYTES_MAX as usize);
+    let mut batch = ReceiveBatch::new((READ_BYTES / room).clamp(1, RECEIVE_BATCH_MAX), room);
+    let mut sink = Sink::new(together.terms.counter);
+    let mut stopped: Option<Instant> = None;
+    if socket.set_read_timeout(Some(SINK_QUIET)).is_err() {
+        return;
+    }
+    loop {
+        let stops = together.stops(false);
+        match batch.receive(socket) {
+            Ok(received) => {
+                for datagram in received {
+                    if let Some(reply) = opens_stream(datagram.bytes) {
+                        let _ = socket.send(&reply);
+                    } else {
+                        sink.take(datagram.bytes, datagram.arrived_unix_ns.unwrap_or_default());
+                    }
+                }
+                tally.set(sink.count());
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && stops => return,
+            // An ICMP message about an answer, or nothing for now.
+            Err(error) if passes(&error) => {}
+            Err(_) => return,
+        }
+        if stops && stopped.get_or_insert_with(Instant::now).elapsed() > SINK_READ_ON {
+            return;
+        }
+    }
+}
+
+/// Sends until it is to stop.
+pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
+    let terms = &together.terms;
+    let length = terms.write_bytes.clamp(terms.counter.header_bytes(), DATAGRAM_BYTES_MAX as usize);
+    let mut datagram = together.payload[..length].to_vec();
+    let rate = u32::try_from(length).ok().zip(terms.rate_bps);
+    let mut pace = rate.and_then(|(length, rate)| Pace::new(length, Some(rate), None, SENT_AT_ONCE));
+    let begin = Instant::now();
+    let now_ns = || u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let mut count = Count::default();
+    if socket.set_write_timeout(Some(STOP_CHECK)).is_err() {
+        return;
+    }
+    while !together.stops(true) {
+        let wanted = pace.as_mut().map_or(1, |pace| pace.due(now_ns(), SENT_AT_ONCE));
+        if let (0, Some(pace)) = (wanted, &pace) {
+            thread::sleep(Duration::from_nanos(pace.due_ns().saturating_sub(now_ns())).min(STOP_CHECK));
+            continue;
+        }
+        let before = count.packets;
+        for _ in 0..wanted {
+            let header = DatagramHeader { sent_us: monotonic_us(), sequence: count.packets + 1 };
+            header.write(terms.counter, &mut datagram);
+            match socket.send(&datagram) {
+                Ok(length) => {
+                    count.packets += 1;
+                    count.bytes += length as u64;
+                }
+                Err(error) if passes(&error) => {
+                    thread::sleep(PAUSE);
+                    break;
+                }
+                Err(_) => return,
+            }
+        }
+        if let Some(pace) = &mut pace {
+            pace.sent(usize::try_from(count.packets - before).unwrap_or(0));
+        }
+        tally.set(count);
+    }
+}
+
+impl Sink {
+    fn new(counter: Counter) -> Self {
+        Self { counter, highest: 0, sequence: Sequence::new(), bytes: 0, last_transit_ns: None, jitter_ns: 0.0 }
+    }
+
+    fn take(&mut self, bytes: &[u8], arrived_ns: i64) {
+        let Some(header) = DatagramHeader::read(self.counter, bytes) else { return };
+        let number = match self.counter {
+            Counter::Wide => header.sequence,
+            Counter::Narrow => unfolded(header.sequence, self.highest),
+        };
+        // Numbers begin with 1.
+        let Some(place) = number.checked_sub(1) else { return };
+        if self.sequence.take(place) != Arrival::New {
+            return;
+        }
+        self.highest = self.highest.max(number);
+        self.bytes += bytes.len() as u64;
+        let sent_ns = i64::try_from(header.sent_us).unwrap_or(i64::MAX).saturating_mul(1000);
+        let transit_ns = arrived_ns.saturating_sub(sent_ns);
+        if let Some(last) = self.last_transit_ns.replace(transit_ns) {
+            #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+            let change_ns = transit_ns.saturating_sub(last).unsigned_abs() as f64;
+            // RFC 1889, A.8.
+            self.jitter_ns += (change_ns - self.jitter_ns) / 16.0;
+        }
+    }
+
+    fn count(&self) -> Count {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of sizes")]
+        let jitter_ns = self.jitter_ns.round() as u64;
+        let missing = self.sequence.missing();
+        Count {
+            bytes: self.bytes,
+            packets: self.sequence.unique + missing,
+            missing,
+            reordered: self.sequence.reordered,
+            duplicates: self.sequence.duplicates,
+            jitter_ns,
+        }
+    }
+}
+
+/// A number of 32 bits as that one of 64 which lies nearest to the highest so far.
+fn unfolded(sequence: u64, highest: u64) -> u64 {
+    let ring = 1_u64 << 32;
+    let ahead = sequence.wrapping_sub(highest) % ring;
+    if ahead < ring / 2 { highest + ahead } else { highest.saturating_sub(ring - ahead) }
+}
+
+/// Whether a stream goes on after an error: the peer's port may be closed for a moment, the host may be short of buffers.
+fn passes(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let code = Errno::from_io_error(error);
+    matches!(
+        code,
+        Some(Errno::AGAIN | Errno::INTR | Errno::CONNREFUSED | Errno::NOBUFS | Errno::HOSTUNREACH | Errno::NETUNREACH)
+    )
+}
+
+fn monotonic_us() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0) / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn datagram(counter: Counter, sequence: u64, sent_us: u64) -> [u8; 100] {
+        let mut bytes = [0; 100];
+        DatagramHeader { sent_us, sequence }.write(counter, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn a_duplicate_is_no_negative_loss() {
+        let mut sink = Sink::new(Counter::Wide);
+        for sequence in [1, 2, 5, 5, 5, 3, 3] {
+            sink.take(&datagram(Counter::Wide, sequence, 0), 0);
+        }
+        let count = sink.count();
+        assert_eq!((count.packets, count.missing, count.reordered, count.duplicates), (5, 1, 1, 3));
+        assert_eq!(count.bytes, 400, "what came twice was not carried twice");
+    }
+
+    #[test]
+    fn what_is_no_datagram_of_a_stream_counts_nothing() {
+        let mut sink = Sink::new(Counter::Wide);
+        sink.take(&[0; 11], 0);
+        sink.take(&datagram(Counter::Wide, 0, 0), 0);
+        sink.take(&datagram(Counter::Wide, u64::MAX, 0), 0);
+        assert_eq!(sink.count(), Count::default());
+    }
+
+    #[test]
+    fn jitter_is_that_of_rfc_1889() {
+        let mut sink = Sink::new(Counter::Narrow);
+        for (sequence, arrived_ns) in (1..).zip([1_000_000, 2_600_000, 3_600_000]) {
+            sink.take(&datagram(Counter::Narrow, sequence, sequence * 1000), arrived_ns);
+        }
+        assert_eq!(sink.count().jitter_ns, 35_156);
+    }
+
+    proptest! {
+        #[test]
+        fn narrow_numbers_run_on(highest in 1_u64 << 31..1 << 40, offset in -1000_i64..1000) {
+            let number = highest.saturating_add_signed(offset);
+            prop_assert_eq!(unfolded(number % (1 << 32), highest), number);
+        }
+    }
+}
