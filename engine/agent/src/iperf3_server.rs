@@ -1,13 +1,16 @@
 use std::{
-    fs::OpenOptions,
+    fmt::Display,
+    fs::{self, OpenOptions},
     io,
     net::IpAddr,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
 use clap::Args;
+use iperf3::auth::{Authenticator, Padding, PrivateKey, SKEW_S_DEFAULT, Users};
 use iperf3_server::{Admission, Config, Door, Limits, Log, Network, defaults};
 
 /// What the server may be told.
@@ -49,6 +52,18 @@ pub struct Arguments {
     /// Between two lines of the log on one test, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = defaults::INTERVAL.as_secs_f64(), value_parser = interval)]
     interval: f64,
+    /// RSA key in PEM with which clients' user names and passwords are read; only known users may test then.
+    #[arg(long, value_name = "FILE", requires = "authorized_users")]
+    rsa_private_key: Option<PathBuf>,
+    /// Users as iperf3 writes them: a line `user,sha256` each, the SHA-256 of `{user}password` in hexadecimal digits.
+    #[arg(long, value_name = "FILE", requires = "rsa_private_key")]
+    authorized_users: Option<PathBuf>,
+    /// How far the clocks of client and server may be apart, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = SKEW_S_DEFAULT, requires = "rsa_private_key")]
+    time_skew: u32,
+    /// Accept what clients before iperf3 3.17 encrypt (PKCS#1 v1.5), too.
+    #[arg(long, requires = "rsa_private_key")]
+    pkcs1: bool,
     /// A client that asks for the server's output gets it as JSON.
     #[arg(long)]
     json: bool,
@@ -68,7 +83,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
 fn serve(arguments: Arguments) -> io::Result<()> {
     let stop = sys::termination_signals()?;
     let log = arguments.log.as_deref().map_or(Ok(Log::default()), log)?;
-    let door = Door::open(arguments.into_config(), log).map_err(io::Error::other)?;
+    let door = Door::open(arguments.into_config()?, log).map_err(io::Error::other)?;
     eprintln!("flowsweep-engine: an iperf3 server listens on {}", door.address()?);
     door.serve(&stop);
     Ok(())
@@ -83,9 +98,11 @@ fn log(path: &Path) -> io::Result<Log> {
 }
 
 impl Arguments {
-    fn into_config(self) -> Config {
+    fn into_config(self) -> io::Result<Config> {
+        let authenticator = self.authenticator()?.map(Arc::new);
         let shared = Admission { tests_max: self.tests_max, queue_max: self.queue };
-        Config {
+        Ok(Config {
+            authenticator,
             bind: self.bind,
             port: self.port,
             admission: if self.exclusive { Admission::EXCLUSIVE } else { shared },
@@ -98,8 +115,22 @@ impl Arguments {
             no_data_timeout: Duration::from_secs(self.no_data_timeout),
             interval: Duration::from_secs_f64(self.interval),
             json_output: self.json,
-        }
+        })
     }
+
+    fn authenticator(&self) -> io::Result<Option<Authenticator>> {
+        let (Some(key), Some(users)) = (&self.rsa_private_key, &self.authorized_users) else { return Ok(None) };
+        let key = read(key, PrivateKey::from_pem)?;
+        let users = read(users, Users::parse)?;
+        let paddings = if self.pkcs1 { vec![Padding::Oaep, Padding::Pkcs1] } else { vec![Padding::Oaep] };
+        Ok(Some(Authenticator::new(key, paddings, users, self.time_skew)))
+    }
+}
+
+fn read<T, E: Display>(path: &Path, parse: impl FnOnce(&str) -> Result<T, E>) -> io::Result<T> {
+    let named = |error: &dyn Display| io::Error::other(format!("{}: {error}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| named(&error))?;
+    parse(&text).map_err(|error| named(&error))
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

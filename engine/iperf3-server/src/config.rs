@@ -1,6 +1,6 @@
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use iperf3::{ErrorCode, Params, Refusal};
+use iperf3::{ErrorCode, Params, Refusal, auth::Authenticator};
 
 use crate::{Admission, Network, defaults};
 
@@ -19,6 +19,8 @@ pub struct Config {
     pub no_data_timeout: Duration,
     /// Between two rows of the log.
     pub interval: Duration,
+    /// Who may test; nothing: everybody.
+    pub authenticator: Option<Arc<Authenticator>>,
     /// A client that wants the server's output gets it as JSON.
     pub json_output: bool,
 }
@@ -45,6 +47,7 @@ impl Default for Config {
             limits: Limits::default(),
             no_data_timeout: defaults::NO_DATA_TIMEOUT,
             interval: defaults::INTERVAL,
+            authenticator: None,
             json_output: false,
         }
     }

@@ -146,7 +146,10 @@ fn exchange(running: &mut Running<'_>, params: &Params, control: &Control) -> Re
         running.stop_sinks();
     }
     control.say(State::ExchangeResults)?;
-    let told: Results = control.receive(CLIENT_RESULTS_BYTES_MAX, RESULTS_TIMEOUT)?;
+    let told: Results = match control.receive(CLIENT_RESULTS_BYTES_MAX, RESULTS_TIMEOUT) {
+        Err(ControlError::Frame(_)) => return Err(Failure::Refused(ErrorCode::RESULTS, 0)),
+        told => told?,
+    };
     running.drain(&told);
     running.stop_sinks();
     control.send(&results::of(running, params))?;

@@ -10,13 +10,14 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use iperf3::{Cookie, ErrorCode, Params, State};
+use iperf3::{Cookie, ErrorCode, Params, State, auth::RANDOM_BYTES};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     io::Errno,
+    rand::{GetRandomFlags, getrandom},
 };
 use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -207,6 +208,11 @@ impl Door {
             newcomer.refuse(refusal.code, now);
             return Some(newcomer);
         }
+        if let Err(denied) = self.authenticate(&params) {
+            self.note_refusal(newcomer.peer, &denied);
+            newcomer.refuse(ErrorCode::AUTHENTICATION, now);
+            return Some(newcomer);
+        }
         let decision = self.decide();
         if decision == Decision::Deny {
             self.note_refusal(newcomer.peer, "there is no place");
@@ -220,6 +226,17 @@ impl Door {
             _ => self.waiting.push_back(guest),
         }
         None
+    }
+
+    /// Before anybody waits: a token is good for seconds.
+    fn authenticate(&self, params: &Params) -> Result<(), String> {
+        let Some(authenticator) = &self.shared.config.authenticator else { return Ok(()) };
+        let mut random = [0; RANDOM_BYTES];
+        getrandom(&mut random[..], GetRandomFlags::empty()).map_err(|error| error.to_string())?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now_s = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        let user = authenticator.check(params.authtoken.as_deref(), now_s, random);
+        user.map(drop).map_err(|denied| denied.to_string())
     }
 
     fn decide(&self) -> Decision {
