@@ -117,6 +117,53 @@ def test_csv_of_iperf_2(tmp_path: Path) -> None:
     assert sink[2] == (2, 2 * 59_769_312 / 1e6, "receiver_median", 2 * 22_675_516)
 
 
+@pytest.fixture(scope="module")
+def datagrams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
+    """The trials of the files about UDP, by the file's name without what is common."""
+    folder = tmp_path_factory.mktemp("import") / "datagrams"
+    run("import", *sorted(FILES.glob("iperf-2.1.8-udp*")), "--archive", folder)
+    rows = {row["imported_from"].rpartition("udp-")[2]: row for row in rows_of(folder)}
+    assert {(row["test"], row["src"], row["dst"]) for row in rows.values()} == {
+        ("udp", "10.77.0.1", "10.77.0.2")
+    }
+    return rows
+
+
+def test_datagrams_in_csv_of_iperf_2(datagrams: dict[str, Row]) -> None:
+    """Each number as the last row has it; the file says by itself which end wrote it."""
+    sink, source = datagrams["server.csv"], datagrams["client.csv"]
+    assert (sink["bytes"], sink["datagrams_sent"], sink["lost"], sink["reordered"]) == (
+        18_014_000, 23_588, 5_574, 0,
+    )  # fmt: skip
+    assert round(100 * sink["loss"], 3) == 23.631
+    seconds = [5_981_000, 5_996_000, 5_984_000]
+    assert (sink["goodput_method"], sink["goodput_bps"]) == (
+        "receiver_median", statistics.median(seconds) * 8,
+    )  # fmt: skip
+    assert sink["jitter_ms"] == pytest.approx((0.109 + 0.109 + 0.199) / 3)
+    assert (source["goodput_method"], source["goodput_bps"]) == ("sender_median", 62_920_000)
+    assert (source["bytes"], source["bytes_sent"], source["lost"]) == (None, 23_588_000, None)
+
+
+def test_datagrams_that_iperf_2_printed(datagrams: dict[str, Row]) -> None:
+    """A client has the server's report: both ends' counts, of two flows together."""
+    client, server = datagrams["client.txt"], datagrams["server.txt"]
+    for row in (client, server):
+        assert (row["datagrams_sent"], row["lost"], row["reordered"]) == (23_600, 1_399 + 4_180, 1)
+        assert row["flows"] == 2
+    assert (client["goodput_method"], client["goodput_bps"]) == ("receiver_mean", 27_600_000 + 20_300_000)
+    assert (client["length_bytes"], client["window_granted_send_bytes"]) == (1_000, 208 << 10)
+    assert (server["goodput_method"], server["window_granted_recv_bytes"]) == ("receiver_median", 208 << 10)
+    # Iperf says 5.69, 5.72 and 5.72 MBytes.
+    assert server["goodput_bps"] == pytest.approx(5.72 * 8 * 1048576, rel=0.0015)
+
+
+def test_datagrams_that_iperf_2_printed_with_e(datagrams: dict[str, Row]) -> None:
+    for row in (datagrams["enhanced-client.txt"], datagrams["enhanced-server.txt"]):
+        assert (row["datagrams_sent"], row["lost"]) == (16_054, 3_644)
+    assert datagrams["enhanced-client.txt"]["goodput_bps"] == 48_700_000
+
+
 def test_importing_it_again_changes_nothing(archive: Path) -> None:
     before = rows_of(archive)
     assert "0 trials taken in from 1 file, 42 were there already" in run(
@@ -142,6 +189,6 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
 def test_files_of_unlike_detail_make_one_report(tmp_path: Path) -> None:
     """Some say how long a transfer took, others do not."""
     files = sorted(FILES.glob("iperf-2.1.8-*"))
-    assert "10 trials taken in from 5 files" in run("import", *files, "--archive", tmp_path / "all")
+    assert "16 trials taken in from 11 files" in run("import", *files, "--archive", tmp_path / "all")
     run("report", tmp_path / "all", "-o", tmp_path / "report.html")
     assert "imported" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from flowsweep.cli.app import app
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import KINDS, Transfer, parse_known, read_file, reading
 from flowsweep.imports.outcome import Numbering, outcome_of
-from flowsweep.imports.transfer import FlowReport, Report
+from flowsweep.imports.transfer import Datagrams, FlowReport, Report
 
 load(["import"])
 
@@ -53,6 +53,10 @@ CSV = """\
 20240102030405,10.0.0.1,40001,10.0.0.2,5001,4,0.0-10.0,117964800,94371840
 20240102030405,10.0.0.1,0,10.0.0.2,5001,-1,0.0-10.0,235929600,188743679
 20240102030416,10.0.0.1,40002,10.0.0.2,5001,3,0.0-10.1,117964800,93437465
+"""
+CSV_UDP = """\
+20240102030404,a,40000,b,5001,3,0.0-1.0,4834830,38678640,0.153,1998,5287,37.791,2
+20240102030406,a,40000,b,5001,3,0.0-3.0,14630910,38900000,0.127,6100,16053,38.000,2
 """
 CSV_INTERVALS = """\
 20240102030401,10.0.0.2,5001,10.0.0.1,40000,4,0.0-1.0,11796480,94371840
@@ -139,6 +143,57 @@ def test_tests_without_a_time_are_told_apart_by_their_ids(tmp_path: Path) -> Non
         read(tmp_path, timeless((1,), (2, 1)))
 
 
+def test_csv_of_datagrams_says_which_end_wrote(tmp_path: Path) -> None:
+    _, [sink] = read(tmp_path, CSV_UDP)
+    assert (sink.test, sink.role, sink.src, sink.dst) == ("udp", "sink", "a", "b")
+    assert sink.flows[0].whole.datagrams == Datagrams(16_053 - 6_100, 6_100, 2, 127_000)
+    first, last = CSV_UDP.replace("0.153,1998,", "0.000,0,").splitlines()
+    of_source = last.replace("0.127,6100,16053,38.000,2", "0.000,0,-1,-0.000,0")
+    _, [source] = read(tmp_path, f"{first.removesuffix('2')}0\n{of_source}\n")
+    assert (source.role, source.flows[0].whole.datagrams) == ("source", None)
+    assert source.flows[0].intervals[0].datagrams == Datagrams(5_287)
+    # Nothing lost, no jitter and no report of the whole: it may have been either end.
+    _, [either] = read(tmp_path, f"{first.removesuffix('2')}0\n")
+    assert either.role is None
+
+
+UDP_TEXT = """\
+Client connecting to 10.0.0.2, UDP port 5001
+Sending 1470 byte datagrams, IPG target: 186.92 us (kalman adjust)
+UDP buffer size:  416 KByte (WARNING: requested  208 KByte)
+[  3] local 10.0.0.1 port 4000 connected with 10.0.0.2 port 5001
+[  3]  0.0- 3.0 sec  22.5 MBytes  62.9 Mbits/sec
+[  3] Sent 16054 datagrams
+"""
+SERVER_REPORT = """\
+[  3] Server Report:
+[  3]  0.0- 3.0 sec  14.0 MBytes  38.9 Mbits/sec   0.127 ms 6100/ 16053 (38%)
+"""
+
+
+def test_datagrams_that_a_client_prints(tmp_path: Path) -> None:
+    silence = "[  3] WARNING: did not receive ack of last datagram after 10 tries.\n"
+    _, [alone] = read(tmp_path, UDP_TEXT + silence)
+    assert (alone.test, alone.role, alone.length_bytes, alone.far) == ("udp", "source", 1_470, None)
+    assert (alone.window_send_bytes, alone.window_granted_send_bytes) == (208 << 10, 416 << 10)
+    assert alone.flows[0].whole.datagrams == Datagrams(16_054)
+    late = "[  3]  0.0- 3.0 sec  7 datagrams received out-of-order\n"
+    _, [told] = read(tmp_path, UDP_TEXT + SERVER_REPORT + late)
+    assert told.flows[0].whole.datagrams == Datagrams(16_053)
+    assert told.far is not None
+    assert told.far.rate_bps == 38_900_000
+    assert told.far.flows[0].whole.datagrams == Datagrams(16_053 - 6_100, 6_100, 7, 127_000)
+
+
+def test_of_one_flow_in_two_a_servers_report_is_no_whole(tmp_path: Path) -> None:
+    second = UDP_TEXT.splitlines()[3:6]
+    more = "\n".join(line.replace("[  3]", "[  4]").replace("4000", "4001") for line in second)
+    lines = UDP_TEXT.splitlines()
+    text = "\n".join([*lines[:4], more.splitlines()[0], lines[4], *more.splitlines()[1:], ""])
+    _, [transfer] = read(tmp_path, text + SERVER_REPORT)
+    assert (transfer.flow_count, transfer.far) == (2, None)
+
+
 def test_parallel_flows_without_a_sum_add_up(tmp_path: Path) -> None:
     rows = [line for line in CSV.splitlines() if ",-1," not in line]
     _, (parallel, _) = read(tmp_path, "\n".join(rows))
@@ -159,14 +214,16 @@ def test_a_table_with_a_header(tmp_path: Path, delimiter: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        (CSV + "20240102,x\n", 5, "2 columns, expected the 9"),
+        (CSV + "20240102,x\n", 5, "2 columns, expected 9 (TCP)"),
         (CSV.replace("235929600", "many"), 3, "whole numbers"),
         (CSV.replace("20240102030416", "20241302030416"), 4, "time"),
-        ("20240102030405,a,1,b,5001,3,0.0-1.0,1,1,0.1,0,10,0.0,0\n", 1, "UDP"),
+        (CSV_UDP.replace("0.127", "0,127"), 2, "15 columns, expected 9 (TCP) or 14 (UDP)"),
+        (CSV_UDP.replace("0.127", "late"), 2, 'found the jitter "late"'),
+        (CSV_UDP.replace(",6100,", ",many,"), 2, "whole numbers"),
+        ("20240102030405,b,5001,a,40000,3,0.0-9.0,1,1\n" + CSV_UDP, 2, "a client of Iperf 2.0"),
         ("20240102030405,a,0,b,5001,-1,0.0-1.0,1,1\n", 1, "no row of any"),
         ("20240102030405,a,40000,b,5001,3,4.0-5.0,1,1\n", 1, "does not begin at 0"),
         (CLIENT_TEXT.replace("1.0- 2.0 sec  11.0", "1.0- 2.0 sec  what"), 13, "expected interval"),
-        ("Client connecting to 10.0.0.2, UDP port 5001\n", 1, "UDP"),
         (SERVER_TEXT + "[  9] 0.0000-10.0000 sec  1 MBytes  1 Mbits/sec\n", 10, "connected with"),
         (SERVER_TEXT + "[  9] local a port 5001 connected with b port 1\n", 10, "no row tells"),
         (TABLE + "a,b,soon,1,1,1,1,\n", 4, 'found "soon"'),

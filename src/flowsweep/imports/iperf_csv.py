@@ -1,5 +1,7 @@
 """CSV of Iperf 1 and 2 (`-y C`): time, address, port, address, port, id, interval, bytes, bit/s.
 
+Of datagrams follow jitter, lost, all, percent and out of order; from these one can tell which end wrote.
+
 Which end sent, the file does not say: the end with the lower port listened, and what listens receives. Which
 end counted, it says as little: Iperf 1 and 2.0 have the end that wrote first, Iperf 2.1 the client at both
 ends. If the one that listened comes first, it wrote; else nobody knows.
@@ -12,11 +14,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.imports.transfer import FlowReport, LineError, Report, Transfer, split_reports, sum_of
+from flowsweep.imports import iperf_datagrams
+from flowsweep.imports.transfer import FlowReport, LineError, Report, Role, Transfer, split_reports, sum_of
 
 NAME = "iperf-csv"
 COLUMNS = 9
-_UDP_COLUMNS = 14
+_UDP_COLUMNS = COLUMNS + iperf_datagrams.COLUMNS
 _TIME = re.compile(r"(?:([+-]\d{4}):)?(\d{14})(?:\.(\d{1,6}))?", re.ASCII)
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?)-\s*(\d+(?:\.\d+)?)", re.ASCII)
 _SUM_ID = "-1"
@@ -36,8 +39,8 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     """Read every test of a file: connections of the same two hosts that began together are one.
 
     Raises:
-        LineError: A row is none of Iperf's, or is about UDP; or rows without a time are of tests with
-            different numbers of flows.
+        LineError: A row is none of Iperf's, or one of TCP and one of UDP are of the same connection; or rows
+            without a time are of tests with different numbers of flows.
     """
     tests: list[list[_Connection]] = []
     latest: dict[tuple[str, str, int], list[_Connection]] = {}
@@ -74,6 +77,7 @@ class _Row:
     second_port: int
     flow_id: str
     report: Report
+    udp: bool
 
     @property
     def is_sum(self) -> bool:
@@ -82,6 +86,11 @@ class _Row:
     @property
     def key(self) -> tuple[str, str, int, int, bool]:
         return self.first, self.second, self.first_port, self.second_port, self.is_sum
+
+    @property
+    def turned(self) -> tuple[str, str, int, int, bool]:
+        """The key of a row that the other end wrote."""
+        return self.second, self.first, self.second_port, self.first_port, self.is_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,13 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
     latest: dict[tuple[str, str, int, int, bool], _Connection] = {}
     for row in _rows(lines):
         connection = latest.get(row.key)
+        for other in (connection, latest.get(row.turned)):
+            if other is not None and other.rows[0].udp != row.udp:
+                raise LineError(
+                    row.line,
+                    "the connection has rows with the columns of TCP and with those of UDP, as a client of "
+                    "Iperf 2.0 writes them: of such a test only the server's file can be imported",
+                )
         if connection is not None and connection.continued_by(row):
             connection.rows.append(row)
         else:
@@ -141,15 +157,27 @@ def _transfer(test: Sequence[_Connection]) -> Transfer:
     if first is None:
         raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
     listened = first.first_port < first.second_port
+    role: Role | None = "sink" if listened else None
+    if first.udp and role is None:
+        role = _common_role(flows)
+    if first.udp and role != "sink":
+        flows = tuple(iperf_datagrams.as_sent(flow) for flow in flows)
     return Transfer(
         src=first.second if listened else first.first,
         dst=first.first if listened else first.second,
-        role="sink" if listened else None,
+        role=role,
         flow_count=len(flows),
         flows=flows,
         total=sums[-1] if sums else sum_of(flows),
         started_at=test[0].began,
+        test="udp" if first.udp else "tcp",
     )
+
+
+def _common_role(flows: Sequence[FlowReport]) -> Role | None:
+    """The end that wrote what is told of datagrams; None if nothing was lost and there is no whole."""
+    roles = {iperf_datagrams.role_of_csv((*flow.intervals, flow.whole)) for flow in flows} - {None}
+    return roles.pop() if len(roles) == 1 else None
 
 
 def _flow(rows: list[_Row]) -> FlowReport:
@@ -165,21 +193,24 @@ def _rows(lines: Sequence[str]) -> Iterator[_Row]:
 
 
 def _row(line: int, fields: list[str]) -> _Row:
-    if len(fields) >= _UDP_COLUMNS:
-        raise LineError(
-            line, f"{len(fields)} columns, as Iperf has for UDP: only tests of TCP can be imported"
-        )
-    if len(fields) != COLUMNS:
-        raise LineError(line, f"{len(fields)} columns, expected the {COLUMNS} of Iperf's -y C")
+    if len(fields) not in (COLUMNS, _UDP_COLUMNS):
+        expected = f"{COLUMNS} (TCP) or {_UDP_COLUMNS} (UDP)"
+        raise LineError(line, f"{len(fields)} columns, expected {expected} as of Iperf's -y C")
     span = _INTERVAL.fullmatch(fields[6].strip())
     if span is None:
         raise LineError(line, f'found the interval "{fields[6]}", expected seconds as in "0.0-10.0"')
     try:
-        report = Report(_ns(span[1]), _ns(span[2]), int(fields[7]), float(int(fields[8])))
+        datagrams = iperf_datagrams.of_csv(fields[COLUMNS:]) if len(fields) > COLUMNS else None
+        report = Report(
+            _ns(span[1]), _ns(span[2]), int(fields[7]), float(int(fields[8])), datagrams=datagrams
+        )
         ports = int(fields[2]), int(fields[4])
     except ValueError as error:
-        raise LineError(line, f"ports, bytes and bit/s must be whole numbers: {error}") from error
-    return _Row(line, _time(line, fields[0]), fields[1], fields[3], *ports, fields[5], report)
+        raise LineError(
+            line, f"ports, bytes, bit/s and what was lost must be whole numbers: {error}"
+        ) from error
+    udp = len(fields) == _UDP_COLUMNS
+    return _Row(line, _time(line, fields[0]), fields[1], fields[3], *ports, fields[5], report, udp)
 
 
 def _time(line: int, text: str) -> datetime | None:

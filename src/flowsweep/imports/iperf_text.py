@@ -5,11 +5,23 @@ Bytes come in units of 1024 (KBytes, MBytes), bit/s in units of 1000 (Kbits, Mbi
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.imports.transfer import FlowReport, LineError, Report, Role, Transfer, split_reports, sum_of
+from flowsweep.imports import iperf_datagrams
+from flowsweep.imports.transfer import (
+    Datagrams,
+    FarEnd,
+    FlowReport,
+    LineError,
+    Report,
+    Role,
+    Test,
+    Transfer,
+    split_reports,
+    sum_of,
+)
 
 NAME = "iperf-text"
 
@@ -26,8 +38,14 @@ _ROW = re.compile(
 )
 _BEGINS_LIKE_A_ROW = re.compile(r"\[\s*(\d+|SUM[^\]]*)\]\s+\d+(?:\.\d+)?\s*-\s*\d")
 _SIZE = r"(\d+(?:\.\d+)?) ([KMG]?)Byte"
-_WINDOW = re.compile(rf"TCP window size:\s+{_SIZE}(?:.*requested\s+{_SIZE})?")
+_WINDOW = re.compile(rf"(?:TCP window|UDP buffer) size:\s+{_SIZE}(?:.*requested\s+{_SIZE})?")
 _LENGTH = re.compile(rf"(Write|Read) buffer size:\s+{_SIZE}")
+_DATAGRAM_LENGTH = re.compile(r"Sending (\d+) byte datagrams")
+_FROM_SERVER = re.compile(r"\[\s*(\d+)\]\s+Server Report:")
+_SENT = re.compile(r"\[\s*(\d+)\]\s+Sent (\d+) datagrams")
+_LATE = re.compile(
+    r"\[\s*([^\]\s]+)\]\s+\d+(?:\.\d+)?\s*-\s*\d+(?:\.\d+)?\s+sec\s+(\d+) datagrams received out-of-order"
+)
 _CONGESTION = re.compile(r"TCP congestion control set to (\S+)")
 _DATE = re.compile(r" on (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? \((?:UTC|GMT)\)")
 
@@ -44,7 +62,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     """Read every test of a file: connections with one host that no report of a whole stands between are one.
 
     Raises:
-        LineError: A line is about UDP, of a row's connection nothing is known, or a row cannot be read.
+        LineError: Of a row's connection nothing is known, or a row cannot be read.
     """
     log = _Log()
     for number, line in enumerate(lines, start=1):
@@ -58,6 +76,10 @@ class _Flow:
     source_port: int
     sink_port: int
     reports: list[Report] = field(default_factory=list)
+    from_server: list[Report] = field(default_factory=list)
+    """What the other end told a client of its datagrams: one report."""
+    sent: int | None = None
+    """Datagrams, as a client counts them."""
 
     @property
     def finished(self) -> bool:
@@ -67,13 +89,26 @@ class _Flow:
         if not self.reports:
             raise LineError(self.line, "a connection of which no row tells anything")
         whole, intervals = split_reports(self.reports, self.line)
+        if received := self.received():
+            counted = received.whole.datagrams
+            sent = None if counted is None else iperf_datagrams.of_sender(counted)
+            whole = replace(whole, datagrams=sent)
+        elif self.sent is not None:
+            whole = replace(whole, datagrams=Datagrams(self.sent))
         return FlowReport(whole, intervals, self.source_port, self.sink_port)
+
+    def received(self) -> FlowReport | None:
+        """What the server told a client."""
+        if not self.from_server:
+            return None
+        return FlowReport(self.from_server[-1], (), self.source_port, self.sink_port)
 
 
 @dataclass(slots=True)
 class _Setting:
     """What the lines above the connections say."""
 
+    test: Test = "tcp"
     window_bytes: int | None = None
     granted_bytes: int | None = None
     length_bytes: int | None = None
@@ -107,7 +142,18 @@ class _Test:
             window_granted_recv_bytes=None if sends else setting.granted_bytes,
             length_bytes=setting.length_bytes,
             congestion=setting.congestion,
+            test=setting.test,
+            far=self._far(),
         )
+
+    def _far(self) -> FarEnd | None:
+        """What the server told of all flows; of some alone it would not be the whole."""
+        received = [flow.received() for flow in self.flows]
+        flows = tuple(flow for flow in received if flow is not None)
+        if not flows or len(flows) < len(received):
+            return None
+        total = sum_of(flows)
+        return FarEnd(total.rate_bps, total.size_bytes, flows)
 
 
 class _Log:
@@ -120,29 +166,31 @@ class _Log:
         self._settings: dict[Role, _Setting] = {}
         self._ports: dict[str, Role] = {}
         self._role: Role = "source"
+        self._from_server: set[str] = set()
+        """Ids of flows of which the server's report follows."""
 
     def transfers(self) -> tuple[Transfer, ...]:
         return tuple(test.told() for test in self._tests)
 
     def take(self, number: int, line: str) -> None:
         if found := _LISTENS.match(line) or _CONNECTS.match(line):
-            self._heading(number, found)
+            self._heading(found)
         elif found := _CONNECTED.match(line):
             self._connection(number, found)
         elif found := _ROW.match(line):
             self._row(number, found)
+        elif found := _LATE.match(line):
+            self._late(found)
         elif _BEGINS_LIKE_A_ROW.match(line):
             raise LineError(number, f'found "{line.strip()}", expected interval, transfer and bandwidth')
         else:
             self._remark(line)
 
-    def _heading(self, number: int, found: re.Match[str]) -> None:
+    def _heading(self, found: re.Match[str]) -> None:
         *_, protocol, port = found.groups()
-        if protocol != "TCP":
-            raise LineError(number, "a test of UDP: only tests of TCP can be imported")
         self._role = "source" if found.re is _CONNECTS else "sink"
         self._ports[port] = self._role
-        self._settings[self._role] = _Setting()
+        self._settings[self._role] = _Setting("udp" if protocol == "UDP" else "tcp")
 
     def _remark(self, line: str) -> None:
         setting = self._settings.setdefault(self._role, _Setting())
@@ -151,8 +199,14 @@ class _Log:
             setting.window_bytes = None if found[3] is None else _binary(found[3], found[4])
             if found[3] is None and "default" not in line:
                 setting.window_bytes = setting.granted_bytes
-        elif found := _LENGTH.search(line):
+        elif found := _DATAGRAM_LENGTH.search(line):
+            setting.length_bytes = int(found[1])
+        elif (found := _LENGTH.search(line)) and setting.test == "tcp":
             setting.length_bytes = _binary(found[2], found[3])
+        elif found := _FROM_SERVER.match(line):
+            self._from_server.add(found[1])
+        elif (found := _SENT.match(line)) and found[1] in self._flows:
+            self._flows[found[1]][1].sent = int(found[2])
         elif found := _CONGESTION.search(line):
             setting.congestion = found[1]
 
@@ -196,7 +250,17 @@ class _Log:
             raise LineError(
                 number, f'a row of flow {found["id"]}, but no line before says what it is "connected with"'
             )
-        known[1].reports.append(report)
+        if found["id"] in self._from_server:
+            self._from_server.remove(found["id"])
+            known[1].from_server.append(report)
+        else:
+            known[1].reports.append(report)
+
+    def _late(self, found: re.Match[str]) -> None:
+        """Add what came out of order to the row above, which is of the same span."""
+        if (known := self._flows.get(found[1])) is not None:
+            rows = known[1].from_server or known[1].reports
+            rows[-1:] = [iperf_datagrams.with_late(row, int(found[2])) for row in rows[-1:]]
 
 
 def _report(found: re.Match[str]) -> Report:
@@ -207,7 +271,8 @@ def _report(found: re.Match[str]) -> Report:
     # Iperf prints few digits: the one of the two that is rounded less says better how many bytes it were.
     if _rounding(found["rate"]) < _rounding(found["size"]):
         size = rate_bps * (end_ns - start_ns) / 8e9
-    return Report(start_ns, end_ns, round(size), float(round(rate_bps)))
+    datagrams = iperf_datagrams.of_text(found["rest"])
+    return Report(start_ns, end_ns, round(size), float(round(rate_bps)), datagrams=datagrams)
 
 
 def _rounding(text: str) -> float:

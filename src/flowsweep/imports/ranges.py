@@ -35,7 +35,8 @@ def _numbers(transfer: Transfer) -> Iterator[int | None]:
     for report in _reports(transfer):
         yield from (report.start_ns, report.end_ns, report.size_bytes)
         if report.datagrams is not None:
-            yield report.datagrams.count
+            told = report.datagrams
+            yield from (told.count, told.missing, told.reordered, told.jitter_ns)
 
 
 def _reports(transfer: Transfer) -> Iterator[Report]:

@@ -1,0 +1,77 @@
+"""What Iperf 1 and 2 say of datagrams, in a row of its CSV or of its text.
+
+The end that sends knows how many it wrote; the one that receives has jitter, lost and all, and what came
+out of order.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from flowsweep.defaults import MILLISECOND_NS
+from flowsweep.imports.transfer import Datagrams, FlowReport, Report, Role
+
+COLUMNS = 5
+"""Of the CSV, behind those of TCP: jitter in ms, lost, all, percent, out of order."""
+_RECEIVED = re.compile(r"(?P<jitter>\d+\.\d+) ms\s+(?P<lost>\d+)/\s*(?P<all>\d+) \(")
+_WRITTEN = re.compile(r"\s*(?P<count>\d+)/\d+\s+-?\d+ pps")
+_JITTER = re.compile(r"-?\d{1,12}\.\d{1,9}", re.ASCII)
+
+
+def of_csv(columns: Sequence[str]) -> Datagrams | None:
+    """Read the columns of datagrams, as if the row was of the end that received; None where a sender has -1.
+
+    Raises:
+        ValueError: They are no numbers.
+    """
+    jitter, lost, told, _, reordered = columns
+    if not _JITTER.fullmatch(jitter):
+        raise ValueError(f'found the jitter "{jitter}", expected milliseconds')
+    if int(told) < 0:
+        return None
+    return _received(jitter, int(lost), int(told), int(reordered))
+
+
+def of_text(rest: str) -> Datagrams | None:
+    """Read what stands behind the bandwidth of a row; of a receiver, or of a sender with `-e`."""
+    if found := _RECEIVED.search(rest):
+        return _received(found["jitter"], int(found["lost"]), int(found["all"]), None)
+    if found := _WRITTEN.match(rest):
+        return Datagrams(int(found["count"]))
+    return None
+
+
+def role_of_csv(reports: Sequence[Report]) -> Role | None:
+    """Which end wrote a flow's rows: the sender has no number of all in the last one, and no jitter."""
+    if reports[-1].start_ns == 0 and reports[-1].datagrams is None:
+        return "source"
+    told = [report.datagrams for report in reports if report.datagrams is not None]
+    return "sink" if any(row.jitter_ns or row.missing or row.reordered for row in told) else None
+
+
+def as_sent(flow: FlowReport) -> FlowReport:
+    """Take all that was counted as sent: what is lost or late a sender does not know."""
+    return replace(flow, whole=_sent(flow.whole), intervals=tuple(_sent(report) for report in flow.intervals))
+
+
+def with_late(report: Report, late: int) -> Report:
+    """Add how many came behind later ones."""
+    told = report.datagrams
+    return report if told is None else replace(report, datagrams=replace(told, reordered=late))
+
+
+def of_sender(received: Datagrams) -> Datagrams:
+    """Tell how many were sent where the receiver's report has reached the sender.
+
+    What the sender calls sent counts the one that ends the test, too, which the receiver leaves out.
+    """
+    return Datagrams(received.count + (received.missing or 0))
+
+
+def _sent(report: Report) -> Report:
+    told = report.datagrams
+    return report if told is None else replace(report, datagrams=of_sender(told))
+
+
+def _received(jitter_ms: str, lost: int, told: int, reordered: int | None) -> Datagrams:
+    return Datagrams(max(told - lost, 0), lost, reordered, round(max(float(jitter_ms), 0.0) * MILLISECOND_NS))
