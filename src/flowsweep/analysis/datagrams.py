@@ -17,8 +17,8 @@ OF_SOURCE = {
     "source_clock_ns": "clock_offset_ns", "source_bound_ns": "clock_bound_ns",
 }  # fmt: skip
 OF_SINK = {
-    "came": "udp_datagrams", "duplicates": "udp_duplicates", "reordered": "udp_reordered",
-    "reordering_extent_max": "udp_reordering_extent_max", "late": "udp_late",
+    "came": "udp_datagrams", "missing": "udp_missing", "duplicates": "udp_duplicates",
+    "reordered": "udp_reordered", "reordering_extent_max": "udp_reordering_extent_max", "late": "udp_late",
     "loss_bursts": "udp_loss_bursts", "loss_burst_max": "udp_loss_burst_max",
     "socket_dropped": "udp_socket_dropped", "delay_by_clocks_ns": "udp_delay_min_ns",
     "sink_clock_ns": "clock_offset_ns", "sink_bound_ns": "clock_bound_ns",
@@ -49,7 +49,8 @@ def datagram_flows(flows: ir.Table) -> ir.Table:
         (RFC 5560), reordered and reordering_extent_max (RFC 4737), late (after the drain, part of lost),
         loss_bursts, loss_burst_max, socket_dropped; of both: lost (sent - came, RFC 7680), delay_min_ns (the
         least one-way delay, RFC 7679: by the hosts' clocks, less what these differ by) and delay_bound_ns
-        (how far the estimates of the clocks may be wrong). Null where an end did not report.
+        (how far the estimates of the clocks may be wrong). Null where an end did not report, but for sent and
+        lost of an imported trial without its source: there the sink's numbers that did not come are lost.
     """
     columns = {name: column_or_null(flows, name) for name in {*OF_SOURCE.values(), *OF_SINK.values()}}
     rows = flows.select("trial_id", "flow", "role", "end", **columns)
@@ -63,6 +64,7 @@ def datagram_flows(flows: ir.Table) -> ir.Table:
             for name, column in names.items()
         },
     )
+    both = both.mutate(sent=both.sent.coalesce(both.came + both.missing)).drop("missing")
     ahead_ns = both.sink_clock_ns - both.source_clock_ns
     return both.mutate(
         lost=both.sent - both.came,

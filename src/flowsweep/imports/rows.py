@@ -90,6 +90,7 @@ def _udp(whole: Report) -> dict[str, int | None]:
         "udp_datagrams": whole.datagrams.count,
         "udp_reordered": whole.datagrams.reordered,
         "udp_jitter_ns": whole.datagrams.jitter_ns,
+        "udp_missing": whole.datagrams.missing,
     }
 
 

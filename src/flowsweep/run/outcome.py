@@ -197,6 +197,8 @@ FLOWS_SCHEMA = pa.schema(  # What an engine always tells may be null of a trial 
         pa.field("udp_delay_min_ns", pa.int64()),
         pa.field("udp_behind_max_ns", pa.int64()),
         pa.field("udp_burst_max", pa.int64()),
+        # As the sink of another tool counts it, of whose source nothing may be known
+        pa.field("udp_missing", pa.int64()),
     ]
 )
 
