@@ -4,7 +4,7 @@ import math
 from functools import partial
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.finding import Decision, FigureKey
 from flowsweep.analysis.host_words import HOST_COLUMNS
@@ -48,7 +48,7 @@ def correlation_questions(observed: Observations, noise: RepeatNoise | None) -> 
     name = max(coefficients, key=lambda each: abs(coefficients[each]))
     coefficient = max(-1 + _SPREAD, min(1 - _SPREAD, coefficients[name]))
     t_value = coefficient * math.sqrt(freedom / (1 - coefficient**2))
-    half = float(stats.norm.isf((1 - CONFIDENCE) / 2 / len(left))) / math.sqrt(freedom - 1)
+    half = float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2 / len(left))) / math.sqrt(freedom - 1)
     middle = math.atanh(coefficient)
     estimate = (coefficient, math.tanh(middle - half), math.tanh(middle + half))
     return [
@@ -62,8 +62,8 @@ def correlation_questions(observed: Observations, noise: RepeatNoise | None) -> 
             effect_unit="1",
             interval_low=estimate[1],
             interval_high=estimate[2],
-            p_value=min(1.0, 2 * float(stats.t.sf(abs(t_value), freedom)) * len(left)),
-            second_opinion=lambda: float(stats.spearmanr(own, left[name]).pvalue),
+            p_value=min(1.0, 2 * float(scipy.stats.t.sf(abs(t_value), freedom)) * len(left)),
+            second_opinion=lambda: float(scipy.stats.spearmanr(own, left[name]).pvalue),
             n=len(noise.rows),
             method=(
                 "partial correlation (Pearson), points and repeats taken out, "

@@ -4,7 +4,7 @@ import math
 from functools import partial
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.campaign_series import CampaignSeries, shuffled
 from flowsweep.analysis.effect_words import percent
@@ -44,7 +44,7 @@ def drift_questions(
     freedom = series.freedom - 1
     left = values - slope * time_s
     error = max(math.sqrt(float(left @ left) / freedom / square), np.finfo(np.float64).tiny)
-    half = error * float(stats.t.isf((1 - CONFIDENCE) / 2, freedom))
+    half = error * float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, freedom))
     span_s = series.span_s
     estimate = (slope * span_s, (slope - half) * span_s, (slope + half) * span_s)
     change, low, high = (percent(value) for value in estimate)
@@ -59,7 +59,7 @@ def drift_questions(
             effect_unit="%",
             interval_low=low,
             interval_high=high,
-            p_value=2 * float(stats.t.sf(abs(slope) / error, freedom)),
+            p_value=2 * float(scipy.stats.t.sf(abs(slope) / error, freedom)),
             within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
             second_opinion=lambda: _permuted(series, abs(slope) * square),
             n=len(series.trials),

@@ -4,7 +4,7 @@ import math
 from functools import partial
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.axis_words import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.design import Design, design
@@ -159,7 +159,7 @@ def _spread(compared: LevelComparison, pair: Pair, margin: float) -> tuple[Somew
     # They were chosen by what they differ: Bonferroni's bound over all pairs of points.
     if (
         apart <= math.log1p(margin)
-        or stats.t.sf(apart / error, freedom) * len(points) * (len(points) - 1) >= SIGNIFICANCE
+        or scipy.stats.t.sf(apart / error, freedom) * len(points) * (len(points) - 1) >= SIGNIFICANCE
     ):
         return None
     sign = 1 if pair[0] < pair[1] else -1

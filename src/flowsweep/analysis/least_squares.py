@@ -9,8 +9,8 @@ error.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from flowsweep.defaults import CONFIDENCE
 
@@ -40,7 +40,9 @@ class Estimates:
     @property
     def p_values(self) -> Floats:
         """Two-sided, of "the contrast is 0", by Student's t; not corrected for their number."""
-        return np.asarray(2 * stats.t.sf(np.abs(self.value) / self.error, self.freedom), dtype=np.float64)
+        return np.asarray(
+            2 * scipy.stats.t.sf(np.abs(self.value) / self.error, self.freedom), dtype=np.float64
+        )
 
     def half_widths(self, comparisons: int = 1) -> Floats:
         """Half the width of the 95 % intervals by Student's t.
@@ -49,7 +51,7 @@ class Estimates:
             comparisons: How many intervals shall hold together; Bonferroni's bound.
         """
         tail = (1 - CONFIDENCE) / (2 * comparisons)
-        return np.asarray(self.error * stats.t.isf(tail, self.freedom), dtype=np.float64)
+        return np.asarray(self.error * scipy.stats.t.isf(tail, self.freedom), dtype=np.float64)
 
 
 class Fit:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.design import Design, Level, coded, mostly_repeated
 from flowsweep.analysis.least_squares import Codes, Estimates, Fit, Floats
@@ -187,7 +187,7 @@ def permutation_p(samples: Floats) -> float:
     def spread(*values: Floats, axis: int) -> Floats:
         return np.asarray(np.var(np.stack([value.mean(axis=axis) for value in values]), axis=0))
 
-    result = stats.permutation_test(
+    result = scipy.stats.permutation_test(
         tuple(samples), spread, permutation_type="samples", vectorized=True,
         n_resamples=PERMUTATIONS, alternative="greater", rng=np.random.default_rng(_SEED),
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Trials that stand out from the repeats of their point, and what was special about them."""
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.axis_words import AXIS_NAMES, level_words
 from flowsweep.analysis.effect_words import percent
@@ -73,7 +73,7 @@ def _studentized(fit: Fit) -> tuple[Floats, Floats]:
 
 
 def _p_values(studentized: Floats, fit: Fit) -> Floats:
-    return np.asarray(2 * stats.t.sf(np.abs(studentized), fit.freedom - 1))
+    return np.asarray(2 * scipy.stats.t.sf(np.abs(studentized), fit.freedom - 1))
 
 
 def _said(

@@ -3,7 +3,7 @@
 from functools import partial
 
 import numpy as np
-from scipy.signal import lombscargle
+import scipy
 
 from flowsweep.analysis.campaign_series import CampaignSeries, shuffled
 from flowsweep.analysis.effect_words import percent
@@ -52,7 +52,7 @@ def periodicity_questions(observed: Observations, series: CampaignSeries | None)
     best = int(np.argmax(powers))
     period_s, power = float(periods_s[best]), float(powers[best])
     p_single = max(1 - power, 0.0) ** ((len(series.values) - _PARAMETERS) / 2)
-    swing = lombscargle(
+    swing = scipy.signal.lombscargle(
         series.starts_s, series.values, np.array([2 * np.pi / period_s]), normalize="amplitude",
         floating_mean=True,
     )  # fmt: skip
@@ -93,7 +93,9 @@ def _periods_s(series: CampaignSeries) -> Floats:
 def _powers(starts_s: Floats, values: Floats, periods_s: Floats) -> Floats:
     """(periods,) the share of the values' variance that a sine of each period explains."""
     frequencies = 2 * np.pi / periods_s
-    return np.asarray(lombscargle(starts_s, values, frequencies, normalize=True, floating_mean=True))
+    return np.asarray(
+        scipy.signal.lombscargle(starts_s, values, frequencies, normalize=True, floating_mean=True)
+    )
 
 
 def _permuted(series: CampaignSeries, periods_s: Floats, found: float) -> float:

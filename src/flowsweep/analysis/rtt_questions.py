@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import fmean, median
 
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.finding import Decision, FigureKey
 from flowsweep.analysis.observations import Row
@@ -61,7 +61,7 @@ def _under_load(key: Key, rows: Sequence[Row]) -> Question:
     growth_ms = fmean(growths_ms)
     low_ms = high_ms = p_value = None
     if len(repeats) >= _REPEATS_NEEDED and len(set(growths_ms)) > 1:
-        tested = stats.ttest_1samp(growths_ms, 0.0)
+        tested = scipy.stats.ttest_1samp(growths_ms, 0.0)
         low_ms, high_ms = map(float, tested.confidence_interval(CONFIDENCE))
         p_value = float(tested.pvalue)
     ends = tuple(median(row[name] for row in rows) for name in ("rtt_idle_ms", "rtt_loaded_ms"))
@@ -112,8 +112,8 @@ def _over_lengths(key: Key, rows: Sequence[Row]) -> Iterator[Question]:
         lengths = [row["length_bytes"] for row in own]
         if len(set(lengths)) < _LENGTHS_NEEDED:
             continue
-        line = stats.linregress(lengths, [row["rtt_probe_min_ms"] * 1e6 for row in own])
-        half = float(line.stderr) * float(stats.t.ppf((1 + CONFIDENCE) / 2, len(own) - 2))
+        line = scipy.stats.linregress(lengths, [row["rtt_probe_min_ms"] * 1e6 for row in own])
+        half = float(line.stderr) * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(own) - 2))
         slope = float(line.slope)
         yield Question(
             kind="message_size",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean, median, stdev
 
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
@@ -110,7 +110,7 @@ def _interval(shares: Sequence[float]) -> tuple[float, float | None, float | Non
     if len(shares) < 2 or not all(0 < share < 1 for share in shares):
         return fmean(shares), None, None
     odds = [math.log(share / (1 - share)) for share in shares]
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(odds) - 1)) * stdev(odds) / math.sqrt(len(odds))
+    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(odds) - 1)) * stdev(odds) / math.sqrt(len(odds))
     mean = fmean(odds)
     share, low, high = (1 / (1 + math.exp(-value)) for value in (mean, mean - half, mean + half))
     return share, low, high

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
@@ -118,5 +118,5 @@ def _ratio(rows: Sequence[Row], column: str) -> tuple[float, float | None, float
     ratio = math.exp(float(means.mean()))
     if len(means) == 1:
         return ratio, None, None, 1
-    half = float(stats.sem(means) * stats.t.ppf((1 + _CONFIDENCE) / 2, len(means) - 1))
+    half = float(scipy.stats.sem(means) * scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, len(means) - 1))
     return ratio, ratio * math.exp(-half), ratio * math.exp(half), len(means)

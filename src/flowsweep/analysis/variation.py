@@ -1,9 +1,10 @@
 """How much goodput varies: between repeats of the same point, and within a trial."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.analysis.observations import Observations
@@ -12,7 +13,7 @@ from flowsweep.analysis.repeat_noise import RepeatNoise
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted, format_number, format_share
 
-_DECILES_APART = float(stats.norm.ppf(0.9) - stats.norm.ppf(0.1))
+_DECILES_APART = NormalDist().inv_cdf(0.9) - NormalDist().inv_cdf(0.1)
 """Standard deviations between the 10th and the 90th percentile of a normal distribution: 2.563."""
 _PERCENT = 100
 
@@ -36,7 +37,7 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
         return []
     fit = noise.fit
     tail = (1 - CONFIDENCE) / 2
-    ends = (stats.chi2.isf(tail, fit.freedom), stats.chi2.ppf(tail, fit.freedom))
+    ends = (scipy.stats.chi2.isf(tail, fit.freedom), scipy.stats.chi2.ppf(tail, fit.freedom))
     low, high = (_coefficient(fit.variance * fit.freedom / float(end)) for end in ends)
     value = _coefficient(fit.variance)
     said = (

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from flowsweep.analysis.path.trains import Train
 
@@ -81,9 +81,11 @@ def capacity(trains: Sequence[Dispersion]) -> Capacity | None:
     enough = len(spread) >= max(_TRAINS_NEEDED, len(trains) / 2)
     rates = spread if enough else [train.rate_bps for train in trains]
     apart = _APART if enough else _ALIKE
-    if not rates or stats.iqr(rates) > apart * np.median(rates):
+    if not rates or scipy.stats.iqr(rates) > apart * np.median(rates):
         return None
-    interval = stats.quantile_test(rates, q=float(np.median(rates)), p=0.5).confidence_interval(_CONFIDENCE)
+    interval = scipy.stats.quantile_test(rates, q=float(np.median(rates)), p=0.5).confidence_interval(
+        _CONFIDENCE
+    )
     low, high = (float(end) if np.isfinite(end) else None for end in interval)
     return Capacity(float(np.median(rates)), low, high, len(rates))
 
@@ -102,7 +104,7 @@ def dispersion(train: Train) -> Dispersion | None:
     arrived = np.cumsum(train.size_bytes[by_arrival])
     times = train.received_ns[by_arrival]
     first = _slows_down_at(arrived, times)
-    slope_ns = float(stats.linregress(arrived[first:], times[first:]).slope)
+    slope_ns = float(scipy.stats.linregress(arrived[first:], times[first:]).slope)
     if slope_ns <= 0:
         return None
     sent = train.sent_ns[by_arrival][first:]
@@ -120,12 +122,12 @@ def _slows_down_at(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> 
     for place in places if len(times) >= 2 * least else ():
         early, late = slice(None, place), slice(place, None)
         left = _squares(arrived[early], times[early]) + _squares(arrived[late], times[late])
-        slopes = [float(stats.linregress(arrived[part], times[part]).slope) for part in (early, late)]
+        slopes = [float(scipy.stats.linregress(arrived[part], times[part]).slope) for part in (early, late)]
         if left < best and slopes[1] > _SLOWER * slopes[0]:
             best, at = left, int(place)
     return at
 
 
 def _squares(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> float:
-    fit = stats.linregress(arrived, times)
+    fit = scipy.stats.linregress(arrived, times)
     return float(np.sum((times - fit.intercept - fit.slope * arrived) ** 2))

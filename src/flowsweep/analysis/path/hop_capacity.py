@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.path.hop_times import HopTimes
 
@@ -85,7 +85,7 @@ def _line(times: HopTimes) -> Line | None:
         return None
     sizes = np.array(list(times.least_ns), dtype=np.float64)
     least = np.array(list(times.least_ns.values()), dtype=np.float64)
-    fit = stats.linregress(sizes, least)
+    fit = scipy.stats.linregress(sizes, least)
     return Line(float(fit.intercept), float(fit.slope), float(fit.stderr), len(sizes) - 2)
 
 
@@ -108,7 +108,7 @@ def _half_width_ns(line: Line, before: Line) -> float:
     if not sum(squares):
         return 0.0
     freedom = sum(squares) ** 2 / (squares[0] ** 2 / line.freedom + squares[1] ** 2 / before.freedom)
-    return float(stats.t.ppf((1 + _CONFIDENCE) / 2, freedom)) * math.sqrt(sum(squares))
+    return float(scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, freedom)) * math.sqrt(sum(squares))
 
 
 def _rate_bps(ns_per_byte: float) -> float:

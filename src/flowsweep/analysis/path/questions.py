@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from flowsweep.analysis.finding import Decision, FigureKey
 from flowsweep.analysis.observations import Row
@@ -86,8 +86,8 @@ def _over_repeats(rows: Sequence[Row]) -> tuple[float, float | None, float | Non
         ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
         return first["path_capacity_bps"], *ends, "median over trains, interval by order statistics"
     logs = np.log([row["path_capacity_bps"] for row in rows])
-    error = float(stats.sem(logs))
-    half = error * float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(rows) - 1))
+    error = float(scipy.stats.sem(logs))
+    half = error * float(scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, len(rows) - 1))
     mean = float(np.mean(logs))
     method = f"geometric mean over {counted(len(rows), 'trial')}, each the median over its trains; t interval"
     return math.exp(mean), math.exp(mean - half), math.exp(mean + half), method
