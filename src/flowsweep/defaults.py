@@ -175,3 +175,7 @@ LATE_PACKETS_SHARE = 0.01
 LAB_COMMAND_TIMEOUT_S = 10.0
 LAB_ENGINE_END_TIMEOUT_S = 2.0
 """How long a left-over engine may take to be gone once it was killed."""
+
+# The command line
+GARBAGE_OBJECTS = 50_000
+"""How many new objects Python collects garbage after; it says 700 itself."""

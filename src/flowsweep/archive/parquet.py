@@ -116,7 +116,8 @@ NEEDED_FIELDS = {
 """What an analysis may ask of each of the engines' tables: schema/NAME.json says what the columns mean."""
 
 EMPTY_TABLES = {
-    name: pa.schema([*fields, *KEY_FIELDS]).empty_table()
+    # `empty_table` would load pandas.
+    name: pa.Table.from_batches([], pa.schema([*fields, *KEY_FIELDS]))
     for name, fields in (
         *NEEDED_FIELDS.items(),
         ("flows", FLOWS_SCHEMA),

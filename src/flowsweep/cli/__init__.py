@@ -1,5 +1,6 @@
 """The command line: one file a command. Importing a command's file adds it to the app."""
 
+import gc
 import keyword
 import signal
 import sys
@@ -7,6 +8,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
+from flowsweep.cli.without_pandas import forgo_pandas
+from flowsweep.defaults import GARBAGE_OBJECTS
 
 __all__ = ["COMMANDS", "load", "main"]
 
@@ -33,6 +36,10 @@ def main() -> None:
     """
     try:
         load(sys.argv[1:])
+        if not any(argument.startswith("--engine") for argument in sys.argv):  # Spark needs pandas
+            forgo_pandas()
+        # An analysis's expressions stay: to look through them for garbage took a third of a summary's time.
+        gc.set_threshold(GARBAGE_OBJECTS)
         import_module("flowsweep.cli.app").run_app()
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
