@@ -1,14 +1,22 @@
 """For all tests: in continuous integration nothing may be skipped; Ctrl-C is answered as before."""
 
+import gc
 import os
 import signal
 from collections.abc import Generator
 
 import pytest
 
+from flowsweep.defaults import GARBAGE_OBJECTS
+
 IN_CONTINUOUS_INTEGRATION = bool(os.environ.get("CI"))
 Reports = Generator[None, pytest.TestReport, pytest.TestReport]
 CollectReports = Generator[None, pytest.CollectReport, pytest.CollectReport]
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage as seldom as the command line does."""
+    gc.set_threshold(GARBAGE_OBJECTS)
 
 
 @pytest.fixture(autouse=True)
