@@ -1,0 +1,68 @@
+"""Real iperf3 clients against the engine's server: every byte agrees; many at once; beside hostile ones."""
+
+from statistics import median
+
+import pytest
+from lab_support import needs_lab
+
+from iperf3_guests import (
+    Case,
+    ask,
+    beside_hostile,
+    build_pair,
+    disagreement,
+    matrix,
+    rates_at_once,
+    run_matrix,
+    serving,
+)
+
+pytestmark = needs_lab
+RATE_BPS = 1_000_000
+
+
+def test_clients_and_server_agree_on_every_byte() -> None:
+    cases = [
+        case
+        for case in matrix()
+        # Half of the address families and users for each kind of test; tests/truth has all.
+        if (case.flows, case.family, case.authenticated)
+        in {(1, 4, True), (1, 6, False), (8, 6, True), (128, 4, False)}
+    ]
+    assert len(cases) >= 24
+    wrong = {str(case): why for case, why in run_matrix(cases, at_once=6).items() if why}
+    assert wrong == {}
+
+
+def test_what_a_client_asks_for_is_what_it_gets() -> None:
+    with build_pair() as lab, serving(lab) as server:
+        for number, options in enumerate(
+            [
+                ["-k", "20", "-l", "10000"],
+                ["-n", "1M", "-w", "64K", "-M", "1000", "-C", "reno", "-Z", "-N", "-S", "32"],
+                ["-t", "1", "-O", "1", "-b", "5M"],
+                ["-t", "1", "-O", "1", "-b", "5M", "-R", "-u", "--udp-counters-64bit"],
+            ]
+        ):
+            report = ask(server, Case(), f"case {number}", options)
+            assert disagreement(report, server.ended(f"case {number}")) is None
+        report = ask(server, Case(), "shown", ["-n", "1M", "--get-server-output"])
+        assert "[RX-S]" in report["server_output_text"]
+        begun = {line["title"]: line for line in server.events("test_begins")}
+        assert begun["case 1"]["window_bytes"] == 65536
+        info = [line for line in server.events("interval") if line["test"] == begun["case 1"]["test"]]
+        assert info[-1]["streams"][0]["tcp_info"]["rcv_mss_bytes"] <= 1000
+
+
+def test_fifty_clients_at_once_have_the_same_rate() -> None:
+    rates = rates_at_once(50, RATE_BPS)
+    assert rates == pytest.approx([median(rates)] * 50, rel=0.1)
+    assert median(rates) == pytest.approx(RATE_BPS, rel=0.1)
+
+
+def test_a_thousand_hostile_connections_do_not_disturb_a_test() -> None:
+    seen = beside_hostile(1000)
+    assert seen.connected >= 990
+    assert seen.beside_bps == pytest.approx(seen.alone_bps, rel=0.05)
+    assert seen.memory_grew_bytes < 16 << 20
+    assert seen.left == (0, 0)
