@@ -4,6 +4,7 @@
 
 mod datagrams;
 mod hostile;
+mod known_weaknesses;
 mod places;
 mod script;
 mod whole;
