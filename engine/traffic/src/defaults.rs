@@ -154,6 +154,8 @@ pub const STREAM_FASTEST_PERCENT: u64 = 110;
 pub const STREAM_SPIN: Duration = Duration::from_micros(60);
 /// Most datagrams that a paced source sends at once to catch up.
 pub const BURST_MAX: u64 = 64;
+/// A source that owes more makes up for it by shortening each gap by one part in so many.
+pub const REPAID_OF_GAP: u64 = 100;
 /// Gap between datagrams, in nanoseconds, below which a paced source sends several at once.
 pub const BATCH_GAP_MAX_NS: u64 = 10_000;
 /// How much of its pace such a source sends at once, in nanoseconds.

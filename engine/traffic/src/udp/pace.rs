@@ -1,13 +1,18 @@
 //! When a flow's datagrams are due. `now` is an argument: nothing here looks at a clock.
 
-use crate::defaults::{BATCH_GAP_MAX_NS, BATCH_SPAN_NS, BURST_MAX};
+use crate::defaults::{BATCH_GAP_MAX_NS, BATCH_SPAN_NS, BURST_MAX, REPAID_OF_GAP};
 
 /// One flow's schedule. It counts from the first datagram, so that rounding and late sending do not add up.
+///
+/// What is late by up to [`BURST_MAX`] datagrams is sent at once; what it owes beyond that it makes up for little by
+/// little, with a rate that is higher by one part in [`REPAID_OF_GAP`] until nothing is owed.
 pub struct Pace {
     /// From one datagram to the next: nanoseconds are `gap.0 / gap.1`.
     gap: (u128, u128),
-    /// When the first one is due, later by what was dropped of a debt.
+    /// When the first one is due, later by what is owed.
     first_ns: u64,
+    /// How far the schedule was put off, less what has been made up for since.
+    owed_ns: u64,
     sent: u64,
     /// How many are sent at once when nothing is late.
     batch: u64,
@@ -27,7 +32,7 @@ impl Pace {
             (None, Some(rate_bps)) => (u128::from(length_bytes) * 8 * 1_000_000_000, u128::from(rate_bps)),
             (None, None) => return None,
         };
-        let mut pace = Self { gap, first_ns: 0, sent: 0, batch: 1, behind_max_ns: 0, burst_max: 0 };
+        let mut pace = Self { gap, first_ns: 0, owed_ns: 0, sent: 0, batch: 1, behind_max_ns: 0, burst_max: 0 };
         let gap_ns = pace.span_ns(1).max(1);
         if gap_ns < BATCH_GAP_MAX_NS {
             pace.batch = (BATCH_SPAN_NS / gap_ns).min(together as u64).clamp(1, BURST_MAX);
@@ -53,7 +58,7 @@ impl Pace {
         self.first_ns.saturating_add(self.span_ns(self.sent))
     }
 
-    /// How many to send now, at most `most`. Behind by more than [`BURST_MAX`] the rest of the debt is dropped.
+    /// How many to send now, at most `most`. Behind by more than [`BURST_MAX`] the rest is owed.
     pub fn due(&mut self, now_ns: u64, most: usize) -> usize {
         let Some(behind_ns) = now_ns.checked_sub(self.due_ns()) else { return 0 };
         self.behind_max_ns = self.behind_max_ns.max(behind_ns);
@@ -61,6 +66,7 @@ impl Pace {
         let debt_max_ns = self.span_ns(BURST_MAX - 1);
         if behind_ns > debt_max_ns {
             self.first_ns += behind_ns - debt_max_ns;
+            self.owed_ns += behind_ns - debt_max_ns;
         }
         let late = u128::from(behind_ns.min(debt_max_ns)) * self.gap.1 / self.gap.0.max(1) + 1;
         let count = u64::try_from(late).unwrap_or(BURST_MAX).max(self.batch).min(BURST_MAX);
@@ -69,8 +75,13 @@ impl Pace {
 
     /// So many have been sent.
     pub fn sent(&mut self, count: usize) {
-        self.sent += count as u64;
-        self.burst_max = self.burst_max.max(count as u64);
+        let count = count as u64;
+        self.sent += count;
+        self.burst_max = self.burst_max.max(count);
+        // Of what is sent to catch up nothing more is made up for, or a burst would be followed by a short gap.
+        let repaid_ns = self.owed_ns.min(self.span_ns(count.min(self.batch)) / REPAID_OF_GAP);
+        self.owed_ns -= repaid_ns;
+        self.first_ns -= repaid_ns;
     }
 
     fn span_ns(&self, count: u64) -> u64 {
@@ -121,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_stall_is_made_up_for_and_a_long_one_dropped() {
+    fn a_short_stall_is_made_up_for_at_once_and_a_long_one_little_by_little() {
         let mut pace = paced(200_000_000);
         assert_eq!(pace.due(0, 64), 1);
         pace.sent(1);
@@ -129,10 +140,46 @@ mod tests {
         pace.sent(10);
         assert_eq!(pace.due(SECOND_NS, 64), 64);
         pace.sent(64);
-        assert_eq!(pace.due(SECOND_NS, 64), 0, "the rest is dropped");
+        assert_eq!(pace.due(SECOND_NS, 64), 0, "the rest is owed");
         assert_eq!(pace.burst_max, 64);
         assert!(pace.behind_max_ns > 900_000_000);
-        assert_eq!(pace.due_ns(), SECOND_NS + 58_800, "from there on it goes on as before");
+        assert_eq!(pace.due_ns(), SECOND_NS + 58_212, "from there on gaps are shorter by one part in a hundred");
+    }
+
+    #[test]
+    fn what_is_owed_is_repaid_without_bursts_and_with_even_gaps() {
+        for rate_bps in [50_000_000, 200_000_000, 1_000_000_000, 5_000_000_000] {
+            let mut pace = paced(rate_bps);
+            // 30 ms in the first second, in stalls of 3 ms: longer than 64 datagrams at all of these but the first.
+            let mut stalls = 0;
+            let sends = run(&mut pace, 10 * SECOND_NS, |now| {
+                let stalled = stalls < 10 && now >= stalls * SECOND_NS / 10;
+                stalls += u64::from(stalled);
+                if stalled { 3_000_000 } else { 0 }
+            });
+            let count: usize = sends.iter().map(|send| send.1).sum();
+            let due = u128::from(rate_bps) * 10 / (1470 * 8);
+            assert!((count as u128).abs_diff(due) <= 88, "{count} of {due} at {rate_bps}");
+            assert!(pace.burst_max <= BURST_MAX);
+            let gap_ns = pace.span_ns(pace.batch);
+            let late = |gap: &u64| *gap > 3_000_000;
+            let gaps: Vec<u64> = sends.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|gap| !late(gap)).collect();
+            let even = gaps.iter().filter(|gap| gap.abs_diff(gap_ns) <= gap_ns / 50).count();
+            assert!(even * 100 >= gaps.len() * 99, "{even} of {} at {rate_bps}", gaps.len());
+        }
+    }
+
+    #[test]
+    fn a_source_that_cannot_keep_up_is_never_ahead_of_its_rate_by_more_than_a_hundredth() {
+        let mut pace = paced(1_000_000_000);
+        let stalled = run(&mut pace, SECOND_NS, |_| 2_000_000);
+        let began = stalled.last().unwrap().0;
+        let sends = run(&mut pace, 3 * SECOND_NS, |_| 0);
+        let later: usize = sends.iter().filter(|send| send.0 > began + SECOND_NS).map(|send| send.1).sum();
+        let span_ns = sends.last().unwrap().0 - began - SECOND_NS;
+        let due = u128::from(span_ns) * 1_000_000_000 / (1470 * 8 * u128::from(SECOND_NS));
+        assert!((later as u128) * 1000 <= due * 1011, "{later} where {due} are due");
+        assert!(pace.owed_ns > 0);
     }
 
     #[test]
