@@ -141,7 +141,8 @@ class FakeNetwork:
     A mishap is one of `prepare` (the engine refuses), `dies` (its session is lost when bytes should flow),
     `dies_late` (a moment later), `broken` (a flow breaks), `not_running` (no byte came), `silent` (it never
     reports, and stops when told to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`,
-    `no_samples`, `other_columns` (its samples have one more), `late` (the first bytes flow only after
+    `no_samples`, `cuts_no_more` (the source's kernel ceases to cut datagrams apart), `other_columns` (its
+    samples have one more), `late` (the first bytes flow only after
     `LATE_S`).
     """
 
@@ -297,7 +298,8 @@ class FakeChannel:
         zeros = dict.fromkeys(
             ("duplicates", "late", "loss_burst_max", "loss_bursts", "refused", "reordered"), 0
         )
-        return UdpCounts(datagrams=count, reordering_extent_max=0, **zeros)
+        gso = self.mishap != "cuts_no_more" if self.role == "source" and test.gso else None
+        return UdpCounts(datagrams=count, reordering_extent_max=0, gso=gso, **zeros)
 
     def _finish_asking(self) -> None:
         """A source of questions has asked two, one of which was answered."""

@@ -3,21 +3,25 @@ import asyncio
 import pytest
 
 from analysis_support import make_trial
+from datagram_support import make_udp_trial
 from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome
 from flowsweep.run.trial import run_trial
+from flowsweep.schedule import Trial
 from virtual_time import VirtualTimeLoop
 
 CLOCK = ClockOffset(offset_ns=0, bound_ns=0, measured_ns=0)
 
 
-async def one_trial(network: FakeNetwork, *, listens: bool = True, **parameters) -> TrialOutcome:
+async def one_trial(
+    network: FakeNetwork, *, listens: bool = True, trial: Trial | None = None, **parameters
+) -> TrialOutcome:
     hosts = {"a": access("a"), "b": access("b", listens=listens)}
     places = {name: Place(host, await network.connect(host), CLOCK) for name, host in hosts.items()}
-    attempt = Attempt.now(make_trial(**parameters), 1)
+    attempt = Attempt.now(trial or make_trial(**parameters), 1)
     return await run_trial(attempt, places)
 
 
@@ -149,3 +153,11 @@ def test_two_hosts_behind_nat_cannot_meet() -> None:
     failure = asyncio.run(trial()).record.failure
     assert failure is not None
     assert failure.kind == "nobody_listens"
+
+
+@pytest.mark.parametrize(("mishap", "still"), [("none", None), ("cuts_no_more", False)])
+def test_what_ceased_to_work_while_datagrams_were_sent_was_not_granted(mishap, still) -> None:
+    outcome = run(FakeNetwork(mishaps={("a", 1): mishap}, carries_bps=10**9), trial=make_udp_trial())
+    (source,), (sink,) = outcome.record.sources, outcome.record.sinks
+    assert (source.gso, sink.gso) == (still, None)
+    assert any("UDP_SEGMENT ceased" in remark for remark in source.remarks) == (still is False)

@@ -1080,6 +1080,11 @@ class UdpCounts(BaseModel):
     """
     Came again (RFC 5560); not among `datagrams`.
     """
+    gso: bool | None = None
+    """
+    Whether a source's kernel cut what it sent at once to the end (`UDP_SEGMENT`), where it did at the beginning; absent
+    where it did not.
+    """
     jitter_ns: Annotated[int | None, Field(ge=0)] = None
     """
     Interarrival jitter at the end (RFC 3550), in nanoseconds, from the kernel's times; with `UDP_GRO` of the first

@@ -22,6 +22,8 @@ from flowsweep.run.pair import Pair
 from flowsweep.run.search_step import carried
 from flowsweep.run.shortfall import cause_of, shortfall
 
+_CUT_NO_MORE = "UDP_SEGMENT ceased to work while datagrams were sent: from then on they went one by one"
+
 
 def outcome_of(
     attempt: Attempt, pairs: Sequence[Pair], beside: Sequence[Beside], failure: Failure | None
@@ -117,6 +119,9 @@ def _end(end: TrialEnd) -> End | None:
     if end.granted is None:
         return None
     report = None if end.result is None else end.result.report
+    stopped_cutting = report is not None and any(
+        flow.udp is not None and flow.udp.gso is False for flow in report.flows
+    )
     return End(
         host=end.access.name,
         peer=end.peer,
@@ -125,9 +130,9 @@ def _end(end: TrialEnd) -> End | None:
         window_raised=end.granted.window_raised,
         congestion=end.granted.congestion,
         mss_bytes=end.granted.mss_bytes,
-        gso=end.granted.gso,
+        gso=False if stopped_cutting else end.granted.gso,
         gro=end.granted.gro,
-        remarks=tuple(end.granted.remarks),
+        remarks=(*end.granted.remarks, *([_CUT_NO_MORE] if stopped_cutting else [])),
         origin_unix_ns=None if report is None else report.origin_unix_ns,
         clock_offset_ns=end.clock.offset_ns,
         clock_bound_ns=end.clock.bound_ns,

@@ -55,6 +55,11 @@ impl Outgoing {
         self.bytes.len() / self.length
     }
 
+    /// Whether the kernel cuts them apart: until it fails to once.
+    pub fn segmented(&self) -> bool {
+        self.segmented
+    }
+
     /// Hands up to `count` datagrams to the kernel; says how many it took. What it did not take is not numbered.
     ///
     /// # Errors

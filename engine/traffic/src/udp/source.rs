@@ -31,6 +31,8 @@ use crate::{
 struct Sender<'a> {
     flow: &'a UdpFlow,
     outgoing: Outgoing,
+    /// Whether the kernel cut its datagrams apart when it began.
+    segmented: bool,
     pace: Option<Pace>,
     spacing: Histogram<u64>,
     last_ns: Option<u64>,
@@ -120,6 +122,7 @@ impl<'a> Sender<'a> {
             flow,
             pace: Pace::new(settings.length_bytes, settings.rate_bps, settings.spacing_ns, together),
             outgoing,
+            segmented,
             spacing: histograms::of_times(),
             last_ns: None,
             refused: 0,
@@ -189,6 +192,7 @@ impl<'a> Sender<'a> {
             refused: self.refused,
             behind_max_ns: self.pace.as_ref().map(|pace| pace.behind_max_ns),
             burst_max: Some(self.burst_max),
+            gso: self.segmented.then(|| self.outgoing.segmented()),
             ..UdpCounts::default()
         };
         let histograms = histograms::rows(self.flow.index, Quantity::Spacing, &self.spacing, 0).collect();

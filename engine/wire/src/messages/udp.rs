@@ -77,4 +77,7 @@ pub struct UdpCounts {
     pub behind_max_ns: Option<u64>,
     /// Most datagrams that a source sent at once to catch up, or because it has no pace to keep.
     pub burst_max: Option<u64>,
+    /// Whether a source's kernel cut what it sent at once to the end (`UDP_SEGMENT`), where it did at the beginning; absent
+    /// where it did not.
+    pub gso: Option<bool>,
 }
