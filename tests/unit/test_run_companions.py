@@ -100,11 +100,12 @@ def test_flows_of_companions_come_after_the_trials_own() -> None:
     assert [end.host for end in outcome.record.sources] == ["a"]
 
 
-def test_companions_tell_of_their_threads_and_not_of_hosts() -> None:
+def test_companions_tell_of_their_threads_and_of_hosts_that_the_trial_leaves_out() -> None:
     outcome = run(FakeNetwork(), trial_with(cross()))
     cores = [row["host"] for row in outcome.cpu.to_pylist() if row["kind"] == "core"]
     assert sorted(cores) == ["a", "b"]
-    assert {row["host"] for row in outcome.counters.to_pylist()} == {"a", "b"}
+    counted = {(row["host"], row["role"]) for row in outcome.counters.to_pylist()}
+    assert counted == {("a", "source"), ("b", "sink"), ("c", "companion_source")}
     threads = [(row["id"], row["host"]) for row in outcome.cpu.to_pylist() if row["kind"] == "thread"]
     assert sorted(threads) == [(0, "a"), (0, "b"), (1, "b"), (1, "c")]
 

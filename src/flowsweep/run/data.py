@@ -1,6 +1,6 @@
 """The data of all ends of a trial, joined: whose they are, flows numbered through, times on one axis."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -46,7 +46,8 @@ class _Told:
 
 def data_of(pairs: Sequence[Pair], companions: Sequence[Pair]) -> Data:
     """Join what the ends of a trial and of its companions told, as far as they did."""
-    own, beside = _told(pairs), _told(companions, of_hosts=False)
+    own = _told(pairs)
+    beside = _told(companions, spoken={(one.end.access.name, one.end.role) for one in own})
     told = [*own, *beside]
     origins = [*_origins(own, pairs), *_origins_beside(beside, own)]
     return Data(
@@ -62,7 +63,7 @@ def data_of(pairs: Sequence[Pair], companions: Sequence[Pair]) -> Data:
         cpu=_joined([_cpu(one) for one in told]),
         counters=pa.Table.from_pylist(
             [
-                {"host": one.end.access.name, "role": one.end.role, "name": name, "value": value}
+                {"host": one.end.access.name, "role": _counted_as(one), "name": name, "value": value}
                 for one in told
                 if one.of_host
                 for name, value in one.result.report.counters.items()
@@ -73,17 +74,23 @@ def data_of(pairs: Sequence[Pair], companions: Sequence[Pair]) -> Data:
     )
 
 
-def _told(pairs: Sequence[Pair], *, of_hosts: bool = True) -> list[_Told]:
-    speakers: set[tuple[str, str]] = set()
+def _told(pairs: Sequence[Pair], *, spoken: Collection[tuple[str, str]] = ()) -> list[_Told]:
+    """What the ends of pairs told; for hosts and roles in `spoken` others have spoken already."""
+    speakers = set(spoken)
     told = []
     for pair in pairs:
         for end in pair.ends:
             if end.result is not None:
                 speaker = (end.access.name, end.role)
-                of_host = of_hosts and speaker not in speakers
+                of_host = speaker not in speakers
                 told.append(_Told(end, end.result, pair.traffic, of_host))
                 speakers.add(speaker)
     return told
+
+
+def _counted_as(one: _Told) -> str:
+    """The role of a host's counters: of one that only carries companions they say nothing of the trial."""
+    return one.end.role if one.traffic.companion is None else f"companion_{one.end.role}"
 
 
 def _origins(told: Sequence[_Told], pairs: Sequence[Pair]) -> list[int]:
@@ -151,7 +158,7 @@ def _cpu(one: _Told) -> pa.Table | None:
     table = one.result.tables.get("cpu")
     if table is None:
         return None
-    if not one.of_host:
+    if not one.of_host or one.traffic.companion is not None:
         table = table.filter(pc.not_equal(table["kind"], "core"))
     return _with_hosts(_numbered(table, "id", one.traffic.first_flow, only="thread"), one)
 

@@ -99,7 +99,8 @@ class TrialRecord(BaseModel):
 COUNTERS_SCHEMA = pa.schema(
     [
         pa.field("host", pa.string(), nullable=False),
-        pa.field("role", pa.string(), nullable=False),  # source or sink
+        # source or sink; of a host that only carries companions: companion_source, companion_sink
+        pa.field("role", pa.string(), nullable=False),
         pa.field("name", pa.string(), nullable=False),  # Tcp.RetransSegs, softnet.dropped, eth0.rx_dropped, …
         pa.field("value", pa.int64(), nullable=False),  # how much it rose while flows ran
     ]
