@@ -33,6 +33,7 @@ from flowsweep.run.events import (
 )
 from flowsweep.run.outcome import FLOWS_SCHEMA, Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot, schedule
+from plan_support import plan_of
 
 SECOND_NS = 1_000_000_000
 STOCK_WINDOW_BYTES = 212_992
@@ -313,3 +314,9 @@ def bar_of(bar: Bar) -> str:
 )
 def test_a_trial_in_a_few_words(parameters: dict[str, int], expected: str) -> None:
     assert what_runs(make_trial(**parameters)) == expected
+
+
+@pytest.mark.parametrize(("test", "expected"), [("rtt", "round-trip time"), ("path", "hops and capacity")])
+def test_what_asks_for_something_has_no_flows(test: str, expected: str) -> None:
+    ((trial,),) = (slot.trials for slot in schedule(plan_of(f'test = "{test}"'), seed=1))
+    assert what_runs(trial) == f"left → right, {expected}"

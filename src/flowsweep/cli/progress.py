@@ -18,7 +18,7 @@ from flowsweep.run.events import (
     TrialStarted,
 )
 from flowsweep.schedule import TcpParameters, Trial, UdpParameters
-from flowsweep.schedule.parameters import Bulk, RttParameters
+from flowsweep.schedule.parameters import Bulk
 from flowsweep.units import DURATION_UNITS
 from flowsweep.wording import both_windows, counted, direction, format_duration, format_rate, hosts_of_groups
 
@@ -65,9 +65,13 @@ def what_runs(trial: Trial) -> str:
         pace = f", datagrams, {rate}"
     if isinstance(parameters, TcpParameters) and parameters.mode != "copy":
         mode = f", {parameters.mode}"
-    if isinstance(parameters, RttParameters):
-        return f"{who}, round-trip time"
+    if not isinstance(parameters, Bulk):
+        return f"{who}, {_ASKED[trial.test]}"
     return f"{who}, {counted(trial.total_flows, 'flow')}{window}{mode}{pace}"
+
+
+_ASKED = {"rtt": "round-trip time", "path": "hops and capacity"}
+"""What a trial asks for that does not send for a time."""
 
 
 def trouble(event: CampaignEvent) -> str | None:
