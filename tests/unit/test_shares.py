@@ -13,9 +13,17 @@ STEP_NS = SECOND_NS // 10
 
 
 def outcome(
-    own: list[int], beside: dict[str, list[int]], *, starts: dict[str, float], lasts_s: float = 6.0
+    own: list[int],
+    beside: dict[str, list[int]],
+    *,
+    starts: dict[str, float],
+    lasts_s: float = 6.0,
+    probed: bool = False,
 ) -> TrialOutcome:
-    """A trial of 5 s, of which 1 s is omitted: bytes a second of each flow; `starts` in seconds, by name."""
+    """A trial of 5 s, of which 1 s is omitted: bytes a second of each flow; `starts` in seconds, by name.
+
+    `probed`: with the flow of a probe, which has no samples.
+    """
     companions = tuple(
         Companion(
             name=name, src="a", dst="b", test="tcp", parameters=make_parameters(flows=len(rates)),
@@ -40,6 +48,9 @@ def outcome(
                     }
                 )  # fmt: skip
             flows.append({"role": role, "flow": flow, "companion": name, "bytes": steps * (rate // 10)})
+    if probed:
+        probe = {"flow": len(traffic), "companion": "probe", "bytes": 0}
+        flows += [{"role": role, **probe} for role in ("source", "sink")]
     return TrialOutcome(make_record(trial), samples=make_samples(rows), flows=make_flows(flows))
 
 
@@ -64,6 +75,13 @@ def test_jains_index_is_over_flows_and_over_groups() -> None:
     assert own["jain_groups"] == pytest.approx(10**2 / (2 * (49 + 9)))
     alike = shared(outcome([1_000_000], {"one": [1_000_000], "two": [1_000_000]}, starts={}))
     assert [(row["jain_flows"], row["jain_groups"]) for row in alike] == [(1.0, 1.0)] * 3
+
+
+def test_a_probe_takes_no_part() -> None:
+    rates, starts = {"cross": [2_000_000, 1_000_000]}, {"cross": 1.5}
+    probed = shared(outcome([7_000_000], rates, starts=starts, probed=True))
+    assert [row["traffic"] for row in probed] == [OWN, "cross"]
+    assert probed == shared(outcome([7_000_000], rates, starts=starts))
 
 
 def test_without_common_time_nothing_is_compared() -> None:

@@ -5,6 +5,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.resampling import bins
 from flowsweep.archive import Tables
+from flowsweep.schedule.companions import PROBE
 
 OWN = ""
 """The name of a trial's own traffic, beside those of its companions."""
@@ -25,7 +26,9 @@ def traffic_bins(tables: Tables) -> ir.Table:
         all flows of all traffic run, plus what is omitted; common (boolean: the bin is one of those that the
         trial expects, and all these flows cover it completely).
     """
-    named = tables.companion_flows.filter(tables.companion_flows.role == "sink").select(
+    beside_own = tables.companion_flows
+    # A probe has a flow, too, and no samples that could ever cover a bin.
+    named = beside_own.filter((beside_own.role == "sink") & (beside_own.companion != PROBE)).select(
         "trial_id", "flow", traffic="companion"
     )
     mixed = named.select("trial_id").distinct()
