@@ -86,7 +86,15 @@ fn prepare(role: Role, meeting: Meeting) -> Request {
         mode: Mode::Copy,
     };
     let (token, answer) = (Token([3; 16]), Token([4; 16]));
-    Request::Prepare(Box::new(Prepare { trial: "t".into(), role, token, answer, meeting, test: Test::Tcp(tcp) }))
+    Request::Prepare(Box::new(Prepare {
+        trial: "t".into(),
+        role,
+        token,
+        answer,
+        meeting,
+        test: Test::Tcp(tcp),
+        iperf3: None,
+    }))
 }
 
 #[test]

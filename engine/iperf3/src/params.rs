@@ -87,13 +87,13 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// The server's output is wanted among the results.
-    #[serde(skip_serializing_if = "off", deserialize_with = "switch")]
+    #[serde(skip_serializing_if = "off", serialize_with = "as_number", deserialize_with = "switch")]
     pub get_server_output: bool,
     /// Numbers of datagrams have 64 bits.
-    #[serde(skip_serializing_if = "off", deserialize_with = "switch")]
+    #[serde(skip_serializing_if = "off", serialize_with = "as_number", deserialize_with = "switch")]
     pub udp_counters_64bit: bool,
     /// Datagrams must not be cut up on the way.
-    #[serde(skip_serializing_if = "off", deserialize_with = "switch")]
+    #[serde(skip_serializing_if = "off", serialize_with = "as_number", deserialize_with = "switch")]
     pub dont_fragment: bool,
     /// User, password and time, encrypted for the server, in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,6 +206,12 @@ fn off(switch: &bool) -> bool {
     !switch
 }
 
+/// iperf3 writes, and takes, some switches as `true` only and these as a number only.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks like this")]
+fn as_number<S: serde::Serializer>(switch: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u8(u8::from(*switch))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -245,6 +251,13 @@ mod tests {
             (message.code, message.to_string()),
             (ErrorCode::DURATION, "time: 90000, expected 0 to 86400".into())
         );
+    }
+
+    #[test]
+    fn switches_are_written_as_iperf3_takes_them() {
+        let params = Params { udp: true, reverse: true, udp_counters_64bit: true, ..Params::default() };
+        let text = serde_json::to_string(&params).unwrap();
+        assert!(text.contains(r#""reverse":true"#) && text.contains(r#""udp_counters_64bit":1"#), "{text}");
     }
 
     #[test]

@@ -202,3 +202,27 @@ pub const GONE_AWAITED: Duration = Duration::from_millis(100);
 pub const STREAM_LATE_MOST: Duration = Duration::from_micros(200);
 /// How often a stream is sent where packets of it were held up, at most; the last one counts in any case.
 pub const STREAM_TRIES: u32 = 4;
+/// How long an iperf3 server may take over its next word, beyond what it was told to do.
+pub const IPERF3_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long an iperf3 server that is busy is left alone at first; each time twice as long.
+pub const IPERF3_BUSY_PAUSE: Duration = Duration::from_millis(100);
+/// And at most.
+pub const IPERF3_BUSY_PAUSE_MAX: Duration = Duration::from_secs(5);
+/// An iperf3 server does not listen between two tests: how long it may take to do so again.
+pub const IPERF3_REFUSED_FOR: Duration = Duration::from_secs(3);
+/// How long an iperf3 server bears to wait for a client's results, with some time to spare: what has not come by then is
+/// not waited for any longer.
+pub const IPERF3_DRAIN: Duration = Duration::from_secs(8);
+/// How long the trial in the other direction may take to be prepared.
+pub const IPERF3_PARTNER: Duration = Duration::from_secs(20);
+/// How often an opening datagram is sent to an iperf3 server.
+pub const IPERF3_OPENINGS: u32 = 5;
+/// And how long its reply may take, at least: one that the server got twice counts as a datagram of the stream.
+pub const IPERF3_OPENING_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often a source looks whether everything it wrote has been acknowledged.
+pub const ACKNOWLEDGED_CHECK: Duration = Duration::from_millis(2);
+/// How long an iperf3 server may read the last datagrams before it is told of the end: it does not read on after that, and
+/// counts this as time in which it received.
+pub const IPERF3_SETTLE: Duration = Duration::from_millis(5);
+/// Where random bytes come from.
+pub const RANDOM_DEVICE: &str = "/dev/urandom";

@@ -1,7 +1,9 @@
-use std::{io, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 use thiserror::Error;
 use wire::{Failed, Phase};
+
+use crate::iperf3_client::Trouble;
 
 /// Why one end of a trial did not go as asked. The text names addresses, flows and values, and what to do.
 #[derive(Debug, Error)]
@@ -175,6 +177,32 @@ pub enum TrialError {
     /// The source of a measurement never said that it had finished.
     #[error("the source did not say within {} s that it had finished: it, or the path to it, is gone", .0.as_secs_f64())]
     NoFarewell(Duration),
+    /// There is no way to an iperf3 server.
+    #[error("cannot connect to the iperf3 server at {address}: {source}; is `iperf3 -s` running there?")]
+    Iperf3Connect {
+        /// Where it should be.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// An iperf3 server did not do as asked.
+    #[error("iperf3 server at {address}: {trouble}")]
+    Iperf3 {
+        /// Where it is.
+        address: SocketAddr,
+        /// Where in the trial's life it was.
+        phase: Phase,
+        /// What it did.
+        trouble: Box<Trouble>,
+    },
+    /// Of two trials in one test of an iperf3 server only one was asked for.
+    #[error("trial {partner}, which is to run in the same test of the iperf3 server, was not prepared within {} s", timeout.as_secs_f64())]
+    NoPartner {
+        /// The other one.
+        partner: String,
+        /// The deadline.
+        timeout: Duration,
+    },
     /// The controller stopped the trial.
     #[error("stopped by the controller")]
     Stopped,
@@ -200,11 +228,15 @@ impl TrialError {
             | Self::WindowClipped { .. }
             | Self::Congestion { .. }
             | Self::CongestionForbidden { .. }
+            | Self::NoPartner { .. }
             | Self::Buffers(_) => Phase::Prepare,
             Self::AcceptTimeout { .. } => Phase::Listen,
-            Self::Resolve { .. } | Self::Connect { .. } | Self::ConnectTimeout { .. } | Self::Handshake { .. } => {
-                Phase::Connect
-            }
+            Self::Resolve { .. }
+            | Self::Connect { .. }
+            | Self::ConnectTimeout { .. }
+            | Self::Handshake { .. }
+            | Self::Iperf3Connect { .. } => Phase::Connect,
+            Self::Iperf3 { phase, .. } => *phase,
             Self::StartTimeout(_)
             | Self::NotRunning { .. }
             | Self::Broken { .. }
@@ -230,7 +262,9 @@ impl TrialError {
             Self::WindowClipped { .. } => "window_clipped",
             Self::Congestion { .. } => "congestion_unavailable",
             Self::CongestionForbidden { .. } => "congestion_forbidden",
-            Self::Connect { .. } => "connect",
+            Self::Connect { .. } | Self::Iperf3Connect { .. } => "connect",
+            Self::Iperf3 { trouble, .. } => trouble.kind(),
+            Self::NoPartner { .. } => "iperf3_no_partner",
             Self::ConnectTimeout { .. } => "connect_timeout",
             Self::Handshake { .. } => "handshake",
             Self::AcceptTimeout { .. } => "accept_timeout",

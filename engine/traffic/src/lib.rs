@@ -6,6 +6,7 @@ pub mod defaults;
 mod error;
 mod flow;
 mod host;
+mod iperf3_client;
 mod limits;
 mod meeting;
 mod origin;

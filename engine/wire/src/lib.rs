@@ -20,9 +20,9 @@ pub use emulation::{
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
 pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};
 pub use messages::{
-    ClockReading, Connected, CpuTime, Echo, Event, Failed, FlowEnd, FlowReport, Granted, Hello, HostFacts, Listening,
-    Meeting, Mode, Nic, PROTOCOL, PathSettings, Phase, PortRange, Prepare, Progress, Report, Request, Role, Route,
-    RttSettings, Strangers, TcpSettings, Test, UdpCounts, UdpSettings,
+    ClockReading, Connected, CpuTime, Echo, Event, Failed, FarFlow, FarSide, FlowEnd, FlowReport, Granted, Hello,
+    HostFacts, Iperf3, Iperf3Login, Listening, Meeting, Mode, Nic, PROTOCOL, PathSettings, Phase, PortRange, Prepare,
+    Progress, Report, Request, Role, Route, RttSettings, Secret, Strangers, TcpSettings, Test, UdpCounts, UdpSettings,
 };
 pub use schema::message_schema;
 pub use token::Token;

@@ -204,6 +204,68 @@ class FailedEvent(BaseModel):
     type: Literal["failed"] = "failed"
 
 
+class FarFlow(BaseModel):
+    """
+    What a far side without an engine counted of one flow, without the beginning that it left out.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    Application bytes that it received, or sent.
+    """
+    datagrams: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of a stream of datagrams: sent, or the highest number that came.
+    """
+    elapsed_us: Annotated[int, Field(ge=0)]
+    """
+    How long it counted, in microseconds.
+    """
+    flow: Annotated[int, Field(ge=0)]
+    """
+    Index of the flow.
+    """
+    jitter_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    Interarrival jitter at the end, in nanoseconds; of a receiver.
+    """
+    lost: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of those that should have come, those that did not; of a receiver.
+    """
+    retransmits: Annotated[int | None, Field(ge=0)] = None
+    """
+    Segments that it sent again; absent where it does not know.
+    """
+
+
+class FarSide(BaseModel):
+    """
+    What a far side without an engine said at the end of a trial.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    congestion: str | None = None
+    """
+    Congestion control of its sockets that sent.
+    """
+    cpu_percent: float
+    """
+    CPU time of its process per elapsed time, in percent of one processor.
+    """
+    flows: list[FarFlow]
+    """
+    Flow by flow, in the order of their index; those that it did not tell of are left out.
+    """
+
+
 FlowEnd = TypeAliasType(
     "FlowEnd", Literal["drained", "drain_timeout", "broken", "stopped"]
 )
@@ -411,6 +473,65 @@ class HostFacts(BaseModel):
     Bytes of `TCP_INFO` this kernel returns.
     """
     type: Literal["host_facts"] = "host_facts"
+
+
+class Iperf3(BaseModel):
+    """
+    What an engine must know of an iperf3 server beyond where it is.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    busy_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long a server that is busy is asked again, in microseconds.
+    """
+    login: Iperf3Login | None = None
+    """
+    Who asks, where the server wants to know.
+    """
+    omit_s: Annotated[int, Field(ge=0)]
+    """
+    Beginning of the duration that the far side leaves out of its totals, in whole seconds.
+    """
+    together_with: str | None = None
+    """
+    Name of the trial in the other direction, prepared in the same session, that runs in the same test of the server's;
+    absent: this one has a test of its own.
+    """
+    window_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Socket buffers of the far side, per flow, in bytes; its own choice if absent.
+    """
+
+
+class Iperf3Login(BaseModel):
+    """
+    Who asks.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    password: Secret
+    """
+    The user's password.
+    """
+    pkcs1: bool
+    """
+    The padding that servers before 3.17 expect (PKCS#1 v1.5); OAEP if not.
+    """
+    public_key: str
+    """
+    The server's RSA public key, as PEM.
+    """
+    user: str
+    """
+    Name of the user.
+    """
 
 
 class Listen(BaseModel):
@@ -645,6 +766,10 @@ class Prepare(BaseModel):
     """
     The listening side answers with this.
     """
+    iperf3: Iperf3 | None = None
+    """
+    The other end is an iperf3 server, to which this one connects; another engine if absent. Takes `tcp` and `udp`.
+    """
     meeting: Meeting
     """
     How the two ends meet.
@@ -726,6 +851,10 @@ class Report(BaseModel):
     How much the host's counters rose from when the flows stood until they had ended: `Tcp.RetransSegs` and others of
     `/proc/net/snmp` and `netstat`, `Ip6InReceives` and others of `snmp6`, `softnet.dropped`, each device's, such as
     `eth0.rx_dropped`, and its driver's own, such as `eth0.ethtool.rx_no_buffer`. Those that did not rise are left out.
+    """
+    far_side: FarSide | None = None
+    """
+    What the far side said that has no engine; absent if it has one, or did not get to say anything.
     """
     flows: list[FlowReport]
     """
@@ -875,6 +1004,12 @@ class RttTest(BaseModel):
     How long an answer may take before it counts as lost.
     """
     type: Literal["rtt"] = "rtt"
+
+
+Secret = TypeAliasType("Secret", str)
+"""
+A text that is not shown.
+"""
 
 
 class Start(BaseModel):

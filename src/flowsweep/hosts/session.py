@@ -28,7 +28,7 @@ from flowsweep.hosts.messages import (
 )
 from flowsweep.hosts.process import PipedProcess
 
-PROTOCOL = 3
+PROTOCOL = 4
 
 _READ_BYTES = 256 << 10
 _SHOWN_CHARACTERS = 400

@@ -114,6 +114,7 @@ fn report<R: Tabular>(
         rows_lost: tables.rows_lost,
         counters: observed.counters,
         throttled_us: observed.throttled_us,
+        far_side: None,
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())

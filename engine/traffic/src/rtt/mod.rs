@@ -118,6 +118,7 @@ fn report(
         rows_lost: tables.rows_lost,
         counters: observed.counters,
         throttled_us: observed.throttled_us,
+        far_side: None,
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())

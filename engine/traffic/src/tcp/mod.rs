@@ -1,15 +1,15 @@
 //! One end of a TCP trial: check, meet, wait for the start, run, report.
 
-mod check;
+pub mod check;
 mod connect;
-mod intake;
+pub mod intake;
 mod listen;
-mod payload;
+pub mod payload;
 mod run;
-mod sampler;
+pub mod sampler;
 mod sink;
-mod socket;
-mod source;
+pub mod socket;
+pub mod source;
 
 use std::{
     io,
@@ -127,6 +127,7 @@ fn report(
         rows_lost: tables.rows_lost,
         counters: ran.observed.counters,
         throttled_us: ran.observed.throttled_us,
+        far_side: None,
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())

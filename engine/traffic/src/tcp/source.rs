@@ -37,7 +37,13 @@ pub fn heard_from_sink(flow: &TcpFlow) -> bool {
     SockRef::from(&flow.connection).recv_with_flags(&mut word, flags).is_ok_and(|count| count == 1)
 }
 
-fn write_until_stopped(flow: &TcpFlow, flows: &TcpFlows, rate_bps: Option<u64>, mut feed: Feed<'_>) -> io::Result<()> {
+/// Writes until told to stop, at a rate if one is given.
+pub fn write_until_stopped(
+    flow: &TcpFlow,
+    flows: &TcpFlows,
+    rate_bps: Option<u64>,
+    mut feed: Feed<'_>,
+) -> io::Result<()> {
     let mut pacer = rate_bps.map(|rate_bps| Pacer::new(rate_bps, Instant::now()));
     while !flows.sending_stopped() {
         if let Some(pacer) = &mut pacer {

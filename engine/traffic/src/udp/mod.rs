@@ -1,20 +1,20 @@
 //! One end of a trial of datagrams: check, meet, wait for the start, run, report.
 
-mod arrivals;
-mod check;
+pub mod arrivals;
+pub mod check;
 mod connect;
-mod histograms;
+pub mod histograms;
 mod listen;
 mod outgoing;
-mod pace;
-mod rows;
+pub mod pace;
+pub mod rows;
 mod run;
-mod sampler;
-mod sequence;
+pub mod sampler;
+pub mod sequence;
 mod sink;
-mod socket;
+pub mod socket;
 mod source;
-mod stream;
+pub mod stream;
 
 use std::time::Instant;
 
@@ -147,6 +147,7 @@ fn report(
         rows_lost: tables.rows_lost,
         counters: ran.observed.counters,
         throttled_us: ran.observed.throttled_us,
+        far_side: None,
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())

@@ -165,7 +165,15 @@ pub fn connect(role: Role, address: &str, port: u16, path: PathSettings) -> Prep
 }
 
 fn prepare(role: Role, meeting: Meeting, path: PathSettings) -> Prepare {
-    Prepare { trial: "t".into(), role, token: Token([1; 16]), answer: Token([2; 16]), meeting, test: Test::Path(path) }
+    Prepare {
+        trial: "t".into(),
+        role,
+        token: Token([1; 16]),
+        answer: Token([2; 16]),
+        meeting,
+        test: Test::Path(path),
+        iperf3: None,
+    }
 }
 
 /// Nothing but what a test adds.

@@ -131,7 +131,15 @@ pub fn settings(echo: Echo) -> RttSettings {
 }
 
 pub fn prepare(role: Role, meeting: Meeting, rtt: RttSettings) -> Prepare {
-    Prepare { trial: "t".into(), role, token: Token([1; 16]), answer: Token([2; 16]), meeting, test: Test::Rtt(rtt) }
+    Prepare {
+        trial: "t".into(),
+        role,
+        token: Token([1; 16]),
+        answer: Token([2; 16]),
+        meeting,
+        test: Test::Rtt(rtt),
+        iperf3: None,
+    }
 }
 
 pub fn listen(role: Role, rtt: RttSettings) -> Prepare {

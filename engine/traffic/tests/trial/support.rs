@@ -138,7 +138,15 @@ pub fn settings(flows: u32) -> TcpSettings {
 }
 
 pub fn prepare(role: Role, meeting: Meeting, tcp: TcpSettings) -> Prepare {
-    Prepare { trial: "t".into(), role, token: Token([1; 16]), answer: Token([2; 16]), meeting, test: Test::Tcp(tcp) }
+    Prepare {
+        trial: "t".into(),
+        role,
+        token: Token([1; 16]),
+        answer: Token([2; 16]),
+        meeting,
+        test: Test::Tcp(tcp),
+        iperf3: None,
+    }
 }
 
 pub fn listen(role: Role, tcp: TcpSettings) -> Prepare {

@@ -170,7 +170,7 @@ pub fn settings(flows: u32) -> UdpSettings {
 }
 
 pub fn prepare(role: Role, meeting: Meeting, udp: UdpSettings) -> Prepare {
-    Prepare { trial: "t".into(), role, token: TOKEN, answer: ANSWER, meeting, test: Test::Udp(udp) }
+    Prepare { trial: "t".into(), role, token: TOKEN, answer: ANSWER, meeting, test: Test::Udp(udp), iperf3: None }
 }
 
 pub fn listen(role: Role, udp: UdpSettings) -> Prepare {

@@ -2,6 +2,7 @@
 //! models are generated: this folder is the only definition.
 
 mod host;
+mod iperf3;
 mod outcome;
 mod path;
 mod rtt;
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use host::{HostFacts, Nic, Route};
+pub use iperf3::{FarFlow, FarSide, Iperf3, Iperf3Login, Secret};
 pub use outcome::{CpuTime, Failed, FlowEnd, FlowReport, Phase, Progress, Report, Strangers};
 pub use path::PathSettings;
 pub use rtt::{Echo, RttSettings};
@@ -19,7 +21,7 @@ pub use setup::{Connected, Granted, Listening, Meeting, Mode, PortRange, Prepare
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// What the controller asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Role, UdpCounts};
+use super::{FarSide, Role, UdpCounts};
 
 /// How far a running trial is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,7 +22,7 @@ pub struct Progress {
 }
 
 /// What became of one end of a trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
     /// The trial.
@@ -47,6 +47,8 @@ pub struct Report {
     /// all CPUs: of its own control group and those around it, the one that was held back most. Absent where none counts
     /// it.
     pub throttled_us: Option<u64>,
+    /// What the far side said that has no engine; absent if it has one, or did not get to say anything.
+    pub far_side: Option<FarSide>,
     /// Why the trial is not whole at this end; absent if it is.
     pub incomplete: Option<Failed>,
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Echo, PathSettings, RttSettings, UdpSettings};
+use super::{Echo, Iperf3, PathSettings, RttSettings, UdpSettings};
 use crate::Token;
 
 /// Everything one end must know of a trial.
@@ -24,6 +24,8 @@ pub struct Prepare {
     pub meeting: Meeting,
     /// What is measured, and how.
     pub test: Test,
+    /// The other end is an iperf3 server, to which this one connects; another engine if absent. Takes `tcp` and `udp`.
+    pub iperf3: Option<Iperf3>,
 }
 
 /// What is measured, with its settings.

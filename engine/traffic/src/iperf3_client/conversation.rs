@@ -1,0 +1,335 @@
+//! The client's part of the control connection to an iperf3 server. Every wait has a deadline, and hears of a stop.
+
+use std::{
+    io::{self, Read, Write},
+    net::{IpAddr, SocketAddr, TcpStream},
+    time::{Duration, Instant},
+};
+
+use iperf3::{
+    Cookie, LENGTH_BYTES, Params, Results, ServerError, State, encode_frame, frame_length, limits::RESULTS_BYTES_MAX,
+    parse_json,
+};
+use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
+use wire::Phase;
+
+use super::{halt::Halt, trouble::Trouble};
+use crate::{
+    TrialError,
+    defaults::{IPERF3_BUSY_PAUSE, IPERF3_BUSY_PAUSE_MAX, IPERF3_REFUSED_FOR, IPERF3_TIMEOUT, KEEPALIVE, STOP_CHECK},
+};
+
+/// How much of a peer's results is read at once: memory grows with what comes, not with what was announced.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Where and how a server is gone to.
+#[derive(Clone, Copy, Debug)]
+pub struct Server {
+    /// Its address.
+    pub remote: SocketAddr,
+    /// Local address to go there from.
+    pub bind: Option<IpAddr>,
+    /// How long connecting may take.
+    pub connect_timeout: Duration,
+    /// How long it may be silent once it was connected to.
+    pub silence: Duration,
+}
+
+/// A control connection on which the server has taken the test.
+pub struct Conversation {
+    stream: TcpStream,
+    remote: SocketAddr,
+    phase: Phase,
+    /// The server has said that all streams stand.
+    begun: bool,
+}
+
+/// What came of one attempt to be let in.
+enum Entry {
+    Open(Conversation),
+    Busy,
+    /// Nobody listens, as between two tests of a server.
+    Refused(io::Error),
+}
+
+impl Conversation {
+    /// Goes to a server until it takes the test: one that is busy is asked again, ever more rarely, for `busy_timeout`.
+    ///
+    /// # Arguments
+    /// `params`: what to ask for, made anew for each attempt, since a login holds the time.
+    pub fn open(
+        server: &Server,
+        cookie: &Cookie,
+        params: impl Fn() -> Result<Params, TrialError>,
+        busy_timeout: Duration,
+        halt: &Halt<'_>,
+    ) -> Result<Self, TrialError> {
+        let began = Instant::now();
+        let mut pause = IPERF3_BUSY_PAUSE;
+        loop {
+            let patience = busy_timeout.saturating_sub(began.elapsed()).max(IPERF3_TIMEOUT);
+            match Self::enter(server, cookie, patience, halt)? {
+                Entry::Open(mut conversation) => {
+                    conversation.send_params(&params()?)?;
+                    conversation.expect(
+                        State::CreateStreams,
+                        "its word that streams may come",
+                        IPERF3_TIMEOUT,
+                        halt,
+                    )?;
+                    return Ok(conversation);
+                }
+                Entry::Refused(source) if began.elapsed() > IPERF3_REFUSED_FOR => {
+                    return Err(TrialError::Iperf3Connect { address: server.remote, source });
+                }
+                Entry::Refused(_) => halt.sleep(IPERF3_BUSY_PAUSE)?,
+                Entry::Busy if began.elapsed() + pause < busy_timeout => halt.sleep(pause)?,
+                Entry::Busy => {
+                    let trouble = Box::new(Trouble::Busy(began.elapsed()));
+                    return Err(TrialError::Iperf3 { address: server.remote, phase: Phase::Connect, trouble });
+                }
+            }
+            pause = (pause * 2).min(IPERF3_BUSY_PAUSE_MAX);
+        }
+    }
+
+    /// Knocks once. A server that has a test either says so, or hangs up without having read who asks.
+    fn enter(server: &Server, cookie: &Cookie, patience: Duration, halt: &Halt<'_>) -> Result<Entry, TrialError> {
+        let stream = match connect(server) {
+            Ok(stream) => stream,
+            Err(TrialError::Iperf3Connect { source, .. }) if source.kind() == io::ErrorKind::ConnectionRefused => {
+                return Ok(Entry::Refused(source));
+            }
+            Err(error) => return Err(error),
+        };
+        let mut conversation = Self { stream, remote: server.remote, phase: Phase::Connect, begun: false };
+        if conversation.stream.write_all(cookie.bytes()).is_err() {
+            return Ok(Entry::Busy);
+        }
+        match conversation.next_state("its question for parameters", patience, halt) {
+            Ok(State::ParamExchange) => Ok(Entry::Open(conversation)),
+            Ok(State::AccessDenied) => Ok(Entry::Busy),
+            Ok(other) => Err(conversation.unexpected("its question for parameters", format!("{other:?}"))),
+            Err(TrialError::Iperf3 { trouble, .. }) if matches!(*trouble, Trouble::Lost { .. }) => Ok(Entry::Busy),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How long a packet to the server and back takes, as far as the kernel knows.
+    pub fn round_trip(&self) -> Duration {
+        let told = sys::tcp_info(&self.stream).ok().and_then(|info| info.get("rtt_us"));
+        Duration::from_micros(told.unwrap_or(0))
+    }
+
+    /// Waits for one state, and takes nothing else.
+    pub fn expect(
+        &mut self,
+        state: State,
+        awaited: &'static str,
+        timeout: Duration,
+        halt: &Halt<'_>,
+    ) -> Result<(), TrialError> {
+        match self.next_state(awaited, timeout, halt)? {
+            said if said == state => Ok(()),
+            State::AccessDenied => Err(self.trouble(Trouble::Busy(Duration::ZERO))),
+            said => Err(self.unexpected(awaited, format!("{said:?}"))),
+        }
+    }
+
+    /// Whether the server has said that all streams stand; it may do so before its last word over datagrams comes.
+    pub fn begun(&mut self) -> Result<bool, TrialError> {
+        let awaited = "its word that all streams stand";
+        match if self.begun { Some(State::TestStart) } else { self.poll(awaited)? } {
+            None => Ok(false),
+            Some(State::TestStart) => {
+                self.begun = true;
+                Ok(true)
+            }
+            Some(said) => Err(self.unexpected(awaited, format!("{said:?}"))),
+        }
+    }
+
+    /// Waits until the server has all streams and runs.
+    pub fn wait_until_running(&mut self, halt: &Halt<'_>) -> Result<(), TrialError> {
+        if !self.begun {
+            self.expect(State::TestStart, "its word that all streams stand", IPERF3_TIMEOUT, halt)?;
+        }
+        self.expect(State::TestRunning, "its word that the test runs", IPERF3_TIMEOUT, halt)?;
+        self.phase = Phase::Run;
+        Ok(())
+    }
+
+    /// What the server says of a stream that could not be made; the error itself if it says nothing.
+    pub fn reason_for(&mut self, error: TrialError) -> TrialError {
+        match self.poll("its streams") {
+            Err(said @ TrialError::Iperf3 { .. }) if !matches!(error, TrialError::Stopped) => said,
+            _ => error,
+        }
+    }
+
+    /// Nothing came in time.
+    pub fn silent(&self, awaited: &'static str, timeout: Duration) -> TrialError {
+        self.trouble(Trouble::Silent { awaited, timeout })
+    }
+
+    /// Whether the server has said something; whatever it says while data flows is the end of it.
+    pub fn listen(&mut self) -> Result<(), TrialError> {
+        match self.poll("the end of the test")? {
+            None => Ok(()),
+            Some(said) => Err(self.unexpected("the end of the test", format!("{said:?}"))),
+        }
+    }
+
+    /// A state, if one has come. What ends the test is an error.
+    pub fn poll(&mut self, awaited: &'static str) -> Result<Option<State>, TrialError> {
+        let failed = |conversation: &Self, reason: String| conversation.trouble(Trouble::Lost { awaited, reason });
+        let mut byte = [0];
+        if let Err(error) = self.stream.set_nonblocking(true) {
+            return Err(failed(self, error.to_string()));
+        }
+        let read = self.stream.read(&mut byte);
+        if let Err(error) = self.stream.set_nonblocking(false) {
+            return Err(failed(self, error.to_string()));
+        }
+        match read {
+            Ok(0) => Err(failed(self, "it hung up".into())),
+            Ok(_) => self.understand(byte[0], awaited).map(Some),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
+            Err(error) => Err(failed(self, error.to_string())),
+        }
+    }
+
+    /// Tells the server where the test is.
+    pub fn say(&mut self, state: State) -> Result<(), TrialError> {
+        let written = self.stream.write_all(&[state.byte()]);
+        written.map_err(|error| self.trouble(Trouble::Lost { awaited: "its next word", reason: error.to_string() }))
+    }
+
+    /// Tells our results, hears the server's, and says good-bye.
+    pub fn exchange(mut self, ours: &Results, halt: &Halt<'_>) -> Result<Results, TrialError> {
+        self.phase = Phase::Report;
+        let awaited = "its results";
+        let frame = encode_frame(ours).map_err(|error| self.trouble(error.into()))?;
+        let written = self.stream.write_all(&frame);
+        written.map_err(|error| self.trouble(Trouble::Lost { awaited, reason: error.to_string() }))?;
+        let deadline = Deadline::after(IPERF3_TIMEOUT);
+        let mut header = [0; LENGTH_BYTES];
+        self.read_whole(&mut header, awaited, deadline, halt)?;
+        let length = frame_length(header, RESULTS_BYTES_MAX).map_err(|error| self.trouble(error.into()))?;
+        let mut text = Vec::new();
+        while text.len() < length {
+            let begin = text.len();
+            text.resize(length.min(begin + CHUNK_BYTES), 0);
+            self.read_whole(&mut text[begin..], awaited, deadline, halt)?;
+        }
+        let theirs = parse_json(&text).map_err(|error| self.trouble(error.into()))?;
+        self.expect(State::DisplayResults, "its last word", IPERF3_TIMEOUT, halt)?;
+        // Nothing depends on whether it hears this.
+        let _ = self.stream.write_all(&[State::IperfDone.byte()]);
+        Ok(theirs)
+    }
+
+    /// Ends the test before its time. A server that is gone need not hear of it.
+    pub fn break_off(mut self) {
+        let _ = self.stream.write_all(&[State::ClientTerminate.byte()]);
+    }
+
+    fn send_params(&mut self, params: &Params) -> Result<(), TrialError> {
+        let frame = encode_frame(params).map_err(|error| TrialError::Settings(error.to_string()))?;
+        let written = self.stream.write_all(&frame);
+        written.map_err(|error| self.trouble(Trouble::Lost { awaited: "its answer", reason: error.to_string() }))
+    }
+
+    fn next_state(&mut self, awaited: &'static str, timeout: Duration, halt: &Halt<'_>) -> Result<State, TrialError> {
+        let mut byte = [0];
+        self.read_whole(&mut byte, awaited, Deadline::after(timeout), halt)?;
+        self.understand(byte[0], awaited)
+    }
+
+    fn understand(&mut self, byte: u8, awaited: &'static str) -> Result<State, TrialError> {
+        match State::try_from(byte) {
+            Ok(State::ServerError) => {
+                let mut words = [0; ServerError::BYTES];
+                self.read_whole(&mut words, "its reason", Deadline::after(IPERF3_TIMEOUT), &Halt::default())?;
+                Err(self.trouble(Trouble::Refused(ServerError::decode(words))))
+            }
+            Ok(State::ServerTerminate) => Err(self.trouble(Trouble::Terminated)),
+            Ok(state) => Ok(state),
+            Err(error) => Err(self.unexpected(awaited, error.to_string())),
+        }
+    }
+
+    fn read_whole(
+        &mut self,
+        bytes: &mut [u8],
+        awaited: &'static str,
+        deadline: Deadline,
+        halt: &Halt<'_>,
+    ) -> Result<(), TrialError> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.stream.read(&mut bytes[filled..]) {
+                Ok(0) => return Err(self.trouble(Trouble::Lost { awaited, reason: "it hung up".into() })),
+                Ok(count) => filled += count,
+                Err(error) if is_pause(&error) => {
+                    halt.check()?;
+                    if deadline.is_over() {
+                        return Err(self.trouble(Trouble::Silent { awaited, timeout: deadline.timeout }));
+                    }
+                }
+                Err(error) => return Err(self.trouble(Trouble::Lost { awaited, reason: error.to_string() })),
+            }
+        }
+        Ok(())
+    }
+
+    fn unexpected(&self, awaited: &'static str, said: String) -> TrialError {
+        self.trouble(Trouble::Unexpected { awaited, said })
+    }
+
+    fn trouble(&self, trouble: Trouble) -> TrialError {
+        TrialError::Iperf3 { address: self.remote, phase: self.phase, trouble: Box::new(trouble) }
+    }
+}
+
+/// When a wait is over.
+#[derive(Clone, Copy)]
+struct Deadline {
+    at: Instant,
+    timeout: Duration,
+}
+
+impl Deadline {
+    fn after(timeout: Duration) -> Self {
+        Self { at: Instant::now() + timeout, timeout }
+    }
+
+    fn is_over(self) -> bool {
+        Instant::now() >= self.at
+    }
+}
+
+fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+fn connect(server: &Server) -> Result<TcpStream, TrialError> {
+    let Server { remote, bind, connect_timeout, silence } = *server;
+    let failed = |source| TrialError::Socket { what: "cannot make a control connection".into(), source };
+    let socket = Socket::new(Domain::for_address(remote), Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
+    if let Some(local) = bind {
+        let failed = |source| TrialError::Socket { what: format!("cannot go to {remote} from {local}"), source };
+        socket.bind(&SocketAddr::new(local, 0).into()).map_err(failed)?;
+    }
+    let connected = socket.connect_timeout(&remote.into(), connect_timeout);
+    connected.map_err(|source| TrialError::Iperf3Connect { address: remote, source })?;
+    let set = || {
+        socket.set_tcp_nodelay(true)?;
+        socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE))?;
+        socket.set_tcp_user_timeout(Some(silence))?;
+        socket.set_read_timeout(Some(STOP_CHECK))?;
+        socket.set_write_timeout(Some(IPERF3_TIMEOUT))
+    };
+    set().map_err(failed)?;
+    Ok(socket.into())
+}

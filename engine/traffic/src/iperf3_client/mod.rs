@@ -1,0 +1,291 @@
+//! A trial whose far side is an iperf3 server: check, be let in, open streams, run, exchange results, report. One test of
+//! the server's carries one trial, or two in both directions at once.
+
+mod conversation;
+mod halt;
+mod kind;
+mod login;
+mod outcome;
+mod partner;
+mod request;
+mod run;
+mod side;
+mod tcp;
+mod trouble;
+mod udp;
+
+use std::sync::atomic::AtomicBool;
+
+use iperf3::{Cookie, Params, Results};
+pub use trouble::Trouble;
+use wire::{
+    Connected, Event, FarSide, FlowEnd, FlowReport, Granted, Iperf3, Meeting, Prepare, Report, Role, Strangers, Test,
+};
+
+use self::{
+    conversation::{Conversation, Server},
+    halt::Halt,
+    kind::{ConnectionOf, Kind},
+    outcome::Seen,
+    run::Ran,
+    side::Side,
+    tcp::Tcp,
+    udp::Udp,
+};
+use crate::{
+    Control, Outbox, Task, TrialError,
+    address::{family_of, resolve},
+    defaults::START_TIMEOUT,
+    flow::Flows,
+    host::{Counters, Monitor},
+    origin::Origin,
+    progress::ProgressTeller,
+    samples::Delivery,
+};
+
+/// Carries a trial out whose far side is an iperf3 server.
+pub fn carry_out(prepare: &Prepare, iperf3: &Iperf3, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
+    let Some(other) = &iperf3.together_with else {
+        return conduct(&[prepare], iperf3, control, None, outbox);
+    };
+    if prepare.role == Role::Sink {
+        return partner::hand_over(prepare, other, control);
+    }
+    let receiving = partner::take(prepare, other, control)?;
+    let conducted = conduct(&[prepare, &receiving.prepare], iperf3, control, Some(&receiving.stopped), outbox);
+    if let Err(error) = &conducted {
+        outbox.event(Event::Failed(error.to_failed(&receiving.prepare.trial)));
+    }
+    conducted
+}
+
+fn conduct(
+    prepared: &[&Prepare],
+    iperf3: &Iperf3,
+    control: &Control,
+    partner: Option<&AtomicBool>,
+    outbox: &dyn Outbox,
+) -> Result<(), TrialError> {
+    let halt = Halt { control: Some(control), partner };
+    let of_tcp = prepared.iter().map(|prepare| match &prepare.test {
+        Test::Tcp(settings) => Some(Task::new(prepare, settings)),
+        _ => None,
+    });
+    let of_udp = prepared.iter().map(|prepare| match &prepare.test {
+        Test::Udp(settings) => Some(Task::new(prepare, settings)),
+        _ => None,
+    });
+    if let Some(tasks) = of_tcp.collect::<Option<Vec<_>>>() {
+        return Trial::<Tcp> { tasks: &tasks, iperf3, halt, outbox }.carry_out(control);
+    }
+    if let Some(tasks) = of_udp.collect::<Option<Vec<_>>>() {
+        return Trial::<Udp> { tasks: &tasks, iperf3, halt, outbox }.carry_out(control);
+    }
+    Err(TrialError::Settings("an iperf3 server takes tests of tcp and of udp, in both directions the same".into()))
+}
+
+/// One test of a server's, in one direction or in both: the one that sends comes first.
+struct Trial<'a, K: Kind> {
+    tasks: &'a [Task<'a, K::Settings>],
+    iperf3: &'a Iperf3,
+    halt: Halt<'a>,
+    outbox: &'a dyn Outbox,
+}
+
+/// The flows of one direction that stand, and what the kernel granted them.
+type Opened<K> = (Vec<ConnectionOf<K>>, Granted);
+
+/// What came of a test in one direction, beside its samples.
+struct Told<K: Kind> {
+    flows: Flows<ConnectionOf<K>>,
+    sampler: K::Sampler,
+    monitor: Monitor,
+    far_side: Option<FarSide>,
+}
+
+impl<'a, K: Kind> Trial<'a, K> {
+    fn carry_out(&self, control: &Control) -> Result<(), TrialError> {
+        let Some(first) = self.tasks.first() else { return Ok(()) };
+        self.tasks.iter().try_for_each(K::check)?;
+        let buffers = self.tasks.iter().map(K::buffers).collect::<Result<Vec<_>, _>>()?;
+        let directions: Vec<Role> = self.tasks.iter().map(|task| task.role).collect();
+        let params = request::params(first.settings, self.iperf3, &directions)?;
+        let server = Self::server(first)?;
+        let cookie = cookie(first);
+        let with_login = || self.with_login(&params);
+        let busy = std::time::Duration::from_micros(self.iperf3.busy_timeout_us);
+        let mut conversation = Conversation::open(&server, &cookie, with_login, busy, &self.halt)?;
+        match self.open(&server, &cookie, &mut conversation) {
+            Ok(opened) => self.run(opened, buffers, conversation, control),
+            Err(error) => {
+                conversation.break_off();
+                Err(error)
+            }
+        }
+    }
+
+    fn server(first: &Task<'_, K::Settings>) -> Result<Server, TrialError> {
+        let Meeting::Connect { address, port, bind } = first.meeting else {
+            return Err(TrialError::Settings("an iperf3 server is connected to, it does not connect".into()));
+        };
+        let reach = K::reach(first.settings);
+        let remote = resolve(address, *port, family_of(reach.family, *bind))?;
+        Ok(Server { remote, bind: *bind, connect_timeout: reach.connect_timeout, silence: reach.silence })
+    }
+
+    fn with_login(&self, params: &Params) -> Result<Params, TrialError> {
+        match &self.iperf3.login {
+            None => Ok(params.clone()),
+            Some(login) => Ok(Params { authtoken: Some(login::token(login)?), ..params.clone() }),
+        }
+    }
+
+    fn open(
+        &self,
+        server: &Server,
+        cookie: &Cookie,
+        conversation: &mut Conversation,
+    ) -> Result<Vec<Opened<K>>, TrialError> {
+        let mut opened = Vec::new();
+        for task in self.tasks {
+            match K::open(task, server, cookie, conversation, &self.halt) {
+                Ok(of_task) => opened.push(of_task),
+                Err(error) => return Err(conversation.reason_for(error)),
+            }
+        }
+        conversation.wait_until_running(&self.halt)?;
+        Ok(opened)
+    }
+
+    fn run(
+        &self,
+        opened: Vec<Opened<K>>,
+        mut buffers: Vec<K::Buffers>,
+        mut conversation: Conversation,
+        control: &Control,
+    ) -> Result<(), TrialError> {
+        let Some(first) = self.tasks.first() else { return Ok(()) };
+        let congestion = opened.first().and_then(|(_, granted)| granted.congestion.clone());
+        let mut connections = Vec::new();
+        // Whoever reads these events may start the trial at once, and a driver may take its time to tell.
+        let mut counters: Vec<Counters> = self.tasks.iter().map(|_| Counters::read()).collect();
+        for (task, (of_task, granted)) in self.tasks.iter().zip(opened) {
+            let connected = Connected { trial: task.trial.into(), role: task.role, granted };
+            self.outbox.event(Event::Connected(connected));
+            connections.push(of_task);
+        }
+        if first.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {
+            conversation.break_off();
+            return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
+        }
+        let origin = Origin::now();
+        let interval = K::reach(first.settings).sample_interval;
+        let flows: Vec<Flows<ConnectionOf<K>>> =
+            connections.into_iter().map(|of_task| Flows::new((0..).zip(of_task), origin.instant)).collect();
+        let mut sides: Vec<Side<'_, K::Sampler>> = Vec::new();
+        for ((task, flows), counters) in self.tasks.iter().zip(&flows).zip(counters.drain(..)) {
+            sides.push(Side {
+                role: task.role,
+                flows,
+                sampler: K::sampler(task, flows, interval),
+                monitor: Monitor::begin(counters, interval, flows.all.len(), flows.now_ns()),
+                progress: ProgressTeller::new(task.trial, task.role, self.outbox),
+                omitted: Vec::new(),
+                streams_break_alone: K::STREAMS_BREAK_ALONE,
+            });
+        }
+        let times = K::times(first.settings, self.iperf3);
+        let all = self.tasks.iter().zip(&flows).zip(&mut buffers);
+        let ran = run::run(&mut sides, &mut conversation, &times, &self.halt, move |scope| {
+            for ((task, flows), buffers) in all {
+                K::spawn_all(scope, flows, task, buffers)?;
+            }
+            Ok(())
+        });
+        let Ran { mut incomplete, counted } = match ran {
+            Ok(ran) => ran,
+            Err(error) => {
+                conversation.break_off();
+                return Err(error);
+            }
+        };
+        let mut results = None;
+        if incomplete.is_none() {
+            let seen: Vec<Seen> =
+                self.tasks.iter().zip(&sides).flat_map(|(task, side)| K::seen(side, task.settings)).collect();
+            match conversation.exchange(&outcome::ours(&seen, congestion, counted), &self.halt) {
+                Ok(theirs) => results = Some(theirs),
+                Err(error) => incomplete = Some(error),
+            }
+        } else {
+            conversation.break_off();
+        }
+        let watched: Vec<_> = sides.into_iter().map(|side| (side.sampler, side.monitor)).collect();
+        let far_sides = self.far_sides(results.as_ref());
+        for (((task, flows), (sampler, monitor)), far_side) in self.tasks.iter().zip(flows).zip(watched).zip(far_sides)
+        {
+            let told = Told { flows, sampler, monitor, far_side };
+            self.report(task, told, origin.unix_ns, incomplete.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// What the server told of each direction, the streams of which were made one after the other.
+    fn far_sides(&self, results: Option<&Results>) -> Vec<Option<FarSide>> {
+        let mut first = 0;
+        let of_task = |task: &Task<'a, K::Settings>| {
+            let flows = request::Ask::flows(task.settings);
+            let far_side = results.map(|results| outcome::theirs(results, task.role, first, flows, K::DATAGRAMS));
+            first += flows;
+            far_side
+        };
+        self.tasks.iter().map(of_task).collect()
+    }
+
+    fn report(
+        &self,
+        task: &Task<'_, K::Settings>,
+        told: Told<K>,
+        origin_unix_ns: i64,
+        incomplete: Option<&TrialError>,
+    ) -> Result<(), TrialError> {
+        let Told { flows, sampler, monitor, far_side } = told;
+        let observed = monitor.end(flows.now_ns(), flows.meters());
+        let mut tables = Delivery::new(task.trial, task.role, self.outbox);
+        let reports = K::deliver(sampler, flows, &mut tables)?;
+        // A trial is as good as its samples: CPU time that cannot be read back is only counted as lost.
+        let _ = tables.deliver(observed.cpu);
+        let broken = broken(&reports);
+        let incomplete = incomplete.or(broken.as_ref()).map(|error| error.to_failed(task.trial));
+        self.outbox.event(Event::Report(Box::new(Report {
+            trial: task.trial.into(),
+            role: task.role,
+            origin_unix_ns,
+            flows: reports,
+            strangers: Strangers::default(),
+            table_rows: tables.rows,
+            rows_lost: tables.rows_lost,
+            counters: observed.counters,
+            throttled_us: observed.throttled_us,
+            far_side,
+            incomplete,
+        })));
+        Ok(())
+    }
+}
+
+fn broken(reports: &[FlowReport]) -> Option<TrialError> {
+    let mut broken = reports.iter().filter(|flow| flow.end == FlowEnd::Broken);
+    let first = broken.next()?;
+    let reason = first.error.clone().unwrap_or_else(|| "unknown".into());
+    Some(TrialError::SomeBroken { broken: 1 + broken.count(), flows: reports.len(), flow: first.flow, reason })
+}
+
+/// The controller's random bytes name the test.
+fn cookie<S>(task: &Task<'_, S>) -> Cookie {
+    let mut random = [0; 36];
+    for (place, byte) in random.iter_mut().zip(task.token.0.iter().chain(&task.answer.0)) {
+        *place = *byte;
+    }
+    Cookie::from_random(random)
+}

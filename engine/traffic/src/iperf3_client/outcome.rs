@@ -1,0 +1,158 @@
+//! What both ends tell each other about the test that is over. No socket, no clock.
+
+use std::time::Duration;
+
+use iperf3::{Results, StreamResults, stream_id};
+use wire::{FarFlow, FarSide, Role};
+
+/// Retransmissions that nobody counted.
+const UNKNOWN: i64 = -1;
+
+/// What we saw of one flow, behind what was left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    /// Application bytes.
+    pub bytes: u64,
+    /// Segments sent again, of a flow that sends.
+    pub retransmits: Option<u64>,
+    /// Datagrams sent, or the highest number that came.
+    pub datagrams: u64,
+    /// Those that did not come, of a flow that receives.
+    pub lost: u64,
+    /// Interarrival jitter.
+    pub jitter_ns: u64,
+}
+
+/// What we tell of all flows, in the order in which they were made.
+pub fn ours(seen: &[Seen], congestion: Option<String>, counted: Duration) -> Results {
+    let streams = (0..).zip(seen).map(|(index, seen)| StreamResults {
+        id: stream_id(index),
+        bytes: signed(seen.bytes),
+        retransmits: seen.retransmits.map_or(UNKNOWN, signed),
+        jitter: Duration::from_nanos(seen.jitter_ns).as_secs_f64(),
+        errors: signed(seen.lost),
+        packets: signed(seen.datagrams),
+        omitted_errors: None,
+        omitted_packets: None,
+        start_time: 0.0,
+        end_time: counted.as_secs_f64(),
+    });
+    let sends = seen.iter().any(|seen| seen.retransmits.is_some());
+    Results {
+        sender_has_retransmits: if sends { 1 } else { UNKNOWN },
+        congestion_used: congestion,
+        streams: streams.collect(),
+        ..Results::default()
+    }
+}
+
+/// What the server told of the flows of one direction, the first of which was made as number `first`.
+pub fn theirs(results: &Results, role: Role, first: u32, flows: u32, datagrams: bool) -> FarSide {
+    let found = (0..flows).filter_map(|flow| {
+        let id = stream_id(first + flow);
+        let stream = results.streams.iter().find(|stream| stream.id == id)?;
+        Some(far_flow(flow, stream, role, datagrams))
+    });
+    FarSide {
+        congestion: results.congestion_used.clone().filter(|_| role == Role::Sink && !datagrams),
+        cpu_percent: if results.cpu_util_total.is_finite() { results.cpu_util_total } else { 0.0 },
+        flows: found.collect(),
+    }
+}
+
+/// `role` is ours: where we sent, the server received.
+fn far_flow(flow: u32, stream: &StreamResults, role: Role, datagrams: bool) -> FarFlow {
+    let less = |all: i64, omitted: Option<i64>| unsigned(all.saturating_sub(omitted.unwrap_or(0)));
+    let received = role == Role::Source;
+    FarFlow {
+        flow,
+        bytes: unsigned(stream.bytes),
+        elapsed_us: microseconds(stream.end_time - stream.start_time),
+        retransmits: u64::try_from(stream.retransmits).ok().filter(|_| !received && !datagrams),
+        datagrams: datagrams.then(|| less(stream.packets, stream.omitted_packets)),
+        lost: (datagrams && received).then(|| less(stream.errors, stream.omitted_errors)),
+        jitter_ns: (datagrams && received).then(|| nanoseconds(stream.jitter)),
+    }
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn unsigned(count: i64) -> u64 {
+    u64::try_from(count).unwrap_or(0)
+}
+
+fn microseconds(seconds: f64) -> u64 {
+    scaled(seconds, 1e6)
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    scaled(seconds, 1e9)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; what is no number is 0")]
+fn scaled(seconds: f64, per_second: f64) -> u64 {
+    (seconds * per_second).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(id: i64, bytes: i64) -> StreamResults {
+        StreamResults {
+            id,
+            bytes,
+            retransmits: 3,
+            jitter: 0.001,
+            errors: 7,
+            packets: 100,
+            end_time: 2.5,
+            ..stream_of()
+        }
+    }
+
+    fn stream_of() -> StreamResults {
+        StreamResults { omitted_errors: Some(2), omitted_packets: Some(10), ..StreamResults::default() }
+    }
+
+    #[test]
+    fn flows_are_found_by_the_number_of_their_stream() {
+        let results = Results { streams: vec![stream(4, 40), stream(1, 10), stream(3, 30)], ..Results::default() };
+        let bytes = |first, flows| {
+            let far = theirs(&results, Role::Source, first, flows, false);
+            far.flows.iter().map(|flow| (flow.flow, flow.bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!(bytes(0, 2), [(0, 10), (1, 30)]);
+        assert_eq!(bytes(2, 2), [(0, 40)], "a stream that it does not tell of is left out");
+    }
+
+    #[test]
+    fn what_was_left_out_is_not_counted() {
+        let results = Results { streams: vec![stream(1, 10)], ..Results::default() };
+        let flow = theirs(&results, Role::Source, 0, 1, true).flows[0];
+        assert_eq!((flow.datagrams, flow.lost, flow.jitter_ns), (Some(90), Some(5), Some(1_000_000)));
+        assert_eq!((flow.elapsed_us, flow.retransmits), (2_500_000, None));
+        let sent = theirs(&results, Role::Sink, 0, 1, false).flows[0];
+        assert_eq!((sent.datagrams, sent.lost, sent.retransmits), (None, None, Some(3)));
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_borne() {
+        let streams = vec![StreamResults { bytes: -5, jitter: f64::NAN, end_time: -1.0, ..stream(1, 0) }];
+        let results = Results { cpu_util_total: f64::INFINITY, streams, ..Results::default() };
+        let far = theirs(&results, Role::Source, 0, 1, true);
+        assert_eq!((far.cpu_percent.to_bits(), far.flows[0].bytes), (0, 0));
+        assert_eq!((far.flows[0].elapsed_us, far.flows[0].jitter_ns), (0, Some(0)));
+    }
+
+    #[test]
+    fn what_we_tell_has_iperf3s_numbers_of_streams() {
+        let seen = [Seen { bytes: 5, retransmits: Some(1), ..Seen::default() }, Seen::default()];
+        let results = ours(&seen, Some("cubic".into()), Duration::from_secs(2));
+        let told: Vec<_> = results.streams.iter().map(|stream| (stream.id, stream.bytes, stream.retransmits)).collect();
+        assert_eq!(told, [(1, 5, 1), (3, 0, -1)]);
+        assert_eq!((results.sender_has_retransmits, results.streams[0].end_time.to_bits()), (1, 2.0_f64.to_bits()));
+    }
+}

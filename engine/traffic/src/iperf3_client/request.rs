@@ -1,0 +1,111 @@
+//! What a server is asked for: the settings of a trial in iperf3's own words. No socket, no clock.
+
+use std::time::Duration;
+
+use iperf3::{
+    Params,
+    limits::{DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, STREAMS_MAX, WINDOW_BYTES_MAX, WRITE_BYTES_MAX},
+};
+use wire::{Iperf3, Role, TcpSettings, UdpSettings};
+
+use crate::{TrialError, limits::within};
+
+/// What is asked of the server: which directions, and what each test has.
+pub trait Ask {
+    /// Keys of this kind of test.
+    fn ask(&self, params: &mut Params);
+    /// Checks them against what iperf3 takes.
+    fn check(&self) -> Result<(), TrialError>;
+    /// How long to send, and how much longer for the last bin, in microseconds.
+    fn times_us(&self) -> (u64, u64);
+    /// Streams in each direction.
+    fn flows(&self) -> u32;
+}
+
+/// The parameters of a test in these directions, one or two; `omit_s` lies inside the duration, where iperf3 adds it.
+pub fn params(settings: &impl Ask, server: &Iperf3, directions: &[Role]) -> Result<Params, TrialError> {
+    settings.check()?;
+    if let Some(bytes) = server.window_bytes {
+        within("window_bytes of the iperf3 server", bytes, 0, WINDOW_BYTES_MAX.into())?;
+    }
+    let (duration_us, pad_us) = settings.times_us();
+    let whole = Duration::from_micros(duration_us.saturating_add(pad_us)).as_secs_f64().ceil();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of seconds, saturating")]
+    let time_s = (whole as u32).saturating_sub(server.omit_s).max(1);
+    let mut params = Params {
+        omit: Some(server.omit_s),
+        time: Some(time_s),
+        num: Some(0),
+        blockcount: Some(0),
+        parallel: Some(settings.flows()),
+        reverse: directions == [Role::Sink],
+        bidirectional: directions.len() > 1,
+        window: server.window_bytes.and_then(|bytes| u32::try_from(bytes).ok()),
+        pacing_timer: Some(1000),
+        client_version: Some("3.12".into()),
+        ..Params::default()
+    };
+    settings.ask(&mut params);
+    params.check().map_err(|refusal| TrialError::Settings(format!("iperf3 does not take it: {refusal}")))?;
+    Ok(params)
+}
+
+impl Ask for TcpSettings {
+    fn ask(&self, params: &mut Params) {
+        params.tcp = true;
+        params.len = Some(self.length_bytes);
+        params.mss = self.mss_bytes;
+        params.nodelay = self.no_delay;
+        params.congestion.clone_from(&self.congestion);
+        params.bandwidth = self.rate_bps;
+        params.fqrate = self.pacing_rate_bps;
+        params.tos = self.dscp.map(|dscp| u32::from(dscp) << 2);
+    }
+
+    fn check(&self) -> Result<(), TrialError> {
+        within("flows", self.flows.into(), 1, STREAMS_MAX.into())?;
+        within("length_bytes", self.length_bytes.into(), 1, WRITE_BYTES_MAX.into())
+    }
+
+    fn times_us(&self) -> (u64, u64) {
+        (self.duration_us, self.pad_us)
+    }
+
+    fn flows(&self) -> u32 {
+        self.flows
+    }
+}
+
+impl Ask for UdpSettings {
+    fn ask(&self, params: &mut Params) {
+        params.udp = true;
+        params.len = Some(self.length_bytes);
+        params.bandwidth = Some(self.rate_of_spacing_bps().or(self.rate_bps).unwrap_or(0));
+        params.udp_counters_64bit = true;
+        params.tos = self.dscp.map(|dscp| u32::from(dscp) << 2);
+    }
+
+    fn check(&self) -> Result<(), TrialError> {
+        within("flows", self.flows.into(), 1, STREAMS_MAX.into())?;
+        within("length_bytes", self.length_bytes.into(), DATAGRAM_BYTES_MIN.into(), DATAGRAM_BYTES_MAX.into())
+    }
+
+    fn times_us(&self) -> (u64, u64) {
+        (self.duration_us, self.pad_us)
+    }
+
+    fn flows(&self) -> u32 {
+        self.flows
+    }
+}
+
+trait Spaced {
+    fn rate_of_spacing_bps(&self) -> Option<u64>;
+}
+
+impl Spaced for UdpSettings {
+    /// iperf3 knows rates only.
+    fn rate_of_spacing_bps(&self) -> Option<u64> {
+        self.spacing_ns.map(|spacing_ns| u64::from(self.length_bytes) * 8_000_000_000 / spacing_ns.max(1))
+    }
+}

@@ -1,0 +1,265 @@
+//! A test of TCP connections with an iperf3 server.
+
+use std::{
+    io::Write,
+    net::{SocketAddr, TcpStream},
+    thread::Scope,
+    time::{Duration, Instant},
+};
+
+use iperf3::Cookie;
+use socket2::SockRef;
+use wire::{FlowEnd, FlowReport, Granted, Iperf3, Role, TcpSettings};
+
+use super::{
+    conversation::{Conversation, Server},
+    halt::Halt,
+    kind::{Kind, Reach},
+    outcome::Seen,
+    run::Times,
+    side::{Sampling, Side},
+};
+use crate::{
+    Task, TrialError,
+    defaults::ACKNOWLEDGED_CHECK,
+    flow::{Flow, Flows, cpu_since},
+    samples::Delivery,
+    tcp::{
+        check,
+        intake::{Intake, Intakes},
+        payload::{Feed, Payload},
+        sampler::Sampler,
+        socket, source,
+    },
+    threads::spawn,
+    window::verify_window,
+};
+
+type TcpFlow = Flow<TcpStream>;
+type TcpFlows = Flows<TcpStream>;
+
+/// A test of TCP connections.
+pub struct Tcp;
+
+/// What passes the application's buffers in one direction.
+pub enum Buffers {
+    /// What all flows send.
+    Source(Payload),
+    /// Where they read to.
+    Sink(Intakes),
+}
+
+impl Kind for Tcp {
+    type Settings = TcpSettings;
+    type Sampler = Sampler;
+    type Buffers = Buffers;
+
+    fn check(task: &Task<'_, TcpSettings>) -> Result<(), TrialError> {
+        check::check(task)
+    }
+
+    fn buffers(task: &Task<'_, TcpSettings>) -> Result<Buffers, TrialError> {
+        let TcpSettings { flows, length_bytes, mode, .. } = *task.settings;
+        let (flows, length) = (flows as usize, length_bytes as usize);
+        match task.role {
+            Role::Source => Payload::new(flows, length, mode).map(Buffers::Source),
+            Role::Sink => Intakes::new(flows, length, mode).map(Buffers::Sink),
+        }
+        .map_err(TrialError::Buffers)
+    }
+
+    fn reach(settings: &TcpSettings) -> Reach {
+        Reach {
+            family: settings.family,
+            connect_timeout: Duration::from_micros(settings.connect_timeout_us),
+            silence: Duration::from_micros(settings.silence_timeout_us),
+            sample_interval: Duration::from_micros(settings.sample_interval_us),
+        }
+    }
+
+    fn times(settings: &TcpSettings, server: &Iperf3) -> Times {
+        Times {
+            duration: Duration::from_micros(settings.duration_us),
+            pad: Duration::from_micros(settings.pad_us),
+            omit: Duration::from_secs(server.omit_s.into()),
+            first_bytes: Duration::from_micros(settings.connect_timeout_us),
+            drain: Duration::from_micros(settings.drain_timeout_us),
+            settle: Duration::ZERO,
+            linger: Duration::ZERO,
+        }
+    }
+
+    fn open(
+        task: &Task<'_, TcpSettings>,
+        server: &Server,
+        cookie: &Cookie,
+        _: &mut Conversation,
+        halt: &Halt<'_>,
+    ) -> Result<(Vec<TcpStream>, Granted), TrialError> {
+        open(task, server, cookie, halt)
+    }
+
+    fn sampler(task: &Task<'_, TcpSettings>, flows: &TcpFlows, interval: Duration) -> Sampler {
+        Sampler::new(task.role, &flows.all, interval)
+    }
+
+    fn spawn_all<'scope, 'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        flows: &'env TcpFlows,
+        task: &'env Task<'env, TcpSettings>,
+        buffers: &'env mut Buffers,
+    ) -> Result<(), TrialError> {
+        spawn_all(scope, flows, task, buffers)
+    }
+
+    fn seen(side: &Side<'_, Sampler>, _: &TcpSettings) -> Vec<Seen> {
+        seen(side)
+    }
+
+    fn deliver(sampler: Sampler, flows: TcpFlows, tables: &mut Delivery<'_>) -> Result<Vec<FlowReport>, TrialError> {
+        let reports = flows.all.iter().map(TcpFlow::report).collect();
+        // Closes what was aborted, so that nothing of it shares the path with the samples.
+        drop(flows);
+        tables.deliver(sampler.log).map_err(|error| TrialError::Samples(error.to_string()))?;
+        Ok(reports)
+    }
+
+    const STREAMS_BREAK_ALONE: bool = false;
+    const DATAGRAMS: bool = false;
+}
+
+/// Opens the connections of one direction, one after the other: a server knows them by their order.
+fn open(
+    task: &Task<'_, TcpSettings>,
+    server: &Server,
+    cookie: &Cookie,
+    halt: &Halt<'_>,
+) -> Result<(Vec<TcpStream>, Granted), TrialError> {
+    let settings = task.settings;
+    let mut granted = Granted::default();
+    let mut streams = Vec::new();
+    for flow in 0..settings.flows {
+        halt.check()?;
+        let failed = |source| TrialError::Connect { flow, address: server.remote.to_string(), source };
+        let socket = socket::make(server.remote, task.role, settings)?;
+        granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
+        if let Some(local) = server.bind {
+            socket.bind(&SocketAddr::new(local, 0).into()).map_err(failed)?;
+        }
+        socket.connect_timeout(&server.remote.into(), server.connect_timeout).map_err(failed)?;
+        let mut stream = TcpStream::from(socket);
+        stream.write_all(cookie.bytes()).map_err(failed)?;
+        socket::set_connected(&SockRef::from(&stream), settings)
+            .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
+        streams.push(stream);
+    }
+    let (congestion, mss_bytes) =
+        streams.first().map_or((None, None), |stream| socket::read_connected(&SockRef::from(stream)));
+    Ok((streams, Granted { congestion, mss_bytes, ..granted }))
+}
+
+/// Starts the threads of one direction.
+fn spawn_all<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    flows: &'env TcpFlows,
+    task: &'env Task<'env, TcpSettings>,
+    buffers: &'env mut Buffers,
+) -> Result<(), TrialError> {
+    let settings = task.settings;
+    match buffers {
+        Buffers::Source(payload) => {
+            let at_once = settings.no_delay || settings.rate_bps.is_some();
+            for (index, flow) in flows.all.iter().enumerate() {
+                let feed = payload.feed(index, at_once).map_err(TrialError::Buffers)?;
+                spawn(scope, flow, flows, &settings.cpus, move || send(flow, flows, settings, feed))?;
+            }
+        }
+        Buffers::Sink(intakes) => {
+            for (flow, intake) in flows.all.iter().zip(intakes.all()) {
+                spawn(scope, flow, flows, &settings.cpus, move || receive(flow, flows, intake))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What we tell the server of one direction.
+fn seen(side: &Side<'_, Sampler>) -> Vec<Seen> {
+    let sent_again = |flow: &TcpFlow| sys::tcp_info(&flow.connection).ok().and_then(|info| info.get("total_retrans"));
+    let flows = side.flows.all.iter().zip(side.bytes_behind_omitted());
+    flows
+        .map(|(flow, bytes)| Seen {
+            bytes,
+            retransmits: if side.role == Role::Source { Some(sent_again(flow).unwrap_or(0)) } else { None },
+            ..Seen::default()
+        })
+        .collect()
+}
+
+/// Writes until told to stop, and waits until the server's kernel has everything: the connection stays open, since a
+/// server takes its end for a failure.
+fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, feed: Feed<'_>) {
+    let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
+    let written = source::write_until_stopped(flow, flows, settings.rate_bps, feed);
+    let cpu = cpu_since(cpu, began);
+    let drained = written.and_then(|()| {
+        while flows.aborted().is_none() {
+            if let Some(error) = flow.connection.take_error()? {
+                return Err(error);
+            }
+            if is_acknowledged(&flow.connection) {
+                break;
+            }
+            std::thread::sleep(ACKNOWLEDGED_CHECK);
+        }
+        Ok(())
+    });
+    match drained {
+        Ok(()) => flows.end(flow, flows.aborted().unwrap_or(FlowEnd::Drained), None, cpu),
+        Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
+    }
+}
+
+/// Whether the peer's kernel has acknowledged everything that was written.
+fn is_acknowledged(stream: &TcpStream) -> bool {
+    sys::tcp_info(stream).is_ok_and(|info| info.get("notsent_bytes") == Some(0) && info.get("unacked") == Some(0))
+}
+
+/// Reads to the end. The server is not written to, not even closed to: its last bytes would be lost with what it has not
+/// read.
+fn receive(flow: &TcpFlow, flows: &TcpFlows, mut intake: Intake<'_>) {
+    let mut running = None;
+    let outcome = loop {
+        match intake.read(&flow.connection) {
+            Ok(0) => break Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
+            Ok(count) => {
+                flow.passed(count, flows.origin());
+                // What the thread costs counts from the first byte: before it, the thread only waits.
+                running = running.or_else(|| Some((sys::thread_cpu().ok(), Instant::now())));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => break Err(error),
+        }
+    };
+    let cpu = running.map(|(cpu, began)| cpu_since(cpu, began)).unwrap_or_default();
+    match outcome {
+        Ok(end) => flows.end(flow, end, None, cpu),
+        Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
+    }
+}
+
+impl Sampling for Sampler {
+    type Connection = TcpStream;
+
+    fn due_in(&self, now_ns: i64) -> Duration {
+        self.due_in(now_ns)
+    }
+
+    fn sample_if_due(&mut self, flows: &TcpFlows) {
+        self.sample_if_due(flows);
+    }
+
+    fn sample(&mut self, flows: &TcpFlows) {
+        self.sample(flows);
+    }
+}

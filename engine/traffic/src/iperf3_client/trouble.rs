@@ -1,0 +1,63 @@
+//! What may go wrong between this engine and an iperf3 server.
+
+use std::time::Duration;
+
+use iperf3::{FrameError, ServerError};
+use thiserror::Error;
+
+/// What went wrong with an iperf3 server.
+#[derive(Debug, Error)]
+pub enum Trouble {
+    /// It has another test all the time.
+    #[error("it is busy with another test, and still was after {} s; try later, or ask it elsewhere", .0.as_secs_f64())]
+    Busy(Duration),
+    /// It says what is wrong.
+    #[error("it refused: {0}")]
+    Refused(ServerError),
+    /// It ended the test before its time.
+    #[error("it ended the test before its time")]
+    Terminated,
+    /// Nothing came.
+    #[error("no {awaited} came within {} s; is another program listening there?", timeout.as_secs_f64())]
+    Silent {
+        /// What was waited for.
+        awaited: &'static str,
+        /// How long.
+        timeout: Duration,
+    },
+    /// The control connection is gone.
+    #[error("the control connection ended where {awaited} was due: {reason}")]
+    Lost {
+        /// What was waited for.
+        awaited: &'static str,
+        /// The kernel's word for it.
+        reason: String,
+    },
+    /// It said something else.
+    #[error("it said {said} where {awaited} was due; is another program listening there?")]
+    Unexpected {
+        /// What was waited for.
+        awaited: &'static str,
+        /// What came.
+        said: String,
+    },
+    /// What it told of the test cannot be understood.
+    #[error("its results: {0}")]
+    Results(#[from] FrameError),
+}
+
+impl Trouble {
+    /// A word that programs can compare.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Busy(_) => "iperf3_busy",
+            Self::Refused(_) => "iperf3_refused",
+            Self::Terminated => "iperf3_terminated",
+            Self::Silent { .. } => "iperf3_silent",
+            Self::Lost { .. } => "iperf3_lost",
+            Self::Unexpected { .. } => "iperf3_unexpected",
+            Self::Results(_) => "iperf3_results",
+        }
+    }
+}

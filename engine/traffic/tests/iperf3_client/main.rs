@@ -1,0 +1,149 @@
+//! Trials against servers that are not at their best, played over loopback from a script.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use iperf3::{ErrorCode, ServerError, State};
+use wire::Role;
+
+use self::support::{End, Server, iperf3, settings};
+
+#[test]
+fn a_busy_server_is_asked_again_until_it_has_time() {
+    let server = Server::new(|visit, mut control| {
+        if visit < 2 {
+            control.write_all(&[State::AccessDenied.byte()]).unwrap();
+            return false;
+        }
+        refuse(&mut control, ErrorCode::CONGESTION);
+        true
+    });
+    let failed = End::begin(server.prepare(Role::Source, settings(1), iperf3())).failed();
+    assert_eq!(failed.kind, "iperf3_refused", "the third time it has time to look at the parameters: {failed:?}");
+}
+
+#[test]
+fn a_server_that_is_always_busy_is_given_up_in_time() {
+    let server = Server::new(|_, mut control| {
+        control.write_all(&[State::AccessDenied.byte()]).unwrap();
+        false
+    });
+    let began = Instant::now();
+    let failed = End::begin(server.prepare(Role::Sink, settings(1), iperf3())).failed();
+    assert_eq!((failed.kind.as_str(), failed.phase), ("iperf3_busy", wire::Phase::Connect));
+    assert!(began.elapsed() >= Duration::from_millis(300), "it was not asked again");
+}
+
+#[test]
+fn a_parameter_that_is_refused_is_told_in_words() {
+    let server = Server::new(|_, mut control| {
+        refuse(&mut control, ErrorCode::CONGESTION);
+        true
+    });
+    let failed = End::begin(server.prepare(Role::Sink, settings(1), iperf3())).failed();
+    assert_eq!(failed.kind, "iperf3_refused");
+    let words = "it refused: it could not set the congestion control (iperf3's error 134): No such file or directory";
+    assert!(failed.message.contains(words), "{}", failed.message);
+}
+
+#[test]
+fn a_server_that_vanishes_while_data_flows_ends_the_trial() {
+    let server = Server::new(|_, mut control| {
+        let streams = accept_stream(&mut control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        drop((control, streams));
+        true
+    });
+    let end = End::begin(server.prepare(Role::Source, settings(1), iperf3()));
+    end.connected();
+    end.control.start(Instant::now());
+    let report = end.report();
+    let incomplete = report.incomplete.unwrap();
+    assert!(["iperf3_lost", "broken"].contains(&incomplete.kind.as_str()), "{incomplete:?}");
+    assert_eq!(report.far_side, None, "nobody is left to say anything");
+}
+
+#[test]
+fn a_server_that_ends_the_test_is_believed() {
+    let server = Server::new(|_, mut control| {
+        let streams = accept_stream(&mut control);
+        say(&mut control, State::TestStart);
+        say(&mut control, State::TestRunning);
+        say(&mut control, State::ServerTerminate);
+        wait_for_end(&mut control);
+        drop(streams);
+        true
+    });
+    let end = End::begin(server.prepare(Role::Source, settings(1), iperf3()));
+    end.connected();
+    end.control.start(Instant::now());
+    assert_eq!(end.report().incomplete.unwrap().kind, "iperf3_terminated");
+}
+
+#[test]
+fn whoever_speaks_something_else_is_no_server() {
+    let server = Server::new(|_, mut control| {
+        control.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        true
+    });
+    let failed = End::begin(server.prepare(Role::Source, settings(1), iperf3())).failed();
+    assert_eq!(failed.kind, "iperf3_unexpected");
+}
+
+#[test]
+fn a_stop_reaches_a_trial_that_waits_for_a_busy_server() {
+    let server = Server::new(|_, mut control| {
+        wait_for_end(&mut control);
+        true
+    });
+    let end = End::begin(server.prepare(Role::Source, settings(1), iperf3()));
+    end.control.stop();
+    assert_eq!(end.failed().kind, "stopped");
+}
+
+#[test]
+fn what_iperf3_does_not_take_is_refused_before_anything_is_sent() {
+    let server = Server::new(|_, _| true);
+    let failed = End::begin(server.prepare(Role::Source, settings(129), iperf3())).failed();
+    assert_eq!(failed.kind, "settings");
+    assert!(failed.message.contains("flows is 129, expected 1 to 128"), "{}", failed.message);
+}
+
+fn refuse(control: &mut TcpStream, code: ErrorCode) {
+    say(control, State::ParamExchange);
+    take_frame(control);
+    say(control, State::ServerError);
+    control.write_all(&ServerError { code, errno: 2 }.encode()).unwrap();
+    wait_for_end(control);
+}
+
+fn accept_stream(control: &mut TcpStream) -> TcpStream {
+    say(control, State::ParamExchange);
+    take_frame(control);
+    say(control, State::CreateStreams);
+    Server::accept_beside(control)
+}
+
+fn take_frame(control: &mut TcpStream) {
+    let mut length = [0; 4];
+    control.read_exact(&mut length).unwrap();
+    let mut text = vec![0; u32::from_be_bytes(length) as usize];
+    control.read_exact(&mut text).unwrap();
+}
+
+fn say(control: &mut TcpStream, state: State) {
+    control.write_all(&[state.byte()]).unwrap();
+}
+
+fn wait_for_end(control: &mut TcpStream) {
+    let mut bytes = [0; 64];
+    while control.read(&mut bytes).is_ok_and(|count| count > 0) {}
+}

@@ -1,0 +1,153 @@
+//! One end of a trial, and a server that follows a script.
+
+use std::{
+    cell::RefCell,
+    io::Read,
+    net::{TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use iperf3::COOKIE_BYTES;
+use traffic::{Control, Outbox, SampleBatch};
+use wire::{Connected, Event, Failed, Iperf3, Meeting, Mode, Prepare, Report, Role, TcpSettings, Test, Token};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+thread_local! {
+    /// Where the script's own thread takes the streams of a test.
+    static LISTENER: RefCell<Option<TcpListener>> = const { RefCell::new(None) };
+}
+
+/// A server on loopback.
+pub struct Server {
+    port: u16,
+}
+
+impl Server {
+    /// Has each visitor, once its cookie was read, met by `script`: which visit it is, and its connection; it says whether
+    /// it was the last.
+    pub fn new(script: impl Fn(u32, TcpStream) -> bool + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let body = move || {
+            LISTENER.set(Some(listener.try_clone().unwrap()));
+            for visit in 0.. {
+                let Ok((mut control, _)) = listener.accept() else { return };
+                if control.read_exact(&mut [0; COOKIE_BYTES]).is_ok() && script(visit, control) {
+                    return;
+                }
+            }
+        };
+        thread::spawn(body);
+        Self { port }
+    }
+
+    /// Takes a stream of the test, on the script's thread.
+    pub fn accept_beside(_: &TcpStream) -> TcpStream {
+        LISTENER.with_borrow(|listener| {
+            let (mut stream, _) = listener.as_ref().unwrap().accept().unwrap();
+            stream.read_exact(&mut [0; COOKIE_BYTES]).unwrap();
+            stream
+        })
+    }
+
+    /// A trial with this server.
+    pub fn prepare(&self, role: Role, tcp: TcpSettings, iperf3: Iperf3) -> Prepare {
+        Prepare {
+            trial: "t".into(),
+            role,
+            token: Token([1; 16]),
+            answer: Token([2; 16]),
+            meeting: Meeting::Connect { address: "127.0.0.1".into(), port: self.port, bind: None },
+            test: Test::Tcp(tcp),
+            iperf3: Some(iperf3),
+        }
+    }
+}
+
+/// One end of a trial, running on its own thread.
+pub struct End {
+    pub control: Arc<Control>,
+    events: Receiver<Event>,
+    thread: JoinHandle<()>,
+}
+
+struct Collector(Mutex<Sender<Event>>);
+
+impl Outbox for Collector {
+    fn event(&self, event: Event) {
+        let _ = self.0.lock().unwrap().send(event);
+    }
+
+    fn samples(&self, _: SampleBatch) {}
+}
+
+impl End {
+    pub fn begin(prepare: Prepare) -> Self {
+        let (sender, events) = channel();
+        let control = Arc::new(Control::default());
+        let held = control.clone();
+        let thread = thread::spawn(move || traffic::carry_out(&prepare, &held, &Collector(Mutex::new(sender))));
+        Self { control, events, thread }
+    }
+
+    pub fn connected(&self) -> Connected {
+        match self.events.recv_timeout(PATIENCE).unwrap() {
+            Event::Connected(connected) => connected,
+            other => panic!("expected connected, got {other:?}"),
+        }
+    }
+
+    pub fn report(self) -> Report {
+        loop {
+            match self.events.recv_timeout(PATIENCE).unwrap() {
+                Event::Progress(_) => {}
+                Event::Report(report) => {
+                    self.thread.join().unwrap();
+                    return *report;
+                }
+                other => panic!("expected a report, got {other:?}"),
+            }
+        }
+    }
+
+    pub fn failed(self) -> Failed {
+        match self.events.recv_timeout(PATIENCE).unwrap() {
+            Event::Failed(failed) => failed,
+            other => panic!("expected a failure, got {other:?}"),
+        }
+    }
+}
+
+pub fn iperf3() -> Iperf3 {
+    Iperf3 { busy_timeout_us: 1_000_000, ..Iperf3::default() }
+}
+
+pub fn settings(flows: u32) -> TcpSettings {
+    TcpSettings {
+        flows,
+        length_bytes: 16 << 10,
+        window_bytes: None,
+        clip_allowed: false,
+        congestion: None,
+        duration_us: 60_000_000,
+        pad_us: 50_000,
+        sample_interval_us: 20_000,
+        connect_timeout_us: 15_000_000,
+        drain_timeout_us: 15_000_000,
+        silence_timeout_us: 15_000_000,
+        rate_bps: None,
+        pacing_rate_bps: None,
+        mss_bytes: None,
+        dscp: None,
+        no_delay: false,
+        cpus: Vec::new(),
+        family: None,
+        mode: Mode::Copy,
+    }
+}
