@@ -22,6 +22,7 @@ from flowsweep.plan.model import Host, Link, LinkDirection
 SERVER, CLIENTS = "b", "a"
 KEYS = Path(__file__).parents[1] / "engine" / "iperf3" / "src" / "auth" / "samples"
 USER, PASSWORD = "someone", "a password"
+ENVIRONMENT = os.environ | {"IPERF3_PASSWORD": PASSWORD}
 CLIENT_TIMEOUT_S = 90
 SPINNING_FLOWS = 8
 MORE_CLIENTS = "FLOWSWEEP_TEST_IPERF3"
@@ -176,6 +177,30 @@ def version_of(program: str) -> str:
 
 def ask(server: Server, case: Case, title: str, amount: Sequence[str]) -> Json:
     """Have a client test, with a title; what it reports."""
+    words = command(server, case, title, amount)
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S, check=False, env=ENVIRONMENT
+    )
+    report: Json = {}
+    with suppress(json.JSONDecodeError):
+        report = json.loads(done.stdout)
+    return report | {"returned": done.returncode, "stderr": done.stderr}
+
+
+@contextmanager
+def running(server: Server, case: Case, title: str, amount: Sequence[str]) -> Iterator[None]:
+    """Have a client test as long as this lasts; then it is killed."""
+    words = command(server, case, title, amount)
+    client = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+    try:
+        yield
+    finally:
+        client.kill()
+        client.wait()
+
+
+def command(server: Server, case: Case, title: str, amount: Sequence[str]) -> list[str]:
+    """Put a client's command line together."""
     (address,) = [
         known.address for known in server.lab.access[SERVER].addresses[CLIENTS] if known.family == case.family
     ]
@@ -185,14 +210,7 @@ def ask(server: Server, case: Case, title: str, amount: Sequence[str]) -> Json:
     words += ["-u"] if case.protocol == "udp" else []
     if case.authenticated:
         words += ["--username", USER, "--rsa-public-key-path", str(KEYS / "public.pem")]
-    environment = os.environ | {"IPERF3_PASSWORD": PASSWORD}
-    done = subprocess.run(
-        words, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S, check=False, env=environment
-    )
-    report: Json = {}
-    with suppress(json.JSONDecodeError):
-        report = json.loads(done.stdout)
-    return report | {"returned": done.returncode, "stderr": done.stderr}
+    return words
 
 
 def disagreement(report: Json, ended: Json) -> str | None:

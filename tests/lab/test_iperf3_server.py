@@ -1,11 +1,14 @@
 """Real iperf3 clients against the engine's server: every byte agrees; many at once; beside hostile ones."""
 
+import time
 from statistics import median
 
 import pytest
-from lab_support import needs_lab
+from lab_support import needs_lab, run
 
+from flowsweep.lab import Lab
 from iperf3_guests import (
+    CLIENTS,
     Case,
     ask,
     beside_hostile,
@@ -14,11 +17,13 @@ from iperf3_guests import (
     matrix,
     rates_at_once,
     run_matrix,
+    running,
     serving,
 )
 
 pytestmark = needs_lab
 RATE_BPS = 1_000_000
+VANISHED_WITHIN_S = 12
 
 
 def test_clients_and_server_agree_on_every_byte() -> None:
@@ -66,3 +71,22 @@ def test_a_thousand_hostile_connections_do_not_disturb_a_test() -> None:
     assert seen.beside_bps == pytest.approx(seen.alone_bps, rel=0.05)
     assert seen.memory_grew_bytes < 16 << 20
     assert seen.left == (0, 0)
+
+
+def test_a_client_that_vanishes_without_a_word_frees_its_place_within_seconds() -> None:
+    with build_pair() as lab, serving(lab, "--exclusive") as server:
+        (device,) = [line.split(": ")[1].split("@")[0] for line in links(lab) if ": lo:" not in line]
+        with running(server, Case(), "vanishes", ["-t", "60", "-b", "1M"]):
+            for _ in server.waiting():
+                if server.events("interval"):
+                    break
+            run(lab.access[CLIENTS], "ip", "link", "set", device, "down")
+            begin = time.monotonic()
+            ended = server.ended("vanishes")
+            took_s = time.monotonic() - begin
+    assert ended["status"] == "client_gone"
+    assert took_s < VANISHED_WITHIN_S
+
+
+def links(lab: Lab) -> list[str]:
+    return run(lab.access[CLIENTS], "ip", "-o", "link").splitlines()
