@@ -13,8 +13,8 @@ from flowsweep.imports.transfer import Datagrams, FlowReport, Report, Role
 
 COLUMNS = 5
 """Of the CSV, behind those of TCP: jitter in ms, lost, all, percent, out of order."""
-_RECEIVED = re.compile(r"(?P<jitter>\d+\.\d+) ms\s+(?P<lost>\d+)/\s*(?P<all>\d+) \(")
-_WRITTEN = re.compile(r"\s*(?P<count>\d+)/\d+\s+-?\d+ pps")
+_RECEIVED = re.compile(r"(?P<jitter>\d{1,12}\.\d{1,9}) ms\s+(?P<lost>\d{1,18})/\s*(?P<all>\d{1,18}) \(")
+_WRITTEN = re.compile(r"\s*(?P<count>\d{1,18})/\d+\s+-?\d+ pps")
 _JITTER = re.compile(r"-?\d{1,12}\.\d{1,9}", re.ASCII)
 
 

@@ -40,11 +40,12 @@ _BEGINS_LIKE_A_ROW = re.compile(r"\[\s*(\d+|SUM[^\]]*)\]\s+\d+(?:\.\d+)?\s*-\s*\
 _SIZE = r"(\d+(?:\.\d+)?) ([KMG]?)Byte"
 _WINDOW = re.compile(rf"(?:TCP window|UDP buffer) size:\s+{_SIZE}(?:.*requested\s+{_SIZE})?")
 _LENGTH = re.compile(rf"(Write|Read) buffer size:\s+{_SIZE}")
-_DATAGRAM_LENGTH = re.compile(r"Sending (\d+) byte datagrams")
+_DATAGRAM_LENGTH = re.compile(r"Sending (\d{1,18}) byte datagrams")
 _FROM_SERVER = re.compile(r"\[\s*(\d+)\]\s+Server Report:")
-_SENT = re.compile(r"\[\s*(\d+)\]\s+Sent (\d+) datagrams")
+_SENT = re.compile(r"\[\s*(\d+)\]\s+Sent (\d{1,18}) datagrams")
 _LATE = re.compile(
-    r"\[\s*([^\]\s]+)\]\s+\d+(?:\.\d+)?\s*-\s*\d+(?:\.\d+)?\s+sec\s+(\d+) datagrams received out-of-order"
+    r"\[\s*([^\]\s]+)\]\s+\d+(?:\.\d+)?\s*-\s*\d+(?:\.\d+)?\s+sec\s+"
+    r"(\d{1,18}) datagrams received out-of-order"
 )
 _CONGESTION = re.compile(r"TCP congestion control set to (\S+)")
 _DATE = re.compile(r" on (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? \((?:UTC|GMT)\)")
