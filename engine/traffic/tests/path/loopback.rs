@@ -8,7 +8,10 @@ use std::{
 
 use wire::{OPENING_BYTES, Opening, PathSettings, Phase, Role, Token};
 
-use crate::support::{End, Measured, Packet, carry_through, connect, listen, settings};
+use crate::{
+    ends::End,
+    support::{Measured, Packet, carry_through, connect, listen, settings},
+};
 
 fn hops_and_trains() -> PathSettings {
     PathSettings {

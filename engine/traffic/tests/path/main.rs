@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../ends/mod.rs"]
+mod ends;
 mod loopback;
 mod routers;
 mod support;

@@ -11,7 +11,10 @@ use std::{
 use sys::in_network_namespace;
 use wire::{PathSettings, Role};
 
-use crate::support::{End, Measured, carry_through, connect, listen, settings};
+use crate::{
+    ends::End,
+    support::{Measured, carry_through, connect, listen, settings},
+};
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 

@@ -4,7 +4,10 @@ use std::{net::UdpSocket, time::Duration};
 
 use wire::{Echo, Phase, Role, RttSettings};
 
-use crate::support::{End, connect, listen, settings};
+use crate::{
+    ends::End,
+    support::{connect, listen, settings},
+};
 
 #[test]
 fn a_host_that_did_not_ask_gets_nothing_but_openings() {

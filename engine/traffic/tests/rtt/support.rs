@@ -1,43 +1,9 @@
-use std::{
-    sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread::{self, JoinHandle},
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
 use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
-use arrow_ipc::reader::StreamReader;
-use traffic::{Control, Outbox, SampleBatch};
-use wire::{Connected, Echo, Event, Failed, Meeting, Prepare, Report, Role, RttSettings, Test, Token};
+use wire::{Connected, Echo, Meeting, Prepare, Report, Role, RttSettings, Test, Token};
 
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// One end of a measurement, running on its own thread.
-pub struct End {
-    pub control: Arc<Control>,
-    echoes: Arc<Mutex<Vec<RecordBatch>>>,
-    events: Receiver<Event>,
-    thread: JoinHandle<()>,
-}
-
-struct Collector {
-    events: Mutex<Sender<Event>>,
-    echoes: Arc<Mutex<Vec<RecordBatch>>>,
-}
-
-impl Outbox for Collector {
-    fn event(&self, event: Event) {
-        let _ = self.events.lock().unwrap().send(event);
-    }
-
-    fn samples(&self, stream: SampleBatch) {
-        let batches = StreamReader::try_new(&stream.0[..], None).unwrap().map(Result::unwrap);
-        let echoes = batches.filter(|batch| batch.schema().metadata()["table"] == "echoes");
-        self.echoes.lock().unwrap().extend(echoes);
-    }
-}
+use crate::ends::{End, Tables};
 
 /// A row of the table.
 #[derive(Clone, Debug)]
@@ -49,57 +15,17 @@ pub struct Row {
     pub rtt_ns: Option<i64>,
 }
 
-impl End {
-    pub fn begin(prepare: Prepare) -> Self {
-        let (sender, events) = channel();
-        let echoes = Arc::new(Mutex::new(Vec::new()));
-        let collector = Collector { events: Mutex::new(sender), echoes: echoes.clone() };
-        let control = Arc::new(Control::default());
-        let held = control.clone();
-        let thread = thread::spawn(move || traffic::carry_out(&prepare, &held, &collector));
-        Self { control, echoes, events, thread }
-    }
-
-    pub fn listening_port(&self) -> u16 {
-        match self.next() {
-            Event::Listening(listening) => listening.port,
-            other => panic!("expected listening, got {other:?}"),
-        }
-    }
-
-    pub fn connected(&self) -> Connected {
-        match self.next() {
-            Event::Connected(connected) => connected,
-            other => panic!("expected connected, got {other:?}"),
-        }
-    }
-
-    pub fn failed(&self) -> Failed {
-        match self.next() {
-            Event::Failed(failed) => failed,
-            other => panic!("expected a failure, got {other:?}"),
-        }
-    }
-
-    pub fn report(self) -> (Report, Vec<Row>) {
-        let report = loop {
-            match self.next() {
-                Event::Progress(_) => {}
-                Event::Report(report) => break *report,
-                other => panic!("expected a report, got {other:?}"),
-            }
-        };
-        self.thread.join().unwrap();
-        let rows = self.echoes.lock().unwrap().iter().flat_map(rows).collect();
-        (report, rows)
-    }
-
-    fn next(&self) -> Event {
-        self.events.recv_timeout(PATIENCE).unwrap()
-    }
+/// What an end told, and the questions among it.
+pub fn report(end: End) -> (Report, Vec<Row>) {
+    let (report, tables) = end.report();
+    (report, rows(&tables))
 }
 
-fn rows(batch: &RecordBatch) -> Vec<Row> {
+fn rows(tables: &Tables) -> Vec<Row> {
+    tables.get("echoes").into_iter().flatten().flat_map(rows_of).collect()
+}
+
+fn rows_of(batch: &RecordBatch) -> Vec<Row> {
     let integers =
         |name: &str| batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone();
     let echo = batch.column_by_name("echo").unwrap().as_any().downcast_ref::<StringArray>().unwrap().clone();
@@ -159,6 +85,6 @@ pub fn run(address: &str, listener: Role, rtt: &RttSettings) -> (Connected, (Rep
     let granted = source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    let told = source.report();
+    let told = report(source);
     (granted, told, sink.report().0)
 }

@@ -4,7 +4,10 @@ use std::net::UdpSocket;
 
 use wire::{Echo, FlowEnd, Report, Role, RttSettings};
 
-use crate::support::{End, Row, connect, listen, run, settings};
+use crate::{
+    ends::End,
+    support::{Row, connect, listen, report, run, settings},
+};
 
 fn all_are_answered(source: &(Report, Vec<Row>), echo: &str) {
     let (report, rows) = source;
@@ -73,7 +76,7 @@ fn a_sink_that_is_gone_answers_nothing_and_the_source_ends_in_time() {
     sink.control.stop();
     assert_eq!(sink.report().0.flows[0].end, FlowEnd::Stopped);
     source.control.start(std::time::Instant::now());
-    let (report, rows) = source.report();
+    let (report, rows) = report(source);
     assert_eq!(report.incomplete.unwrap().kind, "no_answer");
     assert!(rows.len() > 20 && rows.iter().all(|row| row.rtt_ns.is_none()));
 }
@@ -96,7 +99,7 @@ fn strangers_do_not_disturb_a_measurement() {
     for _ in 0..1000 {
         let _ = stranger.send_to(&thief.encode(), ("127.0.0.1", port));
     }
-    all_are_answered(&source.report(), "udp");
+    all_are_answered(&report(source), "udp");
     let (report, _) = sink.report();
     assert_eq!((report.strangers.not_an_engine, report.strangers.wrong_token), (3, 1));
     stranger.set_nonblocking(true).unwrap();

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod broken;
+#[path = "../ends/mod.rs"]
+mod ends;
 mod strangers;
 mod support;
 mod whole;

@@ -1,49 +1,12 @@
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread::{self, JoinHandle},
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, time::Instant};
 
 use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use arrow_ipc::reader::StreamReader;
-use traffic::{Control, Outbox, SampleBatch};
-use wire::{Connected, Event, Failed, Meeting, Prepare, Report, Role, Test, Token, UdpCounts, UdpSettings};
+use wire::{Meeting, Prepare, Report, Role, Test, Token, UdpCounts, UdpSettings};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::ends::{End, Tables};
+
 pub const TOKEN: Token = Token([1; 16]);
 pub const ANSWER: Token = Token([2; 16]);
-
-/// One end of a trial, running on its own thread.
-pub struct End {
-    pub control: Arc<Control>,
-    tables: Arc<Mutex<Tables>>,
-    events: Receiver<Event>,
-    thread: JoinHandle<()>,
-}
-
-type Tables = HashMap<String, Vec<RecordBatch>>;
-
-struct Collector {
-    events: Mutex<Sender<Event>>,
-    tables: Arc<Mutex<Tables>>,
-}
-
-impl Outbox for Collector {
-    fn event(&self, event: Event) {
-        let _ = self.events.lock().unwrap().send(event);
-    }
-
-    fn samples(&self, stream: SampleBatch) {
-        for batch in StreamReader::try_new(&stream.0[..], None).unwrap().map(Result::unwrap) {
-            let table = batch.schema().metadata()["table"].clone();
-            self.tables.lock().unwrap().entry(table).or_default().push(batch);
-        }
-    }
-}
 
 /// What one end told.
 pub struct Told {
@@ -51,57 +14,13 @@ pub struct Told {
     tables: Tables,
 }
 
-impl End {
-    pub fn begin(prepare: Prepare) -> Self {
-        let (sender, events) = channel();
-        let tables = Arc::new(Mutex::new(Tables::new()));
-        let collector = Collector { events: Mutex::new(sender), tables: tables.clone() };
-        let control = Arc::new(Control::default());
-        let held = control.clone();
-        let thread = thread::spawn(move || traffic::carry_out(&prepare, &held, &collector));
-        Self { control, tables, events, thread }
-    }
-
-    pub fn next(&self) -> Event {
-        self.events.recv_timeout(PATIENCE).unwrap()
-    }
-
-    pub fn listening_port(&self) -> u16 {
-        match self.next() {
-            Event::Listening(listening) => listening.port,
-            other => panic!("expected listening, got {other:?}"),
-        }
-    }
-
-    pub fn connected(&self) -> Connected {
-        match self.next() {
-            Event::Connected(connected) => connected,
-            other => panic!("expected connected, got {other:?}"),
-        }
-    }
-
-    pub fn failed(&self) -> Failed {
-        match self.next() {
-            Event::Failed(failed) => failed,
-            other => panic!("expected a failure, got {other:?}"),
-        }
-    }
-
-    pub fn told(self) -> Told {
-        let report = loop {
-            match self.next() {
-                Event::Progress(_) => {}
-                Event::Report(report) => break *report,
-                other => panic!("expected a report, got {other:?}"),
-            }
-        };
-        self.thread.join().unwrap();
-        let tables = std::mem::take(&mut *self.tables.lock().unwrap());
-        Told { report, tables }
-    }
-}
-
 impl Told {
+    /// Waits until an end has told everything.
+    pub fn by(end: End) -> Self {
+        let (report, tables) = end.report();
+        Self { report, tables }
+    }
+
     /// What was counted of a flow.
     pub fn counts(&self, flow: usize) -> UdpCounts {
         self.report.flows[flow].udp.unwrap()
@@ -195,5 +114,5 @@ pub fn run(address: &str, listener: Role, udp: &UdpSettings) -> (Told, Told) {
     source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    (source.told(), sink.told())
+    (Told::by(source), Told::by(sink))
 }

@@ -92,10 +92,10 @@ fn a_stopped_trial_reports_what_it_has() {
     source.control.start(std::time::Instant::now());
     while !matches!(sink.next(), wire::Event::Progress(progress) if progress.bytes > 0) {}
     source.control.stop();
-    let source = source.told();
+    let source = Told::by(source);
     assert_eq!(source.report.incomplete.map(|failed| failed.kind).as_deref(), Some("stopped"));
     assert!(source.report.flows.iter().all(|flow| flow.end == FlowEnd::Stopped && flow.bytes > 0));
-    let sink = sink.told();
+    let sink = Told::by(sink);
     assert_eq!(sink.report.incomplete.map(|failed| failed.kind).as_deref(), Some("ended_early"));
 }
 
