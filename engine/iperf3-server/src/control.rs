@@ -22,6 +22,18 @@ use crate::defaults::{
 /// The connection over which a test is led.
 pub struct Control(TcpStream);
 
+/// Has the kernel end a connection whose peer does not answer for seconds.
+///
+/// # Errors
+/// What `setsockopt` says.
+pub fn notice_vanishing(stream: &TcpStream) -> io::Result<()> {
+    let socket = SockRef::from(stream);
+    let keepalive =
+        TcpKeepalive::new().with_time(KEEPALIVE_IDLE).with_interval(KEEPALIVE_INTERVAL).with_retries(KEEPALIVE_PROBES);
+    socket.set_tcp_keepalive(&keepalive)?;
+    socket.set_tcp_user_timeout(Some(KEEPALIVE_IDLE + KEEPALIVE_INTERVAL * KEEPALIVE_PROBES))
+}
+
 /// Why nothing can be said, or what was said cannot be understood.
 #[derive(Debug, Error)]
 pub enum ControlError {
@@ -51,13 +63,7 @@ impl Control {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-        let socket = SockRef::from(&stream);
-        let keepalive = TcpKeepalive::new()
-            .with_time(KEEPALIVE_IDLE)
-            .with_interval(KEEPALIVE_INTERVAL)
-            .with_retries(KEEPALIVE_PROBES);
-        socket.set_tcp_keepalive(&keepalive)?;
-        socket.set_tcp_user_timeout(Some(KEEPALIVE_IDLE + KEEPALIVE_INTERVAL * KEEPALIVE_PROBES))?;
+        notice_vanishing(&stream)?;
         Ok(Self(stream))
     }
 

@@ -26,6 +26,7 @@ use thiserror::Error;
 use crate::{
     admission::Decision,
     config::Config,
+    control::notice_vanishing,
     conversation::{Guest, converse},
     defaults::{ACCEPTED_AT_ONCE, BACKLOG, NEWCOMERS_MAX, STACK_BYTES, STOP_CHECK},
     log::Log,
@@ -221,9 +222,12 @@ impl Door {
         }
         self.begun += 1;
         let guest = Guest { number: self.begun, stream: newcomer.stream, cookie, params, peer: newcomer.peer };
-        match decision {
-            Decision::Begin => self.begin(guest),
-            _ => self.waiting.push_back(guest),
+        if decision == Decision::Begin {
+            self.begin(guest);
+        } else {
+            // One that vanishes while it waits must not keep its place; if that cannot be set, its turn shows it.
+            let _ = notice_vanishing(&guest.stream);
+            self.waiting.push_back(guest);
         }
         None
     }
