@@ -179,3 +179,13 @@ LAB_ENGINE_END_TIMEOUT_S = 2.0
 # The command line
 GARBAGE_OBJECTS = 50_000
 """How many new objects Python collects garbage after; it says 700 itself."""
+
+IPERF3_PORT = 5201
+IPERF3_FLOWS_MAX = 128
+"""Flows in each direction that iperf3 takes; so are the following."""
+IPERF3_LENGTH_MAX_BYTES = 1 << 20
+IPERF3_WINDOW_MAX_BYTES = 512 << 20
+IPERF3_BUSY_FOR_NS = 60 * SECOND_NS
+"""How long an iperf3 server that has another test is asked again."""
+IPERF3_WORDS_NS = 30 * SECOND_NS
+"""What an iperf3 server may take to say all that it says of a test, in addition to the test itself."""

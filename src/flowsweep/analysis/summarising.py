@@ -149,8 +149,9 @@ def _judged(rows: ir.Table) -> ir.Table:
     bulk = rows.test.isin(_BULK_TESTS)
     few = bulk & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
     unseen = (rows.test == "path") & rows.path_capacity_bps.isnull() & rows.path_hops.isnull()
-    # Of an imported trial one end alone has told: there is nothing to compare it with.
-    torn = bulk & (rows.unbalanced > 0) & rows.imported_from.isnull()
+    # Of an imported trial one end alone has told: there is nothing to compare it with. An iperf3 server does
+    # not read on when it is told of the end.
+    torn = bulk & (rows.unbalanced > 0) & rows.imported_from.isnull() & rows.far_side.isnull()
     went_well = rows.status == "ok"
     too_few = (
         rows.bins.cast("string")

@@ -90,6 +90,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("companions", pa.list_(pa.string()), nullable=False),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
+        pa.field("far_side", pa.string()),  # iperf3: one end has no engine, and tells totals only
         pa.field("goodput_method", pa.string(), nullable=False),
         pa.field("reported_bytes", pa.int64()),  # of all flows, by the end that goodput_method names
         pa.field("reported_goodput_bps", pa.float64()),  # as the file has it; null: samples tell
@@ -149,7 +150,21 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "failure_phase": None if failure is None else failure.phase,
         "failure_host": None if failure is None else failure.host,
         "failure_kind": None if failure is None else failure.kind,
+        "far_side": record.far_side,
         "goodput_method": "receiver_median",
+        **_reported(record),
+    }
+
+
+def _reported(record: TrialRecord) -> dict[str, Any]:
+    """What a receiver without an engine told: there are no intervals that could be expected of it."""
+    if record.reported_goodput_bps is None:
+        return {}
+    return {
+        "goodput_method": "receiver_mean",
+        "reported_bytes": record.reported_bytes,
+        "reported_goodput_bps": record.reported_goodput_bps,
+        "expected_bins": 0,
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from flowsweep.plan.model import Iperf3Peer
 from flowsweep.schedule.parameters import Family
 
 
@@ -32,6 +33,8 @@ class HostAccess:
     listens: bool = True
     shares_files: bool = True
     """What the launcher starts sees this machine's files (local, a namespace): nothing has to be copied."""
+    iperf3: Iperf3Peer | None = None
+    """An iperf3 server runs there, and no engine is started."""
 
     @property
     def shares_clock(self) -> bool:

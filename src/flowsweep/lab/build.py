@@ -10,6 +10,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import settings, wiring
 from flowsweep.lab.command import batch, path_of
 from flowsweep.lab.emulator import Emulator
+from flowsweep.lab.iperf3 import iperf3_servers
 from flowsweep.lab.leftovers import existing_namespaces, remove_leftovers, remove_namespaces
 from flowsweep.lab.observer import LabObserver
 from flowsweep.lab.owner import Owner
@@ -99,7 +100,8 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) ->
             _join(topology, ipv6=ipv6)
             ip = path_of("ip")
             access = {host.name: host_access(topology, host, ip=ip, ipv6=ipv6) for host in hosts}
-            yield Lab(access, topology, ipv6, emulators)
+            with iperf3_servers(access):
+                yield Lab(access, topology, ipv6, emulators)
         finally:
             with signals_held():
                 _take_down(topology, emulators)

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from flowsweep import defaults
 from flowsweep.plan.build_sweep import build_sweep
 from flowsweep.plan.check_hosts import is_bare
 from flowsweep.plan.groups import members
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
-from flowsweep.plan.model import Campaign, Group, Hop, Host, Link, LinkDirection, Plan
+from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan
 from flowsweep.plan.series import in_series
 
 LOOPBACK = "localhost"
@@ -100,4 +101,15 @@ def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
         ports=host.ports,
         engine=host.engine,
         listens=host.listens,
+        iperf3=_iperf3(host) if host.peer == "iperf3" else None,
+    )
+
+
+def _iperf3(host: HostTable) -> Iperf3Peer:
+    return Iperf3Peer(
+        port=host.port or defaults.IPERF3_PORT,
+        user=host.user,
+        password_env=host.password_env,
+        public_key=host.public_key,
+        pkcs1=host.padding == "pkcs1",
     )

@@ -56,6 +56,15 @@ def _read_ports(value: object) -> tuple[int, int]:
     raise wrong(value, f"{expected}, lowest first, from 1 to {defaults.PORT_MAX}")
 
 
+def _read_user(value: object) -> str:
+    return matching(value, r"\S+", 'a user name without white space, such as "anna"')
+
+
+def _read_variable(value: object) -> str:
+    expected = 'the name of an environment variable, such as "IPERF3_PASSWORD"'
+    return matching(value, r"[A-Za-z_][A-Za-z0-9_]*", expected)
+
+
 def _read_address(value: object) -> str:
     """Names are checked by whoever resolves them; what can be seen here is a port or brackets."""
     text = matching(value, r"[^\s\[\]/]+", 'a host name or an IP address, without port, such as "192.0.2.7"')
@@ -189,6 +198,11 @@ Members = Annotated[
 Title = Annotated[str, Reader(_read_title, {"type": "string", "minLength": 1, "maxLength": 100})]
 Cpus = Annotated[
     tuple[int, ...], Reader(_read_cpus, {"type": "string", "pattern": r"^\d+(-\d+)?(,\d+(-\d+)?)*$"})
+]
+Port = Annotated[int, whole(1, defaults.PORT_MAX)]
+UserName = Annotated[str, Reader(_read_user, {"type": "string", "pattern": r"^\S+$"})]
+VariableName = Annotated[
+    str, Reader(_read_variable, {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})
 ]
 Ports = Annotated[
     tuple[int, int], Reader(_read_ports, {"type": "string", "pattern": r"^\d{1,5}(-\d{1,5})?$"})

@@ -12,6 +12,7 @@ from flowsweep.errors import PlanError
 from flowsweep.plan.build import build_plan
 from flowsweep.plan.check_groups import group_problems
 from flowsweep.plan.check_hosts import host_problems
+from flowsweep.plan.check_iperf3 import iperf3_problems
 from flowsweep.plan.check_links import link_problems
 from flowsweep.plan.check_meeting import meeting_problems
 from flowsweep.plan.check_sweeps import sweep_problems
@@ -62,6 +63,7 @@ def parse_plan(
         *sweep_problems(file),
         *host_problems(file),
         *group_problems(file),
+        *iperf3_problems(file),
         *link_problems(file),
         *meeting_problems(file),
     ]

@@ -58,6 +58,26 @@ class HostTable(Table):
         None,
         examples=["/usr/local/bin/flowsweep-engine"],
     )
+    peer: Annotated[Literal["engine", "iperf3"], one_of("engine", "iperf3")] = key(
+        "What is there. engine: ours, which is started. iperf3: a server that runs already.", "engine"
+    )
+    port: fields.Port | None = key(
+        f"Port of the iperf3 server; {defaults.IPERF3_PORT} if absent.", None, examples=[defaults.IPERF3_PORT]
+    )
+    user: fields.UserName | None = key(
+        "User name for an iperf3 server that asks for one.", None, examples=["anna"]
+    )
+    password_env: fields.VariableName | None = key(
+        "Name of the environment variable that holds this user's password.",
+        None,
+        examples=["IPERF3_PASSWORD"],
+    )
+    public_key: str | None = key(
+        "File with the iperf3 server's RSA public key, as PEM.", None, examples=["iperf3-public.pem"]
+    )
+    padding: Annotated[Literal["oaep", "pkcs1"], one_of("oaep", "pkcs1")] = key(
+        "How user name and password are encrypted. pkcs1: for iperf3 servers before 3.17.", "oaep"
+    )
     listens: bool = key(
         "Whether peers can connect to it; false behind NAT: then it connects, in either role.", default=True
     )

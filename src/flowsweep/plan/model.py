@@ -93,6 +93,19 @@ class Link(Frozen):
         return self.forward if self.between.index(src) < self.between.index(dst) else self.backward
 
 
+class Iperf3Peer(Frozen):
+    """`peer = "iperf3"` of a host: a server of iperf3 that runs there, in place of an engine."""
+
+    port: int
+    user: str | None
+    password_env: str | None
+    """Environment variable with the password, which no file of ours holds."""
+    public_key: str | None
+    """File with the server's RSA public key."""
+    pkcs1: bool
+    """The padding that servers before 3.17 expect."""
+
+
 class Host(Frozen):
     """`[hosts.NAME]`: how to start an engine there and where its data connections go."""
 
@@ -109,6 +122,8 @@ class Host(Frozen):
     """Path of the engine there; absent: the one that comes with Flowsweep, copied there where needed."""
     listens: bool
     """False: cannot be reached from outside (NAT), so that its peer listens in either role."""
+    iperf3: Iperf3Peer | None = None
+    """Absent: an engine."""
 
 
 class Group(Frozen):

@@ -141,7 +141,7 @@ class _Conductor:
         else:
             start_line = asyncio.Barrier(len(attempts))
             outcomes = await asyncio.gather(
-                *(self._run_attempt(attempt, places, start_line) for attempt in attempts)
+                *(self._run_attempt(attempt, places, start_line, attempts) for attempt in attempts)
             )
         settled = simultaneous(outcomes)
         for outcome in settled:
@@ -170,7 +170,11 @@ class _Conductor:
         return Attempt.now(trial, attempt)
 
     async def _run_attempt(
-        self, attempt: Attempt, places: Mapping[str, Place], start_line: asyncio.Barrier
+        self,
+        attempt: Attempt,
+        places: Mapping[str, Place],
+        start_line: asyncio.Barrier,
+        of_slot: Sequence[Attempt],
     ) -> TrialOutcome:
         trial = attempt.trial
         watch = None if self._paths is None else self._paths.watch(trial.pairs)
@@ -182,6 +186,7 @@ class _Conductor:
                 start_line=start_line,
                 progress=_rate_reporter(trial, self._events),
                 deadlines=self._deadlines,
+                together_with=next((other.name for other in of_slot if other is not attempt), None),
             )
             counted = () if watch is None else await watch.take()
         finally:

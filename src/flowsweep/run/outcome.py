@@ -92,6 +92,12 @@ class TrialRecord(BaseModel):
     sinks: tuple[End, ...]
     companions: tuple[CompanionRecord, ...] = ()
     """In the order of the trial's."""
+    far_side: Literal["iperf3"] | None = None
+    """What told of an end that has no engine; absent where both have one."""
+    reported_bytes: int | None = None
+    """What such an end received of all flows, without the beginning that was left out; absent if it sent."""
+    reported_goodput_bps: float | None = None
+    """The mean of it."""
     carried: bool | None = None
     """Of a whole step of a search: whether its rate was offered and no more than the limit was lost."""
 

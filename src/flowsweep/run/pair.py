@@ -2,14 +2,25 @@
 
 import secrets
 
-from flowsweep.defaults import CONNECT_TIMEOUT_NS, SECOND_NS
-from flowsweep.hosts.messages import Connect, Listen, Prepare
+from flowsweep.defaults import (
+    CONNECT_TIMEOUT_NS,
+    IPERF3_BUSY_FOR_NS,
+    IPERF3_WORDS_NS,
+    MICROSECOND_NS,
+    SECOND_NS,
+)
+from flowsweep.errors import LaunchError
+from flowsweep.hosts.iperf3 import login_of
+from flowsweep.hosts.messages import Connect, Iperf3, Listen, Prepare
+from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.end import Deadlines, TrialEnd
 from flowsweep.run.engines import Place
-from flowsweep.run.requests import address_for, connect, listen
-from flowsweep.run.settings import settings_of
+from flowsweep.run.far_end import FarEnd, NearEnd
+from flowsweep.run.requests import EndRole, address_for, connect, listen
+from flowsweep.run.settings import settings_of, window_of
 from flowsweep.run.together import all_of
 from flowsweep.run.traffic import Traffic
+from flowsweep.schedule.parameters import Bulk
 
 _TOKEN_BYTES = 16
 
@@ -19,8 +30,21 @@ class Pair:
 
     def __init__(self, traffic: Traffic, source: Place, sink: Place, deadlines: Deadlines) -> None:
         self.traffic = traffic
-        self.sender = TrialEnd(traffic.name, "source", source, sink.access.name, deadlines)
-        self.receiver = TrialEnd(traffic.name, "sink", sink, source.access.name, deadlines)
+        self.sender = _end(traffic.name, "source", source, sink, deadlines)
+        self.receiver = _end(traffic.name, "sink", sink, source, deadlines)
+        for near, far in (self.ends, self.ends[::-1]):
+            if isinstance(near, NearEnd) and isinstance(far, FarEnd):
+                near.far = far
+
+    @property
+    def server(self) -> Iperf3Peer | None:
+        """The iperf3 server at one end; absent where both have engines."""
+        return self.sender.access.iperf3 or self.receiver.access.iperf3
+
+    @property
+    def longest_run_ns(self) -> int:
+        """What the engines allow themselves from the start on."""
+        return self.traffic.longest_run_ns + (0 if self.server is None else IPERF3_WORDS_NS)
 
     @property
     def ends(self) -> tuple[TrialEnd, TrialEnd]:
@@ -29,6 +53,10 @@ class Pair:
 
     async def meet(self) -> None:
         """Have both ends get ready, and wait until all flows between them stand; raises TrialError."""
+        server = self.server
+        if server is not None:
+            await self._go_to(server)
+            return
         listener, connector = self.ends[:: -1 if self.receiver.access.listens else 1]
         if not listener.access.listens:
             names = " nor ".join(end.access.name for end in self.ends)
@@ -48,6 +76,37 @@ class Pair:
         timeout_s = CONNECT_TIMEOUT_NS / SECOND_NS
         await all_of([end.connected(timeout_s) for end in self.ends])
 
+    async def _go_to(self, server: Iperf3Peer) -> None:
+        """Have the end with an engine open a test of the iperf3 server's."""
+        near, far = self.ends if isinstance(self.receiver, FarEnd) else self.ends[::-1]
+        parameters = self.traffic.parameters
+        try:
+            login = login_of(far.access.name, server)
+        except LaunchError as error:
+            raise far.error("prepare", "iperf3_login", error.reason) from error
+        window_bytes = window_of(parameters, far.role)
+        about = Iperf3(
+            login=login,
+            window_bytes=window_bytes,
+            omit_s=parameters.omit_ns // SECOND_NS if isinstance(parameters, Bulk) else 0,
+            together_with=self.traffic.together_with,
+            busy_timeout_us=IPERF3_BUSY_FOR_NS // MICROSECOND_NS,
+        )
+        await near.prepare(
+            Prepare(
+                trial=self.traffic.name,
+                role=near.role,
+                token=secrets.token_hex(_TOKEN_BYTES),
+                answer=secrets.token_hex(_TOKEN_BYTES),
+                meeting=connect(near.access, self._address(far, near), server.port),
+                test=settings_of(parameters, near.role, self.traffic.pad_ns),
+                iperf3=about,
+            )
+        )
+        # A server takes the flows of a test one after the other.
+        longest_ns = IPERF3_BUSY_FOR_NS + IPERF3_WORDS_NS + parameters.flows * CONNECT_TIMEOUT_NS
+        await near.connected(longest_ns / SECOND_NS)
+
     def _address(self, listener: TrialEnd, connector: TrialEnd) -> str:
         family = self.traffic.parameters.family
         address = address_for(listener.access, connector.access.name, family)
@@ -56,3 +115,11 @@ class Pair:
             message = f"no {wanted}address is known where {connector.access.name} reaches it"
             raise listener.error("prepare", "no_address", message)
         return address
+
+
+def _end(name: str, role: EndRole, place: Place, peer: Place, deadlines: Deadlines) -> TrialEnd:
+    if place.access.iperf3 is not None:
+        kind: type[TrialEnd] = FarEnd
+    else:
+        kind = TrialEnd if peer.access.iperf3 is None else NearEnd
+    return kind(name, role, place, peer.access.name, deadlines)

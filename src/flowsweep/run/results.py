@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 
+from flowsweep.defaults import SECOND_NS
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.beside import Beside
 from flowsweep.run.data import data_of
 from flowsweep.run.end import TrialEnd
+from flowsweep.run.far_end import FarEnd
 from flowsweep.run.outcome import (
     FLOWS_SCHEMA,
     CompanionRecord,
@@ -23,6 +26,7 @@ from flowsweep.run.search_step import carried
 from flowsweep.run.shortfall import cause_of, shortfall
 
 _CUT_NO_MORE = "UDP_SEGMENT ceased to work while datagrams were sent: from then on they went one by one"
+_BITS_PER_BYTE = 8
 
 
 def outcome_of(
@@ -103,6 +107,8 @@ def _record(
         started_at=attempt.started_at,
         elapsed_ns=attempt.elapsed_ns,
         failure=failure,
+        far_side="iperf3" if any(pair.server is not None for pair in pairs) else None,
+        **_reported(pairs),
         sources=tuple(end for end in senders if end is not None),
         sinks=tuple(end for end in receivers if end is not None),
         companions=tuple(
@@ -112,6 +118,23 @@ def _record(
             for pair in companions
         ),
     )
+
+
+def _reported(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """What an iperf3 server that received says of all flows; nothing if it does not tell of all of them."""
+    flows = [
+        flow
+        for pair in pairs
+        if isinstance(pair.receiver, FarEnd) and pair.receiver.result is not None
+        for flow in pair.receiver.result.report.flows
+    ]
+    if not flows or len(flows) != pairs[0].traffic.parameters.flows or not all(flow.end_ns for flow in flows):
+        return {}
+    goodput_bps = sum(flow.bytes * _BITS_PER_BYTE * SECOND_NS / flow.end_ns for flow in flows)
+    return {
+        "reported_bytes": sum(flow.bytes for flow in flows),
+        "reported_goodput_bps": goodput_bps,
+    }
 
 
 def _end(end: TrialEnd) -> End | None:

@@ -9,9 +9,11 @@ from flowsweep.defaults import RECONNECT_FIRST_PAUSE_S, RECONNECT_FOR_S
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
+from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.run.engines import EngineSession, Place
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
+from flowsweep.run.no_engine import NoEngine
 
 Connector = Callable[[HostAccess], Awaitable[EngineSession]]
 FactsKeeper = Callable[[Mapping[str, HostFacts]], Awaitable[None]]
@@ -52,7 +54,10 @@ class Sessions:
         Raises:
             LaunchError, SessionError: one of them cannot be had; the others are closed again.
         """
-        names = list(self._accesses)
+        for host, access in self._accesses.items():
+            if access.iperf3 is not None:
+                login_of(host, access.iperf3)
+        names = [name for name, access in self._accesses.items() if access.iperf3 is None]
         answers = await asyncio.gather(*(self._open(name) for name in names), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):
@@ -73,6 +78,8 @@ class Sessions:
             LaunchError, SessionError: it is lost, and could not be regained. Once a host was waited for in
                 vain, later calls try only once.
         """
+        if self._accesses[host].iperf3 is not None:
+            return Place(self._accesses[host], NoEngine(host), SAME_CLOCK)
         session = self._sessions.get(host)
         if session is None or session.lost is not None:
             if session is not None and session.lost is not None:

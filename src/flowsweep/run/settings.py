@@ -77,13 +77,19 @@ def settings_of(parameters: AnyParameters, role: EndRole, pad_ns: int) -> Settin
             )
 
 
+def window_of(parameters: AnyParameters | Bulk, role: EndRole) -> int | None:
+    """What one end asks for as its socket buffer, per flow; absent where that is left to the host."""
+    if not isinstance(parameters, Bulk):
+        return None
+    return parameters.window_send_bytes if role == "source" else parameters.window_recv_bytes
+
+
 def _bulk(parameters: Bulk, role: EndRole, pad_ns: int) -> dict[str, Any]:
     """What TCP and UDP are told alike."""
-    window = parameters.window_send_bytes if role == "source" else parameters.window_recv_bytes
     return {
         "flows": parameters.flows,
         "length_bytes": parameters.length_bytes,
-        "window_bytes": window,
+        "window_bytes": window_of(parameters, role),
         "clip_allowed": parameters.clip_allowed,
         "duration_us": parameters.duration_ns // MICROSECOND_NS,
         "pad_us": pad_ns // MICROSECOND_NS,

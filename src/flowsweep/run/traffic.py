@@ -24,6 +24,8 @@ class Traffic:
     """When it starts, from the start of the trial's own traffic on."""
     companion: str | None = None
     """What it is called; absent for the trial's own."""
+    together_with: str | None = None
+    """Name of the traffic that runs at the same time in the other direction, if any."""
 
     @property
     def longest_run_ns(self) -> int:
@@ -32,8 +34,13 @@ class Traffic:
         return CONNECT_TIMEOUT_NS + parameters.duration_ns + self.pad_ns + parameters.wait_ns
 
 
-def own_traffic(attempt: Attempt) -> tuple[Traffic, ...]:
-    """The trial's own traffic, one for each of its pairs of hosts."""
+def own_traffic(attempt: Attempt, together_with: str | None = None) -> tuple[Traffic, ...]:
+    """The trial's own traffic, one for each of its pairs of hosts.
+
+    Args:
+        attempt: the trial, and which attempt at it.
+        together_with: name of the attempt that runs at the same time in the other direction.
+    """
     trial = attempt.trial
     return tuple(
         Traffic(
@@ -43,6 +50,7 @@ def own_traffic(attempt: Attempt) -> tuple[Traffic, ...]:
             parameters=trial.parameters,
             pad_ns=trial.pad_ns,
             first_flow=index * trial.parameters.flows,
+            together_with=together_with,
         )
         for index, (src, dst) in enumerate(trial.pairs)
     )

@@ -31,6 +31,7 @@ async def run_trial(
     start_line: asyncio.Barrier | None = None,
     progress: ProgressListener = lambda _index, _said: None,
     deadlines: Deadlines = _STANDARD_DEADLINES,
+    together_with: str | None = None,
 ) -> TrialOutcome:
     """Carry one trial out; whatever goes wrong with it is in the outcome.
 
@@ -41,9 +42,11 @@ async def run_trial(
         start_line: where trials that run at the same time wait for each other.
         progress: called with what each sink says about once a second.
         deadlines: what the engines may take.
+        together_with: name of the attempt that runs at the same time in the other direction.
     """
     pairs = [
-        Pair(traffic, places[traffic.src], places[traffic.dst], deadlines) for traffic in own_traffic(attempt)
+        Pair(traffic, places[traffic.src], places[traffic.dst], deadlines)
+        for traffic in own_traffic(attempt, together_with)
     ]
     beside = companions_of(attempt, places, deadlines)
     ends = [end for pair in (*pairs, *(companion.pair for companion in beside)) for end in pair.ends]
@@ -109,7 +112,7 @@ async def _start_run_and_drain(pairs: Sequence[Pair], start: CommonStart, progre
 
 async def _run_and_drain(pairs: Sequence[Pair], progress: ProgressListener) -> None:
     """Wait for all reports; of several pairs none goes on for long once an end is not whole."""
-    timeout_s = pairs[0].traffic.longest_run_ns / SECOND_NS
+    timeout_s = pairs[0].longest_run_ns / SECOND_NS
 
     def reporter(index: int) -> Callable[[Progress], None]:
         return lambda said: progress(index, said)

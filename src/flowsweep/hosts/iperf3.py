@@ -1,0 +1,27 @@
+"""An iperf3 server at the far end: what an engine is told of it, beyond where it is."""
+
+import os
+from pathlib import Path
+
+from flowsweep.errors import LaunchError
+from flowsweep.hosts.messages import Iperf3Login
+from flowsweep.plan.model import Iperf3Peer
+
+
+def login_of(host: str, peer: Iperf3Peer) -> Iperf3Login | None:
+    """Who asks, with the password from the environment; nothing where the server does not want to know.
+
+    Raises:
+        LaunchError: The variable is not set, or the file with the key cannot be read.
+    """
+    if peer.user is None or peer.password_env is None or peer.public_key is None:
+        return None
+    password = os.environ.get(peer.password_env)
+    if not password:
+        reason = f"the password of {peer.user} is expected in the environment variable {peer.password_env}"
+        raise LaunchError(host, f"{reason}, which is not set")
+    try:
+        public_key = Path(peer.public_key).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LaunchError(host, f"the iperf3 server's public key, {peer.public_key}: {error}") from error
+    return Iperf3Login(user=peer.user, password=password, public_key=public_key, pkcs1=peer.pkcs1)

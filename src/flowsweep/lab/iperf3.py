@@ -1,0 +1,57 @@
+"""The iperf3 servers of a lab: this machine's own iperf3, in the hosts that a plan says are such servers."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from flowsweep.errors import LabError
+from flowsweep.hosts.access import HostAccess
+from flowsweep.lab.signals import signals_held
+
+_END_S = 2.0
+
+
+@contextmanager
+def iperf3_servers(access: Mapping[str, HostAccess]) -> Iterator[None]:
+    """Run a server in each host that is to be one. Whoever goes there waits until it listens.
+
+    Raises:
+        LabError: This machine has no iperf3.
+    """
+    servers: list[subprocess.Popen[bytes]] = []
+    try:
+        wanted = [(host, host.iperf3.port) for host in access.values() if host.iperf3 is not None]
+        for host, port in wanted:
+            servers.append(_server(host, port))  # noqa: PERF401 - those that run are ended if one does not
+        yield
+    finally:
+        with signals_held():
+            _end(servers)
+
+
+def _server(host: HostAccess, port: int) -> subprocess.Popen[bytes]:
+    program = shutil.which("iperf3")
+    if program is None:
+        message = (
+            f'hosts.{host.name} has peer = "iperf3", for which a lab runs the iperf3 of this machine: '
+            "there is none; install it (apt-get install iperf3)"
+        )
+        raise LabError(message)
+    return subprocess.Popen(
+        [*host.launch, program, "--server", "--port", str(port)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _end(servers: list[subprocess.Popen[bytes]]) -> None:
+    for server in servers:
+        server.terminate()
+    for server in servers:
+        try:
+            server.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
