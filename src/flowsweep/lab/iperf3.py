@@ -23,7 +23,7 @@ def iperf3_servers(access: Mapping[str, HostAccess]) -> Iterator[None]:
     try:
         wanted = [(host, host.iperf3.port) for host in access.values() if host.iperf3 is not None]
         for host, port in wanted:
-            servers.append(_server(host, port))  # noqa: PERF401 - those that run are ended if one does not
+            servers.append(_server(host, port))
         yield
     finally:
         with signals_held():
