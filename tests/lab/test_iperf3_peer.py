@@ -109,11 +109,11 @@ def test_totals_are_what_the_server_says(
     flows = read_archive(archive).tables().flows.to_pyarrow().to_pylist()
     for told, group in zip(server.tests(), tests_of(rows), strict=True):
         for row in group:
-            assert totals(flows, row) == server_totals(told, row["src"] == "far", test)
+            assert totals(flows, row) == server_totals(told, sent=row["src"] == "far", test=test)
 
 
 def tests_of(rows: list[dict[str, str]]) -> list[list[dict[str, str]]]:
-    """The trials of each test of the server's, in their order: two of them where both directions ran at once."""
+    """The trials of each test of the server's, in their order: two where both directions ran at once."""
     ordered = sorted(rows, key=lambda row: row["started_at"])
     one_way = [[row] for row in ordered if row["sweep"] == "one-way"]
     both = [row for row in ordered if row["sweep"] == "both-ways"]
@@ -128,7 +128,7 @@ def totals(flows: list[dict[str, Any]], row: dict[str, str]) -> list[int]:
     return [flow[name] for flow in sorted(far, key=lambda flow: flow["flow"])]
 
 
-def server_totals(told: dict[str, Any], sent: bool, test: str) -> list[int]:
+def server_totals(told: dict[str, Any], *, sent: bool, test: str) -> list[int]:
     streams = told["end"]["streams"]
     if test == "udp":
         own = [stream["udp"] for stream in streams if stream["udp"]["sender"] == sent]
@@ -141,7 +141,7 @@ def test_what_is_sent_back_is_read_to_the_last_byte(server: Server, tmp_path: Pa
     """And what is sent there is what was acknowledged: a server that is not busy has read all of it."""
     archive = run_campaign(server, tmp_path, test="tcp", family=4, keys='rate = "20Mbit/s"\nlength = "8KiB"')
     flows = read_archive(archive).tables().flows.to_pyarrow().to_pylist()
-    both = {(flow["trial_id"], flow["flow"]): [] for flow in flows}
+    both: dict[tuple[str, int], list[int]] = {(flow["trial_id"], flow["flow"]): [] for flow in flows}
     for flow in flows:
         both[flow["trial_id"], flow["flow"]].append(flow["bytes"])
     assert len(both) == 4 * (1 + 8)

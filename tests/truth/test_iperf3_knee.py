@@ -12,7 +12,7 @@ PLAN = PLANS / "iperf3-knee.toml"
 PEERS = ("iperf3", "engine")
 DIRECTIONS = {"slac to in2p3": "slac", "in2p3 to slac": "in2p3"}
 PLATEAU_WINDOWS = 2
-"""So many of the largest windows are above the knee: what is usable of them is more than bandwidth × delay."""
+"""So many of the largest windows are above the knee: what is usable of them exceeds bandwidth × delay."""
 Curve = list[tuple[int, float, str]]
 """Window asked for, goodput, and what that is, by window."""
 
