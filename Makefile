@@ -29,8 +29,8 @@ demo: setup ## Measure an emulated link on this machine and write a report
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
 	cargo test --quiet $(ENGINE) --workspace
-	$(BIN)/pytest --numprocesses=auto --dist=loadfile tests/unit tests/property tests/contract
-	$(BIN)/pytest tests/lab tests/browser
+	$(BIN)/pytest --numprocesses=auto --dist=loadfile -m 'together or not lab' tests/unit tests/property tests/contract tests/lab
+	$(BIN)/pytest -m 'not together' tests/lab tests/browser
 
 fuzz: cargo ## Make up what peers may say, for FUZZ_SECONDS each, all targets side by side
 	engine/fuzz/run $(FUZZ_SECONDS)

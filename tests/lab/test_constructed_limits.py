@@ -57,6 +57,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tables]:
         return dict(zip(SWEEPS, pool.map(run, SWEEPS), strict=True))
 
 
+@pytest.fixture(scope="module")
+def trials(found: dict[str, Tables]) -> dict[str, Row]:
+    return {limit: the_trial(tables) for limit, tables in found.items()}
+
+
 PLAN = (
     """
 [campaign]
@@ -82,8 +87,10 @@ def the_trial(tables: Tables) -> Row:
     return row
 
 
-def test_a_small_receive_window_is_filled_by_the_flight(found: dict[str, Tables]) -> None:
-    row = the_trial(found["receive"])
+def test_a_small_receive_window_is_filled_by_the_flight(
+    found: dict[str, Tables], trials: dict[str, Row]
+) -> None:
+    row = trials["receive"]
     assert row["limit_peer_window_share"] >= 0.9, row
     fills = median_of(found["receive"], "peer_window_fill")
     assert fills == pytest.approx(1, abs=0.05)
@@ -92,8 +99,10 @@ def test_a_small_receive_window_is_filled_by_the_flight(found: dict[str, Tables]
     assert row["goodput_bps"] == pytest.approx(usable_bps, rel=0.05)
 
 
-def test_a_small_send_buffer_is_filled_by_the_flight(found: dict[str, Tables]) -> None:
-    row = the_trial(found["send"])
+def test_a_small_send_buffer_is_filled_by_the_flight(
+    found: dict[str, Tables], trials: dict[str, Row]
+) -> None:
+    row = trials["send"]
     shares = {name: row[f"limit_{name}_share"] for name in ("cwnd", "peer_window", "send_buffer")}
     assert shares["send_buffer"] >= 0.4, row
     assert shares["cwnd"] + shares["peer_window"] <= 0.1, row
@@ -101,24 +110,24 @@ def test_a_small_send_buffer_is_filled_by_the_flight(found: dict[str, Tables]) -
     assert median_of(found["send"], "send_buffer_room_bytes") < 48 * 1024
 
 
-def test_loss_leaves_the_congestion_window_to_limit(found: dict[str, Tables]) -> None:
-    row = the_trial(found["loss"])
+def test_loss_leaves_the_congestion_window_to_limit(trials: dict[str, Row]) -> None:
+    row = trials["loss"]
     assert row["limit_cwnd_share"] >= 0.9, row
     assert row["retransmitted_bytes"] > 0
     assert row["recoveries"] > 0
     assert row["goodput_bps"] < 0.8 * PAYLOAD_BPS
 
 
-def test_an_application_rate_leaves_all_of_them_room(found: dict[str, Tables]) -> None:
-    row = the_trial(found["rate"])
+def test_an_application_rate_leaves_all_of_them_room(trials: dict[str, Row]) -> None:
+    row = trials["rate"]
     assert row["limit_none_share"] >= 0.9, row
     assert row["sender_idle_share"] >= 0.9, row
     assert row["goodput_bps"] == pytest.approx(10e6, rel=0.05)
 
 
 @pytest.mark.parametrize(("limit", "verdict"), VERDICTS.items())
-def test_the_verdict_names_the_limit(found: dict[str, Tables], limit: str, verdict: str) -> None:
-    row = the_trial(found[limit])
+def test_the_verdict_names_the_limit(trials: dict[str, Row], limit: str, verdict: str) -> None:
+    row = trials[limit]
     assert row["verdict"] == verdict, row
 
 

@@ -1,7 +1,8 @@
 """Emulated paths through the whole stack: what the plan asks for comes back, in samples and in counters."""
 
+from typing import Any
+
 import ibis
-import ibis.expr.types as ir
 import pytest
 from scipy.stats import binom
 
@@ -12,6 +13,8 @@ from flowsweep.archive import Tables, read_archive
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
 _ = ibis._
+
+Row = dict[str, Any]
 
 PLAN = """
 [campaign]
@@ -71,8 +74,13 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     return read_archive(folder / "archive").tables()
 
 
-def test_rate_and_delay_are_those_of_the_plan_in_each_direction_and_ip_version(tables: Tables) -> None:
-    trials = rows_of(summary(tables), "plain")
+@pytest.fixture(scope="module")
+def summed(tables: Tables) -> list[Row]:
+    return summary(tables).to_pyarrow().to_pylist()
+
+
+def test_rate_and_delay_are_those_of_the_plan_in_each_direction_and_ip_version(summed: list[Row]) -> None:
+    trials = rows_of(summed, "plain")
     assert len(trials) == 4
     for trial in trials:
         expected_bps = RATE_BPS[trial["src"]] * PAYLOAD[trial["family"]]
@@ -90,8 +98,8 @@ def test_packets_are_lost_at_random_in_one_direction_only(tables: Tables) -> Non
     assert back["dropped_loss_packets"] == 0
 
 
-def test_the_counters_add_up_and_cover_the_trial(tables: Tables) -> None:
-    for trial in rows_of(summary(tables), "plain"):
+def test_the_counters_add_up_and_cover_the_trial(tables: Tables, summed: list[Row]) -> None:
+    for trial in rows_of(summed, "plain"):
         way = counted(tables, "plain", trial["src"], trial["trial_id"])
         # Some farewells of the trial before may still have been on their way.
         assert abs(way["packets_out"] + way["dropped_queue_packets"] - way["packets_in"]) <= 20
@@ -99,10 +107,10 @@ def test_the_counters_add_up_and_cover_the_trial(tables: Tables) -> None:
         assert way["dropped_overload_packets"] == way["device_dropped_packets"] == 0
 
 
-def test_jitter_changes_the_order_only_where_it_may(tables: Tables) -> None:
+def test_jitter_changes_the_order_only_where_it_may(tables: Tables, summed: list[Row]) -> None:
     assert counted(tables, "jittery", "left")["reordered_packets"] == 0
     assert counted(tables, "jittery", "jittery")["reordered_packets"] > 0
-    delays = [trial["rtt_min_ms"] for trial in rows_of(summary(tables), "jittery")]
+    delays = [trial["rtt_min_ms"] for trial in rows_of(summed, "jittery")]
     assert all(10.0 <= delay < 20.0 for delay in delays), delays
 
 
@@ -113,8 +121,8 @@ def test_a_queue_of_packets_holds_no_more(tables: Tables) -> None:
     assert counted(tables, "short", "left")["dropped_queue_packets"] > 0
 
 
-def rows_of(summed: ir.Table, sweep: str) -> list[dict[str, object]]:
-    return summed.filter(_.sweep == sweep).to_pyarrow().to_pylist()
+def rows_of(summed: list[Row], sweep: str) -> list[Row]:
+    return [row for row in summed if row["sweep"] == sweep]
 
 
 def counted(tables: Tables, link: str, src: str, trial_id: str | None = None) -> dict[str, int]:

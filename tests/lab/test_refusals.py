@@ -8,6 +8,7 @@ from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.together,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 
