@@ -14,6 +14,8 @@ ARGUMENTS = (
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
 )  # fmt: skip
+PATIENCE_MS = 120_000
+"""How long to wait for what a page is to show: drawing WebGL in software takes long where others compute."""
 
 COUNT_CONTEXTS = """
 window.contexts = [];
@@ -63,6 +65,7 @@ def visit(browser, tmp_path):
             has_touch=phone,
             is_mobile=phone,
         )
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         found = Visit(context.new_page())
         found.page.add_init_script(COUNT_CONTEXTS)

@@ -19,9 +19,11 @@ def small_report(**changes) -> str:
     return render(make_material(make_rows(change=seed_000), **changes))
 
 
-def in_view(locator) -> bool:
-    return locator.evaluate(
-        "node => { const box = node.getBoundingClientRect(); return box.top >= 0 && box.top < innerHeight; }"
+def wait_until_in_view(locator) -> None:
+    """A page scrolls when it gets to it, not while it is told to."""
+    locator.page.wait_for_function(
+        "node => { const box = node.getBoundingClientRect(); return box.top >= 0 && box.top < innerHeight; }",
+        arg=locator.element_handle(),
     )
 
 
@@ -42,7 +44,7 @@ def test_a_finding_leads_to_its_figure_which_is_marked(visit):
     card = page.locator(".card:has([data-file=windows-sara-starlight-per-flow])")
     assert link.get_attribute("href") == "#" + card.get_attribute("id")
     page.wait_for_function("selector => document.querySelector(selector)._fullData", arg=".card:target .plot")
-    assert in_view(card)
+    wait_until_in_view(card)
     assert card.evaluate("node => getComputedStyle(node).boxShadow") != "none"
 
 
@@ -153,13 +155,14 @@ def test_the_page_of_a_trial_opens_from_the_table_and_the_way_back_leads_there(v
     ]
     page.go_back()
     page.wait_for_selector("main", state="visible")
-    assert page.evaluate("scrollY") == place
+    page.wait_for_function("place => scrollY === place", arg=place)
     assert not page.locator("#opened").is_visible()
     page.go_forward()
     page.wait_for_selector("#opened .plot .scatterlayer .trace")
     page.locator("#opened-after").click()
     page.wait_for_function("id => location.hash === '#trial-' + id", arg=rows[1]["trial_id"])
-    assert page.locator("#opened .plot").count() == 0, "of this one there is nothing over time"
+    # Of this one there is nothing over time.
+    page.wait_for_function("() => document.querySelectorAll('#opened .plot').length === 0")
     assert found.complaints == []
 
 
@@ -169,7 +172,7 @@ def test_the_page_of_a_trial_has_an_address(visit):
     found.page.wait_for_selector("#opened .plot .scatterlayer .trace")
     assert not found.page.locator("main").is_visible()
     found.page.locator(".trial__way a").first.click()
-    assert in_view(found.page.locator("#trials h2"))
+    wait_until_in_view(found.page.locator("#trials h2"))
     assert found.complaints == []
 
 
