@@ -83,7 +83,7 @@ def finished_trials(archive: Path) -> int:
     return len(read_archive(archive).records)
 
 
-def wait_until(condition: Callable[[], bool], *, timeout_s: float = 60) -> None:
+def wait_until(condition: Callable[[], bool], *, timeout_s: float = 180) -> None:
     """Poll until something outside this process has happened."""
     deadline = time.monotonic() + timeout_s
     while not condition():
