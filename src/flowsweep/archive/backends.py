@@ -65,6 +65,8 @@ class _DuckDb:
         self._connection = ibis.duckdb.connect(
             temp_directory=str(Path(tempfile.gettempdir(), "flowsweep-duckdb"))
         )
+        # Otherwise each statement reads again what all files are made of.
+        self._connection.raw_sql("SET parquet_metadata_cache = true")
 
     def read_parquet(self, name: str, files: Sequence[str]) -> ir.Table:
         return self._connection.read_parquet(list(files), table_name=name, union_by_name=True)
