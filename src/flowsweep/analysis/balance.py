@@ -20,13 +20,20 @@ def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
         balanced (all four are known and equal; no sample of nothing is nothing). Datagrams may be lost: of a
         flow of these sent and read are equal after what was lost is taken off, in whole datagrams.
     """
-    return balanced(flows, read_totals(samples, bins))
+    return balanced(flows, read_totals(samples.filter(samples.role == "sink"), bins))
 
 
-def read_totals(samples: ir.Table, bins: ir.Table) -> ir.Table:
-    """Sum up what the sinks read: trial_id, flow, bytes_sampled, bytes_binned, as of `balance`."""
-    sink = samples.filter(samples.role == "sink")
-    sampled = sink.group_by("trial_id", "flow").aggregate(bytes_sampled=sink.bytes.sum().cast("int64"))
+def read_totals(read: ir.Table, bins: ir.Table) -> ir.Table:
+    """Sum up what the sinks read.
+
+    Args:
+        read: trial_id, flow, bytes: of samples of sinks, or sums over some of them.
+        bins: From `flowsweep.analysis.bins`.
+
+    Returns:
+        One row per trial and flow with samples: trial_id, flow, bytes_sampled, bytes_binned, as of `balance`.
+    """
+    sampled = read.group_by("trial_id", "flow").aggregate(bytes_sampled=read.bytes.sum().cast("int64"))
     binned = bins.group_by("trial_id", "flow").aggregate(bytes_binned=bins.bytes.sum().cast("int64"))
     return sampled.left_join(binned, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
 

@@ -27,22 +27,66 @@ def bins(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     return binned(samples, trials, flow_starts(samples, flows))
 
 
-def binned(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
-    """Resample as `bins`, with `starts` from `flowsweep.analysis.alignment.flow_starts`."""
-    rows = _placed(samples.filter(samples.role == "sink"), _frame(trials, starts))
-    # Few samples span bins. The others need no more than to be counted.
-    spans = rows.length_ns > rows.room_ns
-    first = rows.select(
-        "trial_id",
-        "flow",
-        bin=rows.index - rows.lead_bins,
-        bytes=spans.ifelse(share(rows.bytes, rows.room_ns, rows.length_ns), rows.bytes),
-        covered_ns=spans.ifelse(rows.room_ns, rows.length_ns),
+def binned(samples: ir.Table, trials: ir.Table, starts: ir.Table, begun: ir.Table | None = None) -> ir.Table:
+    """Resample as `bins`.
+
+    Args:
+        samples: As in an archive.
+        trials: As in an archive.
+        starts: From `flowsweep.analysis.alignment.flow_starts`.
+        begun: From `begun_in_bins`, if it was computed.
+    """
+    begun = begun_in_bins(samples, trials, starts) if begun is None else begun
+    bin_columns = ("trial_id", "flow", "bin", "bytes", "covered_ns")
+    reaching = begun.filter(begun.next_covered_ns > 0)
+    next_bins = reaching.select(
+        "trial_id", "flow", bin=reaching.bin + 1, bytes="next_bytes", covered_ns="next_covered_ns"
     )
-    pieces = first.union(_further(rows.filter(spans)))
+    # Few samples, if any, reach further than the next bin.
+    long = begun.filter(begun.reaches_further).select("trial_id", "flow").distinct()
+    rows = _sink_samples(samples.semi_join(long, ["trial_id", "flow"]), trials, starts)
+    pieces = begun.select(*bin_columns).union(next_bins).union(_further(rows.filter(_reaches_further(rows))))
     return pieces.group_by("trial_id", "flow", "bin").aggregate(
         bytes=pieces.bytes.sum().cast("int64"), covered_ns=pieces.covered_ns.sum().cast("int64")
     )
+
+
+def begun_in_bins(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
+    """Sum up the samples of sinks by the bin that they begin in, in one pass over them.
+
+    Returns:
+        One row per trial, flow and bin that a sample begins in: trial_id, flow, bin (int64); sampled_bytes
+        (int64: of these samples); bytes and covered_ns (int64: what of them lies in this bin), next_bytes and
+        next_covered_ns (int64: in the next bin, of samples that end there), reaches_further (boolean: some of
+        them end after the next bin).
+    """
+    rows = _sink_samples(samples, trials, starts)
+    spans = rows.length_ns > rows.room_ns
+    kept = spans.ifelse(share(rows.bytes, rows.room_ns, rows.length_ns), rows.bytes)
+    split = rows.mutate(
+        bin=rows.index - rows.lead_bins,
+        kept_bytes=kept,
+        kept_ns=spans.ifelse(rows.room_ns, rows.length_ns),
+        further=_reaches_further(rows),
+    )
+    ends_next = (~split.further).cast("int64")
+    return split.group_by("trial_id", "flow", "bin").aggregate(
+        sampled_bytes=split.bytes.sum().cast("int64"),
+        bytes=split.kept_bytes.sum().cast("int64"),
+        covered_ns=split.kept_ns.sum().cast("int64"),
+        next_bytes=((split.bytes - split.kept_bytes) * ends_next).sum().cast("int64"),
+        next_covered_ns=((split.length_ns - split.kept_ns) * ends_next).sum().cast("int64"),
+        reaches_further=split.further.any(),
+    )
+
+
+def _sink_samples(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
+    return _placed(samples.filter(samples.role == "sink"), _frame(trials, starts))
+
+
+def _reaches_further(rows: ir.Table) -> ir.BooleanValue:
+    """Whether a sample ends after the bin that follows the one it begins in."""
+    return rows.length_ns > rows.room_ns + rows.interval_ns
 
 
 def _placed(rows: ir.Table, frame: ir.Table) -> ir.Table:
@@ -80,7 +124,7 @@ def _frame(trials: ir.Table, starts: ir.Table) -> ir.Table:
 
 
 def _further(rows: ir.Table) -> ir.Table:
-    """Of samples that span bins, the pieces in all bins but the first of each."""
+    """Of samples that reach into several bins, the pieces in all but the first of each."""
     last_index = quotient(rows.start + rows.length_ns - 1, rows.interval_ns)
     spread = rows.mutate(at=ibis.range(rows.index + 1, last_index + 1).unnest())
     lower = spread.at * spread.interval_ns - spread.start

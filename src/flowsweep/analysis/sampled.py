@@ -11,7 +11,7 @@ from flowsweep.analysis.datagrams import datagram_facts
 from flowsweep.analysis.flow_totals import flow_totals, rtt_medians
 from flowsweep.analysis.goodputs import trial_goodputs
 from flowsweep.analysis.recoveries import quiet_runs
-from flowsweep.analysis.resampling import binned, intervals
+from flowsweep.analysis.resampling import begun_in_bins, binned, intervals
 from flowsweep.analysis.shares import fairness, shares, traffic_bins
 from flowsweep.archive import Tables
 
@@ -37,20 +37,22 @@ class Sampled:
 Keep = Callable[[str, ir.Table], ir.Table]
 
 
-def sampled(tables: Tables, keep: Keep = lambda _, table: table) -> Sampled:
+def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = lambda _, table: table) -> Sampled:
     """Sum up the samples of each trial.
 
     Args:
         tables: As in an archive.
+        starts: From `flowsweep.analysis.alignment.flow_starts`, if they were computed.
         keep: Called with a name and a table that others start from: returns it, or one that was computed.
     """
     samples, trials = tables.samples, tables.trials
-    starts = keep("starts", flow_starts(samples, tables.flows))
-    resampled = keep("bins", binned(samples, trials, starts))
+    starts = flow_starts(samples, tables.flows) if starts is None else starts
+    begun = keep("begun", begun_in_bins(samples, trials, starts))
+    resampled = keep("bins", binned(samples, trials, starts, begun))
     runs = keep("runs", quiet_runs(samples, trials, starts))
     return Sampled(
         goodputs=keep("goodputs", trial_goodputs(intervals(resampled, trials), trials)),
-        read=keep("read", read_totals(samples, resampled)),
+        read=keep("read", read_totals(begun.select("trial_id", "flow", bytes="sampled_bytes"), resampled)),
         flows=keep("totals", flow_totals(samples, trials, starts, runs)),
         rtts=keep("rtts", rtt_medians(samples, trials, starts)),
         datagrams=keep("datagram_facts", datagram_facts(tables)),

@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import ibis.expr.types as ir
 
+from flowsweep.analysis.alignment import flow_starts
 from flowsweep.analysis.path import path_facts
 from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.summarising import concluded, summary
@@ -41,8 +42,9 @@ def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
     The tables of a part are filled anew for each, the long expressions are compiled once.
     """
     connection = tables.trials.get_backend()
-    facts = {name: getattr(tables, name) for name in _FACTS}
-    parts = _parts(tables, rows_at_a_time) or [("", "")]
+    starts = connection.create_table("starts", flow_starts(tables.samples, tables.flows), overwrite=True)
+    facts = {name: getattr(tables, name) for name in _FACTS} | {"starts": starts}
+    parts = _parts(tables.trials, starts, rows_at_a_time) or [("", "")]
 
     def narrow(first: str, last: str) -> dict[str, ir.Table]:
         within = {name: table.filter(table.trial_id.between(first, last)) for name, table in facts.items()}
@@ -57,7 +59,8 @@ def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
         steps[f"{name}_kept"] = connection.create_view(f"{name}_of_part", table, overwrite=True)
         return connection.create_table(f"{name}_kept", schema=table.schema(), overwrite=True)
 
-    part = sampled(Tables(**narrow(*parts[0])), keep)
+    views = narrow(*parts[0])
+    part = sampled(Tables(**{name: views[name] for name in _FACTS}), views["starts"], keep)
     found = {
         field.name: connection.create_table(
             f"{field.name}_sampled", schema=getattr(part, field.name).schema(), overwrite=True
@@ -73,10 +76,10 @@ def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
     return Sampled(**found)
 
 
-def _parts(tables: Tables, rows_at_a_time: int) -> list[tuple[str, str]]:
+def _parts(trials: ir.Table, starts: ir.Table, rows_at_a_time: int) -> list[tuple[str, str]]:
     """First and last trial_id of each part: whole trials, one at least."""
-    counts = tables.samples.group_by("trial_id").aggregate(rows=tables.samples.count())
-    sizes = dict.fromkeys(tables.trials.trial_id.to_pyarrow().to_pylist(), 0)
+    counts = starts.group_by("trial_id").aggregate(rows=starts["rows"].sum())
+    sizes = dict.fromkeys(trials.trial_id.to_pyarrow().to_pylist(), 0)
     sizes |= {row["trial_id"]: row["rows"] for row in counts.to_pyarrow().to_pylist()}
     parts: list[tuple[str, str]] = []
     room = 0
