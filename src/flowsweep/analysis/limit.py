@@ -15,12 +15,12 @@ BUFFER_FILLED_TENTHS = 5
 LIMITS = ("cwnd", "peer_window", "send_buffer", "none")
 
 
-def decided(rows: ir.Table) -> ir.Table:
-    """Add cwnd_fill, peer_window_fill, send_buffer_fill, limited_by and idle.
+def windows_decided(rows: ir.Table) -> ir.Table:
+    """Add waiting (boolean: a segment or more is there to be sent) and full_window ("cwnd", "peer_window").
 
     Args:
-        rows: bytes_in_flight, path_segments, snd_cwnd, snd_mss_bytes, peer_window_bytes, send_buffer_bytes,
-            unsent_bytes; int64, any of them may be null.
+        rows: bytes_in_flight, path_segments, snd_cwnd, snd_mss_bytes, peer_window_bytes, unsent_bytes; int64,
+            any of them may be null.
     """
     # A window only holds back what is there to be sent; less than a segment waits for more (Nagle). Whole
     # numbers, since this is computed for every sample; a condition that is null does not hold.
@@ -30,24 +30,37 @@ def decided(rows: ir.Table) -> ir.Table:
         | (rows.snd_cwnd - rows.path_segments <= 1),
         peer_window_full=(rows.bytes_in_flight * 10 >= rows.peer_window_bytes * FILLED_TENTHS)
         | (rows.peer_window_bytes - rows.bytes_in_flight < rows.snd_mss_bytes),
-        # Beside a limit of its own making, such as a pace, the buffer is full of what waits.
-        send_buffer_full=(rows.bytes_in_flight * 10 >= rows.send_buffer_bytes * BUFFER_FILLED_TENTHS)
-        & (rows.unsent_bytes * 2 <= rows.bytes_in_flight),
         # Of two fractions, the products of numerators with denominators.
         peer_window_fuller=rows.bytes_in_flight.cast("float64") * rows.snd_cwnd
         >= rows.path_segments.cast("float64") * rows.peer_window_bytes,
     )
     by_peer = flags.waiting & flags.peer_window_full
-    limited_by = ibis.cases(
+    full_window = ibis.cases(
         (
             flags.waiting & flags.cwnd_full,
             ibis.ifelse(by_peer & flags.peer_window_fuller, "peer_window", "cwnd"),
         ),
         (by_peer, "peer_window"),
-        (flags.send_buffer_full, "send_buffer"),
-        (flags.bytes_in_flight.notnull(), "none"),
     )
-    limited = flags.mutate(limited_by=limited_by)
+    return flags.mutate(full_window=full_window).drop("cwnd_full", "peer_window_full", "peer_window_fuller")
+
+
+def decided(rows: ir.Table) -> ir.Table:
+    """Add cwnd_fill, peer_window_fill, send_buffer_fill, limited_by and idle.
+
+    Args:
+        rows: From `windows_decided`, with send_buffer_bytes (int64, may be null).
+    """
+    # Beside a limit of its own making, such as a pace, the buffer is full of what waits.
+    send_buffer_full = (rows.bytes_in_flight * 10 >= rows.send_buffer_bytes * BUFFER_FILLED_TENTHS) & (
+        rows.unsent_bytes * 2 <= rows.bytes_in_flight
+    )
+    limited_by = ibis.cases(
+        (rows.full_window.notnull(), rows.full_window),
+        (send_buffer_full, "send_buffer"),
+        (rows.bytes_in_flight.notnull(), "none"),
+    )
+    limited = rows.mutate(limited_by=limited_by)
     return limited.mutate(
         idle=(limited.limited_by == "none") & ~limited.waiting,
         cwnd_fill=_share(limited.path_segments, limited.snd_cwnd),
