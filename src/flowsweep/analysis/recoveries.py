@@ -8,8 +8,7 @@ from flowsweep.analysis.timing import COUNTED, with_phase
 
 _RECOVERY, _LOSS = 3, 4
 """`tcpi_ca_state`: fast recovery, and recovery after a timeout."""
-_FLOW = ["order_index", "flow"]
-_STATE = ["phase", "recovering", "total_retrans", "total_rto_recoveries"]
+_FLOW = ["trial_id", "flow"]
 _NO_RTT_US = -1
 """Instead of null, which backends pass over when they look for the first and the last."""
 
@@ -42,25 +41,26 @@ def is_recovering(ca_state: ir.IntegerValue) -> ir.BooleanValue:
     return ca_state.isin((_RECOVERY, _LOSS))
 
 
-def quiet_runs(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
+def quiet_runs(samples: ir.Table) -> ir.Table:
     """Put samples of a source together in which nothing of recoveries changed: few, where losses are few.
 
     Args:
         samples: As in an archive.
-        trials: As in an archive.
-        starts: From `flowsweep.analysis.alignment.flow_starts`.
 
     Returns:
-        One row per trial, flow, phase (of `flowsweep.analysis.timing`), recovering, total_retrans and
-        total_rto_recoveries: order_index (of the trial), these; start_ns, last_start_ns, rtt_us, last_rtt_us
-        (int64: of the first and of the last sample; -1 where the kernel did not say).
+        One row per trial, flow, recovering and changes (int64: Σ of total_retrans and total_rto_recoveries,
+        neither of which ever falls): these; total_retrans, total_rto_recoveries, start_ns, last_start_ns,
+        rtt_us, last_rtt_us (int64: of the first and of the last sample; -1 where the kernel did not say).
     """
-    rows = _followed(samples, trials, starts)
-    return rows.group_by(*_FLOW, *_STATE).aggregate(
-        rtt_us=rows.rtt_us.argmin(rows.start_ns),
-        last_rtt_us=rows.rtt_us.argmax(rows.start_ns),
-        last_start_ns=rows.start_ns.max(),
-        start_ns=rows.start_ns.min(),
+    rows = _followed(samples)
+    changed = rows.mutate(changes=rows.total_retrans.coalesce(0) + rows.total_rto_recoveries.coalesce(0))
+    return changed.group_by(*_FLOW, "recovering", "changes").aggregate(
+        total_retrans=changed.total_retrans.max(),
+        total_rto_recoveries=changed.total_rto_recoveries.max(),
+        rtt_us=changed.rtt_us.argmin(changed.start_ns),
+        last_rtt_us=changed.rtt_us.argmax(changed.start_ns),
+        last_start_ns=changed.start_ns.max(),
+        start_ns=changed.start_ns.min(),
     )
 
 
@@ -74,10 +74,10 @@ def recovery_totals(runs: ir.Table, samples: ir.Table, trials: ir.Table, starts:
         starts: From `flowsweep.analysis.alignment.flow_starts`.
 
     Returns:
-        One row per trial and flow with a counted sample: trial_id, flow; recoveries (int64, Σ; null where the
-        kernel did not say); losses_seen (int64: samples in which a recovery began) and rtt_at_loss_us (int64:
-        Σ over those of the round-trip time, the longer one of before and after, since a queue empties at
-        once).
+        One row per trial and flow with samples of its source: trial_id, flow; recoveries (int64, Σ; null
+        where the kernel did not say); losses_seen (int64: samples in which a recovery began) and
+        rtt_at_loss_us (int64: Σ over those of the round-trip time, the longer one of before and after, since
+        a queue empties at once; null where there are none).
 
     Method:
         What begins, begins with the first sample of a run. A flow that was in one state, in another and in
@@ -86,36 +86,31 @@ def recovery_totals(runs: ir.Table, samples: ir.Table, trials: ir.Table, starts:
     order = ibis.window(group_by=_FLOW, order_by="start_ns")
     placed = runs.mutate(before_ns=runs.last_start_ns.lag().over(order))
     tangled = placed.filter(placed.start_ns < placed.before_ns).select(*_FLOW).distinct()
-    rows = _followed(samples, trials, starts).semi_join(tangled, _FLOW)
-    single = rows.select(*_FLOW, *_STATE, "start_ns", "rtt_us", last_rtt_us=rows.rtt_us)
-    untangled = runs.anti_join(tangled, _FLOW)
-    followed = with_recoveries(untangled.select(*single.columns).union(single), flow=_FLOW)
-    counted = followed.filter(followed.phase == COUNTED)
-    lost = (counted.recoveries > 0) & (counted.rtt_us != _NO_RTT_US)
-    around_us = (counted.rtt_before_us > counted.rtt_us).ifelse(counted.rtt_before_us, counted.rtt_us)
-    totals = counted.group_by(_FLOW).aggregate(
-        recoveries=counted.recoveries.sum().cast("int64"),
-        losses_seen=lost.sum().cast("int64"),
+    rows = _followed(samples).semi_join(tangled, _FLOW)
+    single = rows.mutate(last_rtt_us=rows.rtt_us)
+    untangled = runs.anti_join(tangled, _FLOW).select(*single.columns)
+    followed = with_phase(with_recoveries(untangled.union(single), flow=_FLOW), trials, starts)
+    counted = followed.phase == COUNTED
+    lost = counted & (followed.recoveries > 0) & (followed.rtt_us != _NO_RTT_US)
+    around_us = (followed.rtt_before_us > followed.rtt_us).ifelse(followed.rtt_before_us, followed.rtt_us)
+    said = followed.recoveries.count() > 0
+    return followed.group_by(_FLOW).aggregate(
+        # A run may be longer than the time that counts, and nothing begin in it.
+        recoveries=ibis.cases((said, followed.recoveries.sum(where=counted).coalesce(0).cast("int64"))),
+        losses_seen=lost.sum().coalesce(0).cast("int64"),
         rtt_at_loss_us=around_us.sum(where=lost).cast("int64"),
     )
-    return trials.select("trial_id", "order_index").inner_join(totals, "order_index").drop("order_index")
 
 
-def _followed(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
+def _followed(samples: ir.Table) -> ir.Table:
     """Samples of sources with nothing but what tells of recoveries."""
     source = samples.filter(samples.role == "source")
-    rows = with_phase(
-        source.select(
-            "trial_id",
-            "flow",
-            "start_ns",
-            recovering=is_recovering(column_or_null(source, "ca_state")),
-            rtt_us=column_or_null(source, "rtt_us").coalesce(_NO_RTT_US),
-            total_retrans=column_or_null(source, "total_retrans"),
-            total_rto_recoveries=column_or_null(source, "total_rto_recoveries"),
-        ),
-        trials,
-        starts,
-        "order_index",
+    return source.select(
+        "trial_id",
+        "flow",
+        "start_ns",
+        recovering=is_recovering(column_or_null(source, "ca_state")),
+        rtt_us=column_or_null(source, "rtt_us").coalesce(_NO_RTT_US),
+        total_retrans=column_or_null(source, "total_retrans"),
+        total_rto_recoveries=column_or_null(source, "total_rto_recoveries"),
     )
-    return rows.drop("trial_id")

@@ -49,7 +49,7 @@ def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = lambda 
     starts = flow_starts(samples, tables.flows) if starts is None else starts
     begun = keep("begun", begun_in_bins(samples, trials, starts))
     resampled = keep("bins", binned(samples, trials, starts, begun))
-    runs = keep("runs", quiet_runs(samples, trials, starts))
+    runs = keep("runs", quiet_runs(samples))
     return Sampled(
         goodputs=keep("goodputs", trial_goodputs(intervals(resampled, trials), trials)),
         read=keep("read", read_totals(begun.select("trial_id", "flow", bytes="sampled_bytes"), resampled)),
