@@ -81,7 +81,7 @@ def momentary(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table
         `flow_states` and the kernel's running counts as they are.
     """
     source = samples.filter(samples.role == "source")
-    # DuckDB computes a third as fast what comes after a join: what needs nothing of trials comes before.
+    # DuckDB computes more slowly what comes after a join: what needs nothing of trials comes before.
     own = windows_decided(_gauges(_recorded(source)))
     rows = with_phase(own, trials, starts, "window_granted_send_bytes")
     return decided(_with_room(rows.rename(send_buffer_bytes="window_granted_send_bytes")))
