@@ -1,5 +1,8 @@
 //! Which hop is probed next, with what size, and when: no socket, no clock.
 //!
+//! Probes are unevenly apart, by half of the mean to three halves: at a fixed distance a probe would always meet the others
+//! and their answers at the same places, where it depends on its size how long it waits.
+//!
 //! Every hop has its own turn and at most one probe under way, so that probes of one hop never queue behind each other.
 //! Hosts limit how many errors they send (RFC 1812, 4.3.2.8; Linux: one a second to each address after a burst of six), so
 //! a probe without an answer says little: another one is sent in its place, and a hop that left several of its last probes
@@ -25,11 +28,11 @@ pub struct Asked {
     pub sizes_bytes: Vec<u32>,
     /// Probes of each size at each hop.
     pub probes: u32,
-    /// From one probe to the next, whichever hop it is of.
+    /// From one probe to the next on average, whichever hop it is of.
     pub every_ns: i64,
     /// How long an answer may take.
     pub timeout_ns: i64,
-    /// Of the order of sizes.
+    /// Of the order of sizes, and of the times between probes.
     pub seed: u64,
 }
 
@@ -68,22 +71,25 @@ pub struct Prober {
     due_ns: i64,
     /// The hop whose turn it is.
     turn: usize,
+    random: fastrand::Rng,
 }
 
 impl Prober {
     /// Nothing asked yet.
     pub fn new(asked: &Asked) -> Self {
         let mut random = fastrand::Rng::with_seed(asked.seed);
-        let hops =
-            (0..asked.hops).map(|_| Hop::new(rounds(&asked.sizes_bytes, asked.probes, &mut random), asked.every_ns));
+        let hops = (0..asked.hops)
+            .map(|_| Hop::new(rounds(&asked.sizes_bytes, asked.probes, &mut random), asked.every_ns))
+            .collect();
         Self {
-            hops: hops.collect(),
+            hops,
             under_way: HashMap::new(),
             every_ns: asked.every_ns,
             timeout_ns: asked.timeout_ns,
             next_sequence: 0,
             due_ns: i64::MIN,
             turn: 0,
+            random,
         }
     }
 
@@ -107,7 +113,7 @@ impl Prober {
 
     /// A probe from [`Prober::next`] has been sent.
     pub fn sent(&mut self, probe: Probe, now_ns: i64) {
-        self.due_ns = now_ns + self.every_ns;
+        self.due_ns = now_ns + self.every_ns / 2 + self.random.i64(0..=self.every_ns);
         self.under_way.insert(probe.sequence, probe);
         let hop = &mut self.hops[usize::from(probe.ttl) - 1];
         hop.under_way = Some(UnderWay { sequence: probe.sequence, sent_ns: now_ns });
@@ -294,6 +300,23 @@ mod tests {
     }
 
     #[test]
+    fn probes_are_unevenly_apart_and_no_hop_is_asked_more_often_than_asked_for() {
+        let (rows, _) = play(&asked(), |_, _| true);
+        let mut sent_ns: Vec<i64> = rows.iter().map(|row| row.sent_ns).collect();
+        sent_ns.sort_unstable();
+        let mut apart_ns: Vec<i64> = sent_ns.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        apart_ns.sort_unstable();
+        assert!(apart_ns[0] >= 5 * MILLISECOND / 2 && apart_ns[apart_ns.len() - 1] <= 15 * MILLISECOND / 2);
+        // Of 89 distances spread evenly from 2.5 to 7.5 ms the quartiles lie at 3.75 and 6.25 ms, give or take 0.23.
+        let [lower, upper] = [1, 3].map(|quarter| apart_ns[apart_ns.len() * quarter / 4]);
+        assert!(lower < 9 * MILLISECOND / 2 && upper > 11 * MILLISECOND / 2, "{lower} {upper}");
+        for ttl in 1..=3 {
+            let own: Vec<i64> = rows.iter().filter(|row| row.ttl == ttl).map(|row| row.sent_ns).collect();
+            assert!(own.windows(2).all(|pair| pair[1] - pair[0] >= 5 * MILLISECOND));
+        }
+    }
+
+    #[test]
     fn a_limit_of_answers_is_waited_out_and_nothing_is_lost() {
         // As Linux does: six at once, then one a second.
         let mut limit = Limit::new(6, 1000 * MILLISECOND);
@@ -351,9 +374,9 @@ mod tests {
         let seen = |_| Seen { answer: Answer::TimeExceeded, from: None, rtt_ns: 1 };
         assert!(prober.answered(probe.sequence, seen).is_some());
         assert!(prober.answered(probe.sequence, seen).is_none());
-        let Step::Send(late) = prober.next(5 * MILLISECOND) else { panic!("nothing to send") };
-        prober.sent(late, 5 * MILLISECOND);
-        let Step::Send(_) = prober.next(1005 * MILLISECOND) else { panic!("nothing to send") };
+        let Step::Send(late) = prober.next(8 * MILLISECOND) else { panic!("nothing to send") };
+        prober.sent(late, 8 * MILLISECOND);
+        let Step::Send(_) = prober.next(1008 * MILLISECOND) else { panic!("nothing to send") };
         assert!(prober.answered(late.sequence, seen).is_none());
     }
 
@@ -364,8 +387,8 @@ mod tests {
         prober.sent(first, 0);
         let router = Some([192, 0, 2, 1].into());
         assert_eq!(prober.only_one_for(router), Some(first.sequence), "there is no other");
-        let Step::Send(second) = prober.next(5 * MILLISECOND) else { panic!("nothing to send") };
-        prober.sent(second, 5 * MILLISECOND);
+        let Step::Send(second) = prober.next(8 * MILLISECOND) else { panic!("nothing to send") };
+        prober.sent(second, 8 * MILLISECOND);
         assert_eq!(prober.only_one_for(router), None, "it may be of either");
         prober.answered(first.sequence, |_| Seen { answer: Answer::TimeExceeded, from: router, rtt_ns: 1 });
         assert_eq!(prober.only_one_for(router), None, "that hop has no probe under way");
@@ -381,7 +404,7 @@ mod tests {
             prober.sent(probe, now_ns);
             prober.answered(probe.sequence, |_| Seen { answer: Answer::Other, from: None, rtt_ns: 1 });
             sizes.insert(probe.size_bytes);
-            now_ns += 5 * MILLISECOND;
+            now_ns += 8 * MILLISECOND;
         }
         assert_eq!((sizes, prober.next(now_ns)), ([600, 1440].into(), Step::Done));
     }
