@@ -54,6 +54,20 @@ def test_a_hop_that_is_too_fast_to_be_seen_is_only_said_to_be_above_something() 
             assert fast["capacity_low_bps"] <= 622e6
 
 
+def test_a_capacity_that_is_not_known_within_a_tenth_is_told_by_its_ends() -> None:
+    notes, held, told_off = [], 0, []
+    for seed in range(20):
+        way = Way([10e6, 100e6], noise_ns=40_000, random=np.random.default_rng(seed))
+        for hop, true_bps in zip(hops_of(way.hop_rows()), way.rates_bps, strict=True):
+            notes.append(hop["note"])
+            held += (hop["capacity_low_bps"] or 0) <= true_bps <= (hop["capacity_high_bps"] or np.inf)
+            if hop["capacity_bps"] is not None:
+                told_off.append(abs(hop["capacity_bps"] / true_bps - 1))
+    assert held >= 36  # of 40 intervals of 95 %
+    assert max(told_off) < 0.1
+    assert "between" in notes
+
+
 def test_a_silent_hop_has_no_number_and_the_one_behind_it_no_wrong_one() -> None:
     way = Way([100e6, 10e6, 45e6])
     first, silent, behind = hops_of(way.hop_rows(silent=[2]))

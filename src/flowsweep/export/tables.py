@@ -52,4 +52,4 @@ def _intervals(tables: Tables) -> ir.Table:
 
 
 def _hops(tables: Tables) -> ir.Table:
-    return hop_table(tables).drop("sizes_bytes", "least_ns")
+    return hop_table(tables).drop("sizes_bytes", "quartile_ns")

@@ -27,14 +27,14 @@ def drawn_hops(data: FigureData) -> list[Drawn]:
 
 
 def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
-    """Least times over sizes of the first trial: what its lines start from is taken off."""
+    """Times over sizes of the first trial: what its lines start from is taken off."""
     first = [row for row in rows if row["trial_id"] == rows[0]["trial_id"]]
     colours = series_colours(len(first))
     traces: list[go.Scatter] = []
     points: list[dict[str, object]] = []
     for index, row in enumerate(first):
         sizes = row["sizes_bytes"]
-        above_us = [(least - row["at_zero_ns"]) / _US for least in row["least_ns"]]
+        above_us = [(took - row["at_zero_ns"]) / _US for took in row["quartile_ns"]]
         line_us = [row["slope_ns_per_byte"] * size / _US for size in sizes]
         name = f"hop {row['hop']}"
         style = {"color": colours[index]}
@@ -47,8 +47,8 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
                 x=sizes, y=above_us, mode="markers", name=name, legendgroup=name,
                 marker={**style, "size": 8, "symbol": symbol(index)},
                 text=[
-                    f"{row['address']}<br>{size} B: {least / 1e6:.3f} ms, the least there and back"
-                    for size, least in zip(sizes, row["least_ns"], strict=True)
+                    f"{row['address']}<br>{size} B: a quarter took {took / 1e6:.3f} ms at most"
+                    for size, took in zip(sizes, row["quartile_ns"], strict=True)
                 ],
                 hovertemplate="%{text}<extra>%{fullData.name}</extra>",
             ),
@@ -56,16 +56,17 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
         points += [
             {
                 "trial_id": row["trial_id"], "hop": row["hop"], "address": row["address"], "size_bytes": size,
-                "rtt_least_ms": least / 1e6,
+                "rtt_quartile_ms": took / 1e6,
                 "line_ms": (row["at_zero_ns"] + row["slope_ns_per_byte"] * size) / 1e6,
             }
-            for size, least in zip(sizes, row["least_ns"], strict=True)
+            for size, took in zip(sizes, row["quartile_ns"], strict=True)
         ]  # fmt: skip
     return Drawn(
         group.key("hop_times"),
         group.direction,
-        "Least round-trip time to each hop over the size of the probe, less what an empty one would take, of "
-        "the first trial. How much steeper a line is than that of the hop before is what the link takes.",
+        "Round-trip time to each hop over the size of the probe, as a lower quartile, less what an empty one "
+        "would take, of the first trial. How much steeper a line is than that of the hop before is "
+        "what the link takes.",
         file_stem(group.sweep, group.direction, "hop times"),
         figure(
             traces,
@@ -119,8 +120,8 @@ def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     return Drawn(
         group.key("hop_capacity"),
         group.direction,
-        "Capacity of each hop, of IP packets, with its 95 % interval; open triangles: above this. What a "
-        "token bucket limits does not show here, but in trains.",
+        "Capacity of each hop, of IP packets, with its 95 % interval; open triangles: above this, as "
+        "far as is known. What a token bucket limits does not show here, but in trains.",
         file_stem(group.sweep, group.direction, "hop capacity"),
         figure(
             traces,
@@ -142,7 +143,9 @@ _CAPACITY_COLUMNS = (
 
 def _words(row: Row) -> str:
     where = f"hop {row['hop']}, {row['address']}"
+    low, high = row["capacity_low_bps"], row["capacity_high_bps"]
+    if high is None:
+        return f"{where}<br>above {format_rate(low)} ({row['note']})"
     if row["capacity_bps"] is None:
-        return f"{where}<br>above {format_rate(row['capacity_low_bps'])} ({row['note']})"
-    ends = f"[{format_rate(row['capacity_low_bps'])}, {format_rate(row['capacity_high_bps'])}]"
-    return f"{where}<br>{format_rate(row['capacity_bps'])} {ends}"
+        return f"{where}<br>between {format_rate(low)} and {format_rate(high)}"
+    return f"{where}<br>{format_rate(row['capacity_bps'])} [{format_rate(low)}, {format_rate(high)}]"

@@ -53,4 +53,6 @@ def _capacity(row: Row) -> str:
         return f"{format_rate(row['capacity_bps'])} [{low}, {format_rate(row['capacity_high_bps'])}]"
     if low is None:
         return str(row["note"])
+    if row["capacity_high_bps"] is not None:
+        return f"{low} to {format_rate(row['capacity_high_bps'])}"
     return f"above {low}" + ("" if row["note"] == "above" else f" ({row['note']})")

@@ -55,31 +55,33 @@ class PathFacts:
     @property
     def narrow_hop(self) -> int | None:
         """The hop that limits the path; None where another one could be it."""
-        known = [hop for hop in self.hops if hop.capacity_bps is not None]
+        known = [hop for hop in self.hops if hop.about_bps is not None]
         if not known:
             return None
-        narrow, *others = sorted(known, key=lambda hop: hop.capacity_bps or 0.0)
-        carried = narrow.capacity_bps or 0.0
+        narrow, *others = sorted(known, key=lambda hop: hop.about_bps or 0.0)
+        carried = narrow.about_bps or 0.0
         if any((hop.low_bps or 0.0) < carried for hop in others):
             return None
         if self.capacity is not None:
             return narrow.times.ttl if abs(carried - self.capacity.bps) <= _SAME * carried else None
-        unknown = [hop for hop in self.hops if hop.capacity_bps is None]
+        unknown = [hop for hop in self.hops if hop.about_bps is None]
         certain = self.arrived and all((hop.low_bps or 0.0) > carried for hop in unknown)
         return narrow.times.ttl if certain else None
 
     @property
     def whole(self) -> Capacity | None:
-        """The capacity by trains; without any, that of the narrow hop."""
+        """The capacity by trains; without any, that of the narrow hop, if it is known well enough."""
         if self.capacity is not None or self.narrow_hop is None:
             return self.capacity
         narrow = next(hop for hop in self.hops if hop.times.ttl == self.narrow_hop)
-        return Capacity(narrow.capacity_bps or 0.0, narrow.low_bps, narrow.high_bps, 0)
+        if narrow.capacity_bps is None:
+            return None
+        return Capacity(narrow.capacity_bps, narrow.low_bps, narrow.high_bps, 0)
 
     @property
     def rtt_min_ns(self) -> int | None:
         """To the other end and back; None where it never answered."""
-        return self.hops[-1].rtt_min_ns if self.arrived else None
+        return self.hops[-1].times.least_ns if self.arrived else None
 
 
 def path_facts(tables: Tables) -> ir.Table:

@@ -10,19 +10,21 @@ import scipy
 
 from flowsweep.analysis.path.hop_times import HopTimes
 
-HopNote = Literal["no answer", "too few answers", "above", "behind a silent hop", "not clear"]
+HopNote = Literal["no answer", "too few answers", "between", "above", "behind a silent hop", "not clear"]
 
 _CONFIDENCE = 0.95
 _SIZES_NEEDED = 4
-"""Below, a line through least times leaves no idea of its own error."""
+"""Below, a line through times leaves no idea of its own error."""
+_ERROR_TOLD = 0.1
+"""Half the interval of a slope, as a share of it; beyond, its two ends are told and no capacity."""
 _ERROR_MAX = 0.3
-"""Half the interval of a slope, as a share of it; beyond, a capacity would be a guess."""
+"""The same; beyond, the upper end of a capacity would be a guess."""
 _NS_PER_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line through least round-trip times over sizes."""
+    """A line through round-trip times over sizes."""
 
     at_zero_ns: float
     slope_ns: float
@@ -40,26 +42,30 @@ class Hop:
     line: Line | None
     capacity_bps: float | None
     low_bps: float | None
-    """Ends of the 95 % interval; where there is no capacity, `low_bps` says what it is above."""
+    """Ends of the 95 % interval; where there is only `low_bps`, it is what the capacity is above."""
     high_bps: float | None
     note: HopNote | None
 
     @property
-    def rtt_min_ns(self) -> int | None:
-        """The least of all sizes."""
-        return min(self.times.least_ns.values(), default=None)
+    def about_bps(self) -> float | None:
+        """The capacity, or the middle (in time) of what it lies between: to compare, not to tell."""
+        if self.low_bps is None or self.high_bps is None:
+            return None
+        return 2 / (1 / self.low_bps + 1 / self.high_bps)
 
 
 def hop_capacities(path: Sequence[HopTimes]) -> list[Hop]:
     """Estimate the capacity of each hop of a path.
 
-    The least round-trip time to a hop grows with the probe's size by 8 / capacity for each link on the way
-    there; answers have all the same size. So a link's share is the slope to the hop behind it less that to
-    the hop before it (Jacobson, "pathchar", 1997; Downey, "Using pathchar to estimate Internet link
-    characteristics", SIGCOMM 1999). Slopes are by least squares; the interval of a difference of two is by
-    their standard errors and t with Welch's degrees of freedom. Where it is wide, or holds 0, the hop is
-    "above" what its upper end stands for. A token bucket lets single packets pass: what it limits does not
-    show here, but in trains.
+    The round-trip time to a hop grows with the probe's size by 8 / capacity for each link on the way there;
+    answers have all the same size. So a link's share is the slope to the hop behind it less that to the hop
+    before it (Jacobson, "pathchar", 1997; Downey, "Using pathchar to estimate Internet link
+    characteristics", SIGCOMM 1999). These take the least time of each size. How long a probe waits does not
+    depend on its size, though, so that any quantile makes the same slope, and the lower quartile varies less
+    than the least, which hangs on a single probe. Slopes are by least squares; the interval of a difference
+    of two is by their standard errors and t with Welch's degrees of freedom. Where it is wide, its ends are
+    told; where it is very wide, or holds 0, the hop is "above" what its upper end stands for. A token bucket
+    lets single packets pass: what it limits does not show here, but in trains.
 
     Args:
         path: Hops in their order, from `hop_times`.
@@ -81,11 +87,11 @@ def hop_capacities(path: Sequence[HopTimes]) -> list[Hop]:
 
 
 def _line(times: HopTimes) -> Line | None:
-    if len(times.least_ns) < _SIZES_NEEDED:
+    if len(times.quartile_ns) < _SIZES_NEEDED:
         return None
-    sizes = np.array(list(times.least_ns), dtype=np.float64)
-    least = np.array(list(times.least_ns.values()), dtype=np.float64)
-    fit = scipy.stats.linregress(sizes, least)
+    sizes = np.array(list(times.quartile_ns), dtype=np.float64)
+    took_ns = np.array(list(times.quartile_ns.values()), dtype=np.float64)
+    fit = scipy.stats.linregress(sizes, took_ns)
     return Line(float(fit.intercept), float(fit.slope), float(fit.stderr), len(sizes) - 2)
 
 
@@ -100,7 +106,10 @@ def _hop(times: HopTimes, line: Line, before: Line, *, silent: bool) -> Hop:
         return Hop(times, line, None, low_bps, None, "behind a silent hop")
     if half_ns > _ERROR_MAX * share_ns:
         return Hop(times, line, None, low_bps, None, "above")
-    return Hop(times, line, _rate_bps(share_ns), low_bps, _rate_bps(share_ns - half_ns), None)
+    high_bps = _rate_bps(share_ns - half_ns)
+    if half_ns > _ERROR_TOLD * share_ns:
+        return Hop(times, line, None, low_bps, high_bps, "between")
+    return Hop(times, line, _rate_bps(share_ns), low_bps, high_bps, None)
 
 
 def _half_width_ns(line: Line, before: Line) -> float:

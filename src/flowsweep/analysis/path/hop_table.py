@@ -26,7 +26,7 @@ HOPS_SCHEMA = pa.schema(
         pa.field("slope_ns_per_byte", pa.float64()),  # of all links up to here
         pa.field("at_zero_ns", pa.float64()),
         pa.field("sizes_bytes", pa.list_(pa.int64()), nullable=False),
-        pa.field("least_ns", pa.list_(pa.int64()), nullable=False),  # of each of these sizes
+        pa.field("quartile_ns", pa.list_(pa.int64()), nullable=False),  # lower one of each of these sizes
     ]
 )
 
@@ -36,7 +36,8 @@ def hop_table(tables: Tables) -> ir.Table:
 
     Returns:
         In HOPS_SCHEMA: rates in bit/s of IP packets, with the ends of their 95 % interval; where there is no
-        capacity, `note` says why, and `capacity_low_bps`, if it is there, what the capacity is above.
+        capacity, `note` says why, and `capacity_low_bps`, if it is there, what the capacity is above, or with
+        `capacity_high_bps` what it is between.
     """
     return ibis.memtable(pa.Table.from_pylist(hop_rows(facts_of(tables)), schema=HOPS_SCHEMA))
 
@@ -47,7 +48,7 @@ def hop_rows(measured: Iterable[PathFacts]) -> list[dict[str, object]]:
 
 
 def _row(hop: Hop) -> dict[str, object]:
-    times, line, rtt_ns = hop.times, hop.line, hop.rtt_min_ns
+    times, line, rtt_ns = hop.times, hop.line, hop.times.least_ns
     return {
         "hop": times.ttl,
         "address": times.address,
@@ -61,6 +62,6 @@ def _row(hop: Hop) -> dict[str, object]:
         "note": hop.note,
         "slope_ns_per_byte": None if line is None else line.slope_ns,
         "at_zero_ns": None if line is None else line.at_zero_ns,
-        "sizes_bytes": list(times.least_ns),
-        "least_ns": list(times.least_ns.values()),
+        "sizes_bytes": list(times.quartile_ns),
+        "quartile_ns": list(times.quartile_ns.values()),
     }

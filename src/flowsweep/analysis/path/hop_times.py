@@ -1,4 +1,4 @@
-"""The least round-trip times of each hop: what is left when nothing had to wait."""
+"""The round-trip times of each hop: the least, and the lower quartile of each size."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.observations import Row
+from flowsweep.analysis.ranks import nearest_percentile
 
 ARRIVED = ("destination", "port_unreachable")
 """Answers of the other end itself."""
@@ -28,12 +29,14 @@ class HopTimes:
     """How many answered: more than one where packets take several ways."""
     arrived: bool
     """The other end itself answered."""
-    least_ns: dict[int, int]
-    """Least round-trip time by size in bytes."""
+    least_ns: int | None
+    """Of all sizes."""
+    quartile_ns: dict[int, int]
+    """By size in bytes: a quarter of the answers took that long at most, by nearest rank."""
 
 
 def hop_times(hops: ir.Table) -> dict[str, list[HopTimes]]:
-    """Take the least times out of an archive's probes.
+    """Take the times of each size out of an archive's probes.
 
     Args:
         hops: Rows of `Tables.hops`: trial_id, ttl, size_bytes (of IP packets), rtt_ns (null: lost), address,
@@ -46,10 +49,12 @@ def hop_times(hops: ir.Table) -> dict[str, list[HopTimes]]:
         probes=hops.count(),
         answers=hops.rtt_ns.count(),
         least_ns=hops.rtt_ns.min(),
+        times_ns=hops.rtt_ns.collect(),
         arrived=hops.answer.isin(ARRIVED).cast("int64").max(),
     )
     order = [sizes.trial_id, sizes.ttl, ibis.coalesce(sizes.address, ""), sizes.size_bytes]
-    rows = sizes.order_by(order).to_pyarrow().to_pylist()
+    quartile_ns = nearest_percentile(sizes.times_ns.sort(), percent=25)
+    rows = sizes.order_by(order).mutate(quartile_ns=quartile_ns).drop("times_ns").to_pyarrow().to_pylist()
     found: dict[str, list[HopTimes]] = {}
     for (trial_id, ttl), of_hop in groupby(rows, key=itemgetter("trial_id", "ttl")):
         known = found.setdefault(trial_id, [])
@@ -72,7 +77,8 @@ def _of_hop(ttl: int, rows: list[Row]) -> HopTimes:
         address=address,
         addresses=len(counts),
         arrived=any(row["arrived"] for row in own),
-        least_ns={row["size_bytes"]: row["least_ns"] for row in own},
+        least_ns=min((row["least_ns"] for row in own), default=None),
+        quartile_ns={row["size_bytes"]: row["quartile_ns"] for row in own},
     )
 
 
