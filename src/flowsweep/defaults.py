@@ -33,7 +33,7 @@ PROBE_TIMEOUT_NS = SECOND_NS
 PATH_TTL_MAX = 30
 PATH_SIZES_BYTES = (600, 680, 760, 840, 1240, 1280, 1320, 1360, 1400, 1440, 1480, 1500)
 """Above what routers quote in an answer: 576 bytes; over IPv6 1232, so that only later ones tell there."""
-PATH_PROBES = 32
+PATH_PROBES = 64
 PATH_TRAINS = 20
 PATH_TRAIN_PACKETS = 100
 PATH_TRAIN_BYTES = 1440

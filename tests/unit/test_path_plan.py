@@ -23,7 +23,7 @@ def parameters_of(more: str = "") -> PathParameters:
 
 def test_the_name_of_the_test_is_enough() -> None:
     asked = parameters_of()
-    assert (asked.ttl_max, asked.probes, asked.trains, asked.train_packets) == (30, 32, 20, 100)
+    assert (asked.ttl_max, asked.probes, asked.trains, asked.train_packets) == (30, 64, 20, 100)
     assert min(asked.sizes_bytes) >= 600
     assert (asked.duration_ns, asked.every_ns, asked.timeout_ns) == (180 * 10**9, 10**7, 10**9)
     assert asked.pad_ns == asked.expected_bins == 0
@@ -69,5 +69,5 @@ def test_an_edit_of_hops_or_probes_is_told_by_the_key_of_the_plan() -> None:
     now = parse_plan(LAB.replace("2Mbit/s", "3Mbit/s") + "probes = 4", "plan.toml")
     assert plan_difference(then, now) == (
         "lab.links.wan.hops.2.backward.rate: 2Mbit/s then, 3Mbit/s now",
-        "sweep.sweep-1.probes: 32 then, 4 now",
+        "sweep.sweep-1.probes: 64 then, 4 now",
     )
