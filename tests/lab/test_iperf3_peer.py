@@ -148,7 +148,7 @@ def test_what_is_sent_back_is_read_to_the_last_byte(server: Server, tmp_path: Pa
     assert all(len(ends) == 2 and ends[0] == ends[1] > 0 for ends in both.values())
 
 
-def test_settings_reach_the_server_and_refusals_come_back_in_words(server: Server, tmp_path: Path) -> None:
+def test_settings_reach_the_server(server: Server, tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(
         f"""
@@ -171,20 +171,12 @@ def test_settings_reach_the_server_and_refusals_come_back_in_words(server: Serve
         duration = "2s"
         omit = "1s"
         interval = "200ms"
-        [[sweep]]
-        name = "refused"
-        paths = [{{ from = "far", to = "near" }}]
-        congestion = "nonesuch"
-        duration = "600ms"
-        interval = "200ms"
         """,
         encoding="utf-8",
     )
-    flowsweep("run", plan, "--archive", tmp_path / "archive", expect=1)
-    settings, refused = summary(tmp_path / "archive")
+    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    (settings,) = summary(tmp_path / "archive")
     assert settings["status"] == "ok"
-    assert refused["status"] == "failed"
-    assert "it could not set the congestion control (iperf3's error 134)" in refused["error"]
     started = server.tests()[0]["start"]
     asked = started["test_start"]
     names = ("num_streams", "blksize", "omit", "duration", "reverse")
