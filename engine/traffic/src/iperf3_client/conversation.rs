@@ -309,7 +309,8 @@ impl Deadline {
     }
 }
 
-fn is_pause(error: &io::Error) -> bool {
+/// Nothing has come so far.
+pub fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 

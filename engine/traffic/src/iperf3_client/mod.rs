@@ -13,6 +13,8 @@ mod side;
 mod tcp;
 mod trouble;
 mod udp;
+mod udp_sink;
+mod udp_source;
 
 use std::sync::atomic::AtomicBool;
 

@@ -13,7 +13,7 @@ pub mod sampler;
 pub mod sequence;
 mod sink;
 pub mod socket;
-mod source;
+pub mod source;
 pub mod stream;
 
 use std::time::Instant;

@@ -278,12 +278,13 @@ fn receive_now(socket: &UdpSocket, bytes: &mut [u8]) -> io::Result<usize> {
 }
 
 /// The kernel has no room: nothing is lost, and the same datagrams may be sent later.
-fn is_refusal(error: &io::Error) -> bool {
+pub fn is_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
         || error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error())
         || error.raw_os_error() == Some(rustix::io::Errno::NOMEM.raw_os_error())
 }
 
-fn now_ns(flows: &UdpFlows) -> u64 {
+/// Nanoseconds of the trial.
+pub fn now_ns(flows: &UdpFlows) -> u64 {
     u64::try_from(nanoseconds(flows.origin().elapsed())).unwrap_or(0)
 }

@@ -1,0 +1,164 @@
+//! Receives the datagrams of an iperf3 server.
+
+use std::time::{Duration, Instant};
+
+use iperf3::{DatagramHeader, replies_to_opening};
+use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
+use wire::{FlowEnd, Strangers, UdpCounts, UdpSettings};
+
+use super::{conversation::is_pause, udp::COUNTER};
+use crate::{
+    defaults::{GRO_BUFFER_BYTES, GRO_BUFFERS, STOP_CHECK},
+    flow::cpu_since,
+    time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
+    udp::{
+        arrivals::Arrivals,
+        histograms,
+        rows::{HistogramRow, Quantity},
+        sequence::{Arrival, Sequence},
+        stream::{Outcome, UdpFlow, UdpFlows},
+    },
+};
+
+/// Receives one stream until the coordinator says that it is over, or it is silent for too long.
+pub fn receive(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings) {
+    let mut batch = if settings.gro {
+        ReceiveBatch::new(GRO_BUFFERS, GRO_BUFFER_BYTES)
+    } else {
+        // One byte more shows which datagrams are too long.
+        ReceiveBatch::new(RECEIVE_BATCH_MAX, settings.length_bytes as usize + 1)
+    };
+    let mut receiver = Receiver::new(flow, settings);
+    let mut running = None;
+    let broken = loop {
+        match batch.receive(&flow.connection.socket) {
+            Ok(buffers) => {
+                receiver.take(buffers);
+                receiver.publish(flows);
+                running = running.or_else(|| Some((sys::thread_cpu().ok(), Instant::now())));
+            }
+            Err(error) if is_pause(&error) => {}
+            Err(error) => break Some(error.to_string()),
+        }
+        if flows.sending_stopped() {
+            break None;
+        }
+        if let Some(silence) = receiver.silent_for(flows.now_ns()) {
+            break Some(format!("silent for {:.1} s", silence.as_secs_f64()));
+        }
+    };
+    let cpu = running.map(|(cpu, began)| cpu_since(cpu, began)).unwrap_or_default();
+    // What a sink waits for once the source has stopped is no time in which it could have received.
+    let at_ns = receiver.last_ns.filter(|_| broken.is_none()).unwrap_or_else(|| flows.now_ns());
+    receiver.leave();
+    let end = if broken.is_some() { FlowEnd::Broken } else { flows.aborted().unwrap_or(FlowEnd::Drained) };
+    flows.end_at(flow, at_ns, end, broken, cpu);
+}
+
+/// What a sink counts of one stream.
+struct Receiver<'a> {
+    flow: &'a UdpFlow,
+    length: usize,
+    silence_ns: i64,
+    sequence: Sequence,
+    arrivals: Arrivals,
+    strangers: Strangers,
+    fresh: u64,
+    last_ns: Option<i64>,
+}
+
+impl<'a> Receiver<'a> {
+    fn new(flow: &'a UdpFlow, settings: &UdpSettings) -> Self {
+        Self {
+            flow,
+            length: settings.length_bytes as usize,
+            silence_ns: microseconds_to_ns(settings.silence_timeout_us),
+            sequence: Sequence::new(),
+            arrivals: Arrivals::new(),
+            strangers: Strangers::default(),
+            fresh: 0,
+            last_ns: None,
+        }
+    }
+
+    fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) {
+        for buffer in buffers {
+            let size = buffer.segment_bytes.unwrap_or(buffer.bytes.len()).max(1);
+            let mut arrived_ns = buffer.arrived_unix_ns;
+            for datagram in buffer.bytes.chunks(size) {
+                self.take_one(datagram, &mut arrived_ns);
+            }
+        }
+    }
+
+    #[inline]
+    fn take_one(&mut self, datagram: &[u8], arrived_ns: &mut Option<i64>) {
+        let header = DatagramHeader::read(COUNTER, datagram).filter(|_| datagram.len() == self.length);
+        let Some((header, number)) = header.and_then(|header| Some((header, header.sequence.checked_sub(1)?))) else {
+            // Late replies to openings come here, too.
+            if !replies_to_opening(datagram) {
+                self.strangers.not_an_engine = self.strangers.not_an_engine.saturating_add(1);
+            }
+            return;
+        };
+        match self.sequence.take(number) {
+            Arrival::New => self.fresh += 1,
+            Arrival::Duplicate | Arrival::TooOld => {}
+            Arrival::Implausible => {
+                self.strangers.not_an_engine = self.strangers.not_an_engine.saturating_add(1);
+                return;
+            }
+        }
+        if let Some(arrived_ns) = arrived_ns.take() {
+            let sent_ns = microseconds_to_ns(header.sent_us);
+            self.arrivals.observe(arrived_ns, sent_ns);
+        }
+    }
+
+    /// Tells the coordinator what has come. Delays are not told: nobody knows what the server's clock counts from.
+    fn publish(&mut self, flows: &UdpFlows) {
+        if self.fresh > 0 {
+            self.last_ns = Some(flows.now_ns());
+        }
+        let mut tally = self.flow.connection.tally();
+        tally.reordered = self.sequence.reordered;
+        tally.duplicates = self.sequence.duplicates;
+        tally.missing = self.sequence.missing();
+        tally.jitter_ns = self.arrivals.jitter_ns();
+        drop(tally);
+        self.arrivals.interval = None;
+        let bytes = usize::try_from(self.fresh).unwrap_or(usize::MAX).saturating_mul(self.length);
+        self.fresh = 0;
+        if bytes > 0 {
+            self.flow.passed(bytes, flows.origin());
+        }
+    }
+
+    fn silent_for(&self, now_ns: i64) -> Option<Duration> {
+        let silent_ns = now_ns - self.last_ns?;
+        (silent_ns > self.silence_ns.max(nanoseconds(STOP_CHECK))).then(|| from_nanoseconds(silent_ns))
+    }
+
+    fn leave(mut self) {
+        self.sequence.finish(None);
+        let flow = self.flow.index;
+        let sequence = &self.sequence;
+        let rows: Vec<HistogramRow> = histograms::rows(flow, Quantity::Spacing, &self.arrivals.spacing, 0)
+            .chain(histograms::rows(flow, Quantity::LossBurst, &sequence.loss_bursts, 0))
+            .chain(histograms::rows(flow, Quantity::ReorderingExtent, &sequence.extents, 0))
+            .collect();
+        let counts = UdpCounts {
+            datagrams: sequence.unique,
+            reordered: sequence.reordered,
+            reordering_extent_max: sequence.extent_max,
+            duplicates: sequence.duplicates,
+            late: sequence.late,
+            loss_bursts: sequence.loss_bursts.len(),
+            loss_burst_max: sequence.loss_burst_max,
+            socket_dropped: sys::socket_drops(&self.flow.connection.socket).ok().map(u64::from),
+            jitter_ns: self.arrivals.jitter_ns(),
+            ..UdpCounts::default()
+        };
+        self.flow.connection.leave(Outcome { counts, histograms: rows, strangers: self.strangers });
+    }
+}
