@@ -295,9 +295,12 @@ class BesideHostile:
 
 
 def beside_hostile(connections: int) -> BesideHostile:
-    """Have a client test twice, the second time while others misbehave."""
+    """Have a client test twice, the second time while others misbehave.
+
+    What those send is a few MB, hence hardly a share of the link: what moves the rate is the server.
+    """
     amount = ["-t", "5", "-O", "1"]
-    with build_pair(rate_bps=50_000_000, delay_ns=2_000_000) as lab, serving(lab) as server:
+    with build_pair(rate_bps=200_000_000, delay_ns=2_000_000) as lab, serving(lab) as server:
         alone = ask(server, Case(), "alone", amount)
         server.ended("alone")
         before, threads, files = server.resident_bytes(), server.threads(), server.files()
