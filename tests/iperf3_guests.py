@@ -301,9 +301,10 @@ def beside_hostile(connections: int) -> BesideHostile:
     """
     amount = ["-t", "5", "-O", "1"]
     with build_pair(rate_bps=200_000_000, delay_ns=2_000_000) as lab, serving(lab) as server:
+        threads, files = server.threads(), server.files()
         alone = ask(server, Case(), "alone", amount)
         server.ended("alone")
-        before, threads, files = server.resident_bytes(), server.threads(), server.files()
+        before = server.resident_bytes()
         (address, *_) = lab.access[SERVER].addresses[CLIENTS]
         script = [sys.executable, "-c", HOSTILE, address.address, str(server.port), str(connections)]
         with ThreadPoolExecutor(1) as pool:

@@ -107,12 +107,12 @@ def test_totals_are_what_the_server_says(
     count = len({row["trial_id"] for row in rows if row["sweep"] == "one-way"}) + 2
     wait_until(lambda: len(server.tests()) == count)
     flows = read_archive(archive).tables().flows.to_pyarrow().to_pylist()
-    for told, group in zip(server.tests(), tests_of(rows), strict=True):
+    for told, group in zip(server.tests(), grouped_by_test(rows), strict=True):
         for row in group:
             assert totals(flows, row) == server_totals(told, sent=row["src"] == "far", test=test)
 
 
-def tests_of(rows: list[dict[str, str]]) -> list[list[dict[str, str]]]:
+def grouped_by_test(rows: list[dict[str, str]]) -> list[list[dict[str, str]]]:
     """The trials of each test of the server's, in their order: two where both directions ran at once."""
     ordered = sorted(rows, key=lambda row: row["started_at"])
     one_way = [[row] for row in ordered if row["sweep"] == "one-way"]
