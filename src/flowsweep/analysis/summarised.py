@@ -2,7 +2,10 @@
 
 from dataclasses import fields
 
+import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
+from ibis.backends import BaseBackend
 
 from flowsweep.analysis.alignment import flow_starts
 from flowsweep.analysis.path import path_facts
@@ -10,8 +13,9 @@ from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.summarising import concluded, summary
 from flowsweep.archive import Tables
 
-ROWS_AT_A_TIME = 5_000_000
+ROWS_AT_A_TIME = 12_000_000
 """Rows of samples that are summed up together. Fewer would take less memory and more planning."""
+_FIRST, _LAST = "first_of_part", "last_of_part"
 _FACTS = tuple(field.name for field in fields(Tables))
 
 
@@ -39,41 +43,50 @@ def summarised(
 def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
     """Sum up the samples of some trials after the other, and keep what was found of all.
 
-    The tables of a part are filled anew for each, the long expressions are compiled once.
+    The long expressions are compiled once, for trials between two variables of the connection.
     """
     connection = tables.trials.get_backend()
     starts = connection.create_table("starts", flow_starts(tables.samples, tables.flows), overwrite=True)
-    facts = {name: getattr(tables, name) for name in _FACTS} | {"starts": starts}
     parts = _parts(tables.trials, starts, rows_at_a_time) or [("", "")]
-
-    def narrow(first: str, last: str) -> dict[str, ir.Table]:
-        within = {name: table.filter(table.trial_id.between(first, last)) for name, table in facts.items()}
-        return {
-            name: connection.create_view(f"{name}_of_part", rows, overwrite=True)
-            for name, rows in within.items()
-        }
-
+    _narrow(connection, *parts[0])
+    facts = {name: getattr(tables, name) for name in _FACTS} | {"starts": starts}
+    views = {
+        name: connection.create_view(
+            f"{name}_of_part",
+            table.filter(table.trial_id.between(_variable(_FIRST), _variable(_LAST))),
+            overwrite=True,
+        )
+        for name, table in facts.items()
+    }
     steps: dict[str, ir.Table] = {}
 
     def keep(name: str, table: ir.Table) -> ir.Table:
-        steps[f"{name}_kept"] = connection.create_view(f"{name}_of_part", table, overwrite=True)
-        return connection.create_table(f"{name}_kept", schema=table.schema(), overwrite=True)
+        connection.create_view(f"{name}_of_part", table, overwrite=True)
+        steps[name] = connection.create_table(f"{name}_kept", schema=table.schema(), overwrite=True)
+        return steps[name]
 
-    views = narrow(*parts[0])
-    part = sampled(Tables(**{name: views[name] for name in _FACTS}), views["starts"], keep)
-    found = {
-        field.name: connection.create_table(
-            f"{field.name}_sampled", schema=getattr(part, field.name).schema(), overwrite=True
-        )
-        for field in fields(Sampled)
-    }
+    found = sampled(Tables(**{name: views[name] for name in _FACTS}), views["starts"], keep)
+    lasting = [getattr(found, field.name) for field in fields(Sampled)]
+    passing = [name for name, step in steps.items() if not any(step is table for table in lasting)]
     for first, last in parts:
-        narrow(first, last)
-        for name, step in steps.items():
-            connection.insert(name, step, overwrite=True)
-        for name in found:
-            connection.insert(f"{name}_sampled", getattr(part, name))
-    return Sampled(**found)
+        _narrow(connection, first, last)
+        # Ibis would look up and write the same statements for each part anew.
+        for name in passing:
+            connection.raw_sql(f'TRUNCATE "{name}_kept"')
+        for name in steps:
+            connection.raw_sql(f'INSERT INTO "{name}_kept" BY NAME FROM "{name}_of_part"')
+    return found
+
+
+def _narrow(connection: BaseBackend, first: str, last: str) -> None:
+    """Choose the trials of the views: from `first` to `last`."""
+    for name, trial_id in ((_FIRST, first), (_LAST, last)):
+        connection.con.execute(f"SET VARIABLE {name} = ?", [trial_id])
+
+
+# Ibis has no types for its decorators of user-defined functions.
+@ibis.udf.scalar.builtin(name="getvariable")  # type: ignore[untyped-decorator]
+def _variable(called: dt.string) -> dt.string: ...
 
 
 def _parts(trials: ir.Table, starts: ir.Table, rows_at_a_time: int) -> list[tuple[str, str]]:
