@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::limits::JSON_DEPTH_MAX;
+use crate::{limits::JSON_DEPTH_MAX, object::Object};
 
 /// Length of the length, in bytes.
 pub const LENGTH_BYTES: usize = 4;
@@ -50,7 +50,7 @@ pub fn encode_frame(message: &impl serde::Serialize) -> Result<Vec<u8>, FrameErr
     Ok([&length.to_be_bytes()[..], &text].concat())
 }
 
-/// Reads the text of a message.
+/// Reads the text of a message, which is an object.
 ///
 /// # Errors
 /// [`FrameError`] if it is nested too deeply, or is not what was expected.
@@ -58,7 +58,7 @@ pub fn parse_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FrameError> {
     if depth(text) > JSON_DEPTH_MAX {
         return Err(FrameError::Depth);
     }
-    Ok(serde_json::from_slice(text)?)
+    Ok(serde_json::from_slice::<Object<T>>(text)?.0)
 }
 
 /// How deep brackets lie in each other, outside of strings.
@@ -83,7 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::limits::PARAMS_BYTES_MAX;
+    use crate::{limits::PARAMS_BYTES_MAX, params::Params, results::Results};
 
     proptest! {
         #[test]
@@ -95,10 +95,10 @@ mod tests {
 
         #[test]
         fn text_that_is_said_is_read(said: String) {
-            let bytes = encode_frame(&said).unwrap();
+            let bytes = encode_frame(&Results { server_output_text: Some(said.clone()), ..Results::default() }).unwrap();
             let (header, text) = bytes.split_first_chunk::<LENGTH_BYTES>().unwrap();
             prop_assert_eq!(frame_length(*header, usize::MAX).unwrap(), text.len());
-            prop_assert_eq!(parse_json::<String>(text).unwrap(), said);
+            prop_assert_eq!(parse_json::<Results>(text).unwrap().server_output_text, Some(said));
         }
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn brackets_without_end_are_refused_before_they_are_parsed() {
         let deep = "[".repeat(100_000);
         assert!(matches!(parse_json::<serde_json::Value>(deep.as_bytes()), Err(FrameError::Depth)));
-        let in_text = format!("\"{}\\\"{}\"", "[".repeat(100), "{".repeat(100));
-        assert!(parse_json::<String>(in_text.as_bytes()).is_ok());
+        let in_text = format!("{{\"title\":\"{}\\\"{}\"}}", "[".repeat(100), "{".repeat(100));
+        assert!(parse_json::<Params>(in_text.as_bytes()).is_ok());
     }
 }

@@ -10,6 +10,7 @@ mod error_code;
 mod frame;
 pub mod limits;
 mod number;
+mod object;
 mod params;
 mod results;
 mod state;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::number::whole;
+use crate::{number::whole, object::objects};
 
 /// The number of a stream: 1, 3, 4, 5, … in the order in which streams were made; iperf3 leaves 2 out.
 #[must_use]
@@ -35,7 +35,7 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_output_text: Option<String>,
     /// Stream by stream.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "objects")]
     pub streams: Vec<StreamResults>,
 }
 
@@ -107,6 +107,13 @@ mod tests {
         assert!(parse_json::<Results>(br#"{"streams":[{"id":1,"bytes":0.5}]}"#).is_err());
         assert!(parse_json::<Results>(br#"{"streams":[{"id":1,"bytes":1e300}]}"#).is_err());
         assert!(parse_json::<Results>(br#"{"streams":{}}"#).is_err());
+    }
+
+    #[test]
+    fn values_without_their_keys_are_refused() {
+        assert!(parse_json::<Results>(b"[1.5,1,0.5,0,null,null,null,[]]").is_err());
+        assert!(parse_json::<Results>(br#"{"streams":[[1,1000,0,0,0,null,1,null,0,2.5]]}"#).is_err());
+        assert!(parse_json::<Results>(br#"{"streams":[{"id":1,"bytes":1000}]}"#).is_ok());
     }
 
     #[test]
