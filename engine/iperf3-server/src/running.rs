@@ -225,6 +225,7 @@ impl<'a> Running<'a> {
         if !self.omits || self.counted_from != self.begin || now < self.begin + self.terms().omit {
             return;
         }
+        self.together.count();
         self.end_interval(now);
         for (mark, stream) in self.marks.iter_mut().zip(&self.streams) {
             *mark = Mark { count: stream.tally.count(), retransmits: retransmits(stream.tcp()) };

@@ -36,6 +36,7 @@ pub struct Together {
     pub budget: Budget,
     /// What is sent.
     pub payload: Arc<[u8]>,
+    counts: AtomicBool,
     sources_stop: AtomicBool,
     sinks_stop: AtomicBool,
 }
@@ -59,11 +60,22 @@ impl Together {
     pub fn new(terms: Terms, payload: Arc<[u8]>) -> Self {
         Self {
             budget: Budget::of(&terms),
+            counts: AtomicBool::new(terms.omit.is_zero()),
             terms,
             payload,
             sources_stop: AtomicBool::new(false),
             sinks_stop: AtomicBool::new(false),
         }
+    }
+
+    /// Whether what flows counts: the beginning that is left out is over.
+    pub fn counts(&self) -> bool {
+        self.counts.load(Ordering::Relaxed)
+    }
+
+    /// From now on it counts.
+    pub fn count(&self) {
+        self.counts.store(true, Ordering::Relaxed);
     }
 
     /// Whether streams of a kind are to end.

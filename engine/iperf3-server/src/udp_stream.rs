@@ -39,6 +39,7 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
     let mut batch = ReceiveBatch::new((READ_BYTES / room).clamp(1, RECEIVE_BATCH_MAX), room);
     let mut sink = Sink::new(together.terms.counter);
     let mut stopped: Option<Instant> = None;
+    let mut counts = together.counts();
     if socket.set_read_timeout(Some(SINK_QUIET)).is_err() {
         return;
     }
@@ -46,6 +47,9 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
         let stops = together.stops(false);
         match batch.receive(socket) {
             Ok(received) => {
+                if !counts && together.counts() {
+                    (counts, sink.jitter_ns) = (true, 0.0);
+                }
                 for datagram in received {
                     if let Some(reply) = opens_stream(datagram.bytes) {
                         let _ = socket.send(&reply);
@@ -80,7 +84,7 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
         return;
     }
     while !together.stops(true) {
-        let wanted = pace.as_mut().map_or(1, |pace| pace.due(now_ns(), SENT_AT_ONCE));
+        let wanted = pace.as_mut().map_or(1, |pace| due(pace, now_ns(), count.packets, terms.burst));
         if let (0, Some(pace)) = (wanted, &pace) {
             thread::sleep(Duration::from_nanos(pace.due_ns().saturating_sub(now_ns())).min(STOP_CHECK));
             continue;
@@ -105,6 +109,17 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
             pace.sent(usize::try_from(count.packets - before).unwrap_or(0));
         }
         tally.set(count);
+    }
+}
+
+/// How many to send now: so many as are due, or, once the first one of a burst is, what is left of it.
+fn due(pace: &mut Pace, now_ns: u64, sent: u64, burst: u64) -> usize {
+    if burst == 1 {
+        return pace.due(now_ns, SENT_AT_ONCE);
+    }
+    match sent % burst {
+        0 if pace.due(now_ns, 1) == 0 => 0,
+        begun => usize::try_from(burst - begun).map_or(SENT_AT_ONCE, |left| left.min(SENT_AT_ONCE)),
     }
 }
 
@@ -212,6 +227,30 @@ mod tests {
             sink.take(&datagram(Counter::Narrow, sequence, sequence * 1000), arrived_ns);
         }
         assert_eq!(sink.count().jitter_ns, 35_156);
+    }
+
+    #[test]
+    fn datagrams_of_a_burst_follow_each_other_and_the_rate_is_kept() {
+        for burst in [2, 10, 64, 100] {
+            let mut pace = Pace::new(1000, Some(8_000_000), None, SENT_AT_ONCE).unwrap();
+            let mut begins_ms = Vec::new();
+            let mut sent = 0;
+            for now_ms in 0..1000 {
+                loop {
+                    let wanted = due(&mut pace, now_ms * 1_000_000, sent, burst);
+                    if wanted == 0 {
+                        break;
+                    }
+                    if sent % burst == 0 {
+                        begins_ms.push(now_ms);
+                    }
+                    pace.sent(wanted);
+                    sent += wanted as u64;
+                }
+                assert_eq!(sent % burst, 0, "a burst of {burst} is whole");
+            }
+            assert!(begins_ms.windows(2).all(|pair| pair[1] - pair[0] == burst), "1000 a second: {begins_ms:?}");
+        }
     }
 
     proptest! {

@@ -19,6 +19,8 @@ pub const WRITE_BYTES_MAX: u32 = 1 << 20;
 pub const WINDOW_BYTES_MAX: u32 = 512 << 20;
 /// Largest segment size that may be asked for, in bytes.
 pub const MSS_BYTES_MAX: u32 = 32_767;
+/// Most writes that may follow each other at once under a rate.
+pub const BURST_MAX: u32 = 1000;
 /// Largest and smallest payload of a datagram, in bytes.
 pub const DATAGRAM_BYTES_MAX: u32 = 65_507;
 /// See [`DATAGRAM_BYTES_MAX`].

@@ -6,8 +6,8 @@ use thiserror::Error;
 use crate::{
     error_code::ErrorCode,
     limits::{
-        DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, DURATION_S_MAX, MSS_BYTES_MAX, OMIT_S_MAX, STREAMS_MAX, TEXT_CHARS_MAX,
-        WINDOW_BYTES_MAX, WRITE_BYTES_MAX,
+        BURST_MAX, DATAGRAM_BYTES_MAX, DATAGRAM_BYTES_MIN, DURATION_S_MAX, MSS_BYTES_MAX, OMIT_S_MAX, STREAMS_MAX,
+        TEXT_CHARS_MAX, WINDOW_BYTES_MAX, WRITE_BYTES_MAX,
     },
     number::{count, switch},
 };
@@ -172,6 +172,7 @@ impl Params {
             ("window", self.window, ErrorCode::BUFFER_SIZE, 0, WINDOW_BYTES_MAX),
             ("MSS", self.mss, ErrorCode::MSS, 0, MSS_BYTES_MAX),
             ("TOS", self.tos, ErrorCode(21), 0, 255),
+            ("burst", self.burst, ErrorCode(15), 0, BURST_MAX),
         ];
         for (key, value, code, least, most) in bounds {
             if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
@@ -242,6 +243,7 @@ mod tests {
         assert_eq!(refused(Params { parallel: Some(0), ..tcp.clone() }), "parallel");
         assert_eq!(refused(Params { len: Some(1 << 21), ..tcp.clone() }), "len");
         assert_eq!(refused(Params { len: Some(8), udp: true, tcp: false, ..tcp.clone() }), "len");
+        assert_eq!(refused(Params { burst: Some(1001), ..tcp.clone() }), "burst");
         assert_eq!(refused(Params { title: Some("x".repeat(5000)), ..tcp.clone() }), "title");
         assert_eq!(refused(Params { udp: true, ..tcp.clone() }), "tcp/udp");
         assert_eq!(refused(Params { reverse: true, bidirectional: true, ..tcp.clone() }), "reverse");
@@ -258,6 +260,11 @@ mod tests {
         let params = Params { udp: true, reverse: true, udp_counters_64bit: true, ..Params::default() };
         let text = serde_json::to_string(&params).unwrap();
         assert!(text.contains(r#""reverse":true"#) && text.contains(r#""udp_counters_64bit":1"#), "{text}");
+    }
+
+    #[test]
+    fn values_without_their_keys_are_refused() {
+        assert!(parse_json::<Params>(b"[true,false,false,0,1,0,0]").is_err());
     }
 
     #[test]

@@ -90,6 +90,28 @@ fn datagrams_are_counted_once_and_in_any_order() {
 }
 
 #[test]
+fn jitter_of_the_beginning_that_is_left_out_does_not_count() {
+    let server = Server::start(Config::default());
+    let guest = Guest::ask(&server, 1, &udp(json!({ "omit": 1 })));
+    assert_eq!(guest.state(), Some(State::CreateStreams));
+    let stream = open(&server);
+    guest.expect_running();
+    let send = |sent_us, sequence| {
+        let mut bytes = numbered(sequence);
+        DatagramHeader { sent_us, sequence }.write(Counter::Wide, &mut bytes);
+        stream.send(&bytes).unwrap();
+    };
+    // As if they had been an hour on their way, and the next ones had not.
+    send(3_600_000_000, 1);
+    send(1, 2);
+    server.wait_for("interval", 1);
+    send(1, 3);
+    let results = guest.end(&[100]);
+    let jitter_s = results.streams[0].jitter;
+    assert!(jitter_s < 10.0, "an hour's share is 225 s: {jitter_s}");
+}
+
+#[test]
 fn tests_of_one_address_have_their_streams_opened_one_after_the_other() {
     let server = Server::start(Config::default());
     let first = Guest::ask(&server, 1, &udp(json!({ "parallel": 2 })));
