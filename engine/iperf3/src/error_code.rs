@@ -100,7 +100,7 @@ impl ErrorCode {
             134 => "it could not set the congestion control",
             140 => "it could not set the pacing rate",
             141 => "the size of a socket buffer is not what was asked for (net.core.rmem_max, wmem_max)",
-            142 => "it refused user name or password",
+            142 => "user name or password are wrong",
             144 => "no data reached it for too long",
             145 => "it could not forbid fragments",
             160 => "the test lasted longer than it allows",
@@ -130,6 +130,8 @@ impl fmt::Display for ErrorCode {
 impl ServerError {
     /// Length behind the state, in bytes.
     pub const BYTES: usize = 8;
+    /// What some versions say less of where they refuse a user: the code alone.
+    pub const CODE_BYTES: usize = 4;
 
     /// Reads what follows the state.
     #[must_use]

@@ -70,13 +70,7 @@ impl Conversation {
             let patience = busy_timeout.saturating_sub(began.elapsed()).max(IPERF3_TIMEOUT);
             match Self::enter(server, cookie, patience, halt)? {
                 Entry::Open(mut conversation) => {
-                    conversation.send_params(&params()?)?;
-                    conversation.expect(
-                        State::CreateStreams,
-                        "its word that streams may come",
-                        IPERF3_TIMEOUT,
-                        halt,
-                    )?;
+                    conversation.ask(&params()?, halt)?;
                     return Ok(conversation);
                 }
                 Entry::Refused(source) if began.elapsed() > IPERF3_REFUSED_FOR => {
@@ -206,7 +200,15 @@ impl Conversation {
     }
 
     /// Tells our results, hears the server's, and says good-bye.
-    pub fn exchange(mut self, ours: &Results, halt: &Halt<'_>) -> Result<Results, TrialError> {
+    ///
+    /// # Arguments
+    /// `congestion`: what the server was to send with.
+    pub fn exchange(
+        mut self,
+        ours: &Results,
+        congestion: Option<&str>,
+        halt: &Halt<'_>,
+    ) -> Result<Results, TrialError> {
         self.phase = Phase::Report;
         let awaited = "its results";
         let frame = encode_frame(ours).map_err(|error| self.trouble(error.into()))?;
@@ -222,16 +224,32 @@ impl Conversation {
             text.resize(length.min(begin + CHUNK_BYTES), 0);
             self.read_whole(&mut text[begin..], awaited, deadline, halt)?;
         }
-        let theirs = parse_json(&text).map_err(|error| self.trouble(error.into()))?;
+        let theirs: Results = parse_json(&text).map_err(|error| self.trouble(error.into()))?;
         self.expect(State::DisplayResults, "its last word", IPERF3_TIMEOUT, halt)?;
         // Nothing depends on whether it hears this.
         let _ = self.stream.write_all(&[State::IperfDone.byte()]);
-        Ok(theirs)
+        match (congestion, &theirs.congestion_used) {
+            (Some(asked), Some(used)) if asked != used => {
+                Err(self.trouble(Trouble::Congestion { asked: asked.into(), used: used.clone() }))
+            }
+            _ => Ok(theirs),
+        }
     }
 
     /// Ends the test before its time. A server that is gone need not hear of it.
     pub fn break_off(mut self) {
         let _ = self.stream.write_all(&[State::ClientTerminate.byte()]);
+    }
+
+    fn ask(&mut self, params: &Params, halt: &Halt<'_>) -> Result<(), TrialError> {
+        self.send_params(params)?;
+        let answer = self.expect(State::CreateStreams, "its word that streams may come", IPERF3_TIMEOUT, halt);
+        match answer {
+            Err(TrialError::Iperf3 { trouble, .. }) if matches!(*trouble, Trouble::Lost { .. }) => {
+                Err(self.trouble(Trouble::Declined { login: params.authtoken.is_some() }))
+            }
+            other => other,
+        }
     }
 
     fn send_params(&mut self, params: &Params) -> Result<(), TrialError> {
@@ -250,7 +268,11 @@ impl Conversation {
         match State::try_from(byte) {
             Ok(State::ServerError) => {
                 let mut words = [0; ServerError::BYTES];
-                self.read_whole(&mut words, "its reason", Deadline::after(IPERF3_TIMEOUT), &Halt::default())?;
+                let (code, errno) = words.split_at_mut(ServerError::CODE_BYTES);
+                let deadline = Deadline::after(IPERF3_TIMEOUT);
+                self.read_whole(code, "its reason", deadline, &Halt::default())?;
+                // Of a user who is refused 3.12 says no more than that.
+                let _ = self.read_whole(errno, "its reason", deadline, &Halt::default());
                 Err(self.trouble(Trouble::Refused(ServerError::decode(words))))
             }
             Ok(State::ServerTerminate) => Err(self.trouble(Trouble::Terminated)),

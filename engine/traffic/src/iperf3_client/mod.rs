@@ -115,6 +115,8 @@ impl<'a, K: Kind> Trial<'a, K> {
         let server = Self::server(first)?;
         let cookie = cookie(first);
         let with_login = || self.with_login(&params);
+        // A login that cannot be made is no reason to disturb a server: 3.12 breaks off altogether if nobody follows it up.
+        with_login()?;
         let busy = std::time::Duration::from_micros(self.iperf3.busy_timeout_us);
         let mut conversation = Conversation::open(&server, &cookie, with_login, busy, &self.halt)?;
         match self.open(&server, &cookie, &mut conversation) {
@@ -215,7 +217,10 @@ impl<'a, K: Kind> Trial<'a, K> {
         if incomplete.is_none() {
             let seen: Vec<Seen> =
                 self.tasks.iter().zip(&sides).flat_map(|(task, side)| K::seen(side, task.settings)).collect();
-            match conversation.exchange(&outcome::ours(&seen, congestion, counted), &self.halt) {
+            let ours = outcome::ours(&seen, congestion, counted);
+            let server_sends = self.tasks.iter().any(|task| task.role == Role::Sink);
+            let asked = request::Ask::congestion(first.settings).filter(|_| server_sends);
+            match conversation.exchange(&ours, asked, &self.halt) {
                 Ok(theirs) => results = Some(theirs),
                 Err(error) => incomplete = Some(error),
             }

@@ -20,6 +20,8 @@ pub trait Ask {
     fn times_us(&self) -> (u64, u64);
     /// Streams in each direction.
     fn flows(&self) -> u32;
+    /// Congestion control of whoever sends.
+    fn congestion(&self) -> Option<&str>;
 }
 
 /// The parameters of a test in these directions, one or two; `omit_s` lies inside the duration, where iperf3 adds it.
@@ -74,6 +76,10 @@ impl Ask for TcpSettings {
     fn flows(&self) -> u32 {
         self.flows
     }
+
+    fn congestion(&self) -> Option<&str> {
+        self.congestion.as_deref()
+    }
 }
 
 impl Ask for UdpSettings {
@@ -96,6 +102,10 @@ impl Ask for UdpSettings {
 
     fn flows(&self) -> u32 {
         self.flows
+    }
+
+    fn congestion(&self) -> Option<&str> {
+        None
     }
 }
 

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     Task, TrialError,
-    defaults::ACKNOWLEDGED_CHECK,
+    defaults::{ACKNOWLEDGED_CHECK, IPERF3_SETTLE},
     flow::{Flow, Flows, cpu_since},
     samples::Delivery,
     tcp::{
@@ -84,7 +84,7 @@ impl Kind for Tcp {
             omit: Duration::from_secs(server.omit_s.into()),
             first_bytes: Duration::from_micros(settings.connect_timeout_us),
             drain: Duration::from_micros(settings.drain_timeout_us),
-            settle: Duration::ZERO,
+            settle: IPERF3_SETTLE,
             linger: Duration::ZERO,
         }
     }

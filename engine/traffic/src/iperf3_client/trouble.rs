@@ -14,6 +14,23 @@ pub enum Trouble {
     /// It says what is wrong.
     #[error("it refused: {0}")]
     Refused(ServerError),
+    /// It hung up on the parameters: newer versions do so in place of saying that they refuse a user.
+    #[error(
+        "it hung up on what it was asked for, and did not say why; newer servers do so where {}",
+        if *.login { "user, password, key or clock are not right" } else { "they want to know who asks" }
+    )]
+    Declined {
+        /// Whether it was told who asks.
+        login: bool,
+    },
+    /// It sends with another congestion control, and says so only in its results.
+    #[error("it sent with the congestion control {used}, {asked} was asked for; that one is not to be had there")]
+    Congestion {
+        /// What it was asked for.
+        asked: String,
+        /// What it has used.
+        used: String,
+    },
     /// It ended the test before its time.
     #[error("it ended the test before its time")]
     Terminated,
@@ -53,6 +70,8 @@ impl Trouble {
         match self {
             Self::Busy(_) => "iperf3_busy",
             Self::Refused(_) => "iperf3_refused",
+            Self::Declined { .. } => "iperf3_declined",
+            Self::Congestion { .. } => "iperf3_congestion",
             Self::Terminated => "iperf3_terminated",
             Self::Silent { .. } => "iperf3_silent",
             Self::Lost { .. } => "iperf3_lost",

@@ -54,6 +54,29 @@ fn a_parameter_that_is_refused_is_told_in_words() {
 }
 
 #[test]
+fn a_user_who_is_refused_is_told_so_by_old_servers_and_new_ones() {
+    let old = Server::new(|_, mut control| {
+        say(&mut control, State::ParamExchange);
+        take_frame(&mut control);
+        say(&mut control, State::ServerError);
+        control.write_all(&ErrorCode::AUTHENTICATION.0.to_be_bytes()).unwrap();
+        true
+    });
+    let failed = End::begin(old.prepare(Role::Source, settings(1), iperf3())).failed();
+    assert_eq!(failed.kind, "iperf3_refused");
+    let words = "it refused: user name or password are wrong (iperf3's error 142)";
+    assert!(failed.message.ends_with(words), "{}", failed.message);
+    let new = Server::new(|_, mut control| {
+        say(&mut control, State::ParamExchange);
+        take_frame(&mut control);
+        true
+    });
+    let failed = End::begin(new.prepare(Role::Source, settings(1), iperf3())).failed();
+    assert_eq!(failed.kind, "iperf3_declined");
+    assert!(failed.message.ends_with("newer servers do so where they want to know who asks"), "{}", failed.message);
+}
+
+#[test]
 fn a_server_that_vanishes_while_data_flows_ends_the_trial() {
     let server = Server::new(|_, mut control| {
         let streams = accept_stream(&mut control);
