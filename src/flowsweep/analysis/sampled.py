@@ -49,10 +49,13 @@ def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = lambda 
     starts = flow_starts(samples, tables.flows) if starts is None else starts
     begun = keep("begun", begun_in_bins(samples, trials, starts))
     resampled = keep("bins", binned(samples, trials, starts, begun))
+    goodputs = keep("goodputs", trial_goodputs(intervals(resampled, trials), trials))
+    read = keep("read", read_totals(begun.select("trial_id", "flow", bytes="sampled_bytes"), resampled))
+    # What goes before is needed no more, and may take much memory.
     runs = keep("runs", quiet_runs(samples))
     return Sampled(
-        goodputs=keep("goodputs", trial_goodputs(intervals(resampled, trials), trials)),
-        read=keep("read", read_totals(begun.select("trial_id", "flow", bytes="sampled_bytes"), resampled)),
+        goodputs=goodputs,
+        read=read,
         flows=keep("totals", flow_totals(samples, trials, starts, runs)),
         rtts=keep("rtts", rtt_medians(samples, trials, starts)),
         datagrams=keep("datagram_facts", datagram_facts(tables)),

@@ -6,6 +6,7 @@ import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 from ibis.backends import BaseBackend
+from ibis.expr.operations import DatabaseTable
 
 from flowsweep.analysis.alignment import flow_starts
 from flowsweep.analysis.path import path_facts
@@ -13,7 +14,7 @@ from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.summarising import concluded, summary
 from flowsweep.archive import Tables
 
-ROWS_AT_A_TIME = 12_000_000
+ROWS_AT_A_TIME = 20_000_000
 """Rows of samples that are summed up together. Fewer would take less memory and more planning."""
 _FIRST, _LAST = "first_of_part", "last_of_part"
 _FACTS = tuple(field.name for field in fields(Tables))
@@ -58,23 +59,25 @@ def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
         )
         for name, table in facts.items()
     }
-    steps: dict[str, ir.Table] = {}
+    steps: list[str] = []
+    needed_until: dict[str, str] = {}
+    """Of each step that others start from, the last of them."""
 
     def keep(name: str, table: ir.Table) -> ir.Table:
         connection.create_view(f"{name}_of_part", table, overwrite=True)
-        steps[name] = connection.create_table(f"{name}_kept", schema=table.schema(), overwrite=True)
-        return steps[name]
+        sources = {source.name for source in table.op().find(DatabaseTable)}
+        needed_until.update({step: name for step in steps if f"{step}_kept" in sources})
+        steps.append(name)
+        return connection.create_table(f"{name}_kept", schema=table.schema(), overwrite=True)
 
     found = sampled(Tables(**{name: views[name] for name in _FACTS}), views["starts"], keep)
-    lasting = [getattr(found, field.name) for field in fields(Sampled)]
-    passing = [name for name, step in steps.items() if not any(step is table for table in lasting)]
     for first, last in parts:
         _narrow(connection, first, last)
         # Ibis would look up and write the same statements for each part anew.
-        for name in passing:
-            connection.raw_sql(f'TRUNCATE "{name}_kept"')
         for name in steps:
             connection.raw_sql(f'INSERT INTO "{name}_kept" BY NAME FROM "{name}_of_part"')
+            for over in (step for step, end in needed_until.items() if end == name):
+                connection.raw_sql(f'TRUNCATE "{over}_kept"')
     return found
 
 
