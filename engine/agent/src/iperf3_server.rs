@@ -11,7 +11,7 @@ use std::{
 
 use clap::Args;
 use iperf3::auth::{Authenticator, Padding, PrivateKey, SKEW_S_DEFAULT, Users};
-use iperf3_server::{Admission, Config, Door, Limits, Log, Network, defaults};
+use iperf3_server::{Admission, Config, Deadlines, Door, Limits, Log, Network, defaults};
 
 /// What the server may be told.
 #[derive(Args)]
@@ -115,6 +115,7 @@ impl Arguments {
             no_data_timeout: Duration::from_secs(self.no_data_timeout),
             interval: Duration::from_secs_f64(self.interval),
             json_output: self.json,
+            deadlines: Deadlines::default(),
         })
     }
 

@@ -2,7 +2,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use iperf3::{ErrorCode, Params, Refusal, auth::Authenticator};
 
-use crate::{Admission, Network, defaults};
+use crate::{Admission, Deadlines, Network, defaults};
 
 /// What a server is told when it starts.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Config {
     pub limits: Limits,
     /// Without a byte of data from a client that is to send.
     pub no_data_timeout: Duration,
+    /// How long it waits for everything else.
+    pub deadlines: Deadlines,
     /// Between two rows of the log.
     pub interval: Duration,
     /// Who may test; nothing: everybody.
@@ -46,6 +48,7 @@ impl Default for Config {
             admission: Admission { tests_max: defaults::TESTS_MAX, queue_max: defaults::QUEUE_MAX },
             limits: Limits::default(),
             no_data_timeout: defaults::NO_DATA_TIMEOUT,
+            deadlines: Deadlines::default(),
             interval: defaults::INTERVAL,
             authenticator: None,
             json_output: false,

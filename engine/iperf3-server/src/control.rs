@@ -15,12 +15,13 @@ use serde::{Serialize, de::DeserializeOwned};
 use socket2::{SockRef, TcpKeepalive};
 use thiserror::Error;
 
-use crate::defaults::{
-    KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_PROBES, LEAVING_TIMEOUT, STOP_CHECK, WRITE_TIMEOUT,
+use crate::{
+    deadlines::Deadlines,
+    defaults::{KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_PROBES, STOP_CHECK},
 };
 
 /// The connection over which a test is led.
-pub struct Control(TcpStream);
+pub struct Control(TcpStream, Deadlines);
 
 /// Has the kernel end a connection whose peer does not answer for seconds.
 ///
@@ -59,12 +60,12 @@ impl Control {
     ///
     /// # Errors
     /// If its settings cannot be changed.
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
+    pub fn new(stream: TcpStream, deadlines: Deadlines) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        stream.set_write_timeout(Some(deadlines.write))?;
         notice_vanishing(&stream)?;
-        Ok(Self(stream))
+        Ok(Self(stream, deadlines))
     }
 
     /// Moves the test on.
@@ -126,9 +127,9 @@ impl Control {
     /// Ends the conversation so that the client can still read what was said last.
     pub fn close(self) {
         let _ = self.0.shutdown(Shutdown::Write);
-        let deadline = Instant::now() + LEAVING_TIMEOUT;
+        let deadline = Instant::now() + self.1.leaving;
         let mut rest = [0; 4096];
-        let _ = self.0.set_read_timeout(Some(STOP_CHECK));
+        let _ = self.0.set_read_timeout(Some(STOP_CHECK.min(self.1.leaving)));
         while Instant::now() < deadline {
             match (&self.0).read(&mut rest) {
                 Ok(0) => return,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     control::{Control, ControlError},
-    defaults::{CLIENT_RESULTS_BYTES_MAX, DONE_TIMEOUT, RESULTS_TIMEOUT},
+    defaults::CLIENT_RESULTS_BYTES_MAX,
     gather, results,
     running::Running,
     shared::Shared,
@@ -75,7 +75,7 @@ pub fn converse(guest: Guest, shared: &Shared) {
     let Guest { number, stream, cookie, params, peer } = guest;
     // Whatever the log says is no reason to end a test.
     let _ = shared.log.write("test_begins", described(number, peer, &params));
-    let Ok(control) = Control::new(stream) else { return };
+    let Ok(control) = Control::new(stream, shared.config.deadlines) else { return };
     let mut seen = Value::Null;
     let ended = test(number, (cookie, peer), &params, &control, shared, &mut seen);
     let (status, error) = match &ended {
@@ -116,11 +116,11 @@ fn test(
     running.stop_sources();
     *seen = running.totals(None);
     ended?;
-    let told = exchange(&mut running, params, control)?;
+    let told = exchange(&mut running, params, control, shared)?;
     *seen = running.totals(Some(&told));
     control.say(State::DisplayResults)?;
     // A client that is content with its results and leaves without a word is no failure.
-    let _ = control.next_state(DONE_TIMEOUT);
+    let _ = control.next_state(shared.config.deadlines.done);
     Ok(())
 }
 
@@ -141,12 +141,17 @@ fn begin(terms: &Terms, sockets: Vec<Socket>, shared: &Shared) -> Result<(Vec<St
 }
 
 /// Tells the client what was seen here, and is told what was seen there.
-fn exchange(running: &mut Running<'_>, params: &Params, control: &Control) -> Result<Results, Failure> {
+fn exchange(
+    running: &mut Running<'_>,
+    params: &Params,
+    control: &Control,
+    shared: &Shared,
+) -> Result<Results, Failure> {
     if !running.counts_to_the_last() {
         running.stop_sinks();
     }
     control.say(State::ExchangeResults)?;
-    let told: Results = match control.receive(CLIENT_RESULTS_BYTES_MAX, RESULTS_TIMEOUT) {
+    let told: Results = match control.receive(CLIENT_RESULTS_BYTES_MAX, shared.config.deadlines.results) {
         Err(ControlError::Frame(_)) => return Err(Failure::Refused(ErrorCode::RESULTS, 0)),
         told => told?,
     };

@@ -10,16 +10,15 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread::{self, JoinHandle},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant},
 };
 
-use iperf3::{Cookie, ErrorCode, Params, State, auth::RANDOM_BYTES};
+use iperf3::{Cookie, ErrorCode, Params, State};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     io::Errno,
-    rand::{GetRandomFlags, getrandom},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 
@@ -33,6 +32,7 @@ use crate::{
     newcomer::{Newcomer, Progress},
     openings::Openings,
     shared::{Arrived, Shared},
+    vetting::{Verdict, Vetting},
 };
 
 /// How long the door looks away when nothing is due.
@@ -56,6 +56,7 @@ pub struct Door {
     openings: Openings,
     shared: Arc<Shared>,
     newcomers: VecDeque<Newcomer>,
+    vetting: Option<Vetting>,
     waiting: VecDeque<Guest>,
     running: HashMap<u64, JoinHandle<()>>,
     ended: (Sender<u64>, Receiver<u64>),
@@ -74,15 +75,19 @@ impl Door {
         let failed = |source| DoorError { address, source };
         let (listener, openings) = listen_on_one_port(address).map_err(failed)?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
+        let bell = Arc::new(bell);
+        let vet = |authenticator| Vetting::begin(authenticator, Arc::clone(&bell));
+        let vetting = config.authenticator.clone().map(vet).transpose().map_err(failed)?;
         Ok(Self {
             listener,
             openings,
             shared: Arc::new(Shared::new(config, log)),
             newcomers: VecDeque::new(),
+            vetting,
             waiting: VecDeque::new(),
             running: HashMap::new(),
             ended: channel(),
-            bell: Arc::new(bell),
+            bell,
             accepted: 0,
             begun: 0,
         })
@@ -112,6 +117,7 @@ impl Door {
             }
             self.look_at_waiting(&ready.waiting);
             self.look_at_newcomers();
+            self.vet_newcomers();
             self.admit_waiting();
         }
     }
@@ -155,7 +161,9 @@ impl Door {
     fn welcome(&mut self, stream: TcpStream, peer: IpAddr) {
         self.accepted += 1;
         let now = Instant::now();
-        let Ok(mut newcomer) = Newcomer::new(stream, peer, self.accepted, now) else { return };
+        let Ok(mut newcomer) = Newcomer::new(stream, peer, self.accepted, self.shared.config.deadlines, now) else {
+            return;
+        };
         if !self.shared.config.limits.admits(peer) {
             self.note_refusal(peer, "its network may not test here");
             newcomer.deny(now);
@@ -170,8 +178,50 @@ impl Door {
         let now = Instant::now();
         for newcomer in std::mem::take(&mut self.newcomers) {
             let kept = if newcomer.ready { self.advance(newcomer, now) } else { Some(newcomer) };
-            self.newcomers.extend(kept.filter(|newcomer| now < newcomer.deadline));
+            self.newcomers.extend(kept.and_then(|newcomer| self.in_time(newcomer, now)));
         }
+    }
+
+    /// A newcomer that may still be here. One that has done its part is told that nobody came to its token.
+    fn in_time(&self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
+        if now < newcomer.deadline {
+            return Some(newcomer);
+        }
+        newcomer.request()?;
+        self.note_refusal(newcomer.peer, "there was no time to look at its token");
+        newcomer.refuse(ErrorCode::AUTHENTICATION, now);
+        Some(newcomer)
+    }
+
+    /// Hears who newcomers are, and has the next one looked at.
+    fn vet_newcomers(&mut self) {
+        let now = Instant::now();
+        while let Some((order, verdict)) = self.vetting.as_mut().and_then(Vetting::answer) {
+            // It may have left, or have waited for too long.
+            let known = |newcomer: &Newcomer| newcomer.order == order && newcomer.request().is_some();
+            let Some(newcomer) = self.newcomers.iter().position(known).and_then(|at| self.newcomers.remove(at)) else {
+                continue;
+            };
+            let kept = self.vetted(newcomer, verdict, now);
+            self.newcomers.extend(kept);
+        }
+        let Some(vetting) = &mut self.vetting else { return };
+        let requests = || self.newcomers.iter().filter_map(|newcomer| Some((newcomer, newcomer.request()?)));
+        let waiting: Vec<_> = requests().map(|(newcomer, _)| (newcomer.order, newcomer.peer)).collect();
+        vetting.ask(&waiting, |order| {
+            let (_, request) = requests().find(|(newcomer, _)| newcomer.order == order)?;
+            Some((request.params.authtoken.clone(), request.came_at_s))
+        });
+    }
+
+    /// What becomes of a newcomer whose token was looked at: nothing, if it is none any more.
+    fn vetted(&mut self, mut newcomer: Newcomer, verdict: Verdict, now: Instant) -> Option<Newcomer> {
+        if let Err(denied) = verdict {
+            self.note_refusal(newcomer.peer, &denied);
+            newcomer.refuse(ErrorCode::AUTHENTICATION, now);
+            return Some(newcomer);
+        }
+        self.give_place(newcomer, now)
     }
 
     /// What becomes of a newcomer that has said something: nothing, if it is none any more.
@@ -209,38 +259,31 @@ impl Door {
             newcomer.refuse(refusal.code, now);
             return Some(newcomer);
         }
-        if let Err(denied) = self.authenticate(&params) {
-            self.note_refusal(newcomer.peer, &denied);
-            newcomer.refuse(ErrorCode::AUTHENTICATION, now);
-            return Some(newcomer);
-        }
+        newcomer.wait_for_verdict(cookie, params, now);
+        if self.vetting.is_some() { Some(newcomer) } else { self.give_place(newcomer, now) }
+    }
+
+    /// Has a newcomer that may test begin, wait or go.
+    fn give_place(&mut self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
         let decision = self.decide();
         if decision == Decision::Deny {
             self.note_refusal(newcomer.peer, "there is no place");
             newcomer.deny(now);
             return Some(newcomer);
         }
+        let peer = newcomer.peer;
+        let (stream, request) = newcomer.admitted()?;
         self.begun += 1;
-        let guest = Guest { number: self.begun, stream: newcomer.stream, cookie, params, peer: newcomer.peer };
+        let guest = Guest { number: self.begun, stream, cookie: request.cookie, params: request.params, peer };
         if decision == Decision::Begin {
             self.begin(guest);
         } else {
             // One that vanishes while it waits must not keep its place; if that cannot be set, its turn shows it.
             let _ = notice_vanishing(&guest.stream);
+            self.note("test_waits", json!({ "test": guest.number, "client": peer.to_string() }));
             self.waiting.push_back(guest);
         }
         None
-    }
-
-    /// Before anybody waits: a token is good for seconds.
-    fn authenticate(&self, params: &Params) -> Result<(), String> {
-        let Some(authenticator) = &self.shared.config.authenticator else { return Ok(()) };
-        let mut random = [0; RANDOM_BYTES];
-        getrandom(&mut random[..], GetRandomFlags::empty()).map_err(|error| error.to_string())?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now_s = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-        let user = authenticator.check(params.authtoken.as_deref(), now_s, random);
-        user.map(drop).map_err(|denied| denied.to_string())
     }
 
     fn decide(&self) -> Decision {
@@ -250,7 +293,13 @@ impl Door {
     /// A client that waits has nothing to say: whatever comes means that it has given up.
     fn look_at_waiting(&mut self, ready: &[bool]) {
         let mut ready = ready.iter();
-        self.waiting.retain(|_| !ready.next().is_some_and(|said| *said));
+        let (left, waiting): (VecDeque<_>, _) =
+            std::mem::take(&mut self.waiting).into_iter().partition(|_| ready.next().is_some_and(|said| *said));
+        self.waiting = waiting;
+        for guest in left {
+            let error = "the client left while it waited for a place";
+            self.note("test_ends", json!({ "test": guest.number, "status": "client_gone", "error": error }));
+        }
     }
 
     fn admit_waiting(&mut self) {
@@ -297,8 +346,12 @@ impl Door {
     }
 
     fn note_refusal(&self, peer: IpAddr, reason: &str) {
+        self.note("refused", json!({ "client": peer.to_string(), "error": reason }));
+    }
+
+    fn note(&self, event: &str, fields: Value) {
         // Whatever the log says is no reason to end.
-        let _ = self.shared.log.write("refused", json!({ "client": peer.to_string(), "error": reason }));
+        let _ = self.shared.log.write(event, fields);
     }
 }
 

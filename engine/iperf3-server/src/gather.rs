@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, SockRef, Type};
 use crate::{
     control::Control,
     conversation::Failure,
-    defaults::{OPENING_CHECK, STOP_CHECK, STREAMS_TIMEOUT, TURN_TIMEOUT},
+    defaults::{OPENING_CHECK, STOP_CHECK},
     openings,
     shared::{Arrived, Shared},
     stream::Socket,
@@ -52,7 +52,7 @@ pub fn tcp_streams(
 ) -> Result<Vec<Socket>, Failure> {
     let call = shared.calls.call(cookie, count).ok_or(Failure::Refused(ErrorCode(106), 0))?;
     control.say(State::CreateStreams)?;
-    let deadline = Instant::now() + STREAMS_TIMEOUT;
+    let deadline = Instant::now() + shared.config.deadlines.streams;
     let mut arrived: Vec<Arrived> = Vec::new();
     while arrived.len() < count {
         match call.arrivals.recv_timeout(STOP_CHECK) {
@@ -76,7 +76,7 @@ pub fn udp_streams(
     control: &Control,
     shared: &Shared,
 ) -> Result<Vec<Socket>, Failure> {
-    let turn = Instant::now() + TURN_TIMEOUT;
+    let turn = Instant::now() + shared.config.deadlines.turn;
     let opening = loop {
         match shared.set_ups.begin(peer, params, count, STOP_CHECK) {
             Some(opening) => break opening,
@@ -84,7 +84,7 @@ pub fn udp_streams(
         }
     };
     control.say(State::CreateStreams)?;
-    let deadline = Instant::now() + STREAMS_TIMEOUT;
+    let deadline = Instant::now() + shared.config.deadlines.streams;
     let mut sockets: Vec<UdpSocket> = Vec::new();
     while sockets.len() < count {
         match opening.arrivals.recv_timeout(OPENING_CHECK) {

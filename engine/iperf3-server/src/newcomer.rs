@@ -11,7 +11,7 @@ use iperf3::{
     parse_json,
 };
 
-use crate::defaults::{COOKIE_TIMEOUT, LEAVING_TIMEOUT, PARAMS_TIMEOUT};
+use crate::{deadlines::Deadlines, vetting::now_s};
 
 /// A connection whose purpose is not known yet.
 pub struct Newcomer {
@@ -25,6 +25,7 @@ pub struct Newcomer {
     pub deadline: Instant,
     /// Whether it may have said something.
     pub ready: bool,
+    deadlines: Deadlines,
     stage: Stage,
     bytes: Vec<u8>,
 }
@@ -33,7 +34,18 @@ enum Stage {
     Cookie,
     Length(Cookie),
     Params(Cookie, usize),
+    Vetting(Box<Request>),
     Leaving,
+}
+
+/// What a newcomer asks for whose user is not known yet.
+pub struct Request {
+    /// Name of its test.
+    pub cookie: Cookie,
+    /// What it asks for; checked.
+    pub params: Params,
+    /// When it came, by the wall clock, in seconds since 1970.
+    pub came_at_s: i64,
 }
 
 /// What a newcomer has come to.
@@ -56,10 +68,10 @@ impl Newcomer {
     ///
     /// # Errors
     /// If the socket cannot be made one that does not wait.
-    pub fn new(stream: TcpStream, peer: IpAddr, order: u64, now: Instant) -> io::Result<Self> {
+    pub fn new(stream: TcpStream, peer: IpAddr, order: u64, deadlines: Deadlines, now: Instant) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        let deadline = now + COOKIE_TIMEOUT;
-        Ok(Self { stream, peer, order, deadline, ready: true, stage: Stage::Cookie, bytes: Vec::new() })
+        let deadline = now + deadlines.cookie;
+        Ok(Self { stream, peer, order, deadline, ready: true, deadlines, stage: Stage::Cookie, bytes: Vec::new() })
     }
 
     /// Reads what has come: never more than belongs to what is expected, since a stream's data may follow at once.
@@ -71,7 +83,7 @@ impl Newcomer {
                 Err(_) => return Progress::Gone,
             }
             let bytes = std::mem::take(&mut self.bytes);
-            match self.stage {
+            match &self.stage {
                 Stage::Cookie => {
                     return match <[u8; COOKIE_BYTES]>::try_from(&bytes[..]).map(Cookie::parse) {
                         Ok(Ok(cookie)) => Progress::Named(cookie),
@@ -79,6 +91,7 @@ impl Newcomer {
                     };
                 }
                 Stage::Length(cookie) => {
+                    let cookie = *cookie;
                     let length = bytes.first_chunk().map(|header| frame_length(*header, PARAMS_BYTES_MAX));
                     match length {
                         Some(Ok(length)) => self.stage = Stage::Params(cookie, length),
@@ -87,11 +100,12 @@ impl Newcomer {
                 }
                 Stage::Params(cookie, _) => {
                     return match parse_json(&bytes) {
-                        Ok(params) => Progress::Asks(cookie, Box::new(params)),
+                        Ok(params) => Progress::Asks(*cookie, Box::new(params)),
                         Err(_) => Progress::Unreadable,
                     };
                 }
-                Stage::Leaving => {}
+                // `fill` is never content with what they say.
+                Stage::Vetting(_) | Stage::Leaving => return Progress::Waits,
             }
         }
     }
@@ -103,8 +117,32 @@ impl Newcomer {
     pub fn ask_for_params(&mut self, cookie: Cookie, now: Instant) -> io::Result<()> {
         self.stream.write_all(&[State::ParamExchange.byte()])?;
         self.stage = Stage::Length(cookie);
-        self.deadline = now + PARAMS_TIMEOUT;
+        self.deadline = now + self.deadlines.params;
         Ok(())
+    }
+
+    /// Has to wait until its user is known.
+    pub fn wait_for_verdict(&mut self, cookie: Cookie, params: Params, now: Instant) {
+        self.stage = Stage::Vetting(Box::new(Request { cookie, params, came_at_s: now_s() }));
+        self.deadline = now + self.deadlines.vetting;
+    }
+
+    /// What it asks for, as long as its user is not known.
+    #[must_use]
+    pub fn request(&self) -> Option<&Request> {
+        match &self.stage {
+            Stage::Vetting(request) => Some(request),
+            _ => None,
+        }
+    }
+
+    /// Its connection and what it asks for, now that its user is known; `None` if it did not wait for that.
+    #[must_use]
+    pub fn admitted(self) -> Option<(TcpStream, Request)> {
+        match self.stage {
+            Stage::Vetting(request) => Some((self.stream, *request)),
+            _ => None,
+        }
     }
 
     /// Says that there is no place, and waits for the peer to close.
@@ -123,15 +161,16 @@ impl Newcomer {
         let _ = self.stream.write_all(message);
         let _ = self.stream.shutdown(std::net::Shutdown::Write);
         self.stage = Stage::Leaving;
-        self.deadline = now + LEAVING_TIMEOUT;
+        self.deadline = now + self.deadlines.leaving;
     }
 
     /// Whether everything that was expected is there.
     fn fill(&mut self) -> io::Result<bool> {
-        let expected = match self.stage {
+        let expected = match &self.stage {
             Stage::Cookie => COOKIE_BYTES,
             Stage::Length(_) => LENGTH_BYTES,
-            Stage::Params(_, length) => length,
+            Stage::Params(_, length) => *length,
+            Stage::Vetting(_) => return self.keep_silence(),
             Stage::Leaving => return self.discard(),
         };
         let mut chunk = [0; 1024];
@@ -146,6 +185,15 @@ impl Newcomer {
             }
         }
         Ok(true)
+    }
+
+    /// Whoever has asked has nothing to say until there is an answer: whatever comes means that it has given up.
+    fn keep_silence(&mut self) -> io::Result<bool> {
+        match self.stream.read(&mut [0]) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error),
+            Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 
     /// A close with unread bytes would take the answer back.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use crate::{
     control::Control,
     conversation::Failure,
-    defaults::{DRAIN_QUIET, DRAIN_TIMEOUT, GRACE, INTERVALS_TOLD_MAX, RATE_WINDOW, STOP_CHECK},
+    deadlines::Deadlines,
+    defaults::{INTERVALS_TOLD_MAX, RATE_WINDOW, STOP_CHECK},
     record::{Interval, Slice, milliseconds, rate_bps, retransmits, role},
     shared::Shared,
     stream::{Stream, Together},
@@ -137,9 +138,10 @@ impl<'a> Running<'a> {
         if !self.counts_to_the_last() {
             return;
         }
-        let deadline = Instant::now() + DRAIN_TIMEOUT;
+        let Deadlines { drain, drain_quiet, .. } = self.shared.config.deadlines;
+        let deadline = Instant::now() + drain;
         let mut progress = (Instant::now(), self.received());
-        while !self.has_all(told) && Instant::now() < deadline && progress.0.elapsed() < DRAIN_QUIET {
+        while !self.has_all(told) && Instant::now() < deadline && progress.0.elapsed() < drain_quiet {
             std::thread::sleep(Duration::from_millis(2));
             if self.received() > progress.1 {
                 progress = (Instant::now(), self.received());
@@ -266,7 +268,7 @@ impl<'a> Running<'a> {
             }
         }
         if let Some(duration) = self.terms().duration
-            && now > self.begin + self.terms().omit + duration + GRACE
+            && now > self.begin + self.terms().omit + duration + config.deadlines.grace
         {
             return Err(Failure::Refused(ErrorCode::EXPIRED, 0));
         }

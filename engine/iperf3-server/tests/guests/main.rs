@@ -7,4 +7,5 @@ mod hostile;
 mod known_weaknesses;
 mod places;
 mod script;
+mod users;
 mod whole;

@@ -1,0 +1,75 @@
+//! How long a server waits for what.
+
+use std::time::Duration;
+
+use crate::defaults;
+
+/// How long a server waits for what a client has to do. The defaults have their reasons in [`defaults`].
+#[derive(Clone, Copy, Debug)]
+pub struct Deadlines {
+    /// For a newcomer to name itself.
+    pub cookie: Duration,
+    /// For its parameters, once they were asked for.
+    pub params: Duration,
+    /// For its user to be known.
+    pub vetting: Duration,
+    /// For one that was refused to close.
+    pub leaving: Duration,
+    /// For other tests of the same address to have their streams of datagrams opened.
+    pub turn: Duration,
+    /// For all streams of a test to be opened.
+    pub streams: Duration,
+    /// For one message to be written.
+    pub write: Duration,
+    /// Beyond the duration of a test, for its end.
+    pub grace: Duration,
+    /// For a client's results.
+    pub results: Duration,
+    /// For the bytes that a client says it has sent: without any progress.
+    pub drain_quiet: Duration,
+    /// For them altogether.
+    pub drain: Duration,
+    /// For a client to say that it is done.
+    pub done: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            cookie: defaults::COOKIE_TIMEOUT,
+            params: defaults::PARAMS_TIMEOUT,
+            vetting: defaults::VETTING_TIMEOUT,
+            leaving: defaults::LEAVING_TIMEOUT,
+            turn: defaults::TURN_TIMEOUT,
+            streams: defaults::STREAMS_TIMEOUT,
+            write: defaults::WRITE_TIMEOUT,
+            grace: defaults::GRACE,
+            results: defaults::RESULTS_TIMEOUT,
+            drain_quiet: defaults::DRAIN_QUIET,
+            drain: defaults::DRAIN_TIMEOUT,
+            done: defaults::DONE_TIMEOUT,
+        }
+    }
+}
+
+impl Deadlines {
+    /// All of them, so many times shorter.
+    #[must_use]
+    pub fn shortened(divisor: u32) -> Self {
+        let all = Self::default();
+        Self {
+            cookie: all.cookie / divisor,
+            params: all.params / divisor,
+            vetting: all.vetting / divisor,
+            leaving: all.leaving / divisor,
+            turn: all.turn / divisor,
+            streams: all.streams / divisor,
+            write: all.write / divisor,
+            grace: all.grace / divisor,
+            results: all.results / divisor,
+            drain_quiet: all.drain_quiet / divisor,
+            drain: all.drain / divisor,
+            done: all.done / divisor,
+        }
+    }
+}
