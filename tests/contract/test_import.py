@@ -164,6 +164,27 @@ def test_datagrams_that_iperf_2_printed_with_e(datagrams: dict[str, Row]) -> Non
     assert datagrams["enhanced-client.txt"]["goodput_bps"] == 48_700_000
 
 
+def test_both_ends_in_the_csv_of_a_client_of_iperf_2_0(tmp_path: Path) -> None:
+    """Its own rows look like those of TCP; its server's report and a server's sum are told apart."""
+    run("import", *sorted(FILES.glob("iperf-2.0.5-udp*")), "--archive", tmp_path / "archive")
+    rows = {row["imported_from"].rpartition("udp-")[2]: row for row in rows_of(tmp_path / "archive")}
+    assert {(row["test"], row["src"], row["dst"]) for row in rows.values()} == {
+        ("udp", "10.77.0.1", "10.77.0.2")
+    }
+    client, server = rows["client.csv"], rows["server.csv"]
+    for row in (client, server):
+        assert (row["datagrams_sent"], row["lost"], row["reordered"]) == (22_534, 4_605, 1)
+        assert round(100 * row["loss"], 3) == 20.436
+    assert (client["bytes"], client["bytes_sent"]) == (17_929_000, 22_535_000)
+    assert (client["goodput_method"], client["goodput_bps"]) == ("receiver_mean", 44_172_365)
+    assert (server["bytes"], server["goodput_bps"]) == (17_929_000, 47_912_000)
+    client, server = rows["parallel-client.csv"], rows["parallel-server.csv"]
+    for row in (client, server):
+        assert (row["flows"], row["datagrams_sent"], row["lost"]) == (2, 11_277 + 11_267, 2_372 + 2_554)
+    assert client["goodput_bps"] == 23_746_001 + 23_221_929
+    assert server["goodput_bps"] == 47_040_000
+
+
 def test_importing_it_again_changes_nothing(archive: Path) -> None:
     before = rows_of(archive)
     assert "0 trials taken in from 1 file, 42 were there already" in run(

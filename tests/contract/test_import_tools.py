@@ -218,22 +218,33 @@ def test_pings_of_flent(tables: Tables, summed: list[Row]) -> None:
     assert found == {round(ping["seq"]): round(ping["val"] * 1e6) for ping in pings}
 
 
+def record_of_pscheduler(name: str) -> tuple[Row, Row]:
+    """The end of its result, and that of what iperf3 told its tool."""
+    result = json.loads((FILES / name).read_text(encoding="utf-8"))["result"]
+    said = result["diags"]
+    told, _ = json.JSONDecoder().raw_decode(said, said.index("{"))
+    return result["summary"]["summary"], told["end"]
+
+
 def test_results_of_pscheduler(summed: list[Row]) -> None:
     [row] = rows_of(summed, "pscheduler-tcp.json")
-    told = json.loads((FILES / "pscheduler-tcp.json").read_text(encoding="utf-8"))["result"]["summary"][
-        "summary"
-    ]
+    told, by_iperf3 = record_of_pscheduler("pscheduler-tcp.json")
     assert (row["goodput_method"], row["goodput_bps"]) == ("receiver_mean", told["receiver-throughput-bits"])
+    assert row["goodput_bps"] == by_iperf3["sum_received"]["bits_per_second"]
     assert (row["bytes_sent"], row["bytes"], row["retransmits"]) == (
         told["throughput-bytes"], None, told["retransmits"],
     )  # fmt: skip
+    assert row["bytes_sent"] == by_iperf3["sum_sent"]["bytes"]
     expected = {
-        "src": "10.77.0.1", "dst": "10.77.0.2", "flows": 2, "window_bytes": 131_072, "length_bytes": 32_768,
-        "congestion": "cubic", "duration_s": 4.0, "omit_s": 1.0, "started_at": "2026-11-22T00:47:46.000Z",
+        "src": "10.77.0.1", "dst": "10.77.0.2", "flows": 2, "window_bytes": 128_000, "length_bytes": 32_768,
+        "congestion": "cubic", "duration_s": 4.0, "omit_s": 1.0, "started_at": "2026-11-22T07:54:55.000Z",
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
     [reverse] = rows_of(summed, "pscheduler-udpreverse.json")
     assert (reverse["src"], reverse["dst"], reverse["test"]) == ("10.77.0.2", "10.77.0.1", "udp")
+    _, by_iperf3 = record_of_pscheduler("pscheduler-udpreverse.json")
+    assert reverse["bytes_sent"] == by_iperf3["sum_sent"]["bytes"]
+    assert reverse["goodput_bps"] == by_iperf3["sum_received"]["bits_per_second"]
 
 
 def test_a_test_of_iperf3_that_failed_says_why(tmp_path: Path) -> None:
@@ -267,3 +278,25 @@ def test_a_folder_is_all_files_in_it_and_importing_it_again_changes_nothing(
     assert repeats == list(range(1, 9))
     again = CliRunner().invoke(app, arguments)
     assert "0 trials taken in from 8 files, 8 were there already" in again.output
+
+
+def test_importing_datagrams_of_every_kind_again_changes_nothing(tmp_path: Path) -> None:
+    files = [path for path in sorted(FILES.iterdir()) if "udp" in path.name]
+    arguments = ["import", *map(str, files), "--archive", str(tmp_path)]
+    first = CliRunner().invoke(app, arguments)
+    assert first.exit_code == 0, first.output
+    trials = read_archive(tmp_path).tables().trials
+    sources = trials.imported_from.to_pyarrow().to_pylist()
+    assert {source.split()[0] for source in sources} == {
+        "iperf-csv", "iperf-text", "iperf3-json", "nuttcp", "pscheduler",
+    }  # fmt: skip
+    before = contents(tmp_path)
+    again = CliRunner().invoke(app, arguments)
+    assert again.output.startswith(
+        f"0 trials taken in from {len(files)} files, {len(sources)} were there already"
+    )
+    assert contents(tmp_path) == before
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -5,17 +5,29 @@ Of datagrams follow jitter, lost, all, percent and out of order; from these one 
 Which end sent, the file does not say: the end with the lower port listened, and what listens receives. Which
 end counted, it says as little: Iperf 1 and 2.0 have the end that wrote first, Iperf 2.1 the client at both
 ends. If the one that listened comes first, it wrote; else nobody knows.
+
+A client of Iperf 2.0 writes its own rows of datagrams with the columns of TCP, and behind them what the
+server has told it, with the ends turned round and the columns of UDP: by these one can tell what it was.
 """
 
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf_datagrams
-from flowsweep.imports.transfer import FlowReport, LineError, Report, Role, Transfer, split_reports, sum_of
+from flowsweep.imports.transfer import (
+    FlowReport,
+    LineError,
+    Report,
+    Role,
+    Transfer,
+    far_end,
+    split_reports,
+    sum_of,
+)
 
 NAME = "iperf-csv"
 COLUMNS = 9
@@ -45,13 +57,21 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     tests: list[list[_Connection]] = []
     latest: dict[tuple[str, str, int], list[_Connection]] = {}
     for connection in _connections(lines):
-        test = latest.get(connection.hosts)
+        test = _summed(connection, tests) or latest.get(connection.hosts)
         if test is None or not connection.together_with(test):
             test = latest[connection.hosts] = []
             tests.append(test)
         test.append(connection)
     _check_timeless(tests)
     return tuple(_transfer(test) for test in tests)
+
+
+def _summed(connection: "_Connection", tests: "list[list[_Connection]]") -> "list[_Connection] | None":
+    """The latest test of its hosts, of a sum that has no ports: so a server of Iperf 2.0 writes it."""
+    first, second, port = connection.hosts
+    if port or not connection.rows[0].is_sum:
+        return None
+    return next((test for test in reversed(tests) if test[0].hosts[:2] == (first, second)), None)
 
 
 def _check_timeless(tests: Sequence[Sequence["_Connection"]]) -> None:
@@ -98,6 +118,17 @@ class _Connection:
     """The rows of one connection, or those of a test's sums over its connections."""
 
     rows: list[_Row]
+    from_server: list[Report] = field(default_factory=list)
+    """What the server has told a client of 2.0."""
+
+    @property
+    def udp(self) -> bool:
+        return self.rows[0].udp or bool(self.from_server)
+
+    def told_by(self, row: _Row) -> bool:
+        """Whether a row, its ends turned round, is what the server has told of this connection."""
+        by_who_listened = row.first_port < row.second_port
+        return row.udp and not self.rows[0].udp and by_who_listened and row.report.start_ns == 0
 
     @property
     def hosts(self) -> tuple[str, str, int]:
@@ -134,13 +165,16 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
     found: list[_Connection] = []
     latest: dict[tuple[str, str, int, int, bool], _Connection] = {}
     for row in _rows(lines):
-        connection = latest.get(row.key)
-        for other in (connection, latest.get(row.turned)):
+        connection, turned = latest.get(row.key), latest.get(row.turned)
+        if turned is not None and turned.told_by(row):
+            turned.from_server.append(row.report)
+            continue
+        for other in (connection, turned):
             if other is not None and other.rows[0].udp != row.udp:
                 raise LineError(
                     row.line,
-                    "the connection has rows with the columns of TCP and with those of UDP, as a client of "
-                    "Iperf 2.0 writes them: of such a test only the server's file can be imported",
+                    "the connection has rows with the columns of TCP and with those of UDP, and this one is "
+                    "not what a server told a client of Iperf 2.0",
                 )
         if connection is not None and connection.continued_by(row):
             connection.rows.append(row)
@@ -151,16 +185,20 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
 
 
 def _transfer(test: Sequence[_Connection]) -> Transfer:
-    flows = tuple(_flow(connection.rows) for connection in test if not connection.rows[0].is_sum)
+    connections = [connection for connection in test if not connection.rows[0].is_sum]
     sums = [connection.rows[-1].report for connection in test if connection.rows[0].is_sum]
-    first = next((connection.rows[0] for connection in test if not connection.rows[0].is_sum), None)
-    if first is None:
+    if not connections:
         raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
+    flows = tuple(_flow(connection) for connection in connections)
+    received = [_received(connection) for connection in connections]
+    first, udp = connections[0].rows[0], any(connection.udp for connection in connections)
     listened = first.first_port < first.second_port
     role: Role | None = "sink" if listened else None
-    if first.udp and role is None:
+    if any(received):
+        role = "source"
+    elif udp and role is None:
         role = _common_role(flows)
-    if first.udp and role != "sink":
+    if udp and role != "sink":
         flows = tuple(iperf_datagrams.as_sent(flow) for flow in flows)
     return Transfer(
         src=first.second if listened else first.first,
@@ -170,7 +208,8 @@ def _transfer(test: Sequence[_Connection]) -> Transfer:
         flows=flows,
         total=sums[-1] if sums else sum_of(flows),
         started_at=test[0].began,
-        test="udp" if first.udp else "tcp",
+        test="udp" if udp else "tcp",
+        far=far_end(received),
     )
 
 
@@ -180,10 +219,25 @@ def _common_role(flows: Sequence[FlowReport]) -> Role | None:
     return roles.pop() if len(roles) == 1 else None
 
 
-def _flow(rows: list[_Row]) -> FlowReport:
+def _flow(connection: _Connection) -> FlowReport:
+    rows = connection.rows
     whole, intervals = split_reports([row.report for row in rows], rows[-1].line)
-    ports = sorted((rows[0].first_port, rows[0].second_port), reverse=True)
-    return FlowReport(whole, intervals, *ports)
+    if connection.from_server:
+        whole = replace(whole, datagrams=connection.from_server[-1].datagrams)
+    return FlowReport(whole, intervals, *_ports(connection))
+
+
+def _received(connection: _Connection) -> FlowReport | None:
+    """What the server has told a client."""
+    if not connection.from_server:
+        return None
+    return FlowReport(connection.from_server[-1], (), *_ports(connection))
+
+
+def _ports(connection: _Connection) -> tuple[int, int]:
+    """Of source and sink."""
+    row = connection.rows[0]
+    return max(row.first_port, row.second_port), min(row.first_port, row.second_port)
 
 
 def _rows(lines: Sequence[str]) -> Iterator[_Row]:

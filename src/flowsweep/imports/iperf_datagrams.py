@@ -60,17 +60,9 @@ def with_late(report: Report, late: int) -> Report:
     return report if told is None else replace(report, datagrams=replace(told, reordered=late))
 
 
-def of_sender(received: Datagrams) -> Datagrams:
-    """Tell how many were sent where the receiver's report has reached the sender.
-
-    What the sender calls sent counts the one that ends the test, too, which the receiver leaves out.
-    """
-    return Datagrams(received.count + (received.missing or 0))
-
-
 def _sent(report: Report) -> Report:
     told = report.datagrams
-    return report if told is None else replace(report, datagrams=of_sender(told))
+    return report if told is None else replace(report, datagrams=told.sent())
 
 
 def _received(jitter_ms: str, lost: int, told: int, reordered: int | None) -> Datagrams:

@@ -12,13 +12,13 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf_datagrams
 from flowsweep.imports.transfer import (
     Datagrams,
-    FarEnd,
     FlowReport,
     LineError,
     Report,
     Role,
     Test,
     Transfer,
+    far_end,
     split_reports,
     sum_of,
 )
@@ -92,7 +92,8 @@ class _Flow:
         whole, intervals = split_reports(self.reports, self.line)
         if received := self.received():
             counted = received.whole.datagrams
-            sent = None if counted is None else iperf_datagrams.of_sender(counted)
+            # What the client calls sent counts the one that ends the test, too, which the server leaves out.
+            sent = None if counted is None else counted.sent()
             whole = replace(whole, datagrams=sent)
         elif self.sent is not None:
             whole = replace(whole, datagrams=Datagrams(self.sent))
@@ -144,17 +145,8 @@ class _Test:
             length_bytes=setting.length_bytes,
             congestion=setting.congestion,
             test=setting.test,
-            far=self._far(),
+            far=far_end([flow.received() for flow in self.flows]),
         )
-
-    def _far(self) -> FarEnd | None:
-        """What the server told of all flows; of some alone it would not be the whole."""
-        received = [flow.received() for flow in self.flows]
-        flows = tuple(flow for flow in received if flow is not None)
-        if not flows or len(flows) < len(received):
-            return None
-        total = sum_of(flows)
-        return FarEnd(total.rate_bps, total.size_bytes, flows)
 
 
 class _Log:

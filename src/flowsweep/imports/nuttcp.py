@@ -150,8 +150,7 @@ class _Test:
     def _far(self, whole: Report) -> FarEnd | None:
         if self.sent is None:
             return None
-        counted = whole.datagrams
-        sent = None if counted is None else Datagrams(counted.count + (counted.missing or 0))
+        sent = None if whole.datagrams is None else whole.datagrams.sent()
         flow = FlowReport(replace(self.sent, datagrams=sent))
         single = self.flows in (None, 1)
         return FarEnd(self.sent.rate_bps, self.sent.size_bytes, (flow,) if single else ())

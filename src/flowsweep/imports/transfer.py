@@ -1,5 +1,6 @@
 """What a file with past results says of one test, whatever tool wrote it: what every reader returns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -47,6 +48,10 @@ class Datagrams:
     reordered: int | None = None
     jitter_ns: int | None = None
     """RFC 3550, of a sink."""
+
+    def sent(self) -> "Datagrams":
+        """What the source sent, of a sink's: all that came or was waited for."""
+        return Datagrams(self.count + (self.missing or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,15 @@ def sum_of(flows: tuple[FlowReport, ...]) -> Report:
         sum(whole.size_bytes for whole in wholes),
         sum(whole.rate_bps for whole in wholes),
     )
+
+
+def far_end(received: Sequence[FlowReport | None]) -> FarEnd | None:
+    """Put together what one end was told of each flow; None if of some it was not: that is not the whole."""
+    flows = tuple(flow for flow in received if flow is not None)
+    if not flows or len(flows) < len(received):
+        return None
+    total = sum_of(flows)
+    return FarEnd(total.rate_bps, total.size_bytes, flows)
 
 
 def split_reports(reports: list[Report], line: int) -> tuple[Report, tuple[Report, ...]]:
