@@ -1,7 +1,6 @@
 """`flowsweep import`: past results of other tools into an archive."""
 
 import json
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +10,11 @@ from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_wr
 from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED, EXIT_USAGE
+from flowsweep.cli.import_progress import import_progress
 from flowsweep.errors import PlanError
 from flowsweep.imports import KINDS, SWEEP, Imported, import_files, parse_known
 from flowsweep.wording import counted
 
-_SILENT_FOR_S = 2.0
 _EXAMPLES = (
     "[bold]flowsweep import server.txt --archive old[/bold] takes in what `iperf -s -i 1` printed, "
     "[bold]flowsweep import *.csv --archive old --set window=64KiB[/bold] what `iperf -c … -w 64K -y C` did. "
@@ -45,9 +44,10 @@ def import_results(
     if kind is not None and kind not in KINDS:
         raise PlanError("--kind", (f'found "{kind}", expected one of {", ".join(KINDS)}',))
     known = parse_known(settings or [])
-    result = import_files(
-        _all_files(files), lambda: _writer(archive), kind=kind, sweep=sweep, known=known, tell=_Progress()
-    )
+    with import_progress() as tell:
+        result = import_files(
+            _all_files(files), lambda: _writer(archive), kind=kind, sweep=sweep, known=known, tell=tell
+        )
     for problem in result.problems:
         typer.echo(problem, err=True)
     if result.files_read:
@@ -81,16 +81,3 @@ def _writer(folder: Path) -> ArchiveWriter:
         return open_archive_for_writing(folder)
     plan = {"campaign": {"name": folder.absolute().name}, "sweeps": []}
     return create_archive(folder, plan_json=json.dumps(plan), seed=0)
-
-
-class _Progress:
-    """A line on standard error every two seconds."""
-
-    def __init__(self) -> None:
-        self._told_at = time.monotonic()
-
-    def __call__(self, progress: str) -> None:
-        now = time.monotonic()
-        if now - self._told_at >= _SILENT_FOR_S:
-            self._told_at = now
-            typer.echo(progress, err=True)

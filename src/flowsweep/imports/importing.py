@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 
 from flowsweep.archive import ArchiveWriter, ImportedOutcome
@@ -11,12 +12,22 @@ from flowsweep.imports.known import Known, with_known
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
 from flowsweep.imports.reading import read_file
 from flowsweep.imports.transfer import Transfer
-from flowsweep.wording import counted
 
 SWEEP = "imported"
 """What trials of other tools belong to, if nobody says it."""
 
 
+class Step(Enum):
+    """The two parts of an import."""
+
+    READ = "read"
+    """Files are read."""
+    TAKEN_IN = "taken in"
+    """The tests in them go into the archive."""
+
+
+Tell = Callable[[Step, int, int], None]
+"""Is told after each file and each test: how many are done, and of how many."""
 _AT_ONCE = 500
 """Trials that become files together: each time costs five waits for the disk."""
 
@@ -47,7 +58,7 @@ def import_files(
     kind: str | None = None,
     sweep: str = SWEEP,
     known: Known | None = None,
-    tell: Callable[[str], None] = lambda progress: None,
+    tell: Tell = lambda step, done, of: None,
 ) -> Imported:
     """Take every test of some files in, in the order in which they were run where all files tell the time.
 
@@ -59,7 +70,7 @@ def import_files(
         kind: Of all files, one of `KINDS`; recognised if absent.
         sweep: What the trials belong to.
         known: What the files do not say.
-        tell: Is told what is done so far, after each file and each test.
+        tell: Is told what is done so far.
 
     Raises:
         ArchiveError: The archive does not take them; those that it has taken stay.
@@ -73,7 +84,7 @@ def import_files(
             result.problems.append(str(error))
             continue
         finally:
-            tell(f"{done} of {counted(len(files), 'file')} read")
+            tell(Step.READ, done, len(files))
         result.files_read += 1
         ids = content_ids(transfers)
         source = f"{found.name} {path.name}"
@@ -96,7 +107,7 @@ def _take_in(
     sweep: str,
     known: Known,
     result: Imported,
-    tell: Callable[[str], None],
+    tell: Tell,
 ) -> None:
     numbering = Numbering(archive.imported.values())
     seen = set(archive.imported)
@@ -119,6 +130,6 @@ def _take_in(
         if len(batch) == _AT_ONCE:
             archive.take_in(batch)
             batch = []
-        tell(f"{done} of {counted(len(tests), 'test')} taken in")
+        tell(Step.TAKEN_IN, done, len(tests))
     archive.take_in(batch)
     archive.compact()
