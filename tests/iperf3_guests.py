@@ -20,6 +20,7 @@ from flowsweep.lab import Lab, build_lab
 from flowsweep.plan.model import Host, Link, LinkDirection
 
 SERVER, CLIENTS = "b", "a"
+LOOPBACK = "127.0.0.1"
 KEYS = Path(__file__).parents[1] / "engine" / "iperf3" / "src" / "auth" / "samples"
 USER, PASSWORD = "someone", "a password"
 ENVIRONMENT = os.environ | {"IPERF3_PASSWORD": PASSWORD}
@@ -76,6 +77,14 @@ class Server:
                 if line["test"] == number:
                     return line
         raise AssertionError(f"the server does not say that {title} has ended")
+
+    def wait_for(self, kind: str, count: int) -> list[Json]:
+        """Read what it has written down of a kind, once that is so much."""
+        for _ in self.waiting():
+            events = self.events(kind)
+            if len(events) >= count:
+                return events
+        raise AssertionError(f"{kind}: {self.events(kind)}")
 
     def waiting(self, most_s: float = 30) -> Iterator[None]:
         """Look again until a deadline."""
@@ -177,7 +186,12 @@ def version_of(program: str) -> str:
 
 def ask(server: Server, case: Case, title: str, amount: Sequence[str]) -> Json:
     """Have a client test, with a title; what it reports."""
-    words = command(server, case, title, amount)
+    return ask_port(server.lab, CLIENTS, server.port, case, title, amount)
+
+
+def ask_port(lab: Lab, client: str, port: int, case: Case, title: str, amount: Sequence[str]) -> Json:
+    """Have a client in a lab's host test against a port of the server's host; what it reports."""
+    words = command(lab, client, port, case, title, amount)
     done = subprocess.run(
         words, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S, check=False, env=ENVIRONMENT
     )
@@ -188,23 +202,24 @@ def ask(server: Server, case: Case, title: str, amount: Sequence[str]) -> Json:
 
 
 @contextmanager
-def running(server: Server, case: Case, title: str, amount: Sequence[str]) -> Iterator[None]:
-    """Have a client test as long as this lasts; then it is killed."""
-    words = command(server, case, title, amount)
-    client = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+def running(
+    server: Server, case: Case, title: str, amount: Sequence[str], client: str = CLIENTS
+) -> Iterator[None]:
+    """Have a client in a host of the lab test as long as this lasts; then it is killed."""
+    words = command(server.lab, client, server.port, case, title, amount)
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
     try:
         yield
     finally:
-        client.kill()
-        client.wait()
+        process.kill()
+        process.wait()
 
 
-def command(server: Server, case: Case, title: str, amount: Sequence[str]) -> list[str]:
+def command(lab: Lab, client: str, port: int, case: Case, title: str, amount: Sequence[str]) -> list[str]:
     """Put a client's command line together."""
-    (address,) = [
-        known.address for known in server.lab.access[SERVER].addresses[CLIENTS] if known.family == case.family
-    ]
-    words = [*server.lab.access[CLIENTS].launch, case.program, "-J", "-c", address, "-p", str(server.port)]
+    known = lab.access[SERVER].addresses.get(client, ())
+    (address,) = [LOOPBACK] if client == SERVER else [at.address for at in known if at.family == case.family]
+    words = [*lab.access[client].launch, case.program, "-J", "-c", address, "-p", str(port)]
     words += ["-T", title, "-P", str(case.flows), *amount, *case.options]
     words += {"normal": [], "reverse": ["-R"], "bidirectional": ["--bidir"]}[case.direction]
     words += ["-u"] if case.protocol == "udp" else []
@@ -262,16 +277,14 @@ def run_matrix(cases: Sequence[Case], at_once: int) -> dict[Case, str | None]:
             return dict(zip(cases, pool.map(run, enumerate(cases)), strict=True))
 
 
-def rates_at_once(clients: int, rate_bps: int, *, paced: bool = True) -> list[float]:
+def rates_at_once(clients: int, rate_bps: int) -> list[float]:
     """Have clients test at once over a link that holds twice what they want; the rates that receivers saw."""
     cases = [Case(direction=("normal", "reverse")[number % 2]) for number in range(clients)]
-    link_bps = clients * rate_bps * (2 if paced else 1)
-    with build_pair(rate_bps=link_bps) as lab, serving(lab, f"--tests-max={clients}") as server:
+    with build_pair(rate_bps=2 * clients * rate_bps) as lab, serving(lab, f"--tests-max={clients}") as server:
 
         def run(numbered: tuple[int, Case]) -> float:
             number, case = numbered
-            amount = ["-t", "6", "-l", "10000", *(["-b", str(rate_bps)] if paced else [])]
-            report = ask(server, case, f"client {number}", amount)
+            report = ask(server, case, f"client {number}", ["-t", "6", "-l", "10000", "-b", str(rate_bps)])
             wrong = disagreement(report, server.ended(f"client {number}"))
             assert wrong is None, wrong
             rate: float = report["end"]["sum_received"]["bits_per_second"]

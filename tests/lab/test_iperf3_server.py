@@ -1,6 +1,7 @@
 """Real iperf3 clients against the engine's server: every byte agrees; many at once; beside hostile ones."""
 
 import time
+from contextlib import ExitStack
 from statistics import median
 
 import pytest
@@ -9,6 +10,7 @@ from lab_support import needs_lab, run
 from flowsweep.lab import Lab
 from iperf3_guests import (
     CLIENTS,
+    SERVER,
     Case,
     ask,
     beside_hostile,
@@ -20,6 +22,7 @@ from iperf3_guests import (
     running,
     serving,
 )
+from iperf3_shares import Setting, shares
 
 pytestmark = needs_lab
 RATE_BPS = 1_000_000
@@ -65,6 +68,13 @@ def test_fifty_clients_at_once_have_the_same_rate() -> None:
     assert median(rates) == pytest.approx(RATE_BPS, rel=0.1)
 
 
+def test_clients_without_a_pace_get_what_their_links_carry() -> None:
+    """Each has a link of its own: what is uneven is the server's doing."""
+    rates = shares(Setting(10, 10 * 2_000_000, "cubic", own_links=True, own_server=True, seconds=4))
+    assert rates == pytest.approx([median(rates)] * 10, rel=0.1)
+    assert median(rates) == pytest.approx(2_000_000 * 0.95, rel=0.1)
+
+
 def test_a_thousand_hostile_connections_do_not_disturb_a_test() -> None:
     seen = beside_hostile(1000)
     assert seen.connected >= 990
@@ -86,6 +96,27 @@ def test_a_client_that_vanishes_without_a_word_frees_its_place_within_seconds() 
             took_s = time.monotonic() - begin
     assert ended["status"] == "client_gone"
     assert took_s < VANISHED_WITHIN_S
+
+
+def test_of_clients_that_wait_the_one_that_vanishes_goes_and_the_other_stays() -> None:
+    paced = ["-t", "60", "-b", "1M"]
+    with build_pair() as lab, serving(lab, "--tests-max=1", "--queue=2") as server, ExitStack() as runs:
+        (device,) = [line.split(": ")[1].split("@")[0] for line in links(lab) if ": lo:" not in line]
+        runs.enter_context(running(server, Case(), "runs", paced, client=SERVER))
+        server.wait_for("test_begins", 1)
+        with running(server, Case(), "vanishes", paced):
+            (first,) = server.wait_for("test_waits", 1)
+            with running(server, Case(), "stays", paced, client=SERVER):
+                _, second = server.wait_for("test_waits", 2)
+                run(lab.access[CLIENTS], "ip", "link", "set", device, "down")
+                begin = time.monotonic()
+                (gone,) = server.wait_for("test_ends", 1)
+                took_s = time.monotonic() - begin
+                runs.close()
+                _, begun = server.wait_for("test_begins", 2)
+    assert (gone["test"], gone["status"]) == (first["test"], "client_gone")
+    assert took_s < VANISHED_WITHIN_S
+    assert (begun["test"], begun["title"]) == (second["test"], "stays")
 
 
 def links(lab: Lab) -> list[str]:
