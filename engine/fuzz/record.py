@@ -25,6 +25,7 @@ HERE = Path(__file__).parent
 SEEDS = HERE / "seeds"
 PORT = 5201
 COOKIE_BYTES = 37
+TEST_END, DONE = b"\4", b"\20"
 PUBLIC_KEY = HERE.parent / "iperf3/src/auth/samples/public.pem"
 FRAME_BYTES_MAX = 20_000
 SCENARIOS = {
@@ -47,28 +48,20 @@ launch = ["{wrapper}", "a"]
 [hosts.b]
 address = "127.0.0.1"
 launch = ["{wrapper}", "b"]
+"""
+SWEEP = """
 [[sweep]]
-name = "tcp"
-test = "tcp"
+name = "{test}"
+test = "{test}"
 paths = [{{ from = "a", to = "b" }}]
-flows = [2]
-window = "64KiB"
-congestion = "cubic"
-rate = "2Mbit/s"
-duration = "3s"
-omit = "0s"
-interval = "1s"
-[[sweep]]
-name = "udp"
-test = "udp"
-paths = [{{ from = "a", to = "b" }}]
-flows = [1]
-length = "1000B"
-rate = "1Mbit/s"
 duration = "3s"
 omit = "0s"
 interval = "1s"
 """
+SWEEPS = {
+    "tcp": 'flows = [2]\nwindow = "64KiB"\ncongestion = "cubic"\nrate = "2Mbit/s"\n',
+    "udp": 'flows = [1]\nlength = "1000B"\nrate = "1Mbit/s"\n',
+}
 
 
 class Listener:
@@ -122,6 +115,12 @@ def keep(target: str, name: str, content: bytes) -> None:
     (SEEDS / target / f"{name}-{sha256(content).hexdigest()[:8]}").write_bytes(content)
 
 
+def keep_datagrams(target: str, name: str, heard: Listener) -> None:
+    """Writes the beginning of one datagram of each length."""
+    for datagram in {len(datagram): datagram for datagram in heard.datagrams}.values():
+        keep(target, name, datagram[:64])
+
+
 def frames(stream: bytes) -> list[bytes]:
     """JSON frames of iperf3 in one way of a control connection."""
     found, place = [], 0
@@ -162,11 +161,41 @@ def save_iperf3(name: str, heard: Listener) -> None:
     keep("iperf3_control", f"{name}-client", b"\0" + said)
     keep("iperf3_control", f"{name}-server", b"\1" + answered)
     params, *results = frames(said[COOKIE_BYTES:])
+    keep("iperf3_server", name, steps(params, results))
     keep("iperf3_params", name, params)
     for result in [*results, *frames(answered)]:
         keep("iperf3_results", name, result)
-    for datagram in {len(datagram): datagram for datagram in heard.datagrams}.values():
-        keep("iperf3_datagram", name, datagram[:64])
+    keep_datagrams("iperf3_datagram", name, heard)
+
+
+def steps(params: bytes, results: list[bytes]) -> bytes:
+    """A client's conversation as the target `iperf3_server` plays it.
+
+    One byte a step: what is done in the lower three bits, with what in the upper five.
+    """
+    enter, named, wait, control, stream = b"\0", b"\1", b"\4", b"\5", bytes([1 << 3 | 5])
+    asked = json.loads(params)
+    streams = asked["parallel"] * (2 if asked.get("bidirectional") else 1)
+    script = enter + named + wait + said_framed(params) + wait
+    if asked.get("udp"):
+        opening, datagram = bytes([7]), bytes([1 << 3 | 7, 16]) + bytes(7) + b"\1" + bytes(7) + b"\1"
+        script += opening * streams + wait * 2 + datagram
+    else:
+        script += (enter + named) * streams + control + wait * 2 + stream + said(bytes(200))
+    script += control + said(TEST_END) + wait
+    for result in results[:1]:
+        script += said_framed(result) + bytes([31 << 3 | 4]) * 8 + said(DONE)
+    return script
+
+
+def said(content: bytes) -> bytes:
+    """The step that says some bytes, at most 255."""
+    return bytes([3, len(content)]) + content
+
+
+def said_framed(content: bytes) -> bytes:
+    """The step that says them behind their length."""
+    return b"\2" + len(content).to_bytes(2, "little") + content
 
 
 def record_flowsweep() -> None:
@@ -176,7 +205,8 @@ def record_flowsweep() -> None:
         kept = f"{folder}/$name"
         wrapper.write_text(f'#!/bin/sh\nname=$1\nshift\ntee {kept}.in | "$@" | tee {kept}.out\n')
         wrapper.chmod(0o755)
-        Path(folder, "plan.toml").write_text(PLAN.format(wrapper=wrapper))
+        sweeps = "".join(SWEEP.format(test=test) + settings for test, settings in SWEEPS.items())
+        Path(folder, "plan.toml").write_text(PLAN.format(wrapper=wrapper) + sweeps)
         command = ["flowsweep", "run", f"{folder}/plan.toml", "--archive", f"{folder}/archive"]
         subprocess.run(command, check=True, timeout=120)
         for file in Path(folder).glob("?.*"):
@@ -205,8 +235,7 @@ def save_first_bytes(heard: Listener) -> None:
         if len(stream) >= 24 and 24 not in lengths:
             lengths.add(24)
             keep("wire_handshake", "opening", bytes(stream[:24]))
-    for datagram in {len(datagram): datagram for datagram in heard.datagrams}.values():
-        keep("wire_handshake", "datagram", datagram[:64])
+    keep_datagrams("wire_handshake", "datagram", heard)
 
 
 def main() -> None:
