@@ -2,11 +2,13 @@
 
 import csv
 import io
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from typer.testing import CliRunner
 
@@ -52,12 +54,29 @@ def write_plan(
     return plan
 
 
-def flowsweep(*arguments: str | Path, expect: int = 0, timeout_s: float = 300) -> str:
-    """Run a command to its end; its standard output."""
+def flowsweep(
+    *arguments: str | Path,
+    expect: int | None = 0,
+    timeout_s: float = 300,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Run a command to its end; its standard output.
+
+    Args:
+        arguments: Of the command.
+        expect: Its exit code; any if None.
+        timeout_s: How long it may take.
+        environment: What it has beside this process's.
+    """
     result = subprocess.run(
-        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s, check=False
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+        env=os.environ | dict(environment),
     )
-    assert result.returncode == expect, f"exit {result.returncode}:\n{result.stdout}\n{result.stderr}"
+    assert expect in (None, result.returncode), f"exit {result.returncode}:\n{result.stdout}\n{result.stderr}"
     return result.stdout
 
 
