@@ -1,0 +1,100 @@
+"""What a plan may ask of an iperf3 server: where it is wrong, what was found and expected, what to do."""
+
+import pytest
+
+from flowsweep.errors import PlanError
+from flowsweep.plan import parse_plan
+
+HOSTS = """
+[hosts.near]
+[hosts.third]
+[hosts.far]
+peer = "iperf3"
+address = "192.0.2.1"
+"""
+SWEEP = """
+[[sweep]]
+paths = [{ from = "near", to = "far" }]
+duration = "8s"
+"""
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(PlanError) as raised:
+        parse_plan(text, "plan.toml")
+    return list(raised.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("key", "where", "words"),
+    [
+        ("flows = [1, 129]", "flows", ("found 129", "at most 128 flows")),
+        ('length = ["8KiB", "2MiB"]', "length", ("found 2MiB", "at most 1MiB")),
+        ('mode = "discard"', "mode", ('as "copy" does', "leave the others out")),
+        ('omit = "1500ms"', "omit", ('found "1.5s"', "whole seconds only", "round it")),
+        ('window_recv = "513MiB"', "window", ("found 513MiB", "at most 512MiB")),
+        ('probe = "rtt"', "probe", ("answers no probes", "leave it out")),
+        ('test = "rtt"', "test", ('found "rtt"', 'takes "tcp" and "udp" only')),
+    ],
+)
+def test_what_a_server_cannot_do_is_named_with_its_key(key: str, where: str, words: tuple[str, ...]) -> None:
+    (problem,) = problems(f"{HOSTS}{SWEEP}{key}\n")
+    assert f"sweep[0].{where}: " in problem
+    assert all(word in problem for word in words), problem
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["flows = 128", 'length = "1MiB"', 'mode = "copy"', 'omit = "1s"', 'window = "512MiB"', 'test = "udp"'],
+)
+def test_what_a_server_can_just_do_is_accepted(key: str) -> None:
+    rate = 'rate = "1Mbit/s"' if "udp" in key else ""
+    parse_plan(f"{HOSTS}{SWEEP}{key}\n{rate}\n", "plan.toml")
+
+
+def test_what_only_a_server_cannot_do_is_accepted_between_engines() -> None:
+    sweep = SWEEP.replace("far", "third")
+    parse_plan(f'{HOSTS}{sweep}flows = 200\nomit = "1500ms"\nlength = "2MiB"\n', "plan.toml")
+
+
+@pytest.mark.parametrize(
+    ("keys", "first", "missing"),
+    [
+        ('user = "anna"', "user", "`password_env` and `public_key`"),
+        ('password_env = "P"\npublic_key = "k.pem"', "password_env", "`user`"),
+    ],
+)
+def test_a_login_is_whole_or_none(keys: str, first: str, missing: str) -> None:
+    (problem,) = problems(f"{HOSTS}{keys}\n{SWEEP}")
+    assert f"hosts.far.{first}: found without {missing}, expected all three" in problem
+
+
+@pytest.mark.parametrize("key", ['launch = ["ssh", "far"]', 'bind = "192.0.2.1"', 'ports = "5300-5400"'])
+def test_nothing_is_started_at_a_server(key: str) -> None:
+    (problem,) = problems(f"{HOSTS}{key}\n{SWEEP}")
+    assert f"hosts.far.{key.split(maxsplit=1)[0]}: has no effect with peer" in problem
+    assert "leave it out" in problem
+
+
+def test_both_ends_of_a_path_cannot_be_servers() -> None:
+    other = '[hosts.other]\npeer = "iperf3"\naddress = "192.0.2.2"\n'
+    (problem,) = problems(HOSTS + other + SWEEP.replace("near", "other"))
+    assert "sweep[0].paths[0]: found other and far, both iperf3 servers" in problem
+    assert "expected an engine at one end" in problem
+
+
+@pytest.mark.parametrize(
+    ("background", "wrong"),
+    [('from = "near"\nto = "third"', False), ('from = "far"\nto = "third"', True), ("", True)],
+    ids=["engines", "server", "path"],
+)
+def test_background_traffic_keeps_away_from_a_server(background: str, wrong: bool) -> None:  # noqa: FBT001
+    text = (
+        f'{HOSTS}{SWEEP}[[sweep.background]]\nname = "cross"\ntest = "udp"\nrate = "1Mbit/s"\n{background}\n'
+    )
+    if not wrong:
+        parse_plan(text, "plan.toml")
+        return
+    (problem,) = problems(text)
+    assert "sweep[0].background[0]: found with an iperf3 server at one end" in problem
+    assert "name two hosts with engines" in problem
