@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, write_plan
+from campaign_support import LAB_MISSING, flowsweep, start, wait_until, write_plan
+from campaign_support import summary as printed_summary
 from flowsweep.analysis import summary
 from flowsweep.analysis.rate_search import rate_search_questions
 from flowsweep.archive import read_archive
+from flowsweep.archive.campaign import JOURNAL_FILE
 
 pytestmark = [
     pytest.mark.lab,
@@ -26,6 +28,14 @@ rate_search = { low = "4Mbit/s", high = "32Mbit/s", resolution = "4Mbit/s", loss
 """
 STEPS = 4
 
+QUICK_SWEEP = """
+duration = "1.2s"
+interval = "400ms"
+drain = "200ms"
+rate_search = { low = "4Mbit/s", high = "32Mbit/s", resolution = "8Mbit/s", loss_max = "1%" }
+"""
+QUICK_STEPS = 3
+
 
 def test_the_rate_of_a_link_lies_between_the_two_rates_that_are_found(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, link=LINK, sweep=SWEEP, test="udp")
@@ -38,3 +48,31 @@ def test_the_rate_of_a_link_lies_between_the_two_rates_that_are_found(tmp_path: 
     assert found.interval_high is not None
     assert found.effect <= CARRIES_BPS < found.interval_high
     assert found.interval_high - found.effect <= 4_000_000
+
+
+def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    plan = write_plan(tmp_path, link=LINK, sweep=QUICK_SWEEP, test="udp")
+    first = start("run", plan, "--archive", archive)
+    wait_until(lambda: _begun(archive) == 2)
+    first.kill()
+    first.communicate(timeout=30)
+    (kept,) = printed_summary(archive)
+
+    flowsweep("run", plan, "--archive", archive, "--resume")
+    rows = printed_summary(archive)
+    assert rows[0] == kept
+    # The one that was running is the only one that is begun again.
+    assert [(row["status"], row["attempts"]) for row in rows] == [("ok", "1"), ("ok", "2"), ("ok", "1")]
+    assert len({row["rate_sum_bps"] for row in rows}) == QUICK_STEPS
+    (found,) = rate_search_questions(summary(read_archive(archive).tables()).to_pyarrow().to_pylist())
+    assert found.n == QUICK_STEPS
+
+    flowsweep("run", plan, "--archive", archive, "--resume")
+    assert printed_summary(archive) == rows
+
+
+def _begun(archive: Path) -> int:
+    """How many attempts the journal has as begun; cheap, since a trial must not end meanwhile."""
+    journal = archive / JOURNAL_FILE
+    return journal.read_bytes().count(b'"started"') if journal.exists() else 0
