@@ -136,7 +136,9 @@ def test_a_duration_that_is_right_on_average_only_is_not_enough() -> None:
 
     finding = cut_finding(long_trials(), {10: unsteady})
     assert finding.effect == 30.0
-    assert finding.claim.startswith("No shorter duration than 30 s tells the same: the first 10 s give ")
+    assert finding.claim.startswith(
+        "No shorter duration than 30 s tells the same: goodput of the first 10 s differs by "
+    )
     assert finding.claim.endswith("and 0 % of 48 trials are within 3 %.")
 
 

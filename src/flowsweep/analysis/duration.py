@@ -129,8 +129,8 @@ def _say_cut(found: Sequence[_Cut], enough: int | None, longest: float, count: i
     share = f"{format_share(chosen.within)} of {counted(count, 'trial')} are within {format_margin(margin)}"
     if enough is None:
         return (
-            f"No shorter duration than {whole} tells the same: the first {short} give {change} of goodput, "
-            f"and {share}."
+            f"No shorter duration than {whole} tells the same: goodput of the first {short} differs by "
+            f"{change}, and {share}."
         )
     return f"Trials of {short} would tell the same as those of {whole}: {change} on average, and {share}."
 
