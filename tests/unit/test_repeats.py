@@ -120,6 +120,14 @@ def test_drift(repeats: int) -> None:
     assert drift.claim.startswith("Goodput drifted: it changed by −")
 
 
+def test_a_drift_of_which_nothing_is_known_is_undecided_without_numbers() -> None:
+    rows = campaign(replace(SMALL, noise=3.0), 3)
+    drift = one(rows, "drift")
+    assert drift.decision == "undecided"
+    assert (drift.effect, drift.effect_unit, drift.interval_low, drift.interval_high) == (None,) * 4
+    assert "it may have halved or doubled as well as stayed the same" in drift.claim
+
+
 def test_drift_is_the_slope_of_the_same_model_by_least_squares() -> None:
     rows = campaign(replace(SMALL, directions=(("a", "b"),)), 1)
     order = fitted(rows, "order").resid

@@ -17,6 +17,8 @@ from flowsweep.wording import counted, format_change, format_duration, format_ma
 _PERMUTATIONS = 999
 _SEED = 20010829
 _FEWEST_FREEDOM = 3
+_FACTOR_TOLD = 2.0
+"""Where goodput may have fallen and risen by as much, numbers say nothing."""
 
 
 def drift_questions(
@@ -34,7 +36,8 @@ def drift_questions(
         percent from the first trial's start to the last's, if it went on evenly: the slope of log goodput
         over time by least squares, points taken out, and repeats too where there are fewer than eight
         (analysis of covariance; Box, Hunter and Hunter, Statistics for Experimenters, 2005), with Student's t
-        interval. Checked by permutation within repeats.
+        interval. Checked by permutation within repeats. No numbers where the interval holds both half
+        the goodput and the double.
     """
     if series is None or series.freedom <= _FEWEST_FREEDOM or not np.any(series.times_s):
         return []
@@ -48,17 +51,18 @@ def drift_questions(
     span_s = series.span_s
     estimate = (slope * span_s, (slope - half) * span_s, (slope + half) * span_s)
     change, low, high = (percent(value) for value in estimate)
+    open_wide = estimate[1] <= -math.log(_FACTOR_TOLD) and estimate[2] >= math.log(_FACTOR_TOLD)
     return [
         Question(
             kind="drift",
             sweep=observed.sweep,
             mode=observed.mode,
             axis="started_at",
-            say=partial(_say, estimate, span_s, margin),
-            effect=change,
-            effect_unit="%",
-            interval_low=low,
-            interval_high=high,
+            say=partial(_say_open, span_s) if open_wide else partial(_say, estimate, span_s, margin),
+            effect=None if open_wide else change,
+            effect_unit=None if open_wide else "%",
+            interval_low=None if open_wide else low,
+            interval_high=None if open_wide else high,
             p_value=2 * float(scipy.stats.t.sf(abs(slope) / error, freedom)),
             within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
             second_opinion=lambda: _permuted(series, abs(slope) * square),
@@ -83,6 +87,14 @@ def _permuted(series: CampaignSeries, found: float) -> float:
     generator = np.random.default_rng(_SEED)
     draws = [abs(float(series.times_s @ shuffled(series, generator))) for _ in range(_PERMUTATIONS)]
     return (1 + sum(draw >= found for draw in draws)) / (_PERMUTATIONS + 1)
+
+
+def _say_open(span_s: float, _decision: Decision) -> str:
+    over = f"over the {format_duration(round(span_s) * SECOND_NS)} of the campaign"
+    return (
+        f"Whether goodput drifted is undecided: {over} it may have halved or doubled as well as stayed the "
+        "same, since trials of a point differ too much, or ran too close together in time."
+    )
 
 
 def _say(estimate: tuple[float, float, float], span_s: float, margin: float, decision: Decision) -> str:
