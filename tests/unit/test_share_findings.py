@@ -63,10 +63,12 @@ def test_without_traffic_beside_trials_nothing_is_said() -> None:
     assert told(rows((None, None))) == []
 
 
-def drawn(summary: list[dict]) -> list:
+def drawn(summary: list[dict], *, last: str | None = None) -> list:
+    """The figures; `last`: traffic whose rows come in another place than its name has in the plan."""
     shares, courses = [], []
     for row in summary:
-        for traffic, share in (("", row["share"]), ("cubic", 1 - row["share"])):
+        parts = [("cubic", 1 - row["share"]), ("", row["share"])]
+        for traffic, share in [*parts, (last, 0.1)] if last else parts:
             known = {"trial_id": row["trial_id"], "traffic": traffic, "goodput_bps": share * 48e6}
             shares.append(known | {"share": share, "jain_flows": 0.8, "jain_groups": 0.8})
             courses += [known | {"bin": number, "common": number >= 0} for number in range(-1, 4)]
@@ -78,13 +80,29 @@ def test_the_figure_has_a_bar_for_each_traffic_and_jains_index() -> None:
     own, other = bars.figure.data
     assert (own.name, other.name) == ("the trial: bbr", "cubic")
     assert own.y[0] == pytest.approx(48 * sum(SHARES) / 3, rel=1e-4)
-    assert "Jain 0.800" in own.x[0]
+    # The same numbers as in the finding.
+    assert own.x[0] == "the trial: bbr 71.3 %<br>cubic 28.7 %<br>Jain's index 0.800"
     assert own.error_y.array[0] == pytest.approx(48 * (0.73 - sum(SHARES) / 3), rel=1e-3)
     assert len(bars.rows) == 6
     # Over time the trial with the median share.
     assert {row["trial_id"] for row in course.rows} == {"t1-2"}
     assert list(course.figure.data[0].x) == [-1, 0, 1, 2, 3]
     assert course.figure.data[0].y[1] + course.figure.data[1].y[1] == pytest.approx(48)
+    pale, *whole = course.figure.data[0].marker.opacity
+    assert pale < whole[0]
+    assert set(whole) == {1.0}
+
+
+def test_each_traffic_has_one_colour_in_both_figures() -> None:
+    found = drawn([row | {"companions": ["probe", "zeta", "cubic"]} for row in rows()], last="zeta")
+    colours = [[(trace.name, trace.marker.color) for trace in one.figure.data] for one in found]
+    assert colours[0] == colours[1]
+    assert [name for name, _ in colours[0]] == ["the trial: bbr", "zeta", "cubic"]
+
+
+def test_many_points_leave_no_room_for_shares_below_them() -> None:
+    bars, _ = drawn(rows(flows=(1, 2, 4, 8, 16)))
+    assert bars.figure.data[0].x[0] == "flows 1<br>Jain's index 0.800"
 
 
 def test_without_shares_there_is_no_such_figure() -> None:

@@ -44,6 +44,14 @@ def own_name(row: Row) -> str:
     return str(row["congestion"] if row["test"] == "tcp" and row["congestion"] else row["test"].upper())
 
 
+def mean_share(shares: Sequence[float]) -> float:
+    """Return the share whose log odds are the mean of those of some shares, 0 to 1.
+
+    The mean itself where one of them is 0 or 1.
+    """
+    return _interval(shares)[0]
+
+
 def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> Iterable[Question]:
     factors = [factor for factor in observed.factors if factor != DIRECTION]
     points: dict[tuple[str, ...], list[Row]] = {}

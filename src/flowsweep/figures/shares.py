@@ -1,11 +1,11 @@
 """What a trial and the traffic beside it got of what they shared: over points, and over time."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean, median_low
+from statistics import fmean, median, median_low
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.share_questions import own_name
+from flowsweep.analysis.share_questions import mean_share, own_name
 from flowsweep.analysis.shares import OWN
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
@@ -17,6 +17,11 @@ from flowsweep.figures.trials import TrialGroup, facts, point_of, trial_groups
 from flowsweep.wording import format_number, format_rate, format_share
 
 _ByTrial = Mapping[str, Sequence[Row]]
+
+_MOST_PLACES_WITH_SHARES = 4
+"""More points leave no room for the shares below each of them."""
+_PALE = 0.35
+"""Opacity of intervals that do not count."""
 
 
 def drawn_shares(data: FigureData) -> list[Drawn]:
@@ -54,13 +59,15 @@ def _over_points(group: TrialGroup, rows: Sequence[Row], shares: _ByTrial) -> Dr
         for row in repeats
         for one in shares[row["trial_id"]]
     ]
+    few = len(points) <= _MOST_PLACES_WITH_SHARES
     return Drawn(
         group.key("shares"),
         group.title,
         "Goodput of the trials' own traffic and of what ran beside it, mean over the repeats (lines: lowest "
-        "and highest), over the time that all of it ran; below, Jain's index over all flows: 1 is even.",
+        "and highest), over the time that all of it ran; below, what share of all that is, and Jain's index "
+        "over the flows: 1 if each got as much, 1/n if one of n got everything.",
         file_stem(group.sweep, group.title, "shares"),
-        _bars([_Place(group, repeats, shares) for repeats in points.values()]),
+        _bars([_Place(group, repeats, shares, few=few) for repeats in points.values()]),
         tuple(table),
     )
 
@@ -68,22 +75,24 @@ def _over_points(group: TrialGroup, rows: Sequence[Row], shares: _ByTrial) -> Dr
 class _Place:
     """One point: what each traffic got there, by its name."""
 
-    def __init__(self, group: TrialGroup, repeats: Sequence[Row], shares: _ByTrial) -> None:
-        told = [one for row in repeats for one in shares[row["trial_id"]]]
+    def __init__(self, group: TrialGroup, repeats: Sequence[Row], shares: _ByTrial, *, few: bool) -> None:
         self.traffic: dict[str, list[float]] = {}
         self.share: dict[str, list[float]] = {}
         for row in repeats:
-            for one in shares[row["trial_id"]]:
+            for one in _in_order(row, shares[row["trial_id"]]):
                 name = _name(row, one["traffic"])
                 self.traffic.setdefault(name, []).append(one["goodput_bps"])
                 self.share.setdefault(name, []).append(one["share"] or 0.0)
-        indices = [one["jain_flows"] for one in told if one["jain_flows"] is not None]
-        jain = f"Jain {format_number(fmean(indices))}" if indices else ""
-        self.label = "<br>".join([*(axis.text(axis.value(repeats[0])) for axis in group.varying()), jain])
+        parts = [axis.text(axis.value(repeats[0])) for axis in group.varying()]
+        if few:
+            parts += [f"{name} {format_share(mean_share(told))}" for name, told in self.share.items()]
+        indices = [row["jain_flows"] for row in repeats if row["jain_flows"] is not None]
+        parts += [f"Jain's index {format_number(median(indices))}"] if indices else []
+        self.label = "<br>".join(parts)
 
     def said(self, name: str) -> str:
         """Lines for people."""
-        goodput, share = fmean(self.traffic[name]), fmean(self.share[name])
+        goodput, share = fmean(self.traffic[name]), mean_share(self.share[name])
         return f"<b>{name}</b>: {format_rate(goodput)}<br>{format_share(share)} of all<br>{self.label}"
 
 
@@ -138,13 +147,14 @@ def _over_time(group: TrialGroup, rows: Sequence[Row], courses: _ByTrial) -> Dra
             "goodput_bps": one["goodput_bps"],
             "all_ran": one["common"],
         }
-        for one in courses.get(row["trial_id"], ())
+        for one in _in_order(row, courses.get(row["trial_id"], ()))
     ]
     return Drawn(
         group.key("shares"),
         f"{group.title} · over time",
         "Goodput of each traffic in every interval, one upon the other, in the trial with the median share. "
-        "From 0 on all of it runs, and what is omitted is over.",
+        "From 0 on all of it runs, and what is omitted is over. Pale: intervals that no share is computed "
+        "from.",
         file_stem(group.sweep, group.title, "shares-over-time"),
         _stacked(course),
         tuple(course),
@@ -159,13 +169,18 @@ def _stacked(course: Sequence[Row]) -> go.Figure:
     traces = []
     for name, colour in zip(names, series_colours(len(names)), strict=True):
         rates = {one["begin_s"]: one["goodput_bps"] for one in course if one["traffic"] == name}
+        counts = {one["begin_s"] for one in course if one["all_ran"]}
         traces.append(
             go.Bar(
                 x=times,
                 y=[scale.of(rates.get(time, 0.0)) for time in times],
                 offset=0,
                 name=name,
-                marker={"color": colour, "line": {"width": 0}},
+                marker={
+                    "color": colour,
+                    "line": {"width": 0},
+                    "opacity": [1.0 if time in counts else _PALE for time in times],
+                },
                 text=[
                     f"<b>{name}</b>: {format_rate(rates.get(time, 0.0))}"
                     f"<br>{format_share(rates.get(time, 0.0) / total)} of all"
@@ -183,11 +198,17 @@ def _stacked(course: Sequence[Row]) -> go.Figure:
         bargap=0,
         hovermode="closest",
         showlegend=True,
-        legend=LEGEND_ABOVE,
+        legend=LEGEND_ABOVE | {"traceorder": "normal"},
         margin=MARGIN,
-        xaxis={"title": {"text": "time since all run, s", "standoff": 8}, "zeroline": True},
+        xaxis={"title": {"text": "time since all of it runs, s", "standoff": 8}, "zeroline": True},
         yaxis=rate_axis(scale, "goodput"),
     )
+
+
+def _in_order(row: Row, told: Sequence[Row]) -> list[Row]:
+    """The trial's own traffic first, then as in the plan: each has one colour in all figures of a sweep."""
+    names = (OWN, *row["companions"])
+    return sorted(told, key=lambda one: names.index(one["traffic"]))
 
 
 def _name(row: Row, traffic: str) -> str:
