@@ -28,9 +28,9 @@ def probe(start_ns: int = -2 * SECOND_NS) -> Companion:
     return Companion(name="probe", src="a", dst="b", test="rtt", parameters=parameters, start_ns=start_ns)
 
 
-def cross(start_ns: int = 2 * SECOND_NS, *, src: str = "c", flows: int = 3) -> Companion:
+def cross(start_ns: int = 2 * SECOND_NS, *, src: str = "c", dst: str = "b", flows: int = 3) -> Companion:
     parameters = make_parameters(flows=flows, duration_ns=3 * SECOND_NS)
-    return Companion(name="cross", src=src, dst="b", test="tcp", parameters=parameters, start_ns=start_ns)
+    return Companion(name="cross", src=src, dst=dst, test="tcp", parameters=parameters, start_ns=start_ns)
 
 
 def trial_with(*companions: Companion, **parameters) -> Trial:
@@ -102,12 +102,18 @@ def test_flows_of_companions_come_after_the_trials_own() -> None:
 
 def test_companions_tell_of_their_threads_and_of_hosts_that_the_trial_leaves_out() -> None:
     outcome = run(FakeNetwork(), trial_with(cross()))
-    cores = [row["host"] for row in outcome.cpu.to_pylist() if row["kind"] == "core"]
-    assert sorted(cores) == ["a", "b"]
+    cores = [(row["host"], row["role"]) for row in outcome.cpu.to_pylist() if row["kind"] == "core"]
+    assert sorted(cores) == [("a", "source"), ("b", "sink"), ("c", "companion_source")]
     counted = {(row["host"], row["role"]) for row in outcome.counters.to_pylist()}
     assert counted == {("a", "source"), ("b", "sink"), ("c", "companion_source")}
     threads = [(row["id"], row["host"]) for row in outcome.cpu.to_pylist() if row["kind"] == "thread"]
     assert sorted(threads) == [(0, "a"), (0, "b"), (1, "b"), (1, "c")]
+
+
+def test_cores_of_a_host_of_the_trial_are_told_once() -> None:
+    outcome = run(FakeNetwork(), trial_with(cross(src="b", dst="a"), cross(src="c", dst="a")))
+    cores = [(row["host"], row["role"]) for row in outcome.cpu.to_pylist() if row["kind"] == "core"]
+    assert sorted(cores) == [("a", "source"), ("b", "sink"), ("c", "companion_source")]
 
 
 def test_times_of_companions_lie_on_the_axis_of_the_trials_sink() -> None:

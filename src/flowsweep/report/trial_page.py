@@ -160,13 +160,18 @@ def _cores(rows: Sequence[Row]) -> Page:
         "rows": [
             [
                 row["host"],
-                row["role"],
+                _role(row),
                 str(row["core"]),
                 *(_share(row[f"{part}_share"]) for part in _CORE_PARTS),
             ]
             for row in rows
         ],
     }
+
+
+def _role(row: Row) -> str:
+    """What the host did: "source", or "companion source" where it only carries what runs beside the trial."""
+    return str(row["role"]).replace("_", " ")
 
 
 def _share(share: float | None) -> str:
@@ -180,7 +185,7 @@ def _counters(rows: Sequence[Row]) -> Page:
         "head": ["Host", "Role", "Counter", "Rose by"],
         "text": [0, 1, 2],
         "rows": [
-            [row["host"], row["role"], row["name"], f"{row['value']:,}".replace(",", " ")] for row in rows
+            [row["host"], _role(row), row["name"], f"{row['value']:,}".replace(",", " ")] for row in rows
         ],
     }
 

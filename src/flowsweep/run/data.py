@@ -37,6 +37,8 @@ class _Told:
     traffic: Traffic
     of_host: bool
     """It is the one that speaks for its host in its role; all its other ends saw the same of it."""
+    of_cores: bool
+    """Likewise, of its host's cores: of a host of the trial they are told in its role there only."""
 
     @property
     def origin_ns(self) -> int:
@@ -83,13 +85,15 @@ def _told(pairs: Sequence[Pair], *, spoken: Collection[tuple[str, str]] = ()) ->
             if end.result is not None:
                 speaker = (end.access.name, end.role)
                 of_host = speaker not in speakers
-                told.append(_Told(end, end.result, pair.traffic, of_host))
+                known = any(host == end.access.name for host, _ in speakers)
+                of_cores = of_host and (pair.traffic.companion is None or not known)
+                told.append(_Told(end, end.result, pair.traffic, of_host, of_cores))
                 speakers.add(speaker)
     return told
 
 
 def _counted_as(one: _Told) -> str:
-    """The role of a host's counters: of one that only carries companions they say nothing of the trial."""
+    """The role of a host's counters and cores: those of companions' hosts say nothing of the trial."""
     return one.end.role if one.traffic.companion is None else f"companion_{one.end.role}"
 
 
@@ -158,8 +162,12 @@ def _cpu(one: _Told) -> pa.Table | None:
     table = one.result.tables.get("cpu")
     if table is None:
         return None
-    if not one.of_host or one.traffic.companion is not None:
+    if not one.of_cores:
         table = table.filter(pc.not_equal(table["kind"], "core"))
+    elif one.traffic.companion is not None:
+        place = table.schema.get_field_index("role")
+        roles = pc.if_else(pc.equal(table["kind"], "core"), pa.scalar(_counted_as(one)), table["role"])
+        table = table.set_column(place, table.schema.field(place), roles)
     return _with_hosts(_numbered(table, "id", one.traffic.first_flow, only="thread"), one)
 
 

@@ -156,7 +156,8 @@ class TrialOutcome:
     cpu: pa.Table = field(default_factory=lambda: pa.table({}))
     """One row per core or thread and interval: the engine's columns (schema/cpu.json), host and peer.
 
-    Cores are told by one end of each host and role only, and not by companions.
+    Cores are told by one end of each host and role only. Of a host that only carries companions the role is
+    companion_source or companion_sink.
     """
     counters: pa.Table = field(default_factory=COUNTERS_SCHEMA.empty_table)
     """One row per host, role and counter that rose, in COUNTERS_SCHEMA."""
