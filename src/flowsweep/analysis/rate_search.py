@@ -16,7 +16,7 @@ from flowsweep.wording import counted, format_rate, format_share, format_size
 Row = Mapping[str, Any]
 
 RATE = "rate_sum_bps"
-_ALWAYS_NAMED = ("flows", "length_bytes")
+_ALWAYS_NAMED = ("flows", "flows_per_pair", "length_bytes")
 _OF_STEPS = (RATE, "rate_bps")
 """What differs from step to step."""
 _METHOD = (
@@ -45,7 +45,7 @@ class PointSearched:
     """All searches of one point of a sweep in one direction."""
 
     sweep: str
-    mode: str
+    mode: str | None
     direction: str
     name: str
     """What tells it from the others of its sweep and direction: "4 flows of 1470 B"."""
