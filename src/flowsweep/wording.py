@@ -5,7 +5,7 @@ back is in `flowsweep.units`.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
@@ -104,10 +104,21 @@ def format_mode(mode: str) -> str:
     return _MODES.get(mode, mode)
 
 
+def modes_differ(modes: Collection[str | None]) -> bool:
+    """Whether a mode must be said to tell things apart; None: of a test that has none."""
+    return len(set(modes) - {None}) > 1
+
+
 def both_windows(send_bytes: int | None, recv_bytes: int | None, *, none: str = "auto") -> str:
     """Show the windows of both ends, once if they are alike: "64 KiB", "64 KiB / auto"."""
     send, receive = (none if size is None else format_size(size) for size in (send_bytes, recv_bytes))
     return send if send == receive else f"{send} / {receive}"
+
+
+def asked_windows(trial: Mapping[str, Any]) -> str:
+    """Show the windows that a trial asked for; "auto" is said of TCP only, where the kernel tunes them."""
+    sizes = trial.get("window_send_bytes"), trial.get("window_recv_bytes")
+    return "" if trial["test"] != "tcp" and sizes == (None, None) else both_windows(*sizes)
 
 
 def window_marks(trial: Mapping[str, object]) -> str:
@@ -150,6 +161,9 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         words.append(f"queue {counted(way['queue_packets'], 'packet')}")
     return ", ".join(words)
 
+
+ONE_ANSWER_TESTS = {"rtt": "round-trip time", "path": "hops and capacity"}
+"""Tests that ask and do not send for a time: they have no flows to speak of. What each asks for."""
 
 _MODES = {
     "zerocopy": "zerocopy: the source's memory is out of the picture",

@@ -11,12 +11,14 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from analysis_support import make_campaign, make_outcome, make_trial, write_archive
+from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis import summary
 from flowsweep.archive import read_archive, tables_of
 from flowsweep.cli.app import app
 from flowsweep.cli.summary import print_table
 from flowsweep.errors import ArchiveError
 from plan_support import plan_of
+from rtt_support import make_rtt_outcome, make_rtt_trial
 
 STABLE_HEADER = (
     "trial_id,sweep,repeat,started_at,src,dst,test,flows,window_bytes,window_sum_bytes,length_bytes,congestion,"
@@ -148,3 +150,24 @@ def test_a_campaign_that_was_interrupted_says_how_far_it_came(
 def test_what_is_no_archive_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="not an archive: the folder is empty"):
         output(str(tmp_path))
+
+
+def test_datagrams_have_no_mode_and_no_windows_that_tune_themselves() -> None:
+    outcome = make_udp_outcome(make_udp_trial(), [Stream(lost=10)])
+    (row,) = summary(tables_of([outcome])).to_pyarrow().to_pylist()
+    text = " ".join(printed([row]))
+    assert row["mode"] is None
+    assert "lost" in text
+    for word in ("mode", "window", "usable", "retransmits", "least RTT"):
+        assert word not in text, word
+
+
+def test_questions_for_the_round_trip_time_are_no_flows() -> None:
+    outcome = make_rtt_outcome(make_rtt_trial(), [(0, 20.0), (10, 21.0), (20, 22.0)])
+    (row,) = summary(tables_of([outcome])).to_pyarrow().to_pylist()
+    text = " ".join(printed([row]))
+    assert row["mode"] is None
+    assert "21 ms" in text
+    assert "round trip" in text
+    for word in ("mode", "window", "flows", "goodput", "coverage"):
+        assert word not in text, word

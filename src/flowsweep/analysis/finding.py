@@ -26,7 +26,7 @@ class FigureKey:
 
     kind: FigureKind
     sweep: str
-    mode: str
+    mode: str | None
     direction: str | None = None
     """ "source → sink", where the figure is of one direction."""
     axis: str | None = None
@@ -39,7 +39,8 @@ class Finding:
 
     kind: FindingKind
     sweep: str
-    mode: str
+    mode: str | None
+    """How TCP's bytes got into and out of the kernel; null for other tests."""
     direction: str | None
     """ "source → sink"; null: of all directions of the sweep."""
     axis: str | None

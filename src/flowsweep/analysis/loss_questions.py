@@ -107,7 +107,7 @@ def broken_questions(summary: Sequence[Row]) -> Iterator[Question]:
             yield _broken(sweep, mode, rows, torn)
 
 
-def _broken(sweep: str, mode: str, rows: Sequence[Row], torn: Sequence[Row]) -> Question:
+def _broken(sweep: str, mode: str | None, rows: Sequence[Row], torn: Sequence[Row]) -> Question:
     broken, flows = sum(row["flows_broken"] for row in torn), sum(row["flows"] for row in rows)
     places = Counter(wording.direction(row["src"], row["dst"]) for row in torn)
     reasons = Counter(match["reason"] for row in torn if (match := _REASON.search(row["error"] or "")))

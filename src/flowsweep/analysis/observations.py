@@ -19,7 +19,7 @@ class Observations:
     """Trials that may be compared with each other."""
 
     sweep: str
-    mode: str
+    mode: str | None
     rows: tuple[Row, ...]
     """Of a summary, as they ran, with `direction` added; all are `ok` and have a goodput above 0."""
     factors: tuple[str, ...]

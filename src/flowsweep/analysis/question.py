@@ -16,7 +16,7 @@ class Question:
 
     kind: FindingKind
     sweep: str
-    mode: str
+    mode: str | None
     say: Callable[[Decision], str]
     """The sentence for each decision; one that only describes is asked for "described"."""
     n: int

@@ -17,7 +17,7 @@ _REPEATS_NEEDED = 3
 _LENGTHS_NEEDED = 3
 """Two points always lie on a line."""
 
-Key = tuple[str, str, str]
+Key = tuple[str, str | None, str]
 """Sweep, mode and direction."""
 
 

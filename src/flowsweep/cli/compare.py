@@ -205,7 +205,7 @@ def _place(point: Mapping[str, Any], names: Sequence[str]) -> str:
     # What follows from other columns is not said twice.
     told = [name for name in names if name in AXIS_NAMES and name not in _settled(names)]
     parts += [f"{AXIS_NAMES[name]} {level_words(name, point[name])}" for name in told]
-    if "mode" in names:
+    if "mode" in names and point["mode"] is not None:
         parts.append(format_mode(point["mode"]))
     if "sweep" in names:
         parts.insert(0, point["sweep"])

@@ -18,7 +18,7 @@ from flowsweep.analysis.findings import findings
 from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
-from flowsweep.wording import counted, format_mode, format_number
+from flowsweep.wording import counted, format_mode, format_number, modes_differ
 
 _WIDTH_OF_NO_TERMINAL = 100
 _SMALLEST_P = 0.001
@@ -64,7 +64,8 @@ def show_findings(
 
 def print_findings(conclusions: Sequence[Finding], console: Console) -> None:
     """Print findings in the order given, those that are undecided under a heading of their own."""
-    sweeps = len({(finding.sweep, finding.mode) for finding in conclusions})
+    several_sweeps = len({finding.sweep for finding in conclusions}) > 1
+    several_modes = modes_differ([finding.mode for finding in conclusions])
     decided = [finding for finding in conclusions if finding.decision != "undecided"]
     undecided = [finding for finding in conclusions if finding.decision == "undecided"]
     for heading, group in (("Findings", decided), ("Undecided", undecided)):
@@ -72,9 +73,10 @@ def print_findings(conclusions: Sequence[Finding], console: Console) -> None:
             continue
         console.print(Text(heading, style="bold"))
         for finding in group:
-            where = f"{finding.sweep}, {format_mode(finding.mode)}" if sweeps > 1 else ""
+            where = [finding.sweep] if several_sweeps else []
+            where += [format_mode(finding.mode)] if several_modes and finding.mode is not None else []
             console.print(_wrapped(finding.claim, "  ", console.width))
-            console.print(_wrapped(_grounds(finding, where), "    ", console.width), style="dim")
+            console.print(_wrapped(_grounds(finding, ", ".join(where)), "    ", console.width), style="dim")
         console.print()
 
 

@@ -20,7 +20,15 @@ from flowsweep.run.events import (
 from flowsweep.schedule import TcpParameters, Trial, UdpParameters
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.units import DURATION_UNITS
-from flowsweep.wording import both_windows, counted, direction, format_duration, format_rate, hosts_of_groups
+from flowsweep.wording import (
+    ONE_ANSWER_TESTS,
+    both_windows,
+    counted,
+    direction,
+    format_duration,
+    format_rate,
+    hosts_of_groups,
+)
 
 
 class ProgressView(Protocol):
@@ -66,12 +74,8 @@ def what_runs(trial: Trial) -> str:
     if isinstance(parameters, TcpParameters) and parameters.mode != "copy":
         mode = f", {parameters.mode}"
     if not isinstance(parameters, Bulk):
-        return f"{who}, {_ASKED[trial.test]}"
+        return f"{who}, {ONE_ANSWER_TESTS[trial.test]}"
     return f"{who}, {counted(trial.total_flows, 'flow')}{window}{mode}{pace}"
-
-
-_ASKED = {"rtt": "round-trip time", "path": "hops and capacity"}
-"""What a trial asks for that does not send for a time."""
 
 
 def trouble(event: CampaignEvent) -> str | None:

@@ -19,7 +19,8 @@ from flowsweep.csv_text import csv_text
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.schedule import planned_trials
 from flowsweep.wording import (
-    both_windows,
+    ONE_ANSWER_TESTS,
+    asked_windows,
     counted,
     direction,
     format_duration,
@@ -114,16 +115,17 @@ def _place(row: Row) -> tuple[Any, ...]:
 
 
 def _fitting_table(sweep: str, rows: Sequence[Row], console: Console) -> Table:
-    """Leave out the last results where the terminal is too narrow for all."""
+    """Leave out results that no trial has, and the last ones where the terminal is too narrow for all."""
     unlimited = console.options.update(max_width=_WIDTH_OF_NO_TERMINAL)
-    for count in range(len(_RESULTS), 1, -1):
-        table = _sweep_table(sweep, rows, _RESULTS[:count])
+    told = [(heading, show) for heading, show in _RESULTS if any(show(row) for row in rows)]
+    for count in range(len(told), 0, -1):
+        table = _sweep_table(sweep, rows, told[:count], left_out=count < len(told))
         if Measurement.get(console, unlimited, table).maximum <= console.width:
             break
     return table
 
 
-def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column]) -> Table:
+def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column], *, left_out: bool) -> Table:
     varying: list[Column] = []
     same: list[str] = []
     for heading, show in _PARAMETERS:
@@ -132,7 +134,7 @@ def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column]) -> 
             varying.append((heading, show))
         elif any(shown):
             same.append(f"{heading} {shown.pop()}")
-    if len(results) < len(_RESULTS):
+    if left_out:
         same.append("more columns where there is more room")
     table = Table(title=sweep, title_style="bold", title_justify="left", box=box.SIMPLE_HEAD)
     # Terminals are narrow and the columns many.
@@ -155,7 +157,11 @@ def _seconds(value: float) -> str:
     return format_duration(value * SECOND_NS)
 
 
-_TEXTS = ("path", "window was", "congestion", "mode", "CPUs", "emulation", "status", "limited by")
+def _milliseconds(value: float) -> str:
+    return format_duration(value * MILLISECOND_NS)
+
+
+_TEXTS = ("path", "window was", "congestion", "mode", "echo", "CPUs", "emulation", "status", "limited by")
 
 _ORDER = (
     "mode", "length_bytes", "src", "dst", "sources", "sinks", "flows", "window_sum_bytes",
@@ -168,13 +174,14 @@ _ORDER = (
 _PARAMETERS: tuple[Column, ...] = (
     ("path", lambda row: direction(row["src"], row["dst"], simultaneous=row["simultaneous"])),
     ("hosts", lambda row: hosts_of_groups(row["sources"], row["sinks"])),
-    ("flows", _cell("flows", str)),
+    ("flows", lambda row: "" if row["test"] in ONE_ANSWER_TESTS else str(row["flows"])),
     ("window sum", _cell("window_sum_bytes", format_size)),
-    ("window", lambda row: both_windows(row["window_send_bytes"], row["window_recv_bytes"])),
+    ("window", asked_windows),
     ("window was", window_marks),
     ("length", _cell("length_bytes", format_size)),
     ("congestion", _cell("congestion", str)),
     ("mode", _cell("mode", str)),
+    ("echo", _cell("echo", str)),
     ("duration", _cell("duration_s", _seconds)),
     ("omitted", lambda row: _seconds(row["omit_s"]) if row["omit_s"] else ""),
     ("interval", _cell("interval_s", _seconds)),
@@ -193,10 +200,17 @@ _RESULTS: tuple[Column, ...] = (
     ("status", _cell("status", str)),
     ("goodput", _cell("goodput_bps", format_rate)),
     ("limited by", _cell("verdict", str)),
+    ("lost", _cell("loss", format_share)),
+    ("capacity", _cell("path_capacity_bps", format_rate)),
+    ("available from", _cell("path_available_low_bps", format_rate)),
+    ("round trip", _cell("rtt_probe_median_ms", _milliseconds)),
+    ("idle", _cell("rtt_idle_ms", _milliseconds)),
+    ("loaded", _cell("rtt_loaded_ms", _milliseconds)),
+    ("jitter", _cell("jitter_ms", _milliseconds)),
     ("coverage", _cell("coverage", format_share)),
     ("usable", _cell("window_usable_bytes", format_size)),
     ("retransmits", _cell("retransmits", str)),
-    ("least RTT", _cell("rtt_min_ms", lambda milliseconds: format_duration(milliseconds * MILLISECOND_NS))),
+    ("least RTT", _cell("rtt_min_ms", _milliseconds)),
     ("p10", _cell("goodput_p10_bps", format_rate)),
     ("p90", _cell("goodput_p90_bps", format_rate)),
 )

@@ -31,7 +31,7 @@ _LONGEST_LABEL = 30
 
 def drawn_effects(data: FigureData) -> list[Drawn]:
     """Draw a figure for each sweep and mode that findings state effects on goodput for."""
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    groups: dict[tuple[str, str | None], list[Finding]] = {}
     for finding in data.findings:
         if _is_effect(finding):
             groups.setdefault((finding.sweep, finding.mode), []).append(finding)
@@ -43,7 +43,7 @@ def _is_effect(finding: Finding) -> bool:
     return finding.kind in _KINDS and finding.effect_unit == "%" and finding.decision in _LOOKS and known
 
 
-def _drawn(sweep: str, mode: str, findings: Sequence[Finding], margin: float) -> Drawn:
+def _drawn(sweep: str, mode: str | None, findings: Sequence[Finding], margin: float) -> Drawn:
     return Drawn(
         FigureKey("effects", sweep, mode),
         sweep,

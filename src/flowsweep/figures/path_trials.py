@@ -13,7 +13,7 @@ class PathGroup:
     """What the trials of one direction of a sweep told."""
 
     sweep: str
-    mode: str
+    mode: str | None
     direction: str
     trials: tuple[Row, ...]
     """Of the summary, by repeat."""

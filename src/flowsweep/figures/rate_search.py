@@ -21,7 +21,7 @@ _CAPTION = (
 
 def drawn_rate_searches(data: FigureData) -> list[Drawn]:
     """Draw for each sweep and direction its searches, where there are some."""
-    groups: dict[tuple[str, str, str], list[PointSearched]] = {}
+    groups: dict[tuple[str, str | None, str], list[PointSearched]] = {}
     for point in searched(data.trials):
         groups.setdefault((point.sweep, point.mode, point.direction), []).append(point)
     return [_drawn(points) for points in groups.values()]

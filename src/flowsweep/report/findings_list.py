@@ -15,6 +15,7 @@ from flowsweep.wording import (
     format_number,
     format_rate,
     format_size,
+    modes_differ,
 )
 
 MOST_AT_ONCE = 8
@@ -62,11 +63,11 @@ def findings_list(
     `card_of`: the anchor of the card that a figure is on, absent if the report has no such figure.
     """
     several_sweeps = len({one.sweep for one in findings}) > 1
-    several_modes = len({one.mode for one in findings}) > 1
+    several_modes = modes_differ([one.mode for one in findings])
     lines = []
     for number, one in enumerate(findings, start=1):
         words = [f"sweep {one.sweep}"] if several_sweeps else []
-        words += [format_mode(one.mode)] if several_modes else []
+        words += [format_mode(one.mode)] if several_modes and one.mode is not None else []
         lines.append(
             FindingLine(
                 f"finding-{number}",

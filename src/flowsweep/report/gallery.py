@@ -117,7 +117,7 @@ def _heading(card: Card) -> str:
 
 
 def _group(anchor: str, title: str, cards: tuple[Card, ...]) -> Group:
-    by_mode: dict[str, list[tuple[str, Drawn]]] = {}
+    by_mode: dict[str | None, list[tuple[str, Drawn]]] = {}
     for card in cards:
         if card.drawn[-1].key.kind == "plane":
             by_mode.setdefault(card.drawn[-1].key.mode, []).append((card.anchor, card.drawn[-1]))

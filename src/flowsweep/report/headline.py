@@ -13,7 +13,7 @@ from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction, mode_rank, modes_named
-from flowsweep.wording import both_windows, counted, format_rate, format_share, format_size
+from flowsweep.wording import asked_windows, counted, format_rate, format_share, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
 _MARKS = {
@@ -135,8 +135,8 @@ def _spread(row: Row) -> str:
 def _place(row: Row, trials: Sequence[Row]) -> str:
     """Tell flows and window, what else is set and varies in the sweep, and the sweep if there are several."""
     window_sum = row["window_sum_bytes"]
-    windows = both_windows(row["window_send_bytes"], row["window_recv_bytes"])
-    window = f"window sum {format_size(window_sum)}" if window_sum else f"window {windows}"
+    windows = asked_windows(row)
+    window = f"window sum {format_size(window_sum)}" if window_sum else f"window {windows}" if windows else ""
     flows = counted(row["flows"], "flow")
     own = [trial for trial in trials if trial["sweep"] == row["sweep"]]
     told = [
@@ -145,4 +145,4 @@ def _place(row: Row, trials: Sequence[Row]) -> str:
         if axis.value(row) is not None and len(axis.values(own)) > 1
     ]
     sweep = [f"sweep {row['sweep']}"] if len(own) < len(trials) else []
-    return ", ".join([flows, window, *told, *sweep])
+    return ", ".join([flows, *([window] if window else []), *told, *sweep])

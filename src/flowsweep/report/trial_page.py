@@ -12,7 +12,15 @@ from flowsweep.figures.axis import Row
 from flowsweep.figures.panel import direction
 from flowsweep.figures.trials import point_of
 from flowsweep.report.trial_details import TrialDetails
-from flowsweep.wording import both_windows, counted, format_duration, format_rate, format_share, format_size
+from flowsweep.wording import (
+    ONE_ANSWER_TESTS,
+    asked_windows,
+    counted,
+    format_duration,
+    format_rate,
+    format_share,
+    format_size,
+)
 
 LIMIT_WORDS = {"cwnd": "cwnd", "peer_window": "peer window", "send_buffer": "send buffer", "none": "none"}
 """What the flight fills, in the order of the shares' colours."""
@@ -78,9 +86,15 @@ def _page(row: Row, repeats: Sequence[Row], details: TrialDetails) -> Page:
 
 
 def _title(row: Row) -> list[str]:
-    windows = both_windows(row.get("window_send_bytes"), row.get("window_recv_bytes"))
-    flows = counted(row["flows"], "flow")
-    return [direction(row), flows, f"window {windows}" + (" per flow" if row["flows"] > 1 else "")]
+    if row["test"] in ONE_ANSWER_TESTS:
+        return [direction(row), ONE_ANSWER_TESTS[row["test"]]]
+    flows = counted(row["flows"], "flow") + (" of datagrams" if row["test"] == "udp" else "")
+    windows = asked_windows(row)
+    return [
+        direction(row),
+        flows,
+        *([f"window {windows}{' per flow' * (row['flows'] > 1)}"] if windows else []),
+    ]
 
 
 def _lede(row: Row) -> str:

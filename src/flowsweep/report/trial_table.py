@@ -8,6 +8,8 @@ from flowsweep.figures.axis import Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction
 from flowsweep.wording import (
+    ONE_ANSWER_TESTS,
+    asked_windows,
     both_windows,
     format_duration,
     format_rate,
@@ -86,7 +88,7 @@ def _label(title: str, key: str, note: str = "", group: str = "Measured") -> Col
 
 
 def _asked(row: Row) -> str:
-    return both_windows(row.get("window_send_bytes"), row.get("window_recv_bytes"))
+    return asked_windows(row)
 
 
 def _started(row: Row) -> str:
@@ -144,7 +146,13 @@ COLUMNS = (
     _label("Verdict", "verdict", "what limited the trial"),
     Column("Direction", direction, group=ASKED),
     Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive", ASKED),
-    _quantity("Flows", "flows", str, "of all pairs of hosts together", ASKED),
+    Column(
+        "Flows",
+        lambda row: "" if row["test"] in ONE_ANSWER_TESTS else str(row["flows"]),
+        lambda row: row["flows"],
+        "of all pairs of hosts together",
+        ASKED,
+    ),
     _quantity("Window sum", "window_sum_bytes", format_size, "window asked times flows", ASKED),
     Column(
         "Window asked",

@@ -36,7 +36,7 @@ def path_questions(summary: Sequence[Row]) -> list[Question]:
     return [question for key, rows in groups.items() for question in _of_path(*key, rows)]
 
 
-def _of_path(sweep: str, mode: str, where: str, rows: Sequence[Row]) -> Iterator[Question]:
+def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[Row]) -> Iterator[Question]:
     measured = [row for row in rows if row["path_capacity_bps"]]
     if not measured:
         return
