@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use iperf3::{DatagramHeader, replies_to_opening};
 use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
-use wire::{FlowEnd, Strangers, UdpCounts, UdpSettings};
+use wire::{FlowEnd, UdpSettings};
 
 use super::{conversation::is_pause, udp::COUNTER};
 use crate::{
@@ -12,11 +12,8 @@ use crate::{
     flow::cpu_since,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
     udp::{
-        arrivals::Arrivals,
-        histograms,
-        rows::{HistogramRow, Quantity},
-        sequence::{Arrival, Sequence},
-        stream::{Outcome, UdpFlow, UdpFlows},
+        counted::Counted,
+        stream::{NotOurs, UdpFlow, UdpFlows},
     },
 };
 
@@ -55,28 +52,20 @@ pub fn receive(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings) {
     flows.end_at(flow, at_ns, end, broken, cpu);
 }
 
-/// What a sink counts of one stream.
+/// One stream as its thread sees it.
 struct Receiver<'a> {
-    flow: &'a UdpFlow,
     length: usize,
     silence_ns: i64,
-    sequence: Sequence,
-    arrivals: Arrivals,
-    strangers: Strangers,
-    fresh: u64,
+    counted: Counted<'a>,
     last_ns: Option<i64>,
 }
 
 impl<'a> Receiver<'a> {
     fn new(flow: &'a UdpFlow, settings: &UdpSettings) -> Self {
         Self {
-            flow,
             length: settings.length_bytes as usize,
             silence_ns: microseconds_to_ns(settings.silence_timeout_us),
-            sequence: Sequence::new(),
-            arrivals: Arrivals::new(),
-            strangers: Strangers::default(),
-            fresh: 0,
+            counted: Counted::new(flow, settings.length_bytes as usize),
             last_ns: None,
         }
     }
@@ -97,41 +86,19 @@ impl<'a> Receiver<'a> {
         let Some((header, number)) = header.and_then(|header| Some((header, header.sequence.checked_sub(1)?))) else {
             // Late replies to openings come here, too.
             if !replies_to_opening(datagram) {
-                self.strangers.not_an_engine = self.strangers.not_an_engine.saturating_add(1);
+                NotOurs::NotAnEngine.count(&mut self.counted.strangers);
             }
             return;
         };
-        match self.sequence.take(number) {
-            Arrival::New => self.fresh += 1,
-            Arrival::Duplicate | Arrival::TooOld => {}
-            Arrival::Implausible => {
-                self.strangers.not_an_engine = self.strangers.not_an_engine.saturating_add(1);
-                return;
-            }
-        }
-        if let Some(arrived_ns) = arrived_ns.take() {
-            let sent_ns = microseconds_to_ns(header.sent_us);
-            self.arrivals.observe(arrived_ns, sent_ns);
-        }
+        self.counted.take(number, microseconds_to_ns(header.sent_us), arrived_ns);
     }
 
     /// Tells the coordinator what has come. Delays are not told: nobody knows what the server's clock counts from.
     fn publish(&mut self, flows: &UdpFlows) {
-        if self.fresh > 0 {
+        if self.counted.has_fresh() {
             self.last_ns = Some(flows.now_ns());
         }
-        let mut tally = self.flow.connection.tally();
-        tally.reordered = self.sequence.reordered;
-        tally.duplicates = self.sequence.duplicates;
-        tally.missing = self.sequence.missing();
-        tally.jitter_ns = self.arrivals.jitter_ns();
-        drop(tally);
-        self.arrivals.interval = None;
-        let bytes = usize::try_from(self.fresh).unwrap_or(usize::MAX).saturating_mul(self.length);
-        self.fresh = 0;
-        if bytes > 0 {
-            self.flow.passed(bytes, flows.origin());
-        }
+        self.counted.publish(flows, |_, arrivals| arrivals.interval = None);
     }
 
     fn silent_for(&self, now_ns: i64) -> Option<Duration> {
@@ -140,25 +107,7 @@ impl<'a> Receiver<'a> {
     }
 
     fn leave(mut self) {
-        self.sequence.finish(None);
-        let flow = self.flow.index;
-        let sequence = &self.sequence;
-        let rows: Vec<HistogramRow> = histograms::rows(flow, Quantity::Spacing, &self.arrivals.spacing, 0)
-            .chain(histograms::rows(flow, Quantity::LossBurst, &sequence.loss_bursts, 0))
-            .chain(histograms::rows(flow, Quantity::ReorderingExtent, &sequence.extents, 0))
-            .collect();
-        let counts = UdpCounts {
-            datagrams: sequence.unique,
-            reordered: sequence.reordered,
-            reordering_extent_max: sequence.extent_max,
-            duplicates: sequence.duplicates,
-            late: sequence.late,
-            loss_bursts: sequence.loss_bursts.len(),
-            loss_burst_max: sequence.loss_burst_max,
-            socket_dropped: sys::socket_drops(&self.flow.connection.socket).ok().map(u64::from),
-            jitter_ns: self.arrivals.jitter_ns(),
-            ..UdpCounts::default()
-        };
-        self.flow.connection.leave(Outcome { counts, histograms: rows, strangers: self.strangers });
+        self.counted.sequence.finish(None);
+        self.counted.leave(false);
     }
 }

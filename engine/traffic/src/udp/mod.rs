@@ -3,6 +3,7 @@
 pub mod arrivals;
 pub mod check;
 mod connect;
+pub mod counted;
 pub mod histograms;
 mod listen;
 mod outgoing;

@@ -7,14 +7,12 @@ use std::{
 };
 
 use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
-use wire::{DatagramHeader, DatagramKind, FlowEnd, Strangers, UdpCounts, UdpSettings};
+use wire::{DatagramHeader, DatagramKind, FlowEnd, UdpSettings};
 
 use super::{
-    arrivals::{Arrivals, Delays},
-    histograms,
-    rows::{HistogramRow, Quantity},
-    sequence::{Arrival, Sequence},
-    stream::{NotOurs, Outcome, UdpFlow, UdpFlows},
+    arrivals::Delays,
+    counted::Counted,
+    stream::{NotOurs, UdpFlow, UdpFlows},
 };
 use crate::{
     defaults::{DUPLICATES_AWAITED, GONE_AWAITED, GRO_BUFFER_BYTES, GRO_BUFFERS, LATE_AWAITED},
@@ -87,16 +85,13 @@ enum Verdict {
     Broken(String),
 }
 
-/// What a sink counts of one flow.
+/// One flow as its thread sees it.
 struct Receiver<'a> {
     flow: &'a UdpFlow,
     length: usize,
     silence_ns: i64,
     drain_ns: i64,
-    sequence: Sequence,
-    arrivals: Arrivals,
-    strangers: Strangers,
-    fresh: u64,
+    counted: Counted<'a>,
     last_ns: Option<i64>,
     /// What the source says it sent, once it has stopped.
     sent: Option<u64>,
@@ -119,10 +114,7 @@ impl<'a> Receiver<'a> {
             length: settings.length_bytes as usize,
             silence_ns: microseconds_to_ns(settings.silence_timeout_us).max(pause_ns),
             drain_ns: microseconds_to_ns(settings.drain_us),
-            sequence: Sequence::new(),
-            arrivals: Arrivals::new(),
-            strangers: Strangers::default(),
-            fresh: 0,
+            counted: Counted::new(flow, settings.length_bytes as usize),
             last_ns: None,
             sent: None,
             stopped_ns: None,
@@ -142,7 +134,7 @@ impl<'a> Receiver<'a> {
                     Err(NotOurs::NotAnEngine) if self.flow.connection.answer_again(datagram) => {}
                     // Said more than once, and the rest of it is heard here.
                     Err(NotOurs::NotAnEngine) if self.flow.connection.is_answer(datagram) => {}
-                    Err(not_ours) => not_ours.count(&mut self.strangers),
+                    Err(not_ours) => not_ours.count(&mut self.counted.strangers),
                 }
             }
         }
@@ -157,47 +149,32 @@ impl<'a> Receiver<'a> {
                 self.sent = self.sent.or(Some(header.sequence));
                 self.flow.connection.say(DatagramKind::Ended, 0);
             }
-            _ => NotOurs::NotAnEngine.count(&mut self.strangers),
+            _ => NotOurs::NotAnEngine.count(&mut self.counted.strangers),
         }
     }
 
     #[inline]
     fn take_data(&mut self, header: DatagramHeader, arrived_ns: &mut Option<i64>) {
         if self.drained_ns.is_some() {
-            return self.sequence.take_late(header.sequence);
+            return self.counted.sequence.take_late(header.sequence);
         }
-        match self.sequence.take(header.sequence) {
-            Arrival::New => self.fresh += 1,
-            Arrival::Duplicate | Arrival::TooOld => {}
-            Arrival::Implausible => return NotOurs::NotAnEngine.count(&mut self.strangers),
-        }
-        if let Some(arrived_ns) = arrived_ns.take() {
-            self.arrivals.observe(arrived_ns, header.sent_unix_ns);
-        }
+        self.counted.take(header.sequence, header.sent_unix_ns, arrived_ns);
     }
 
     /// Tells the coordinator what has come.
     fn publish(&mut self, flows: &UdpFlows) {
         let now_ns = flows.now_ns();
-        if self.fresh > 0 {
+        if self.counted.has_fresh() {
             self.last_ns = Some(now_ns);
         }
         if self.sent.is_some() {
             self.stopped_ns = self.stopped_ns.or(Some(now_ns));
         }
-        let mut tally = self.flow.connection.tally();
-        tally.reordered = self.sequence.reordered;
-        tally.duplicates = self.sequence.duplicates;
-        tally.missing = self.sequence.missing();
-        tally.jitter_ns = self.arrivals.jitter_ns();
-        tally.delays = merged(tally.delays, self.arrivals.interval.take());
-        tally.ended_ns = self.ended_ns();
-        drop(tally);
-        let bytes = usize::try_from(self.fresh).unwrap_or(usize::MAX).saturating_mul(self.length);
-        self.fresh = 0;
-        if bytes > 0 {
-            self.flow.passed(bytes, flows.origin());
-        }
+        let ended_ns = self.ended_ns();
+        self.counted.publish(flows, |tally, arrivals| {
+            tally.delays = merged(tally.delays, arrivals.interval.take());
+            tally.ended_ns = ended_ns;
+        });
     }
 
     /// When the flow was over, once its source has stopped: its last datagram may come after the word of that.
@@ -221,12 +198,12 @@ impl<'a> Receiver<'a> {
             };
         }
         let Some(stopped_ns) = self.stopped_ns else { return self.judge_silence(now_ns, expected) };
-        let complete = self.sent.is_some_and(|sent| self.sequence.unique >= sent);
+        let complete = self.sent.is_some_and(|sent| self.counted.sequence.unique >= sent);
         let awaited_ns = self.drain_ns.min(if complete { nanoseconds(DUPLICATES_AWAITED) } else { i64::MAX });
         if now_ns - stopped_ns < awaited_ns {
             return Verdict::GoOn;
         }
-        self.sequence.finish(self.sent);
+        self.counted.sequence.finish(self.sent);
         if complete {
             return Verdict::Over;
         }
@@ -256,30 +233,9 @@ impl<'a> Receiver<'a> {
 
     fn leave(mut self) {
         if self.drained_ns.is_none() {
-            self.sequence.finish(self.sent);
+            self.counted.sequence.finish(self.sent);
         }
-        let flow = self.flow.index;
-        let sequence = &self.sequence;
-        let (delay, below) = self.arrivals.delay.above_min();
-        let rows: Vec<HistogramRow> = histograms::rows(flow, Quantity::Spacing, &self.arrivals.spacing, 0)
-            .chain(histograms::rows(flow, Quantity::Delay, delay, below))
-            .chain(histograms::rows(flow, Quantity::LossBurst, &sequence.loss_bursts, 0))
-            .chain(histograms::rows(flow, Quantity::ReorderingExtent, &sequence.extents, 0))
-            .collect();
-        let counts = UdpCounts {
-            datagrams: sequence.unique,
-            reordered: sequence.reordered,
-            reordering_extent_max: sequence.extent_max,
-            duplicates: sequence.duplicates,
-            late: sequence.late,
-            loss_bursts: sequence.loss_bursts.len(),
-            loss_burst_max: sequence.loss_burst_max,
-            socket_dropped: sys::socket_drops(&self.flow.connection.socket).ok().map(u64::from),
-            jitter_ns: self.arrivals.jitter_ns(),
-            delay_min_ns: self.arrivals.delay.min_ns,
-            ..UdpCounts::default()
-        };
-        self.flow.connection.leave(Outcome { counts, histograms: rows, strangers: self.strangers });
+        self.counted.leave(true);
     }
 }
 
