@@ -25,13 +25,13 @@ use crate::{
     flow::{Flow, Flows, cpu_since},
     samples::Delivery,
     tcp::{
+        buffers::{Buffers, Carriers},
         check,
-        intake::{Intake, Intakes},
-        payload::{Feed, Payload},
+        intake::Intake,
+        payload::Feed,
         sampler::Sampler,
         socket, source,
     },
-    threads::spawn,
     window::verify_window,
 };
 
@@ -40,14 +40,6 @@ type TcpFlows = Flows<TcpStream>;
 
 /// A test of TCP connections.
 pub struct Tcp;
-
-/// What passes the application's buffers in one direction.
-pub enum Buffers {
-    /// What all flows send.
-    Source(Payload),
-    /// Where they read to.
-    Sink(Intakes),
-}
 
 impl Kind for Tcp {
     type Settings = TcpSettings;
@@ -59,13 +51,7 @@ impl Kind for Tcp {
     }
 
     fn buffers(task: &Task<'_, TcpSettings>) -> Result<Buffers, TrialError> {
-        let TcpSettings { flows, length_bytes, mode, .. } = *task.settings;
-        let (flows, length) = (flows as usize, length_bytes as usize);
-        match task.role {
-            Role::Source => Payload::new(flows, length, mode).map(Buffers::Source),
-            Role::Sink => Intakes::new(flows, length, mode).map(Buffers::Sink),
-        }
-        .map_err(TrialError::Buffers)
+        Buffers::new(task)
     }
 
     fn reach(settings: &TcpSettings) -> Reach {
@@ -109,7 +95,7 @@ impl Kind for Tcp {
         task: &'env Task<'env, TcpSettings>,
         buffers: &'env mut Buffers,
     ) -> Result<(), TrialError> {
-        spawn_all(scope, flows, task, buffers)
+        buffers.spawn_all(scope, flows, task.settings, Carriers { send, receive })
     }
 
     fn seen(side: &Side<'_, Sampler>, _: &TcpSettings) -> Vec<Seen> {
@@ -156,31 +142,6 @@ fn open(
     let (congestion, mss_bytes) =
         streams.first().map_or((None, None), |stream| socket::read_connected(&SockRef::from(stream)));
     Ok((streams, Granted { congestion, mss_bytes, ..granted }))
-}
-
-/// Starts the threads of one direction.
-fn spawn_all<'scope, 'env>(
-    scope: &'scope Scope<'scope, 'env>,
-    flows: &'env TcpFlows,
-    task: &'env Task<'env, TcpSettings>,
-    buffers: &'env mut Buffers,
-) -> Result<(), TrialError> {
-    let settings = task.settings;
-    match buffers {
-        Buffers::Source(payload) => {
-            let at_once = settings.no_delay || settings.rate_bps.is_some();
-            for (index, flow) in flows.all.iter().enumerate() {
-                let feed = payload.feed(index, at_once).map_err(TrialError::Buffers)?;
-                spawn(scope, flow, flows, &settings.cpus, move || send(flow, flows, settings, feed))?;
-            }
-        }
-        Buffers::Sink(intakes) => {
-            for (flow, intake) in flows.all.iter().zip(intakes.all()) {
-                spawn(scope, flow, flows, &settings.cpus, move || receive(flow, flows, intake))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// What we tell the server of one direction.

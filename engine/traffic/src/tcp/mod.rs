@@ -1,5 +1,6 @@
 //! One end of a TCP trial: check, meet, wait for the start, run, report.
 
+pub mod buffers;
 pub mod check;
 mod connect;
 pub mod intake;
@@ -20,11 +21,7 @@ use std::{
 use socket2::SockRef;
 use wire::{Connected, Event, Granted, Listening, Meeting, Report, Role, Strangers, TcpSettings};
 
-use self::{
-    intake::Intakes,
-    payload::Payload,
-    run::{Buffers, Ran},
-};
+use self::{buffers::Buffers, run::Ran};
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::START_TIMEOUT,
@@ -54,7 +51,7 @@ impl Connection for TcpStream {
 /// Carries one end of a trial out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
     check::check(task)?;
-    let mut buffers = buffers(task).map_err(TrialError::Buffers)?;
+    let mut buffers = Buffers::new(task)?;
     let (streams, strangers, granted) = meet(task, control, outbox)?;
     for stream in &streams {
         socket::set_connected(&SockRef::from(stream), task.settings)
@@ -70,14 +67,6 @@ pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn O
     let flows = Flows::new((0..).zip(streams), origin.instant);
     let ran = run::run(&flows, task, &mut buffers, counters, control, outbox)?;
     report(task, flows, ran, strangers, origin.unix_ns, outbox)
-}
-
-fn buffers(task: &Task<'_, TcpSettings>) -> io::Result<Buffers> {
-    let (flows, length) = (task.settings.flows as usize, task.settings.length_bytes as usize);
-    Ok(match task.role {
-        Role::Source => Buffers::Source(Payload::new(flows, length, task.settings.mode)?),
-        Role::Sink => Buffers::Sink(Intakes::new(flows, length, task.settings.mode)?),
-    })
 }
 
 fn meet(

@@ -1,20 +1,22 @@
 //! The coordinator of one end: starts the flows' threads, samples them, keeps the deadlines.
 
-use std::{
-    thread::{self, Scope},
-    time::Duration,
-};
+use std::{thread, time::Duration};
 
 use wire::{FlowEnd, Role, TcpSettings};
 
-use super::{TcpFlow, TcpFlows, intake::Intakes, payload::Payload, sampler::Sampler, sink, source};
+use super::{
+    TcpFlow, TcpFlows,
+    buffers::{Buffers, Carriers},
+    sampler::Sampler,
+    sink, source,
+};
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{RUNNING_CHECK, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
     host::{Counters, Monitor, Observed},
     progress::ProgressTeller,
     samples::SampleLog,
-    threads::{AbortOnPanic, spawn},
+    threads::AbortOnPanic,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
 };
 
@@ -26,14 +28,6 @@ pub struct Ran {
     pub observed: Observed,
     /// Why the trial is not whole at this end.
     pub incomplete: Option<TrialError>,
-}
-
-/// What passes an application's buffers at one end of a trial.
-pub enum Buffers {
-    /// What all flows of a source send.
-    Source(Payload),
-    /// Where the flows of a sink read to.
-    Sink(Intakes),
 }
 
 /// Runs all flows to their end, at the latest until the deadlines of the settings. `counters` are the host's, read before
@@ -58,7 +52,8 @@ pub fn run(
     };
     let incomplete = thread::scope(|scope| {
         let _guard = AbortOnPanic(flows);
-        if let Err(error) = spawn_all(scope, flows, task, buffers) {
+        let carriers = Carriers { send: source::send, receive: sink::receive };
+        if let Err(error) = buffers.spawn_all(scope, flows, task.settings, carriers) {
             flows.abort(FlowEnd::Stopped);
             return Err(error);
         }
@@ -71,31 +66,6 @@ pub fn run(
     coordinator.sampler.sample(flows);
     let observed = coordinator.monitor.end(flows.now_ns(), flows.meters());
     Ok(Ran { samples: coordinator.sampler.log, observed, incomplete })
-}
-
-fn spawn_all<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    flows: &'scope TcpFlows,
-    task: &'scope Task<'scope, TcpSettings>,
-    buffers: &'scope mut Buffers,
-) -> Result<(), TrialError> {
-    let settings = task.settings;
-    match buffers {
-        Buffers::Source(payload) => {
-            // A paced application pauses between writes; one that asks for no delay has each of them sent.
-            let at_once = settings.no_delay || settings.rate_bps.is_some();
-            for (index, flow) in flows.all.iter().enumerate() {
-                let feed = payload.feed(index, at_once).map_err(TrialError::Buffers)?;
-                spawn(scope, flow, flows, &settings.cpus, move || source::send(flow, flows, settings, feed))?;
-            }
-        }
-        Buffers::Sink(intakes) => {
-            for (flow, intake) in flows.all.iter().zip(intakes.all()) {
-                spawn(scope, flow, flows, &settings.cpus, move || sink::receive(flow, flows, intake))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 struct Coordinator<'a> {
