@@ -233,15 +233,7 @@ impl Coordinator<'_> {
 
     /// Samples until `until_ns`; says whether all flows have ended before.
     fn watch_until(&mut self, until_ns: i64) -> Result<bool, TrialError> {
-        loop {
-            let left = from_nanoseconds(until_ns - self.flows.now_ns());
-            if left.is_zero() {
-                return Ok(false);
-            }
-            if self.step(left)? {
-                return Ok(true);
-            }
-        }
+        self.flows.watch_until(until_ns, |left| self.step(left))
     }
 
     /// Waits a little, at most `longest`, and does what is due; says whether all flows have ended.
