@@ -15,9 +15,6 @@ use crate::control_message::{at, control_messages, time_unix_ns};
 
 /// Room for the time of arrival and the size of segments, in bytes.
 const CONTROL_BYTES: usize = 128;
-/// What a batch takes at once, in bytes, as far as that can be told from the one before. More pushes what is still to be
-/// read out of the processor's cache: 16 buffers of 64 KiB cost the receiver a fifth more CPU time than 2.
-const TOGETHER_BYTES: usize = 128 << 10;
 
 /// Buffers for datagrams of a connected socket. Memory that no datagram has reached is not used.
 pub struct ReceiveBatch {
@@ -25,8 +22,6 @@ pub struct ReceiveBatch {
     room: usize,
     controls: Vec<[u8; CONTROL_BYTES]>,
     lengths: Vec<(usize, usize)>,
-    /// How many buffers are offered next.
-    offered: usize,
 }
 
 /// What one buffer of a [`ReceiveBatch`] holds.
@@ -45,7 +40,7 @@ impl ReceiveBatch {
     #[must_use]
     pub fn new(count: usize, room: usize) -> Self {
         let (controls, lengths) = (vec![[0; CONTROL_BYTES]; count], Vec::with_capacity(count));
-        Self { bytes: vec![0; count * room], room, controls, lengths, offered: count }
+        Self { bytes: vec![0; count * room], room, controls, lengths }
     }
 
     /// Waits for a datagram as long as the socket's timeout says, and takes those that are there with it.
@@ -56,8 +51,6 @@ impl ReceiveBatch {
         self.lengths.clear();
         let count = self.fill(socket.as_raw_fd())?;
         debug_assert_eq!(count, self.lengths.len());
-        let longest = self.lengths.iter().map(|&(length, _)| length).max().unwrap_or(0);
-        self.offered = (TOGETHER_BYTES / longest.max(1)).clamp(1, self.controls.len().max(1));
         let buffers = self.bytes.chunks_exact(self.room).zip(&self.controls).zip(&self.lengths);
         Ok(buffers.map(|((bytes, control), &(length, control_length))| {
             let mut received =
@@ -84,7 +77,7 @@ impl ReceiveBatch {
         let mut messages: [MaybeUninit<libc::mmsghdr>; RECEIVE_BATCH_MAX] =
             [const { MaybeUninit::uninit() }; RECEIVE_BATCH_MAX];
         let mut ready: c_uint = 0;
-        let buffers = self.bytes.chunks_exact_mut(self.room).zip(&mut self.controls).take(self.offered);
+        let buffers = self.bytes.chunks_exact_mut(self.room).zip(&mut self.controls);
         for ((bytes, control), (part, message)) in buffers.zip(parts.iter_mut().zip(&mut messages)) {
             let part = part.write(libc::iovec { iov_base: bytes.as_mut_ptr().cast::<c_void>(), iov_len: bytes.len() });
             // SAFETY: a mmsghdr of zeroes is a valid one that refers to nothing.
@@ -163,22 +156,6 @@ mod tests {
         let mut batch = ReceiveBatch::new(2, 1 << 16);
         let received: Vec<_> = batch.receive(&sink).unwrap().map(|one| (one.bytes.len(), one.segment_bytes)).collect();
         assert_eq!(received, [(450, Some(100))]);
-    }
-
-    #[test]
-    fn fewer_are_taken_at_once_while_they_are_long() {
-        let (source, sink) = pair();
-        let mut batch = ReceiveBatch::new(8, 60_000);
-        let mut taken = || batch.receive(&sink).unwrap().count();
-        let send = |lengths: &[usize]| {
-            for &length in lengths {
-                assert_eq!(source.send(&vec![7; length]).unwrap(), length);
-            }
-        };
-        send(&[50_000; 2]);
-        assert_eq!(taken(), 2);
-        send(&[10; 5]);
-        assert_eq!([taken(), taken()], [2, 3], "what comes next is only known from what came before");
     }
 
     #[test]
