@@ -202,8 +202,3 @@ def _counters(rows: Sequence[Row]) -> Page:
             [row["host"], _role(row), row["name"], f"{row['value']:,}".replace(",", " ")] for row in rows
         ],
     }
-
-
-def _grouped(count: int) -> str:
-    """Write a count in groups of three digits (ISO 80000-1): "1 234 567"."""
-    return f"{count:,}".replace(",", "\u202f")
