@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     io::{self, Write},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     os::fd::{AsFd, OwnedFd},
     sync::{
         Arc,
@@ -19,7 +19,6 @@ use rustix::{
     io::Errno,
 };
 use serde_json::{Value, json};
-use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 
 use crate::{
@@ -27,7 +26,8 @@ use crate::{
     config::Config,
     control::notice_vanishing,
     conversation::{Guest, converse},
-    defaults::{ACCEPTED_AT_ONCE, BACKLOG, NEWCOMERS_MAX, STACK_BYTES, STOP_CHECK},
+    defaults::{ACCEPTED_AT_ONCE, NEWCOMERS_MAX, STACK_BYTES, STOP_CHECK},
+    listening::{everywhere, listen_on_one_port},
     log::Log,
     newcomer::{Newcomer, Progress},
     openings::Openings,
@@ -39,8 +39,6 @@ use crate::{
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Stop, bell, listener and openings stand in front of everybody else's sockets.
 const OWN_WATCHES: usize = 4;
-/// Ports that are tried until one is free for both protocols.
-const PORTS_TRIED: usize = 16;
 
 /// Why a server cannot be.
 #[derive(Debug, Error)]
@@ -372,38 +370,4 @@ impl Drop for Bell {
         let _ = self.1.send(self.0);
         let _ = rustix::io::write(&self.2, &1_u64.to_ne_bytes());
     }
-}
-
-/// All addresses of both families; of IPv4 alone on a host without IPv6.
-fn everywhere() -> IpAddr {
-    match Socket::new(Domain::IPV6, Type::STREAM, None) {
-        Ok(_) => Ipv6Addr::UNSPECIFIED.into(),
-        Err(_) => Ipv4Addr::UNSPECIFIED.into(),
-    }
-}
-
-/// For both protocols; where any port will do, one that is free for both.
-fn listen_on_one_port(address: SocketAddr) -> io::Result<(TcpListener, Openings)> {
-    let mut tried = 0;
-    loop {
-        tried += 1;
-        let listener = listen(address)?;
-        match Openings::listen(SocketAddr::new(address.ip(), listener.local_addr()?.port())) {
-            Ok(openings) => return Ok((listener, openings)),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && address.port() == 0 && tried < PORTS_TRIED => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    if address.is_ipv6() {
-        socket.set_only_v6(!address.ip().is_unspecified())?;
-    }
-    socket.set_reuse_address(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    socket.set_nonblocking(true)?;
-    Ok(socket.into())
 }

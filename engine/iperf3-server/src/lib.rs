@@ -12,6 +12,7 @@ mod deadlines;
 pub mod defaults;
 mod door;
 mod gather;
+mod listening;
 mod log;
 mod network;
 mod newcomer;
