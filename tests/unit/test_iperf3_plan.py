@@ -88,7 +88,7 @@ def test_both_ends_of_a_path_cannot_be_servers() -> None:
     [('from = "near"\nto = "third"', False), ('from = "far"\nto = "third"', True), ("", True)],
     ids=["engines", "server", "path"],
 )
-def test_background_traffic_keeps_away_from_a_server(background: str, wrong: bool) -> None:  # noqa: FBT001
+def test_background_traffic_keeps_away_from_a_server(*, background: str, wrong: bool) -> None:
     text = (
         f'{HOSTS}{SWEEP}[[sweep.background]]\nname = "cross"\ntest = "udp"\nrate = "1Mbit/s"\n{background}\n'
     )
