@@ -5,10 +5,13 @@ back is in `flowsweep.units`.
 """
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
+
+NO_BREAK_SPACE = "\u00a0"
 
 
 def format_rate(rate_bps: float) -> str:
@@ -82,6 +85,11 @@ def _percent(value: float, digits: int) -> str:
 def format_margin(margin: float) -> str:
     """Show a margin, which a person chose, as a percentage: 0.03 is "3 %"."""
     return f"{margin * 100:g} %"
+
+
+def units_kept(text: str) -> str:
+    """Put a space that no line breaks at between each number and its unit."""
+    return re.sub(r"(?<=\d) (?=[A-Za-zµ%×])", NO_BREAK_SPACE, text)
 
 
 def counted(count: int, what: str) -> str:

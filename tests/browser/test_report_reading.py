@@ -48,6 +48,17 @@ def test_a_finding_leads_to_its_figure_which_is_marked(visit):
     assert card.evaluate("node => getComputedStyle(node).boxShadow") != "none"
 
 
+def test_a_finding_leads_to_its_method_which_unfolds(visit):
+    findings = [make_finding(method="counted"), make_finding(method="weighed")]
+    page = visit(small_report(findings=tuple(findings))).page
+    assert page.get_by_text("weighed").is_hidden()
+    page.locator("#finding-2 summary").click()
+    page.locator("#finding-2 a", has_text="list of methods").click()
+    note = page.get_by_text("weighed")
+    assert note.get_attribute("id") == "method-2"
+    wait_until_in_view(note)
+
+
 def test_every_link_on_the_page_leads_somewhere(visit):
     rows = make_rows(change=seed_000)
     finding = make_finding(

@@ -325,12 +325,18 @@ def test_the_command_tells_people_and_programs(tmp_path: Path) -> None:
     text = CliRunner().invoke(app, ["findings", str(archive)], catch_exceptions=False)
     assert text.exit_code == 0
     assert (
-        "  a → b is 7.5 % [7.5, 7.5] faster than b → a.\n    14 trials · p < 0.001 after Holm" in text.stdout
+        "  a → b is 7.5 % [7.5, 7.5] faster than b → a.\n    14 trials · p < 0.001 after Holm · method "
+        in text.stdout
     )
     told = json.loads(CliRunner().invoke(app, ["findings", str(archive), "--format", "json"]).stdout)
     [direction] = [one for one in told if one["kind"] == "direction"]
     assert direction["effect"] == pytest.approx(100 * (100 / 93 - 1), rel=1e-4)
     assert direction["figure"]["kind"] == "effects"
+    conclusions, methods = text.stdout.split("\nMethods\n")
+    numbers = {int(number) for number in re.findall(r" · method (\d+)$", conclusions, re.MULTILINE)}
+    assert numbers == set(range(1, len({one["method"] for one in told}) + 1))
+    assert {int(number) for number in re.findall(r"^ {1,3}(\d+)  ", methods, re.MULTILINE)} == numbers
+    assert " ".join(methods.split()).count(direction["method"]) == 1
 
 
 def test_the_command_says_where_there_is_nothing_to_conclude(tmp_path: Path) -> None:

@@ -88,6 +88,17 @@ def test_a_probability_is_told_with_its_correction_and_left_out_where_nothing_wa
     assert name not in dict(described.facts)
 
 
+def test_a_method_is_said_once_and_open_questions_come_after_the_conclusions():
+    decisions = ["effect", "undecided", "effect", "described"]
+    methods = ["t; n = 3", "Hsu", "t; n = 4", "t; n = 3"]
+    found = findings_list(
+        [make_finding(decision=one, method=how) for one, how in zip(decisions, methods, strict=True)],
+        no_figure,
+    )
+    assert [line.method for line in (*found.shown, *found.undecided)] == [1, 2, 1, 3]
+    assert found.methods == ("t; n = 3", "as 1, but n = 4", "Hsu")
+
+
 def test_sweep_and_mode_are_said_where_there_are_several():
     several = [make_finding(), make_finding(sweep="lengths", mode="zerocopy")]
     assert [line.where for line in findings_list(several, no_figure).shown] == [

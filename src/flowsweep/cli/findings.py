@@ -15,10 +15,18 @@ from rich.text import Text
 from flowsweep.analysis import summarised
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
+from flowsweep.analysis.methods import Methods
 from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
-from flowsweep.wording import counted, format_mode, format_number, modes_differ
+from flowsweep.wording import (
+    NO_BREAK_SPACE,
+    counted,
+    format_mode,
+    format_number,
+    modes_differ,
+    units_kept,
+)
 
 _WIDTH_OF_NO_TERMINAL = 100
 _SMALLEST_P = 0.001
@@ -63,11 +71,12 @@ def show_findings(
 
 
 def print_findings(conclusions: Sequence[Finding], console: Console) -> None:
-    """Print findings in the order given, those that are undecided under a heading of their own."""
+    """Print findings in the order given, the undecided ones under a heading of their own, methods last."""
     several_sweeps = len({finding.sweep for finding in conclusions}) > 1
     several_modes = modes_differ([finding.mode for finding in conclusions])
     decided = [finding for finding in conclusions if finding.decision != "undecided"]
     undecided = [finding for finding in conclusions if finding.decision == "undecided"]
+    methods = Methods(finding.method for finding in (*decided, *undecided))
     for heading, group in (("Findings", decided), ("Undecided", undecided)):
         if not group:
             continue
@@ -76,19 +85,28 @@ def print_findings(conclusions: Sequence[Finding], console: Console) -> None:
             where = [finding.sweep] if several_sweeps else []
             where += [format_mode(finding.mode)] if several_modes and finding.mode is not None else []
             console.print(_wrapped(finding.claim, "  ", console.width))
-            console.print(_wrapped(_grounds(finding, ", ".join(where)), "    ", console.width), style="dim")
+            grounds = _grounds(finding, ", ".join(where), methods.number(finding.method))
+            console.print(_wrapped(grounds, "    ", console.width), style="dim")
         console.print()
+    if conclusions:
+        console.print(Text("Methods", style="bold"))
+    for number, note in enumerate(methods.notes, start=1):
+        console.print(_wrapped(note, "      ", console.width, first=f"{number:4}  "), style="dim")
 
 
-def _wrapped(text: str, indent: str, width: int) -> str:
-    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+def _wrapped(text: str, indent: str, width: int, first: str | None = None) -> str:
+    begin = indent if first is None else first
+    lines = textwrap.fill(
+        units_kept(text), width, initial_indent=begin, subsequent_indent=indent, break_on_hyphens=False
+    )
+    return lines.replace(NO_BREAK_SPACE, " ")
 
 
-def _grounds(finding: Finding, where: str) -> str:
+def _grounds(finding: Finding, where: str, method: int) -> str:
     parts = [where] if where else []
     parts.append(counted(finding.n, "trial"))
     if finding.p_adjusted is not None:
         small = finding.p_adjusted < _SMALLEST_P
         shown = f"p < {_SMALLEST_P}" if small else f"p = {format_number(finding.p_adjusted)}"
         parts.append(f"{shown} after Holm")
-    return " · ".join([*parts, finding.method])
+    return " · ".join([*parts, f"method {method}"])

@@ -1,12 +1,12 @@
 """Findings as the page shows them: conclusions first, then the questions that the data leave open."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from flowsweep.analysis.finding import FigureKey, Finding
+from flowsweep.analysis.methods import Methods
 from flowsweep.defaults import SECOND_NS
 from flowsweep.wording import (
     counted,
@@ -16,6 +16,7 @@ from flowsweep.wording import (
     format_rate,
     format_size,
     modes_differ,
+    units_kept,
 )
 
 MOST_AT_ONCE = 8
@@ -36,7 +37,9 @@ class FindingLine:
     figure: str | None
     """Anchor of the card that shows why."""
     facts: tuple[tuple[str, str], ...]
-    """What stands behind it, each with its name: trials, estimate, probability, method."""
+    """What stands behind it, each with its name: trials, estimate, probability."""
+    method: int
+    """Number of the note that says how it was computed."""
     evidence: tuple[str, ...]
     """trial_id of the trials that it rests on."""
 
@@ -48,6 +51,8 @@ class FindingsList:
     shown: tuple[FindingLine, ...]
     folded: tuple[FindingLine, ...]
     undecided: tuple[FindingLine, ...]
+    methods: tuple[str, ...]
+    """How findings were computed: the notes that their numbers mean, from 1."""
 
     @property
     def count(self) -> int:
@@ -64,6 +69,8 @@ def findings_list(
     """
     several_sweeps = len({one.sweep for one in findings}) > 1
     several_modes = modes_differ([one.mode for one in findings])
+    in_order = sorted(findings, key=lambda one: one.decision == "undecided")
+    methods = Methods(one.method for one in in_order)
     lines = []
     for number, one in enumerate(findings, start=1):
         words = [f"sweep {one.sweep}"] if several_sweeps else []
@@ -76,6 +83,7 @@ def findings_list(
                 " · ".join(words),
                 card_of(one.figure),
                 tuple(_facts(one)),
+                methods.number(one.method),
                 one.evidence,
             )
         )
@@ -84,13 +92,13 @@ def findings_list(
         tuple(conclusions[:MOST_AT_ONCE]),
         tuple(conclusions[MOST_AT_ONCE:]),
         tuple(line for line in lines if line.decision == "undecided"),
+        methods.notes,
     )
 
 
 def _written(claim: str) -> Markup:
     """Write a sentence as HTML: commands between backticks as code; numbers stay with their units."""
-    kept_together = re.sub(r"(?<=\d) (?=[A-Za-z%×])", "\u00a0", claim)
-    parts = [Markup.escape(part) for part in kept_together.split("`")]
+    parts = [Markup.escape(part) for part in units_kept(claim).split("`")]
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
     )
@@ -102,7 +110,6 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
         facts.append(("Estimate", _estimate(finding)))
     if finding.p_value is not None:
         facts.append(("Probability if there were no effect", _probability(finding)))
-    facts.append(("Method", finding.method))
     return facts
 
 
