@@ -179,6 +179,14 @@ def test_a_window_that_limits_comes_with_what_to_set():
     assert unpacked(packed)["advice"] is None
 
 
+def test_the_page_of_a_trial_names_what_ran_beside_it():
+    row = make_row(verdict="congestion window: queue", companions=["probe", "cubic"], share=0.25)
+    [(_, packed)] = trial_pages([row], TrialDetails(), {})
+    assert unpacked(packed)["advice"] == (
+        "It ran beside cubic, to which 75.0 % of the goodput of all traffic goes."
+    )
+
+
 def test_load_of_a_core_is_its_time_over_the_time_that_was_watched():
     core = {
         "trial_id": "t",

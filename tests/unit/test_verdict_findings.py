@@ -131,6 +131,35 @@ def test_verdicts_are_counted_and_placed_and_a_window_has_advice() -> None:
     assert question.evidence[:3] == ("s1", "s2", "s3")
 
 
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        ({"companions": ["probe", "cubic"], "share": 0.6},
+         ", beside cubic, to which 40.0 % of the goodput of all traffic goes"),
+        ({"companions": ["cubic", "voice"], "share": 0.7},
+         ", beside cubic and voice, to which 30.0 % of the goodput of all traffic goes"),
+        ({"companions": ["cubic"], "share": None}, ", beside cubic"),
+        ({"companions": ["probe"], "share": None}, ""),
+        ({"companions": []}, ""),
+    ],
+    ids=["one", "two", "share not known", "a probe", "none"],
+)  # fmt: skip
+def test_traffic_beside_trials_is_named_where_the_path_limits(beside: Row, said: str) -> None:
+    full = trial(verdict="congestion window: queue", goodput_bps=57e6, **beside)
+    [question] = verdict_questions(observed(full))
+    assert question.say("described") == (
+        f"slac → in2p3: the path itself limits 1 of 1 trial, at 57.0 Mbit/s of 96.5 Mbit/s{said}."
+    )
+    [theory] = theory_questions(observed(full))
+    assert (", goodput beside " in theory.say("described")) == bool(said)
+
+
+@pytest.mark.parametrize("verdict", ["receive window", "sender CPU", "application rate", "not clear"])
+def test_traffic_beside_trials_is_no_reason_for_what_the_path_has_no_part_in(verdict: str) -> None:
+    [question] = verdict_questions(observed(trial(verdict=verdict, companions=["cubic"], share=0.6)))
+    assert "cubic" not in question.say("described")
+
+
 def test_trials_without_a_verdict_ask_nothing() -> None:
     assert verdict_questions(observed(trial(verdict=None))) == []
     imported = trial()

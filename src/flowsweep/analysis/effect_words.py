@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flowsweep.analysis.axis_words import AXIS_NAMES, UNORDERED, level_words
 from flowsweep.analysis.design import Level
 from flowsweep.analysis.finding import Decision, FindingKind
-from flowsweep.wording import format_change, format_margin, format_number, format_percent
+from flowsweep.wording import counted, format_change, format_margin, format_number, format_percent
 
 A_MULTIPLE = math.log(3)
 """From here on a change is told as a multiple, not in percent."""
@@ -117,7 +117,9 @@ def _shift(value: float) -> str:
 
 def _point(point: tuple[tuple[str, Level], ...]) -> str:
     return ", ".join(
-        f"{level} flows" if axis == "flows" else f"{AXIS_NAMES[axis]} {level_words(axis, level)}"
+        counted(level, "flow")
+        if axis == "flows" and isinstance(level, int)
+        else f"{AXIS_NAMES[axis]} {level_words(axis, level)}"
         for axis, level in point
     )
 

@@ -8,6 +8,7 @@ import scipy
 
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.others import others_named
 from flowsweep.analysis.question import Question
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted, format_number, format_share
@@ -73,8 +74,8 @@ def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place
     where = f" ({place})" if place else ""
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(share)}{between} of the goodput that it "
-        f"shares with {_others(rows)}{where}; {counted(len(rows), 'trial')}, Jain's index over the flows "
-        f"{format_number(median(row['jain_flows'] for row in rows))}."
+        f"shares with {others_named(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over the "
+        f"flows {format_number(median(row['jain_flows'] for row in rows))}."
     )
     return _question(observed, direction, rows, claim, share, (low, high))
 
@@ -83,7 +84,7 @@ def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *
     ordered = sorted(row["share"] for row in rows)
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(ordered[0])} to {format_share(ordered[-1])} "
-        f"of the goodput that it shares with {_others(rows)}, over {counted(points, 'point')}."
+        f"of the goodput that it shares with {others_named(rows[0])}, over {counted(points, 'point')}."
     )
     return _question(observed, direction, rows, claim, median(ordered), (None, None))
 
@@ -122,10 +123,6 @@ def _interval(shares: Sequence[float]) -> tuple[float, float | None, float | Non
     mean = fmean(odds)
     share, low, high = (1 / (1 + math.exp(-value)) for value in (mean, mean - half, mean + half))
     return share, low, high
-
-
-def _others(rows: Sequence[Row]) -> str:
-    return " and ".join(name for name in rows[0]["companions"] if name != "probe")
 
 
 def _percent(share: float) -> str:

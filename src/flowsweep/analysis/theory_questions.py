@@ -9,6 +9,7 @@ import scipy
 
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.others import others_named
 from flowsweep.analysis.question import Question
 from flowsweep.wording import counted, format_number
 
@@ -90,8 +91,11 @@ def _question(observed: Observations, direction: str, theory: _Theory, rows: Seq
     ratio, low, high, repeats = _ratio(rows, theory.column)
     interval = "" if low is None or high is None else f" [{format_number(low)}, {format_number(high)}]"
     trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
+    others = others_named(rows[0])
+    beside = f" beside {others}" if others else ""
     claim = (
-        f"{direction}: {theory.where} ({trials}), goodput is {format_number(ratio)}{interval} {theory.what}."
+        f"{direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio)}{interval} "
+        f"{theory.what}."
     )
     return Question(
         kind="theory",

@@ -7,6 +7,7 @@ from statistics import median
 from flowsweep.analysis.advice import path_payload_bps, window_advice
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.others import beside_others
 from flowsweep.analysis.question import Question
 from flowsweep.analysis.regions import Regions, regions
 from flowsweep.wording import counted, format_rate
@@ -23,6 +24,8 @@ _WORDS = {
     "path loss": "what the path loses",
 }
 """What limits, for each verdict but "not clear"."""
+_OF_THE_PATH = ("congestion window: queue", "congestion window: loss", "path loss")
+"""Verdicts that other traffic on the same path may be the reason of."""
 _WINDOWS = ("receive window", "send window")
 _METHOD = (
     "verdicts of trials, counted; a verdict is from what the flight fills, losses, CPU time and counters"
@@ -41,7 +44,8 @@ def verdict_questions(observed: Observations) -> list[Question]:
 
     Method:
         Verdicts are counted; the axis whose levels tell them apart (`regions`) says where each is the rule.
-        Where windows limit, what would fill the path follows from bandwidth × delay (`window_advice`).
+        Where the path limits, the traffic beside the trials is named (`beside_others`). Where windows limit,
+        what would fill the path follows from bandwidth × delay (`window_advice`).
     """
     directions = dict.fromkeys(row[DIRECTION] for row in observed.rows)
     found: list[Question] = []
@@ -90,7 +94,9 @@ def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], t
     part = f"it is not clear what limits {many}" if unclear else f"{_WORDS[verdict]} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
-    return part + (_reached(own) if verdict == "congestion window: queue" else "")
+    part += _reached(own) if verdict == "congestion window: queue" else ""
+    others = beside_others(own) if verdict in _OF_THE_PATH else ""
+    return f"{part}, {others}" if others else part
 
 
 def _reached(own: Sequence[Row]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flowsweep.analysis.advice import path_payload_bps, window_advice
+from flowsweep.analysis.others import beside_others
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.panel import direction
@@ -106,9 +107,14 @@ def _lede(row: Row) -> str:
 
 
 def _advice(row: Row, path_bps: float | None) -> str | None:
-    """What to set where a window limits, with the command in it."""
+    """What to set where a window limits, with the command in it; and what else ran."""
     advice = window_advice(row, path_bps=path_bps)
-    return None if advice is None else advice.sentence.replace("`", "")
+    others = beside_others([row])
+    said = [
+        *([advice.sentence.replace("`", "")] if advice else []),
+        *([f"It ran {others}."] if others else []),
+    ]
+    return " ".join(said) or None
 
 
 def _goodput(row: Row) -> str:
