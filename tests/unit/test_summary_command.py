@@ -89,11 +89,15 @@ def test_an_axis_that_varies_is_a_column_and_one_that_is_set_is_told() -> None:
     outcomes = [
         make_outcome(make_trial(no_delay=True, pacing_rate_bps=10**7, **change)) for change in changes
     ]
-    heading, *lines = printed(summary(tables_of(outcomes)).to_pyarrow().to_pylist())
-    assert heading.split()[1:9] == ["rate", "MSS", "asked", "DSCP", "CPUs", "IP", "version", "status"]
+    above, heading, *lines = printed(summary(tables_of(outcomes)).to_pyarrow().to_pylist())
+    assert above == "rate", "where each flow has a rate of its own, its name takes two lines"
+    assert heading.split()[1:10] == ["per", "flow", "MSS", "asked", "DSCP", "CPUs", "IP", "version", "status"]
     for value in ("1.00 Mbit/s", "1200 B", "0, 1", " 4 ", " 0 "):
         assert sum(value in line for line in lines) == 1, value
-    assert "duration 5 s · omitted 1 s · interval 1 s · pacing 10.0 Mbit/s · no delay on" in " ".join(lines)
+    assert (
+        "duration 5 s · omitted 1 s · interval 1 s · pacing per flow 10.0 Mbit/s · no delay on"
+        in " ".join(lines)
+    )
 
 
 def test_what_became_of_the_windows_is_marked_where_it_differs() -> None:

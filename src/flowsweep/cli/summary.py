@@ -142,7 +142,12 @@ def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column], *, 
     table.caption, table.caption_justify = " · ".join(same), "left"
     table.add_column("trial", no_wrap=True, style="dim")
     for heading, _ in (*varying, *results):
-        table.add_column(heading, justify="left" if heading in _TEXTS else "right", no_wrap=True)
+        table.add_column(
+            heading.replace(" per flow", "\nper flow"),
+            justify="left" if heading in _TEXTS else "right",
+            vertical="bottom",
+            no_wrap=True,
+        )
     for row in rows:
         cells = [show(row) for _, show in (*varying, *results)]
         table.add_row(row["trial_id"], *cells, style=None if row["status"] == "ok" else "yellow")
@@ -176,7 +181,7 @@ _PARAMETERS: tuple[Column, ...] = (
     ("hosts", lambda row: hosts_of_groups(row["sources"], row["sinks"])),
     ("flows", lambda row: "" if row["test"] in ONE_ANSWER_TESTS else str(row["flows"])),
     ("window sum", _cell("window_sum_bytes", format_size)),
-    ("window", asked_windows),
+    ("window per flow", asked_windows),
     ("window was", window_marks),
     ("length", _cell("length_bytes", format_size)),
     ("congestion", _cell("congestion", str)),
@@ -185,8 +190,8 @@ _PARAMETERS: tuple[Column, ...] = (
     ("duration", _cell("duration_s", _seconds)),
     ("omitted", lambda row: _seconds(row["omit_s"]) if row["omit_s"] else ""),
     ("interval", _cell("interval_s", _seconds)),
-    ("rate", _cell("rate_bps", format_rate)),
-    ("pacing", _cell("pacing_rate_bps", format_rate)),
+    ("rate per flow", _cell("rate_bps", format_rate)),
+    ("pacing per flow", _cell("pacing_rate_bps", format_rate)),
     ("MSS asked", _cell("mss_bytes", lambda size: f"{size} B")),
     ("DSCP", _cell("dscp", str)),
     ("no delay", lambda row: "on" if row["no_delay"] else ""),
