@@ -109,9 +109,10 @@ fn test(
         Protocol::Tcp => gather::tcp_streams(cookie, params, count, control, shared)?,
         Protocol::Udp => gather::udp_streams(peer, params, count, control, shared)?,
     };
+    let mut running = Running::new(number, begin(&terms, sockets, shared)?, shared);
     control.say(State::TestStart)?;
     control.say(State::TestRunning)?;
-    let mut running = Running::new(number, begin(&terms, sockets, shared)?, shared);
+    running.begin();
     let ended = running.watch(control);
     running.stop_sources();
     *seen = running.totals(None);

@@ -75,6 +75,11 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Has streams that send do so.
+    pub fn begin(&self) {
+        self.together.begin();
+    }
+
     /// What the test is.
     #[must_use]
     pub fn terms(&self) -> &Terms {

@@ -4,7 +4,7 @@ use std::{
     io,
     net::{Shutdown, TcpStream, UdpSocket},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
@@ -36,6 +36,7 @@ pub struct Together {
     pub budget: Budget,
     /// What is sent.
     pub payload: Arc<[u8]>,
+    begun: OnceLock<()>,
     counts: AtomicBool,
     sources_stop: AtomicBool,
     sinks_stop: AtomicBool,
@@ -60,12 +61,19 @@ impl Together {
     pub fn new(terms: Terms, payload: Arc<[u8]>) -> Self {
         Self {
             budget: Budget::of(&terms),
+            begun: OnceLock::new(),
             counts: AtomicBool::new(terms.omit.is_zero()),
             terms,
             payload,
             sources_stop: AtomicBool::new(false),
             sinks_stop: AtomicBool::new(false),
         }
+    }
+
+    /// Streams that send do so from now on.
+    pub fn begin(&self) {
+        // Once is enough.
+        let _ = self.begun.set(());
     }
 
     /// Whether what flows counts: the beginning that is left out is over.
@@ -86,11 +94,12 @@ impl Together {
     /// Streams of a kind are to end; sinks once they have read what is there.
     pub fn stop(&self, sends: bool) {
         if sends { &self.sources_stop } else { &self.sinks_stop }.store(true, Ordering::Relaxed);
+        self.begin();
     }
 }
 
 impl Stream {
-    /// Has a stream begin.
+    /// Has a thread carry a stream: it receives at once, and sends once all begin together.
     ///
     /// # Errors
     /// If there can be no more threads.
@@ -98,6 +107,9 @@ impl Stream {
         let (socket, tally) = (Arc::new(socket), Arc::new(Tally::default()));
         let (its_socket, its_tally, together) = (Arc::clone(&socket), Arc::clone(&tally), Arc::clone(together));
         let carry = move || {
+            if sends {
+                together.begun.wait();
+            }
             match &*its_socket {
                 Socket::Tcp(socket) if sends => tcp_stream::send(socket, &its_tally, &together),
                 Socket::Tcp(socket) => tcp_stream::receive(socket, &its_tally, &together),
@@ -130,5 +142,50 @@ impl Stream {
             Socket::Tcp(socket) => Some(socket),
             Socket::Udp(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Read, net::TcpListener};
+
+    use iperf3::Params;
+
+    use super::*;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    fn together() -> Arc<Together> {
+        let terms =
+            Terms::of(&Params { tcp: true, reverse: true, num: Some(1000), len: Some(1000), ..Params::default() })
+                .unwrap();
+        Arc::new(Together::new(terms, vec![0; 1000].into()))
+    }
+
+    #[test]
+    fn what_sends_waits_until_all_begin() {
+        let (near, mut far) = pair();
+        let together = together();
+        let mut stream = Stream::begin(1, true, Socket::Tcp(near), &together).unwrap();
+        far.set_nonblocking(true).unwrap();
+        let early = far.read(&mut [0; 1]).map_err(|error| error.kind());
+        assert_eq!(early, Err(io::ErrorKind::WouldBlock));
+        together.begin();
+        assert!(stream.finish().is_some());
+        assert_eq!(stream.tally.count().bytes, 1000);
+    }
+
+    #[test]
+    fn what_never_began_ends_and_has_sent_nothing() {
+        let (near, _far) = pair();
+        let together = together();
+        let mut stream = Stream::begin(1, true, Socket::Tcp(near), &together).unwrap();
+        together.stop(true);
+        assert!(stream.finish().is_some());
+        assert_eq!(stream.tally.count().bytes, 0);
     }
 }
