@@ -1,12 +1,9 @@
 """How long slow start took, and whether what is omitted covers it."""
 
-import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from flowsweep.analysis.finding import FigureKey
-from flowsweep.analysis.least_squares import Fit
+from flowsweep.analysis.geometric_mean import geometric_mean
 from flowsweep.analysis.observations import Observations, Row
 from flowsweep.analysis.question import Question
 from flowsweep.analysis.slow_starts import SOUGHT_NS, SPEED_SHARE
@@ -23,25 +20,23 @@ def slow_start_questions(observed: Observations, reached: Mapping[str, Row]) -> 
 
     Returns:
         One description, none where no trial has samples. The effect is the geometric mean over the trials, in
-        s, with Student's t interval of the mean logarithm (Limpert, Stahel and Abbt, Log-normal distributions
-        across the sciences, BioScience 51, 2001).
+        s, with its interval (`geometric_mean`).
     """
     rows = [row for row in observed.rows if row["trial_id"] in reached]
     if not rows:
         return []
     times_ns = [int(reached[row["trial_id"]]["slow_start_ns"]) for row in rows]
-    mean_ns = math.exp(float(np.log(times_ns).mean()))
-    interval = _interval_ns(times_ns)
+    mean_ns = geometric_mean(times_ns)
     return [
         Question(
             kind="slow_start",
             sweep=observed.sweep,
             mode=observed.mode,
-            say=lambda _: _said(observed, rows, times_ns, mean_ns),
-            effect=mean_ns / SECOND_NS,
+            say=lambda _: _said(observed, rows, times_ns, mean_ns.value),
+            effect=mean_ns.value / SECOND_NS,
             effect_unit="s",
-            interval_low=None if interval is None else interval[0] / SECOND_NS,
-            interval_high=None if interval is None else interval[1] / SECOND_NS,
+            interval_low=None if mean_ns.low is None else mean_ns.low / SECOND_NS,
+            interval_high=None if mean_ns.high is None else mean_ns.high / SECOND_NS,
             n=len(rows),
             method=(
                 f"time from the first byte of the last flow until the sum over flows reached "
@@ -51,16 +46,6 @@ def slow_start_questions(observed: Observations, reached: Mapping[str, Row]) -> 
             figure=FigureKey("duration", observed.sweep, observed.mode),
         )
     ]
-
-
-def _interval_ns(times_ns: Sequence[int]) -> tuple[float, float] | None:
-    logs = np.log(times_ns)
-    fit = Fit(logs, np.zeros(len(logs), dtype=np.intp), np.zeros(len(logs), dtype=np.intp))
-    if fit.freedom < 1:
-        return None
-    mean = fit.compare(logs, np.ones((1, 1)))
-    value, half = float(mean.value[0]), float(mean.half_widths()[0])
-    return math.exp(value - half), math.exp(value + half)
 
 
 def _said(observed: Observations, rows: Sequence[Row], times_ns: Sequence[int], mean_ns: float) -> str:

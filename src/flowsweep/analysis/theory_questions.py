@@ -1,19 +1,15 @@
 """How the measurement compares with theory, where theory has something to say."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import scipy
-
 from flowsweep.analysis.finding import FigureKey
+from flowsweep.analysis.geometric_mean import GeometricMean, geometric_mean
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.others import others_named
 from flowsweep.analysis.question import Question
 from flowsweep.wording import counted, format_number
 
-_CONFIDENCE = 0.95
 _PATH_RTT_MS = 1.0
 """Below, a round trip is what hosts take over their packets, and not a path's (docs/truth/presets.md)."""
 
@@ -64,9 +60,8 @@ def theory_questions(observed: Observations) -> list[Question]:
         least two repeats.
 
     Method:
-        In each repeat the mean of log(goodput / prediction) over its trials; of these means, which are
-        independent of each other as seconds and points are not, the mean and Student's t interval (Student
-        1908, The probable error of a mean, Biometrika 6), turned back into ratios.
+        In each repeat the geometric mean of goodput / prediction over its trials; of these means, which are
+        independent of each other as seconds and points are not, `geometric_mean`.
     """
     found: list[Question] = []
     for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
@@ -88,13 +83,17 @@ def _applies(theory: _Theory, row: Row) -> bool:
 
 
 def _question(observed: Observations, direction: str, theory: _Theory, rows: Sequence[Row]) -> Question:
-    ratio, low, high, repeats = _ratio(rows, theory.column)
-    interval = "" if low is None or high is None else f" [{format_number(low)}, {format_number(high)}]"
+    ratio, repeats = _ratio(rows, theory.column)
+    interval = (
+        ""
+        if ratio.low is None or ratio.high is None
+        else f" [{format_number(ratio.low)}, {format_number(ratio.high)}]"
+    )
     trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
     others = others_named(rows[0])
     beside = f" beside {others}" if others else ""
     claim = (
-        f"{direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio)}{interval} "
+        f"{direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}{interval} "
         f"{theory.what}."
     )
     return Question(
@@ -103,10 +102,10 @@ def _question(observed: Observations, direction: str, theory: _Theory, rows: Seq
         mode=observed.mode,
         direction=direction,
         say=lambda _: claim,
-        effect=ratio,
+        effect=ratio.value,
         effect_unit="1",
-        interval_low=low,
-        interval_high=high,
+        interval_low=ratio.low,
+        interval_high=ratio.high,
         n=len(rows),
         method=f"mean of log(goodput / prediction) by repeat, t interval over repeats; {theory.source}",
         evidence=tuple(row["trial_id"] for row in rows),
@@ -114,13 +113,9 @@ def _question(observed: Observations, direction: str, theory: _Theory, rows: Seq
     )
 
 
-def _ratio(rows: Sequence[Row], column: str) -> tuple[float, float | None, float | None, int]:
-    logs: dict[int, list[float]] = {}
+def _ratio(rows: Sequence[Row], column: str) -> tuple[GeometricMean, int]:
+    """Mean over repeats, each the mean over its trials; and how many repeats there are."""
+    ratios: dict[int, list[float]] = {}
     for row in rows:
-        logs.setdefault(row["repeat"], []).append(math.log(row["goodput_bps"] / row[column]))
-    means = np.array([np.mean(own) for own in logs.values()])
-    ratio = math.exp(float(means.mean()))
-    if len(means) == 1:
-        return ratio, None, None, 1
-    half = float(scipy.stats.sem(means) * scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, len(means) - 1))
-    return ratio, ratio * math.exp(-half), ratio * math.exp(half), len(means)
+        ratios.setdefault(row["repeat"], []).append(row["goodput_bps"] / row[column])
+    return geometric_mean([geometric_mean(own).value for own in ratios.values()]), len(ratios)

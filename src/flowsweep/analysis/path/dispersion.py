@@ -8,8 +8,8 @@ import scipy
 from numpy.typing import NDArray
 
 from flowsweep.analysis.path.trains import Train
+from flowsweep.defaults import CONFIDENCE
 
-_CONFIDENCE = 0.95
 _PACKETS_NEEDED = 8
 _BREAKS = 24
 """At how many places of a train it is asked whether it slows down there."""
@@ -84,7 +84,7 @@ def capacity(trains: Sequence[Dispersion]) -> Capacity | None:
     if not rates or scipy.stats.iqr(rates) > apart * np.median(rates):
         return None
     interval = scipy.stats.quantile_test(rates, q=float(np.median(rates)), p=0.5).confidence_interval(
-        _CONFIDENCE
+        CONFIDENCE
     )
     low, high = (float(end) if np.isfinite(end) else None for end in interval)
     return Capacity(float(np.median(rates)), low, high, len(rates))

@@ -9,10 +9,10 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.path.hop_times import HopTimes
+from flowsweep.defaults import CONFIDENCE
 
 HopNote = Literal["no answer", "too few answers", "between", "above", "behind a silent hop", "not clear"]
 
-_CONFIDENCE = 0.95
 _SIZES_NEEDED = 4
 """Below, a line through times leaves no idea of its own error."""
 _ERROR_TOLD = 0.1
@@ -117,7 +117,7 @@ def _half_width_ns(line: Line, before: Line) -> float:
     if not sum(squares):
         return 0.0
     freedom = sum(squares) ** 2 / (squares[0] ** 2 / line.freedom + squares[1] ** 2 / before.freedom)
-    return float(scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, freedom)) * math.sqrt(sum(squares))
+    return float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(sum(squares))
 
 
 def _rate_bps(ns_per_byte: float) -> float:

@@ -1,19 +1,17 @@
 """What measurements of paths teach: the narrowest link, and what of it is free."""
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
-import scipy
 
 from flowsweep.analysis.finding import Decision, FigureKey
+from flowsweep.analysis.geometric_mean import geometric_mean
 from flowsweep.analysis.observations import Row
 from flowsweep.analysis.question import Question
 from flowsweep.wording import counted, direction, format_rate
 
-_CONFIDENCE = 0.95
 _REPEATS_NEEDED = 3
 """For an interval over repeats; with fewer, that of the first trial stands."""
 
@@ -85,12 +83,9 @@ def _over_repeats(rows: Sequence[Row]) -> tuple[float, float | None, float | Non
         first = rows[0]
         ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
         return first["path_capacity_bps"], *ends, "median over trains, interval by order statistics"
-    logs = np.log([row["path_capacity_bps"] for row in rows])
-    error = float(scipy.stats.sem(logs))
-    half = error * float(scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, len(rows) - 1))
-    mean = float(np.mean(logs))
+    mean = geometric_mean([row["path_capacity_bps"] for row in rows])
     method = f"geometric mean over {counted(len(rows), 'trial')}, each the median over its trains; t interval"
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half), method
+    return mean.value, mean.low, mean.high, method
 
 
 def _said_of_capacity(
