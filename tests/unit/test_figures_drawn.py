@@ -14,8 +14,8 @@ from report_support import KIB, MIB, failed, make_cells, make_row, make_rows
 ONE_WAY = (("starlight", "sara"),)
 
 NOT_OF_A_TCP_GRID = (
-    "line", "prediction", "offered", "jitter", "spacing", "shares", "hop_times", "hop_capacity", "trains",
-    "streams", "rtt_time", "rtt_ecdf", "rtt_size", "rate_search",
+    "line", "repeats", "prediction", "offered", "jitter", "spacing", "shares", "hop_times", "hop_capacity",
+    "trains", "streams", "rtt_time", "rtt_ecdf", "rtt_size", "rate_search",
 )  # fmt: skip
 
 

@@ -9,7 +9,13 @@ from flowsweep.figures.limits import drawn_limits
 from flowsweep.figures.offered import drawn_offered
 from flowsweep.figures.path_hops import drawn_hops
 from flowsweep.figures.path_trains import drawn_trains
-from flowsweep.figures.planes import drawn_lines, drawn_per_flow, drawn_planes, drawn_predictions
+from flowsweep.figures.planes import (
+    drawn_lines,
+    drawn_per_flow,
+    drawn_planes,
+    drawn_predictions,
+    drawn_repeats,
+)
 from flowsweep.figures.product import drawn_products
 from flowsweep.figures.rate_search import drawn_rate_searches
 from flowsweep.figures.rtt import drawn_round_trips
@@ -26,6 +32,7 @@ _DRAWERS = (
     drawn_shares,
     drawn_planes,
     drawn_lines,
+    drawn_repeats,
     drawn_predictions,
     drawn_products,
     drawn_per_flow,

@@ -27,6 +27,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "shares": "Shares of what was shared",
     "plane": "Goodput over the grid",
     "line": "Goodput over one parameter",
+    "repeats": "Goodput of each repeat",
     "prediction": "Goodput as theory predicts it",
     "product": "Goodput against window × flows",
     "per_flow": "Goodput per flow against window per flow",
@@ -39,8 +40,8 @@ KIND_TITLES: Mapping[FigureKind, str] = {
 """Headings of the kinds, in the order in which a reader meets them."""
 
 _OF_THE_GRID: tuple[FigureKind, ...] = ("product", "per_flow")
-_SAME_PLACE = {"line": "plane"}
-"""A sweep has a plane or a line: a finding that names the one means the other where that is what there is."""
+_SAME_PLACE = {"line": "plane", "repeats": "plane"}
+"""A sweep has one of these: a finding that names another means the one that there is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from flowsweep.figures.line import line
 from flowsweep.figures.panel import Panel, panels
 from flowsweep.figures.per_flow import per_flow, per_flow_axes
 from flowsweep.figures.predicted import predicted, predictions
+from flowsweep.figures.repeats import is_one_place, repeats
 from flowsweep.figures.surface import surface
 
 _MEDIANS = "Median over the repeats of the sum over all flows."
@@ -42,7 +43,20 @@ def drawn_lines(data: FigureData) -> list[Drawn]:
     return [
         _drawn("line", panel, panel.x.column, line(panel), _axes(panel), caption)
         for panel in _with_goodput(panels(data.cells))
-        if panel.y is None
+        if panel.y is None and not is_one_place(panel)
+    ]
+
+
+def drawn_repeats(data: FigureData) -> list[Drawn]:
+    """Draw the panels whose points have no scale to stand on, each repeat by itself."""
+    caption = (
+        "Each mark is a repeat: the sum over all flows. Diamond, line and numbers: their geometric mean and "
+        "its 95 % interval (Student's t over the repeats)."
+    )
+    return [
+        _drawn("repeats", panel, panel.x.column, repeats(panel), _axes(panel), caption)
+        for panel in _with_goodput(panels(data.cells))
+        if is_one_place(panel)
     ]
 
 

@@ -1,0 +1,106 @@
+"""Goodput of the repeats of a few points, where no parameter has a scale to draw it over."""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from flowsweep.analysis.geometric_mean import GeometricMean, geometric_mean
+from flowsweep.figures.axis import Row
+from flowsweep.figures.cells import Cell, cell
+from flowsweep.figures.frame import HEADROOM, MARGIN, rate_axis
+from flowsweep.figures.line import trace_name
+from flowsweep.figures.panel import Panel
+from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.theme import CATEGORIES, figure
+from flowsweep.wording import format_number, format_rate
+
+_FARTHEST = 1.5
+"""How far beyond the highest goodput the axis follows an interval: of two repeats it is very long."""
+
+
+def is_one_place(panel: Panel) -> bool:
+    """Whether all points of a panel have the same place on its axis, so that no line leads anywhere."""
+    return panel.y is None and len(panel.x.values(panel.rows)) == 1
+
+
+def repeats(panel: Panel) -> go.Figure:
+    """Draw every repeat of each point on a row of its own, and their mean with its interval."""
+    scale = rate_scale(panel.top_bps)
+    found = [(_name(panel, row), cell(row)) for row in panel.rows]
+    found = [(name, point) for name, point in found if point.goodputs_bps]
+    means = [geometric_mean(point.goodputs_bps) for _, point in found]
+    names = [name for name, _ in found]
+    highest = max(scale.top, *(scale.of(mean.high) or 0.0 for mean in means))
+    axis = rate_axis(scale, "sum goodput")
+    return figure(
+        [_marks(found, scale), _means(found, means, scale)],
+        hovermode="closest",
+        showlegend=False,
+        margin=MARGIN | {"t": 16},
+        xaxis=axis | {"range": [0, min(highest, scale.top * _FARTHEST) * HEADROOM], "zeroline": True},
+        yaxis={
+            "automargin": True,
+            "categoryorder": "array",
+            "categoryarray": names[::-1],
+            "range": [-0.6, len(names) - 0.4],
+        },
+    )
+
+
+def _name(panel: Panel, row: Row) -> str:
+    if panel.series is None:
+        return panel.title or panel.sweep
+    return trace_name(panel.series, panel.series.value(row))
+
+
+def _marks(found: Sequence[tuple[str, Cell]], scale: RateScale) -> go.Scatter:
+    points = [(name, goodput, point) for name, point in found for goodput in point.goodputs_bps]
+    return go.Scatter(
+        x=[scale.of(goodput) for _, goodput, _ in points],
+        y=[name for name, _, _ in points],
+        mode="markers",
+        name="repeats",
+        marker={"color": CATEGORIES[0], "size": 9, "opacity": 0.55},
+        text=[
+            f"<b>{format_rate(goodput)}</b><br>one of {len(point.goodputs_bps)}"
+            for _, goodput, point in points
+        ],
+        hovertemplate="%{text}<extra>%{y}</extra>",
+    )
+
+
+def _means(found: Sequence[tuple[str, Cell]], means: Sequence[GeometricMean], scale: RateScale) -> go.Scatter:
+    return go.Scatter(
+        x=[scale.of(mean.value) for mean in means],
+        y=[name for name, _ in found],
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [scale.of((mean.high or mean.value) - mean.value) for mean in means],
+            "arrayminus": [scale.of(mean.value - (mean.low or mean.value)) for mean in means],
+            "color": CATEGORIES[1],
+            "thickness": 2,
+            "width": 6,
+        },
+        mode="markers+text",
+        name="mean",
+        cliponaxis=False,
+        marker={"color": CATEGORIES[1], "size": 11, "symbol": "diamond-open", "line": {"width": 2}},
+        text=[_said(mean, scale) for mean in means],
+        textposition=[
+            "top left" if (scale.of(mean.value) or 0) > scale.top / 2 else "top right" for mean in means
+        ],
+        textfont={"size": 12},
+        hovertext=[
+            "<br>".join([f"mean {_said(mean, scale)}", *point.describe()])
+            for mean, (_, point) in zip(means, found, strict=True)
+        ],
+        hovertemplate="%{hovertext}<extra>%{y}</extra>",
+    )
+
+
+def _said(mean: GeometricMean, scale: RateScale) -> str:
+    if mean.low is None or mean.high is None:
+        return f"{format_rate(mean.value)}, one repeat"
+    value, low, high = (format_number(one / scale.factor) for one in (mean.value, mean.low, mean.high))
+    return f"{value} [{low}, {high}] {scale.unit}"
