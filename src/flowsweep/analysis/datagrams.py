@@ -84,7 +84,7 @@ def datagram_facts(tables: Tables) -> ir.Table:
         broke off are counted in flows_broken, and in nothing else. Definitions: docs/udp.md.
     """
     joined = _counts(datagram_flows(tables.flows))
-    for part in (_dropped(tables), _jitter(tables.datagrams), *_percentiles(tables.histograms)):
+    for part in (_dropped(tables), _jitter(tables), *_percentiles(tables.histograms)):
         joined = joined.left_join(part, "trial_id").drop("trial_id_right")
     sent = joined.datagrams_sent.nullif(0).cast("float64")
     # What the sinks' hosts dropped may also have been somebody else's.
@@ -125,10 +125,19 @@ def _dropped(tables: Tables) -> ir.Table:
     return rows.group_by("trial_id").aggregate(dropped=rows.value.sum().cast("int64"))
 
 
-def _jitter(datagrams: ir.Table) -> ir.Table:
-    """Mean of the running estimates of RFC 3550 (6.4.1) at the ends of all sample intervals of all sinks."""
-    rows = datagrams.filter(datagrams.role == "sink")
-    return rows.group_by("trial_id").aggregate(jitter_ms=rows.jitter_ns.mean() / _MS_NS)
+def _jitter(tables: Tables) -> ir.Table:
+    """Mean of the running estimates of RFC 3550 (6.4.1) at the ends of all sample intervals of all sinks.
+
+    Of imported trials without intervals of the sink: the mean over its flows of what it had at the end.
+    """
+    rows = tables.datagrams.filter(tables.datagrams.role == "sink")
+    sampled = rows.group_by("trial_id").aggregate(sampled_ns=rows.jitter_ns.mean())
+    flows = tables.flows.select(
+        "trial_id", "role", jitter_ns=column_or_null(tables.flows, "udp_jitter_ns")
+    ).filter(ibis._.role == "sink")
+    at_end = flows.group_by("trial_id").aggregate(at_end_ns=flows.jitter_ns.mean())
+    both = at_end.left_join(sampled, "trial_id")
+    return both.select("trial_id", jitter_ms=both.sampled_ns.coalesce(both.at_end_ns) / _MS_NS)
 
 
 def _percentiles(histograms: ir.Table) -> tuple[ir.Table, ...]:

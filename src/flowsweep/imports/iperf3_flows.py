@@ -2,7 +2,7 @@
 
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.imports.iperf3_model import Count, Document, EndOfStream
-from flowsweep.imports.transfer import Datagrams, FlowReport, Report, TcpState, split_reports
+from flowsweep.imports.transfer import Datagrams, FlowReport, Report, TcpState
 
 _SAME_MOMENT_NS = 10 * MILLISECOND_NS
 """iperf3 takes the time of an interval's end and of the next one's beginning one after the other."""
@@ -13,6 +13,7 @@ class EndFlows:
 
     def __init__(self, document: Document, *, sends: bool, datagrams: bool) -> None:
         self._sends = sends
+        self._broken_off = document.error is not None
         self._datagrams = datagrams
         self._streams = {
             socket: stream
@@ -24,10 +25,13 @@ class EndFlows:
         for interval in document.intervals:
             for row in interval.streams:
                 if row.socket is not None and row.sender in (None, sends):
-                    self._rows.setdefault(row.socket, []).append(row)
+                    _append(self._rows.setdefault(row.socket, []), row)
 
     def near(self) -> tuple[FlowReport, ...]:
-        """What this end counted of each flow; made of the intervals if the test was broken off."""
+        """What this end counted of each flow; made of the intervals if the test was broken off.
+
+        Its summary then has all bytes until somebody ended it, but may have the time of the interval before.
+        """
         sockets = dict.fromkeys([*self._streams, *self._rows])
         return tuple(
             self._flow(socket, whole, self._intervals(socket))
@@ -68,9 +72,8 @@ class EndFlows:
 
     def _whole(self, socket: int) -> Report | None:
         stream = self._streams.get(socket)
-        if stream is None:
-            reports = [report for report in self._intervals(socket) if report.end_ns > report.start_ns]
-            return split_reports([*reports, reports[-1]], 1)[0] if reports else None
+        if stream is None or self._broken_off:
+            return self._of_intervals(socket)
         if stream.udp is None:
             part = stream.sender if self._sends else stream.receiver
             return None if part is None else _report(part)
@@ -79,14 +82,33 @@ class EndFlows:
             return _report(stream.udp, sent)
         return self._received(socket, stream.udp)
 
+    def _of_intervals(self, socket: int) -> Report | None:
+        """The sum of a flow's intervals without the omitted ones; None if there is none of any time."""
+        rows = self._counted(socket)
+        size, end_ns = sum(row.size_bytes for row in rows), _ns(rows[-1].end) if rows else 0
+        if end_ns <= 0:
+            return None
+        datagrams = None
+        if self._datagrams:
+            packets = sum(row.packets or 0 for row in rows)
+            datagrams = Datagrams(packets) if self._sends else self._that_came(rows, rows[-1])
+        return Report(0, end_ns, size, size * 8e9 / end_ns, datagrams=datagrams)
+
+    def _counted(self, socket: int) -> list[Count]:
+        return [row for row in self._rows.get(socket, ()) if not row.omitted]
+
     def _received(self, socket: int, stream: Count) -> Report:
         """Of datagrams iperf3 sums up what was sent only: what came is the sum of the intervals."""
-        rows = [row for row in self._rows.get(socket, ()) if not row.omitted]
+        rows = self._counted(socket)
         size, end_ns = sum(row.size_bytes for row in rows), _ns(stream.end)
+        datagrams = self._that_came(rows, stream)
+        return Report(0, end_ns, size, size * 8e9 / end_ns if end_ns else 0.0, datagrams=datagrams)
+
+    @staticmethod
+    def _that_came(rows: list[Count], last: Count) -> Datagrams:
         came = sum((row.packets or 0) - (row.lost_packets or 0) for row in rows)
         missing = sum(row.lost_packets or 0 for row in rows)
-        datagrams = Datagrams(max(came, 0), missing, stream.out_of_order, _jitter_ns(stream))
-        return Report(0, end_ns, size, size * 8e9 / end_ns if end_ns else 0.0, datagrams=datagrams)
+        return Datagrams(max(came, 0), missing, last.out_of_order, _jitter_ns(last))
 
     def _intervals(self, socket: int) -> tuple[Report, ...]:
         """One after the other: iperf3 begins at 0 again when what is omitted is over."""
@@ -113,6 +135,12 @@ class EndFlows:
         if not self._datagrams or row.packets is None:
             return None
         return Datagrams(row.packets) if self._sends else _came(row, row, row)
+
+
+def _append(rows: list[Count], row: Count) -> None:
+    """Add an interval; the end whose peer broke the test off writes the last one once more."""
+    if not rows or (row.start, row.end, row.omitted) != (rows[-1].start, rows[-1].end, rows[-1].omitted):
+        rows.append(row)
 
 
 def _socket_of(stream: EndOfStream, *, sends: bool) -> int | None:

@@ -26,7 +26,7 @@ def recognises(lines: Sequence[str]) -> bool:
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
-    """Read every test of a file. Tests that failed are left out, unless there is no other.
+    """Read every test of a file: of one that was broken off, its intervals; of one that failed, nothing.
 
     Raises:
         PlaceError: A text is none of iperf3's, or there are only tests that failed; says why they did.
@@ -34,7 +34,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     transfers: list[Transfer] = []
     failure: PlaceError | None = None
     for line, document in _documents(lines):
-        if document.error is not None and not document.end.streams:
+        if document.error is not None and not document.counted_anything():
             failure = PlaceError(f"{line}$.error", f'the test failed: "{document.error}"')
         else:
             transfers += transfers_of(document, line)

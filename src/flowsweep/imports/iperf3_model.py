@@ -2,11 +2,23 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from flowsweep.imports.json_text import Part, Real, Seconds, Whole
 
 Signed = Annotated[int, Field(gt=-(1 << 62), lt=1 << 62)]
+
+
+def _unless_below_zero(number: object) -> object:
+    """Leave out what iperf3 let fall below 0: it writes it as if it was 2^64 more.
+
+    So do sums of datagrams of an end that did not send them, where some were omitted.
+    """
+    wrapped = isinstance(number, int | float) and 1 << 63 <= number <= 1 << 64
+    return None if wrapped else number
+
+
+Packets = Annotated[Whole | None, BeforeValidator(_unless_below_zero)]
 
 
 class Count(Part):
@@ -27,7 +39,7 @@ class Count(Part):
     snd_wnd: Whole | None = None
     pmtu: Whole | None = None
     jitter_ms: Real | None = None
-    packets: Whole | None = None
+    packets: Packets = None
     lost_packets: Signed | None = None
     """May be below 0: datagrams that come late are counted back."""
     out_of_order: Whole | None = None
@@ -118,6 +130,11 @@ class Document(Part):
     error: str | None = None
     server_output_json: "Document | None" = None
     """With `--get-server-output`: what the server says."""
+
+    def counted_anything(self) -> bool:
+        """Whether an interval took time, and was not omitted."""
+        rows = (row for interval in self.intervals for row in interval.streams)
+        return any(row.end > row.start and not row.omitted for row in rows)
 
 
 class Event(Part):

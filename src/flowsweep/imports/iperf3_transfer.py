@@ -1,6 +1,6 @@
 """From one JSON text of iperf3 to a transfer for each direction that it tested."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from flowsweep.defaults import SECOND_NS
@@ -46,6 +46,11 @@ class _Way:
     """The other direction was tested, too."""
 
     @property
+    def _broken_off(self) -> bool:
+        """Then the ends did not tell each other their counts: what stands for the other's is 0."""
+        return self.document.error is not None
+
+    @property
     def _sends(self) -> bool:
         """Whether the end that wrote the file is the source."""
         return self.forward != self.by_server
@@ -59,6 +64,9 @@ class _Way:
         if total.end_ns <= 0:
             raise PlaceError(f"{self.line}$.end", "the test took no time: it says nothing about goodput")
         server = self._of_server()
+        far = None if self.by_server or self._broken_off else self._far(near, server)
+        if far is not None and test.omit:
+            near, far = self._counted_by_sink(near, far)
         local, remote = (_plain(host) for host in _hosts(start.connected[0]))
         window = start.sock_bufsize or None
         # Without a request the kernel only says with what its buffers begin.
@@ -83,7 +91,7 @@ class _Way:
             omit_ns=test.omit * SECOND_NS,
             rate_bps=(start.target_bitrate if test.target_bitrate is None else test.target_bitrate) or None,
             simultaneous=self.both,
-            far=None if self.by_server else self._far(near, server),
+            far=far,
         )
 
     def _flows(self) -> EndFlows:
@@ -97,6 +105,8 @@ class _Way:
         return end.sum_sent if sent else end.sum_received
 
     def _total(self, flows: tuple[FlowReport, ...]) -> Report:
+        if self._broken_off:
+            return sum_of(flows)
         found = self._sum(sent=self._sends)
         if found is None and self._sends and not self.both:
             # Of UDP iperf3 had one sum only, the sender's, until 3.7.
@@ -130,6 +140,27 @@ class _Way:
         if found is None:
             return None
         return FarEnd(found.bits_per_second, found.size_bytes, self._flows().far(found))
+
+    def _counted_by_sink(
+        self, near: tuple[FlowReport, ...], far: FarEnd
+    ) -> tuple[tuple[FlowReport, ...], FarEnd]:
+        """Take the sink's counts of datagrams for both ends.
+
+        What is under way when the omitted time is over counts at the sink, and not at the source: the
+        difference of the two is not what was lost.
+        """
+        if len(far.flows) != len(near):
+            return near, far
+        if self._sends:
+            return tuple(map(_sent_as_received, near, far.flows)), far
+        return near, replace(far, flows=tuple(map(_sent_as_received, far.flows, near)))
+
+
+def _sent_as_received(source: FlowReport, sink: FlowReport) -> FlowReport:
+    counted = sink.whole.datagrams
+    if counted is None:
+        return source
+    return replace(source, whole=replace(source.whole, datagrams=counted.sent()))
 
 
 def _either(transfer: Transfer) -> int | None:
