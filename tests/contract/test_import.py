@@ -210,6 +210,6 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
 def test_files_of_unlike_detail_make_one_report(tmp_path: Path) -> None:
     """Some say how long a transfer took, others do not."""
     files = sorted(FILES.glob("iperf-2.1.8-*"))
-    assert "16 trials taken in from 11 files" in run("import", *files, "--archive", tmp_path / "all")
+    assert "28 trials taken in from 18 files" in run("import", *files, "--archive", tmp_path / "all")
     run("report", tmp_path / "all", "-o", tmp_path / "report.html")
     assert "imported" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -2,9 +2,9 @@
 
 Of datagrams follow jitter, lost, all, percent and out of order; from these one can tell which end wrote.
 
-Which end sent, the file does not say: the end with the lower port listened, and what listens receives. Which
-end counted, it says as little: Iperf 1 and 2.0 have the end that wrote first, Iperf 2.1 the client at both
-ends. If the one that listened comes first, it wrote; else nobody knows.
+Which end sent and which one counted, the file does not say. Iperf 1 and 2.0 have the end that wrote first;
+the end with the lower port listened, and what listens receives. Iperf 2.1 has the end that sends first,
+whoever wrote, and numbers flows from 1, where the others have the numbers of their sockets, from 3.
 
 A client of Iperf 2.0 writes its own rows of datagrams with the columns of TCP, and behind them what the
 server has told it, with the ends turned round and the columns of UDP: by these one can tell what it was.
@@ -35,12 +35,17 @@ _UDP_COLUMNS = COLUMNS + iperf_datagrams.COLUMNS
 _TIME = re.compile(r"(?:([+-]\d{4}):)?(\d{14})(?:\.(\d{1,6}))?", re.ASCII)
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?)-\s*(\d+(?:\.\d+)?)", re.ASCII)
 _SUM_ID = "-1"
+_NOBODY = "::"
+"""The client of Iperf 2.1 has it with --full-duplex, in place of itself."""
+_IDS_OF_2_1 = ("1", "2")
+_REMARK = re.compile(r"-{20}|Client connecting|Server listening|TCP window|UDP buffer|Sending ")
+"""What stands between the rows of an end that both listens and connects (-d, -r)."""
 _IPERF_BEGAN = 1999
 
 
 def recognises(lines: Sequence[str]) -> bool:
     """Whether the first line that is not empty looks like this kind."""
-    first = next((line for line in lines if line.strip()), "")
+    first = next((line for line in lines if line.strip() and not _REMARK.match(line)), "")
     fields = first.split(",")
     return (
         len(fields) >= COLUMNS and bool(_TIME.fullmatch(fields[0])) and bool(_INTERVAL.fullmatch(fields[6]))
@@ -55,7 +60,7 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
             without a time are of tests with different numbers of flows.
     """
     tests: list[list[_Connection]] = []
-    latest: dict[tuple[str, str, int], list[_Connection]] = {}
+    latest: dict[tuple[str, str, int, bool], list[_Connection]] = {}
     for connection in _connections(lines):
         test = _summed(connection, tests) or latest.get(connection.hosts)
         if test is None or not connection.together_with(test):
@@ -63,12 +68,18 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
             tests.append(test)
         test.append(connection)
     _check_timeless(tests)
-    return tuple(_transfer(test) for test in tests)
+    return tuple(_transfer(test, simultaneous=_both_ways(test, tests)) for test in tests)
+
+
+def _both_ways(test: "Sequence[_Connection]", tests: "Sequence[Sequence[_Connection]]") -> bool:
+    """Whether another test of the same hosts went the other way at the same time."""
+    other_way = (other for other in tests if other[0].ends == test[0].ends[::-1])
+    return any(other[0].began is not None and other[0].began_with(test[0]) for other in other_way)
 
 
 def _summed(connection: "_Connection", tests: "list[list[_Connection]]") -> "list[_Connection] | None":
     """The latest test of its hosts, of a sum that has no ports: so a server of Iperf 2.0 writes it."""
-    first, second, port = connection.hosts
+    first, second, port, _ = connection.hosts
     if port or not connection.rows[0].is_sum:
         return None
     return next((test for test in reversed(tests) if test[0].hosts[:2] == (first, second)), None)
@@ -118,6 +129,8 @@ class _Connection:
     """The rows of one connection, or those of a test's sums over its connections."""
 
     rows: list[_Row]
+    sender_first: bool
+    """Whether it is of Iperf 2.1, which has the end that sends first."""
     from_server: list[Report] = field(default_factory=list)
     """What the server has told a client of 2.0."""
 
@@ -131,12 +144,26 @@ class _Connection:
         return row.udp and not self.rows[0].udp and by_who_listened and row.report.start_ns == 0
 
     @property
-    def hosts(self) -> tuple[str, str, int]:
-        """Both hosts and the port that one of them listened on."""
+    def from_first(self) -> bool:
+        """Whether the end that comes first sent."""
+        row = self.rows[0]
+        if self.sender_first or not row.first_port:
+            return True
+        return 0 < row.second_port <= row.first_port
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Source and sink."""
+        row = self.rows[0]
+        return (row.first, row.second) if self.from_first else (row.second, row.first)
+
+    @property
+    def hosts(self) -> tuple[str, str, int, bool]:
+        """Both hosts, the port that one of them listened on, and which one sent."""
         row = self.rows[0]
         # In a sum the port that was not listened on is 0, or absent.
         ports = [port for port in (row.first_port, row.second_port) if port]
-        return row.first, row.second, min(ports, default=0)
+        return row.first, row.second, min(ports, default=0), self.from_first
 
     @property
     def began(self) -> datetime | None:
@@ -144,31 +171,44 @@ class _Connection:
         last = self.rows[-1]
         return None if last.at is None else last.at - timedelta(microseconds=last.report.end_ns // 1000)
 
+    @property
+    def over(self) -> bool:
+        """Whether its last row is of all of it."""
+        return len(self.rows) > 1 and self.rows[-1].report.start_ns == 0
+
     def continued_by(self, row: _Row) -> bool:
         """Whether a row with the same ports is of this connection, and not of a later one."""
         last = self.rows[-1].report
-        over = len(self.rows) > 1 and last.start_ns == 0
-        return not over and row.report.start_ns in (0, last.end_ns) and row.report.end_ns >= last.end_ns
+        return not self.over and row.report.start_ns in (0, last.end_ns) and row.report.end_ns >= last.end_ns
 
     def together_with(self, test: "Sequence[_Connection]") -> bool:
         """Whether it is of a test: its id is new there, and it began within half of the test's duration."""
         if self.rows[0].flow_id in {connection.rows[0].flow_id for connection in test}:
             return False
-        began, other = self.began, test[0].began
-        if began is None or other is None:
-            return began is other
-        return abs(began - other) < timedelta(microseconds=test[0].rows[-1].report.end_ns // 2000)
+        return self.began_with(test[0])
+
+    def began_with(self, other: "_Connection") -> bool:
+        """Whether both began within half of the other's duration."""
+        if self.began is None or other.began is None:
+            return self.began is other.began
+        half = timedelta(microseconds=other.rows[-1].report.end_ns // 2000)
+        return abs(self.began - other.began) < half
 
 
 def _connections(lines: Sequence[str]) -> list[_Connection]:
     """All connections in the order of their first rows."""
     found: list[_Connection] = []
     latest: dict[tuple[str, str, int, int, bool], _Connection] = {}
-    for row in _rows(lines):
+    rows = list(_rows(lines))
+    sender_first = any(row.flow_id in _IDS_OF_2_1 for row in rows)
+    for row in rows:
         connection, turned = latest.get(row.key), latest.get(row.turned)
         if turned is not None and turned.told_by(row):
             turned.from_server.append(row.report)
             continue
+        full_duplex = row.second == _NOBODY or (turned is not None and not turned.over)
+        if sender_first and full_duplex:
+            raise LineError(row.line, "both directions over one connection: such a test cannot be imported")
         for other in (connection, turned):
             if other is not None and other.rows[0].udp != row.udp:
                 raise LineError(
@@ -179,21 +219,21 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
         if connection is not None and connection.continued_by(row):
             connection.rows.append(row)
         else:
-            latest[row.key] = _Connection([row])
+            latest[row.key] = _Connection([row], sender_first)
             found.append(latest[row.key])
     return found
 
 
-def _transfer(test: Sequence[_Connection]) -> Transfer:
+def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
     connections = [connection for connection in test if not connection.rows[0].is_sum]
     sums = [connection.rows[-1].report for connection in test if connection.rows[0].is_sum]
     if not connections:
         raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
     flows = tuple(_flow(connection) for connection in connections)
     received = [_received(connection) for connection in connections]
-    first, udp = connections[0].rows[0], any(connection.udp for connection in connections)
-    listened = first.first_port < first.second_port
-    role: Role | None = "sink" if listened else None
+    udp = any(connection.udp for connection in connections)
+    src, dst = connections[0].ends
+    role: Role | None = None if connections[0].from_first else "sink"
     if any(received):
         role = "source"
     elif udp and role is None:
@@ -201,9 +241,10 @@ def _transfer(test: Sequence[_Connection]) -> Transfer:
     if udp and role != "sink":
         flows = tuple(iperf_datagrams.as_sent(flow) for flow in flows)
     return Transfer(
-        src=first.second if listened else first.first,
-        dst=first.first if listened else first.second,
+        src=src,
+        dst=dst,
         role=role,
+        simultaneous=simultaneous,
         flow_count=len(flows),
         flows=flows,
         total=sums[-1] if sums else sum_of(flows),
@@ -237,12 +278,13 @@ def _received(connection: _Connection) -> FlowReport | None:
 def _ports(connection: _Connection) -> tuple[int, int]:
     """Of source and sink."""
     row = connection.rows[0]
-    return max(row.first_port, row.second_port), min(row.first_port, row.second_port)
+    ports = row.first_port, row.second_port
+    return ports if connection.from_first else ports[::-1]
 
 
 def _rows(lines: Sequence[str]) -> Iterator[_Row]:
     for number, line in enumerate(lines, start=1):
-        if line.strip():
+        if line.strip() and not _REMARK.match(line):
             yield _row(number, next(csv.reader([line])))
 
 

@@ -50,6 +50,11 @@ _LATE = re.compile(
 _CONGESTION = re.compile(r"TCP congestion control set to (\S+)")
 _DATE = re.compile(r" on (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? \((?:UTC|GMT)\)")
 
+_REVERSE = "(reverse)"
+_OVER_ONE_CONNECTION = ("(full-duplex)", "(bb ")
+"""--full-duplex and --bounceback."""
+_OTHER: dict[Role, Role] = {"source": "sink", "sink": "source"}
+
 _BINARY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _DECIMAL = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -124,6 +129,7 @@ class _Test:
     role: Role
     setting: _Setting
     started_at: datetime | None
+    simultaneous: bool = False
     flows: list[_Flow] = field(default_factory=list)
     sums: list[Report] = field(default_factory=list)
 
@@ -145,6 +151,7 @@ class _Test:
             length_bytes=setting.length_bytes,
             congestion=setting.congestion,
             test=setting.test,
+            simultaneous=self.simultaneous,
             far=far_end([flow.received() for flow in self.flows]),
         )
 
@@ -157,7 +164,10 @@ class _Log:
         self._open: dict[tuple[str, Role], _Test] = {}
         self._flows: dict[str, tuple[_Test, _Flow]] = {}
         self._settings: dict[Role, _Setting] = {}
-        self._ports: dict[str, Role] = {}
+        self._ports: dict[Role, set[str]] = {"source": set(), "sink": set()}
+        """What was listened on, and what was connected to: with -d and -r one end does both."""
+        self._served: set[str] = set()
+        """Hosts that connected to this one."""
         self._role: Role = "source"
         self._from_server: set[str] = set()
         """Ids of flows of which the server's report follows."""
@@ -182,7 +192,7 @@ class _Log:
     def _heading(self, found: re.Match[str]) -> None:
         *_, protocol, port = found.groups()
         self._role = "source" if found.re is _CONNECTS else "sink"
-        self._ports[port] = self._role
+        self._ports[self._role].add(port)
         self._settings[self._role] = _Setting("udp" if protocol == "UDP" else "tcp")
 
     def _remark(self, line: str) -> None:
@@ -204,15 +214,19 @@ class _Log:
             setting.congestion = found[1]
 
     def _connection(self, number: int, found: re.Match[str]) -> None:
-        if "full-duplex" in found["rest"]:
-            raise LineError(number, "both directions over one connection: such a test cannot be imported")
+        for kind in _OVER_ONE_CONNECTION:
+            if kind in found["rest"]:
+                raise LineError(number, "both directions over one connection: such a test cannot be imported")
         role = self._role_of(found)
         local, remote = (found[name].partition("%")[0] for name in ("local", "remote"))
         test = self._open.get((remote, role))
         if test is None or any(flow.finished for flow in test.flows):
             date = _DATE.search(found["rest"])
             at = None if date is None else datetime.fromisoformat(date[1]).replace(tzinfo=UTC)
-            test = _Test(local, remote, role, self._settings.setdefault(role, _Setting()), at)
+            test = _Test(local, remote, role, self._setting_of(found, role), at)
+            opposite = self._open.get((remote, _OTHER[role]))
+            if opposite is not None and not all(flow.finished for flow in opposite.flows):
+                test.simultaneous = opposite.simultaneous = True
             self._open[remote, role] = test
             self._tests.append(test)
         ports = int(found["local_port"]), int(found["remote_port"])
@@ -222,14 +236,27 @@ class _Log:
 
     def _role_of(self, found: re.Match[str]) -> Role:
         """The end that sends is the one that did not listen, but for --reverse."""
-        role: Role = self._role
-        if self._ports.get(found["local_port"]) == "sink":
-            role = "sink"
-        elif self._ports.get(found["remote_port"]) == "source":
-            role = "source"
-        if "(reverse)" not in found["rest"]:
-            return role
-        return "sink" if role == "source" else "source"
+        listened = found["local_port"] in self._ports["sink"]
+        connected = found["remote_port"] in self._ports["source"]
+        role = self._role
+        if listened != connected:
+            role = "sink" if listened else "source"
+        if role == "sink":
+            self._served.add(found["remote"])
+        return _OTHER[role] if self._reversed(found) else role
+
+    def _reversed(self, found: re.Match[str]) -> bool:
+        """Whether --reverse turned it round: what a server connects back to its client has the word, too."""
+        if _REVERSE not in found["rest"]:
+            return False
+        return not (found["remote_port"] in self._ports["source"] and found["remote"] in self._served)
+
+    def _setting_of(self, found: re.Match[str], role: Role) -> _Setting:
+        """What the lines above say of a new test: in reverse they are of the same protocol, and no more."""
+        if not self._reversed(found):
+            return self._settings.setdefault(role, _Setting())
+        above = self._settings.setdefault(_OTHER[role], _Setting())
+        return _Setting(above.test, length_bytes=above.length_bytes if above.test == "udp" else None)
 
     def _row(self, number: int, found: re.Match[str]) -> None:
         report = _report(found)
