@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, Axis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, MARGIN, legend_of, series_name
+from flowsweep.figures.frame import HEADROOM, MARGIN, legend_of, named_axis, series_name
 from flowsweep.figures.scale import RateScale, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
@@ -70,7 +70,7 @@ def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Dr
             "automargin": True,
             "zeroline": False,
         },
-        yaxis={"title": {"text": f"share of {what}, %", "standoff": 8}, "range": [0, 103], "nticks": 6},
+        yaxis=named_axis(f"share of {what}, %", range=[0, 103], nticks=6),
     )
     return Drawn(
         group.key("ecdf", group.x.column),

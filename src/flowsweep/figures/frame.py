@@ -34,25 +34,20 @@ def series_name(axis: Axis, value: Value) -> str:
     return escape(NOT_SET if value is None else axis.write(value), quote=False)
 
 
+def named_axis(title: str, **more: object) -> dict[str, object]:
+    """Make an axis with a title that keeps its distance, and whatever else Plotly shall know of it."""
+    return {"title": {"text": title, "standoff": 8}, **more}
+
+
 def scaled_axis(axis: Axis, values: Sequence[float]) -> dict[str, object]:
     """Make the log2 axis of a parameter: some of its values as labels, in engineering units."""
     positions, labels = axis.ticks(sorted(set(values)))
-    return {
-        "title": {"text": axis.name, "standoff": 8},
-        "automargin": True,
-        "tickvals": positions,
-        "ticktext": labels,
-        "zeroline": False,
-    }
+    return named_axis(axis.name, automargin=True, tickvals=positions, ticktext=labels, zeroline=False)
 
 
 def rate_axis(scale: RateScale, title: str) -> dict[str, object]:
     """Make the axis of a goodput, from zero."""
-    return {
-        "title": {"text": f"{title}, {scale.unit}", "standoff": 8},
-        "range": [0, scale.top * HEADROOM],
-        "nticks": 6,
-    }
+    return named_axis(f"{title}, {scale.unit}", range=[0, scale.top * HEADROOM], nticks=6)
 
 
 def wrapped(text: str) -> str:
@@ -62,7 +57,7 @@ def wrapped(text: str) -> str:
 
 def percent_axis(title: str, *, highest: float | None = None) -> dict[str, object]:
     """Make the axis of a percentage; from zero to a little above the highest, if that is given."""
-    found: dict[str, object] = {"title": {"text": f"{title}, %", "standoff": 8}, "nticks": 6}
+    found = named_axis(f"{title}, %", nticks=6)
     if highest is not None:
         found["range"] = [0, highest * HEADROOM]
     return found

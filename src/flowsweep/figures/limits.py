@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.axis import FLOWS, NOT_SET, Axis, Row, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE
+from flowsweep.figures.frame import LEGEND_ABOVE, named_axis
 from flowsweep.figures.theme import figure
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_number
@@ -161,7 +161,7 @@ def _figure(axes: Sequence[Axis], points: _Points) -> go.Figure:
             "dividercolor": "rgba(128,128,128,0.4)",
             "tickangle": -90 if len(points) > MOST_LEVEL_LABELS else 0,
         },
-        yaxis={"title": {"text": "share of time, %", "standoff": 8}, "range": [0, 100], "nticks": 6},
+        yaxis=named_axis("share of time, %", range=[0, 100], nticks=6),
     )
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from flowsweep.analysis.finding import FigureKind
 from flowsweep.figures.axis import FLOWS, Axis, Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis
 from flowsweep.figures.scale import RateScale, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
@@ -161,7 +161,7 @@ def _height(quantity: _Quantity, value: float, scale: RateScale) -> float | None
 
 def _axis(quantity: _Quantity, scale: RateScale) -> dict[str, object]:
     title = f"{quantity.title}, {quantity.unit or scale.unit}"
-    return {"title": {"text": title, "standoff": 8}, "rangemode": "tozero", "nticks": 6}
+    return named_axis(title, rangemode="tozero", nticks=6)
 
 
 def _said(quantity: _Quantity, value: float, rate_bps: float, repeats: int) -> str:

@@ -6,10 +6,10 @@ from itertools import groupby
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
-from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
+from flowsweep.figures.drawing import Drawn, FigureData
+from flowsweep.figures.frame import named_axis
 from flowsweep.figures.path_trials import PathGroup, path_groups
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.wording import format_rate
 
 _US = 1e3
@@ -61,21 +61,15 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
             }
             for size, took in zip(sizes, row["quartile_ns"], strict=True)
         ]  # fmt: skip
-    return Drawn(
-        group.key("hop_times"),
-        group.direction,
+    return group.drawn(
+        "hop_times",
         "Round-trip time to each hop over the size of the probe, as a lower quartile, less what an empty one "
         "would take, of the first trial. How much steeper a line is than that of the hop before is "
         "what the link takes.",
-        file_stem(group.sweep, group.direction, "hop times"),
-        figure(
-            traces,
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
-            xaxis={"title": {"text": "size of the probe, B", "standoff": 8}},
-            yaxis={"title": {"text": "time that the size takes, µs", "standoff": 8}, "rangemode": "tozero"},
-        ),
-        tuple(points),
+        traces,
+        points,
+        xaxis=named_axis("size of the probe, B"),
+        yaxis=named_axis("time that the size takes, µs", rangemode="tozero"),
     )
 
 
@@ -117,21 +111,15 @@ def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
                 hovertemplate="%{text}<extra>%{fullData.name}</extra>",
             ),
         ]
-    return Drawn(
-        group.key("hop_capacity"),
-        group.direction,
+    return group.drawn(
+        "hop_capacity",
         "Capacity of each hop, of IP packets, with its 95 % interval; open triangles: above this, as "
         "far as is known. What a token bucket limits does not show here, but in trains.",
-        file_stem(group.sweep, group.direction, "hop capacity"),
-        figure(
-            traces,
-            showlegend=len(trials) > 1,
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
-            xaxis={"title": {"text": "hop", "standoff": 8}, "dtick": 1},
-            yaxis={"title": {"text": "capacity, Mbit/s", "standoff": 8}, "type": "log"},
-        ),
-        tuple({name: row[name] for name in _CAPACITY_COLUMNS} for row in rows),
+        traces,
+        [{name: row[name] for name in _CAPACITY_COLUMNS} for row in rows],
+        showlegend=len(trials) > 1,
+        xaxis=named_axis("hop", dtick=1),
+        yaxis=named_axis("capacity, Mbit/s", type="log"),
     )
 
 

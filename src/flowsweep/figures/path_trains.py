@@ -6,11 +6,11 @@ from itertools import groupby
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
-from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN, THEORY_COLOUR
+from flowsweep.figures.drawing import Drawn, FigureData
+from flowsweep.figures.frame import THEORY_COLOUR, named_axis, rate_axis
 from flowsweep.figures.path_trials import PathGroup, path_groups
 from flowsweep.figures.scale import RateScale, rate_scale
-from flowsweep.figures.theme import CATEGORIES, figure, series_colours, symbol
+from flowsweep.figures.theme import CATEGORIES, series_colours, symbol
 from flowsweep.wording import format_rate
 
 _SAID = ((False, "delays stay"), (True, "delays grow"), (None, "unclear"))
@@ -45,31 +45,19 @@ def _trains(group: PathGroup, rows: Sequence[Row]) -> Drawn:
             zip(repeats, series_colours(len(repeats)), strict=True)
         )
     ]
-    return Drawn(
-        group.key("trains"),
-        group.direction,
+    return group.drawn(
+        "trains",
         "The rate at which each train of packets arrived: that of the narrowest link, unless the source was "
         "slower. Their median is the capacity of the path.",
-        file_stem(group.sweep, group.direction, "trains"),
-        figure(
-            traces,
-            showlegend=len(repeats) > 1,
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
-            xaxis={"title": {"text": "train", "standoff": 8}},
-            yaxis={
-                "title": {"text": f"rate of arrival, {scale.unit}", "standoff": 8},
-                "range": [0, scale.top * HEADROOM],
-            },
-        ),
-        tuple(
-            {
-                name: row[name]
-                for name in ("trial_id", "repeat", "train", "rate_bps", "source_bps", "first_packet")
-            }
-            for row in rows
-        ),
+        traces,
+        [{name: row[name] for name in _TRAIN_COLUMNS} for row in rows],
+        showlegend=len(repeats) > 1,
+        xaxis=named_axis("train"),
+        yaxis=rate_axis(scale, "rate of arrival"),
     )
+
+
+_TRAIN_COLUMNS = ("trial_id", "repeat", "train", "rate_bps", "source_bps", "first_packet")
 
 
 def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
@@ -86,31 +74,19 @@ def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
         )
         for index, (said, words) in enumerate(_SAID)
     ]
-    return Drawn(
-        group.key("streams"),
-        group.direction,
+    return group.drawn(
+        "streams",
         "Each stream by its rate, and how much of all changes of its delay is growth (PDT): near 1 where "
         "packets queue up. Shaded: what is free, between the rates where delays stay and where they grow.",
-        file_stem(group.sweep, group.direction, "streams"),
-        figure(
-            traces,
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
-            shapes=[_free(row, scale) for row in group.trials if row["path_available_high_bps"] is not None],
-            xaxis={
-                "title": {"text": f"rate of the stream, {scale.unit}", "standoff": 8},
-                "range": [0, scale.top * HEADROOM],
-            },
-            yaxis={"title": {"text": "growth of delay (PDT)", "standoff": 8}, "range": [-1.05, 1.05]},
-        ),
-        tuple(
-            {
-                name: row[name]
-                for name in ("trial_id", "repeat", "train", "rate_bps", "compared", "difference")
-            }
-            for row in rows
-        ),
+        traces,
+        [{name: row[name] for name in _STREAM_COLUMNS} for row in rows],
+        shapes=[_free(row, scale) for row in group.trials if row["path_available_high_bps"] is not None],
+        xaxis=rate_axis(scale, "rate of the stream"),
+        yaxis=named_axis("growth of delay (PDT)", range=[-1.05, 1.05]),
     )
+
+
+_STREAM_COLUMNS = ("trial_id", "repeat", "train", "rate_bps", "compared", "difference")
 
 
 def _free(trial: Row, scale: RateScale) -> dict[str, object]:

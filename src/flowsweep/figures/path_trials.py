@@ -1,10 +1,15 @@
 """Rows of measurements of paths, put together as figures show them: by sweep and direction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import plotly.graph_objects as go
 
 from flowsweep.analysis.finding import FigureKey, FigureKind
 from flowsweep.figures.axis import Row
+from flowsweep.figures.drawing import Drawn, file_stem
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
+from flowsweep.figures.theme import figure
 from flowsweep.wording import direction
 
 
@@ -20,9 +25,24 @@ class PathGroup:
     rows: tuple[Row, ...]
     """Of these trials in their order, each with its `repeat`."""
 
-    def key(self, kind: FigureKind) -> FigureKey:
-        """Under which findings ask for a figure of it."""
-        return FigureKey(kind, self.sweep, self.mode, direction=self.direction)
+    def drawn(
+        self,
+        kind: FigureKind,
+        caption: str,
+        traces: Sequence[go.Scatter],
+        rows: Iterable[Mapping[str, object]],
+        file_name: str | None = None,
+        **layout: object,
+    ) -> Drawn:
+        """Make a figure of it, with the rows that it shows and whatever its layout has of its own."""
+        return Drawn(
+            FigureKey(kind, self.sweep, self.mode, direction=self.direction),
+            self.direction,
+            caption,
+            file_stem(self.sweep, self.direction, file_name or kind),
+            figure(traces, legend=LEGEND_ABOVE, margin=MARGIN, **layout),
+            tuple(rows),
+        )
 
 
 def path_groups(trials: Sequence[Row], rows: Sequence[Row]) -> list[PathGroup]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
-from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN
+from flowsweep.figures.drawing import Drawn, FigureData
+from flowsweep.figures.frame import HEADROOM, named_axis
 from flowsweep.figures.path_trials import PathGroup, path_groups
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.wording import counted, format_size
 
 MOST_MARKS = 2000
@@ -97,20 +97,11 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
                     **shared,
                 )
             )
-    return Drawn(
-        group.key("rtt_time"),
-        group.direction,
+    return group.drawn(
+        "rtt_time",
         _TIME_CAPTION + _which(series),
-        file_stem(group.sweep, group.direction, "round trips"),
-        figure(
-            traces,
-            hovermode="closest",
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
-            xaxis={"title": {"text": "time since the start, s", "standoff": 8}, "zeroline": False},
-            yaxis=_time_axis(highest) | {"rangemode": "tozero"},
-        ),
-        tuple(
+        traces,
+        (
             {
                 "trial_id": row["trial_id"],
                 "series": one.name,
@@ -120,6 +111,10 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
             for one in series
             for row in _thinned(one.rows, MOST_MARKS)
         ),
+        "round trips",
+        hovermode="closest",
+        xaxis=named_axis("time since the start, s", zeroline=False),
+        yaxis=_time_axis(highest),
     )
 
 
@@ -141,25 +136,20 @@ def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
         )
         for index, one in enumerate(answered)
     ]
-    return Drawn(
-        group.key("rtt_ecdf"),
-        group.direction,
+    return group.drawn(
+        "rtt_ecdf",
         "How many of the questions were answered within a time; what a curve lacks to 100 % was lost."
         + _which(series),
-        file_stem(group.sweep, group.direction, "round trips", "distribution"),
-        figure(
-            traces,
-            hovermode="closest",
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
-            xaxis=_time_axis(max(one.times_ms[-1] for one in answered)) | {"rangemode": "tozero"},
-            yaxis={"title": {"text": "share of questions, %", "standoff": 8}, "range": [0, 103], "nticks": 6},
-        ),
-        tuple(
+        traces,
+        (
             {"series": name, "rtt_ms": time_ms, "share_of_questions_percent": share}
             for name, steps in curves.items()
             for time_ms, share in steps
         ),
+        "round trips distribution",
+        hovermode="closest",
+        xaxis=_time_axis(max(one.times_ms[-1] for one in answered)),
+        yaxis=named_axis("share of questions, %", range=[0, 103], nticks=6),
     )
 
 
@@ -170,11 +160,7 @@ def _which(series: Sequence[_Series]) -> str:
 
 
 def _time_axis(highest_ms: float) -> dict[str, object]:
-    return {
-        "title": {"text": "round-trip time, ms", "standoff": 8},
-        "range": [0, highest_ms * HEADROOM],
-        "nticks": 6,
-    }
+    return named_axis("round-trip time, ms", range=[0, highest_ms * HEADROOM], nticks=6, rangemode="tozero")
 
 
 def _thinned(rows: Sequence[Row], most: int) -> Sequence[Row]:

@@ -6,10 +6,10 @@ from statistics import median
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
-from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
+from flowsweep.figures.drawing import Drawn, FigureData
+from flowsweep.figures.frame import named_axis
 from flowsweep.figures.path_trials import PathGroup, path_groups
-from flowsweep.figures.theme import figure, series_colours, symbol
+from flowsweep.figures.theme import series_colours, symbol
 
 _QUANTITIES = (("rtt_probe_min_ms", "least", "solid"), ("rtt_probe_median_ms", "median", "dot"))
 
@@ -35,33 +35,17 @@ def _drawn(group: PathGroup) -> Drawn:
         for index, echo in enumerate(echoes)
         for quantity in _QUANTITIES
     ]
-    return Drawn(
-        group.key("rtt_size"),
-        group.direction,
+    columns = ("trial_id", "repeat", "echo", "length_bytes", *(name for name, *_ in _QUANTITIES))
+    return group.drawn(
+        "rtt_size",
         "The quickest and the median answer to messages of a size, medians over the repeats. The slope of "
         "the quickest is what a byte takes, there and back.",
-        file_stem(group.sweep, group.direction, "message size"),
-        figure(
-            traces,
-            hovermode="closest",
-            legend=LEGEND_ABOVE,
-            margin=MARGIN,
-            xaxis={"title": {"text": "payload, bytes", "standoff": 8}, "rangemode": "tozero"},
-            yaxis={"title": {"text": "round-trip time, ms", "standoff": 8}, "nticks": 6},
-        ),
-        tuple(
-            {
-                name: row[name]
-                for name in (
-                    "trial_id",
-                    "repeat",
-                    "echo",
-                    "length_bytes",
-                    *(name for name, *_ in _QUANTITIES),
-                )
-            }
-            for row in group.rows
-        ),
+        traces,
+        ({name: row[name] for name in columns} for row in group.rows),
+        "message size",
+        hovermode="closest",
+        xaxis=named_axis("payload, bytes", rangemode="tozero"),
+        yaxis=named_axis("round-trip time, ms", nticks=6),
     )
 
 

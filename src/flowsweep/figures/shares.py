@@ -10,7 +10,7 @@ from flowsweep.analysis.shares import OWN
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis
 from flowsweep.figures.scale import rate_scale
 from flowsweep.figures.theme import figure, series_colours
 from flowsweep.figures.trials import TrialGroup, facts, point_of, trial_groups
@@ -200,7 +200,7 @@ def _stacked(course: Sequence[Row]) -> go.Figure:
         showlegend=True,
         legend=LEGEND_ABOVE | {"traceorder": "normal"},
         margin=MARGIN,
-        xaxis={"title": {"text": "time since all of it runs, s", "standoff": 8}, "zeroline": True},
+        xaxis=named_axis("time since all of it runs, s", zeroline=True),
         yaxis=rate_axis(scale, "goodput"),
     )
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis
 from flowsweep.figures.theme import figure, series_colours
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_duration, format_rate
@@ -66,8 +66,8 @@ def _drawn(
         showlegend=True,
         legend=LEGEND_ABOVE,
         margin=MARGIN,
-        xaxis={"title": {"text": "gap to the datagram before, µs", "standoff": 8}, "type": "log"},
-        yaxis={"title": {"text": "share of gaps, %", "standoff": 8}, "range": [0, 103], "nticks": 6},
+        xaxis=named_axis("gap to the datagram before, µs", type="log"),
+        yaxis=named_axis("share of gaps, %", range=[0, 103], nticks=6),
     )
     return Drawn(
         group.key("spacing", RATE),
