@@ -8,40 +8,18 @@ docs/benchmarks.md. As root on a quiet machine: half a minute.
 
 import argparse
 import asyncio
-import json
 import sys
 
-from against.engine import KeptOutcomes
+from against.datagrams import LENGTH_BYTES, datagram_sweep
+from against.engine import one_trial
 from against.machine import Machine
 from against.model import PacingResult, PacingRun
 from against.page import PACING_RESULT, pacing_part, write_into_page
 from against.path import BenchPath, bench_paths
-from flowsweep.hosts.of_plan import accesses_of
-from flowsweep.plan import parse_plan
-from flowsweep.run.conductor import run_campaign
-from flowsweep.schedule import schedule
 
-LENGTH_BYTES = 1470
 RATES_MBPS = (50, 200, 500, 1000)
 EVEN_AT_MBPS = (50, 200)
 EVEN, TOLERANCE, RATE_ERROR, BURST = 0.9, 0.1, 0.001, 64
-
-_PLAN = """
-[hosts.source]
-launch = {source_launch}
-address = "{address}"
-[hosts.sink]
-launch = {sink_launch}
-address = "{address}"
-[[sweep]]
-test = "udp"
-paths = [{{ from = "source", to = "sink" }}]
-length = "{length_bytes}B"
-gso = false
-gro = false
-rate = "{rate_mbps}Mbit/s"
-duration = "{seconds}s"
-"""
 
 
 def main() -> int:
@@ -68,20 +46,8 @@ def _met(run: PacingRun) -> bool:
 
 
 def _run(path: BenchPath, rate_mbps: int, seconds: int) -> PacingRun:
-    plan = parse_plan(
-        _PLAN.format(
-            source_launch=json.dumps(path.at_source(())),
-            sink_launch=json.dumps(path.at_sink(())),
-            address=path.sink_address,
-            length_bytes=LENGTH_BYTES,
-            rate_mbps=rate_mbps,
-            seconds=seconds,
-        ),
-        "pacing",
-    )
-    outcomes = KeptOutcomes()
-    asyncio.run(run_campaign(schedule(plan, seed=0), accesses_of(plan.hosts), outcomes))
-    [outcome] = outcomes.kept
+    sweep = datagram_sweep(rate_mbps * 10**6, seconds, offload=False)
+    outcome = asyncio.run(one_trial(path, sweep, "pacing"))
     asked_ns = LENGTH_BYTES * 8000 // rate_mbps
     spacings = [row for row in outcome.of_tests["histograms"].to_pylist() if row["quantity"] == "spacing"]
     [source] = [flow for flow in outcome.flows.to_pylist() if flow["role"] == "source"]

@@ -13,7 +13,7 @@ from flowsweep.plan import parse_plan
 from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, End, TrialOutcome, TrialRecord
 from flowsweep.schedule import schedule
 from flowsweep.schedule.trial import Trial
-from scale.traffic import MSS_BYTES, samples_of
+from scale.traffic import MSS_BYTES, samples_of, tcp_parameters
 
 SEED = 20010829
 STARTED_AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -93,8 +93,8 @@ def _record(trial: Trial, place: int) -> TrialRecord:
         started_at=started_at,
         elapsed_ns=trial.parameters.duration_ns,
         failure=None,
-        sources=(end(trial.src, trial.dst, trial.parameters.window_send_bytes),),
-        sinks=(end(trial.dst, trial.src, trial.parameters.window_recv_bytes),),
+        sources=(end(trial.src, trial.dst, tcp_parameters(trial).window_send_bytes),),
+        sinks=(end(trial.dst, trial.src, tcp_parameters(trial).window_recv_bytes),),
     )
 
 

@@ -7,30 +7,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from against.contender import RunError
-from against.engine import KeptOutcomes
+from against.engine import one_trial
 from against.path import BenchPath
 from against.tool import run_pair, says, version_in
-from flowsweep.errors import LaunchError, SessionError
-from flowsweep.hosts.of_plan import accesses_of
-from flowsweep.plan import parse_plan
-from flowsweep.run.conductor import run_campaign
-from flowsweep.schedule import schedule
 
 LENGTH_BYTES = 1470
 """Payload of a datagram: what fills a packet of 1498 bytes, as iperf has it."""
 UNLIMITED_BPS = 100_000_000_000
 """A rate that nobody reaches, for tools that want one."""
 
-_PLAN = """
-[hosts.source]
-launch = {source_launch}
-address = "{address}"
-[hosts.sink]
-launch = {sink_launch}
-address = "{address}"
-[[sweep]]
+_SWEEP = """
 test = "udp"
-paths = [{{ from = "source", to = "sink" }}]
 length = "{length_bytes}B"
 gso = {offload}
 gro = {offload}
@@ -87,23 +74,7 @@ class OurDatagrams:
 
     async def run(self, path: BenchPath, rate_bps: int | None, seconds: float) -> Delivered:
         """See DatagramSender."""
-        text = _PLAN.format(
-            source_launch=json.dumps(path.at_source(())),
-            sink_launch=json.dumps(path.at_sink(())),
-            address=path.sink_address,
-            length_bytes=LENGTH_BYTES,
-            offload=json.dumps(self.offload),
-            rate="" if rate_bps is None else f'rate = "{rate_bps}bit/s"',
-            milliseconds=seconds * 1000,
-        )
-        plan, outcomes = parse_plan(text, self.name), KeptOutcomes()
-        try:
-            await run_campaign(schedule(plan, seed=0), accesses_of(plan.hosts), outcomes)
-        except (LaunchError, SessionError) as error:
-            raise RunError(str(error)) from error
-        outcome = outcomes.kept[0]
-        if outcome.record.failure is not None:
-            raise RunError(f"{self.name}: {outcome.record.failure}")
+        outcome = await one_trial(path, datagram_sweep(rate_bps, seconds, offload=self.offload), self.name)
         [source], [sink] = (
             [flow for flow in outcome.flows.to_pylist() if flow["role"] == role]
             for role in ("source", "sink")
@@ -113,6 +84,16 @@ class OurDatagrams:
             goodput_bps=sink["bytes"] * 8e9 / length_ns,
             loss=1 - sink["udp_datagrams"] / max(1, source["udp_datagrams"]),
         )
+
+
+def datagram_sweep(rate_bps: int | None, seconds: float, *, offload: bool) -> str:
+    """Keys of a sweep of one point: one flow of datagrams, at a rate of payload or as fast as it can."""
+    return _SWEEP.format(
+        length_bytes=LENGTH_BYTES,
+        offload=json.dumps(offload),
+        rate="" if rate_bps is None else f'rate = "{rate_bps}bit/s"',
+        milliseconds=seconds * 1000,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from flowsweep.schedule import schedule
 SAMPLE_INTERVAL_S = 0.1
 """What a campaign has if nothing else is asked."""
 
-_PLAN = """
+_HOSTS = """
 [hosts.source]
 launch = {source_launch}
 address = "{address}"
@@ -27,8 +27,10 @@ launch = {sink_launch}
 address = "{address}"
 {engine}
 [[sweep]]
-test = "tcp"
 paths = [{{ from = "source", to = "sink" }}]
+"""
+_SWEEP = """
+test = "tcp"
 flows = {flows}
 length = "{length_bytes}B"
 mode = "{mode}"
@@ -60,23 +62,10 @@ class Engine:
         Raises:
             RunError: the trial is not whole.
         """
-        plan = parse_plan(self._plan(path, sending), self.name)
-        outcomes = KeptOutcomes()
-        try:
-            await run_campaign(schedule(plan, seed=0), accesses_of(plan.hosts), outcomes)
-        except (LaunchError, SessionError) as error:
-            raise RunError(str(error)) from error
-        outcome = outcomes.kept[0]
-        if outcome.record.failure is not None:
-            raise RunError(f"{self.name}: {outcome.record.failure}")
-        return _received_bps(outcome)
+        return _received_bps(await one_trial(path, self._sweep(sending), self.name, self.program))
 
-    def _plan(self, path: BenchPath, sending: Sending) -> str:
-        return _PLAN.format(
-            source_launch=json.dumps(path.at_source(())),
-            sink_launch=json.dumps(path.at_sink(())),
-            address=path.sink_address,
-            engine="" if self.program is None else f"engine = {json.dumps(str(self.program))}",
+    def _sweep(self, sending: Sending) -> str:
+        return _SWEEP.format(
             flows=sending.flows,
             length_bytes=sending.length_bytes,
             mode=self.kind,
@@ -84,6 +73,35 @@ class Engine:
             milliseconds=sending.seconds * 1000,
             sample_interval_ms=self.sample_interval_s * 1000,
         )
+
+
+async def one_trial(path: BenchPath, sweep: str, name: str, engine: Path | None = None) -> TrialOutcome:
+    """Carry one trial out between the ends of a path.
+
+    Args:
+        path: What it goes over.
+        sweep: The rest of the plan: keys of its only sweep, of one point.
+        name: Of what is measured, for errors.
+        engine: Another one than that of this installation.
+
+    Raises:
+        RunError: the trial is not whole.
+    """
+    hosts = _HOSTS.format(
+        source_launch=json.dumps(path.at_source(())),
+        sink_launch=json.dumps(path.at_sink(())),
+        address=path.sink_address,
+        engine="" if engine is None else f"engine = {json.dumps(str(engine))}",
+    )
+    plan, outcomes = parse_plan(hosts + sweep, name), KeptOutcomes()
+    try:
+        await run_campaign(schedule(plan, seed=0), accesses_of(plan.hosts), outcomes)
+    except (LaunchError, SessionError) as error:
+        raise RunError(str(error)) from error
+    [outcome] = outcomes.kept
+    if outcome.record.failure is not None:
+        raise RunError(f"{name}: {outcome.record.failure}")
+    return outcome
 
 
 @dataclass(frozen=True, slots=True)

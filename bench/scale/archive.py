@@ -20,7 +20,7 @@ from flowsweep.archive.parquet import COMPRESSION, keyed_tables
 from flowsweep.defaults import DRAIN_TIMEOUT_NS, LENGTH_BYTES, MILLISECOND_NS, SECOND_NS
 from flowsweep.run.outcome import FLOWS_SCHEMA, End, TrialOutcome, TrialRecord
 from flowsweep.schedule import TcpParameters, Trial
-from scale.traffic import MSS_BYTES, samples_of
+from scale.traffic import MSS_BYTES, samples_of, tcp_parameters
 
 FLOWS = (1, 2, 4, 8, 16, 32)
 WINDOWS = (1 << 17, 1 << 18, 1 << 19, 1 << 20)
@@ -86,7 +86,7 @@ def _files(rows: int) -> Iterator[list[tuple[int, Trial]]]:
 
 
 def _rows(trial: Trial) -> int:
-    parameters = trial.parameters
+    parameters = tcp_parameters(trial)
     each = (parameters.duration_ns + trial.pad_ns) // parameters.sample_interval_ns + 2
     return 2 * parameters.flows * each
 
@@ -157,7 +157,7 @@ def _record(place: int, trial: Trial) -> TrialRecord:
 
     def end(host: str, peer: str) -> End:
         return End(
-            host=host, peer=peer, window_granted_bytes=2 * (trial.parameters.window_send_bytes or 0),
+            host=host, peer=peer, window_granted_bytes=2 * (tcp_parameters(trial).window_send_bytes or 0),
             window_clipped=False, window_raised=False, congestion="cubic", mss_bytes=MSS_BYTES,
             origin_unix_ns=int(started_at.timestamp()) * SECOND_NS, clock_offset_ns=0, clock_bound_ns=0,
             strangers=0, sample_rows_lost=0, throttled_us=0,

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.schedule.trial import Trial
+from flowsweep.schedule import TcpParameters, Trial
 
 Column = np.ndarray[Any, Any]
 
@@ -36,10 +36,17 @@ UNKNOWN_COLUMNS = (
 )  # fmt: skip
 
 
+def tcp_parameters(trial: Trial) -> TcpParameters:
+    """Take what a trial of TCP was asked with, which all synthetic ones are."""
+    if not isinstance(trial.parameters, TcpParameters):
+        raise TypeError(f"{trial.trial_id}: found test {trial.test!r}, expected TCP")
+    return trial.parameters
+
+
 def samples_of(trial: Trial, seed: int) -> pa.Table:
     """Make a trial's samples: columns as in schema/samples.json, host and peer, flow by flow."""
     random = np.random.default_rng(seed)
-    parameters = trial.parameters
+    parameters = tcp_parameters(trial)
     count = (parameters.duration_ns + trial.pad_ns) // parameters.sample_interval_ns + 2
     shape = (parameters.flows, count)
     times = parameters.sample_interval_ns * np.arange(count + 1) + random.integers(0, 200_000, count + 1)
@@ -77,7 +84,8 @@ def samples_of(trial: Trial, seed: int) -> pa.Table:
 def _sink_columns(
     random: np.random.Generator, carried: Column, rtt_us: Column, window: int
 ) -> dict[str, Column]:
-    shape, acknowledged = carried.shape, np.cumsum(carried, axis=1)
+    shape: tuple[int, ...] = carried.shape
+    acknowledged = np.cumsum(carried, axis=1)
     read = np.maximum(carried + random.integers(-20_000, 20_000, shape), 0)
     read[:, -1] += acknowledged[:, -1] - read.sum(axis=1)
     return {
