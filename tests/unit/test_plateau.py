@@ -192,3 +192,10 @@ def test_with_a_window_per_flow_the_product_counts() -> None:
     [plateau] = found(rows, "plateau")
     assert f"{1 << 18 >> 10} KiB" in plateau.claim
     assert found(rows, "plateau", "flows") == []
+
+
+def test_datagrams_have_no_plateau_and_no_dip_over_windows() -> None:
+    rows = [row | {"test": "udp"} for row in observed_campaign(KNEE)]
+    assert not found(rows, "plateau")
+    assert not found(rows, "dip")
+    assert found([row | {"test": "tcp"} for row in rows], "plateau")

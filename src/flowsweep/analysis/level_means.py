@@ -63,11 +63,12 @@ def window_levels(observed: Observations, grid: Design) -> list[LevelMeans]:
     Returns:
         One for each direction and congestion control in which at least two window sums ran. Where the windows
         of the two ends differ it is the send window times flows, or the receive window, whichever varies.
+        None of datagrams, which no window holds back.
         Method: a mean for each point, repeats as blocks, pure error (Box, Hunter and Hunter, Statistics for
         Experimenters, 2005, ch. 4); a level's mean is over the points of the other axes that all levels have.
     """
     axis = next((name for name in WINDOW_AXES if _varies(observed, name)), None)
-    return [] if axis is None else _grouped(grid, axis)
+    return [] if axis is None or observed.rows[0].get("test") == "udp" else _grouped(grid, axis)
 
 
 def flow_levels(grid: Design) -> list[LevelMeans]:
