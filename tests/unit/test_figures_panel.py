@@ -36,6 +36,28 @@ def test_windows_asked_per_flow_are_the_axis_where_sums_would_leave_holes():
     assert (panel.x.column, panel.y.column) == ("window_bytes", "flows")
 
 
+@pytest.mark.parametrize(
+    ("rate_bps", "told_apart"),
+    [(lambda total, flows: total // flows, "rate_sum_bps"), (lambda total, _: total, "rate_bps")],
+    ids=["of all flows", "of each flow"],
+)
+def test_of_two_rates_that_follow_from_each_other_the_one_that_was_set_is_an_axis(rate_bps, told_apart):
+    rows = []
+    for flows in (1, 2, 4):
+        for total in (50_000_000, 500_000_000):
+            rate = rate_bps(total, flows)
+            rows.append(
+                make_row(
+                    test="udp", mode=None, flows=flows, rate_bps=rate, rate_sum_bps=float(rate * flows),
+                    trial_id=f"{flows}-{total}",
+                )
+            )  # fmt: skip
+    (panel,) = panels([cell | row for cell, row in zip(make_cells(rows), rows, strict=True)])
+    assert (panel.x.column, panel.y) == ("flows", None)
+    assert panel.series is not None
+    assert panel.series.column == told_apart
+
+
 def test_a_send_window_alone_is_an_axis():
     rows = [
         make_row(

@@ -195,6 +195,7 @@ def test_a_search_that_found_no_end_says_so(rows):
 def test_the_figure_has_a_line_for_each_repeat(rows, archive):
     drawn = drawn_figures(FigureData(rows, cells(summary(archive)).to_pyarrow().to_pylist()))
     (one,) = [one for one in drawn if one.key.kind == "rate_search"]
+    assert not {"plane", "line", "repeats", "per_flow", "ecdf"} & {one.key.kind for one in drawn}
     assert [list(trace.y) for trace in one.figure.data] == [[32, 48, 40]] * 3
     first, second, _ = one.figure.data
     assert list(first.marker.symbol) == ["circle", "circle-open", "circle"]

@@ -64,6 +64,8 @@ LENGTH = Axis("length_bytes", "length", format_size)
 
 SOURCES = Axis("sources", "sources", str)
 SINKS = Axis("sinks", "sinks", str)
+RATE = Axis("rate_bps", "application rate per flow", format_rate)
+RATE_SUM = Axis("rate_sum_bps", "rate of all flows", format_rate)
 MODE = Axis("mode", "mode", format_mode, scaled=False)
 """Never mixed in a figure: panels of different modes are apart, and say so."""
 
@@ -78,8 +80,8 @@ def _switch(value: Value) -> str:
 OTHERS = (
     LENGTH,
     Axis("duration_s", "duration", lambda seconds: format_duration(seconds * 1e9)),
-    Axis("rate_bps", "application rate per flow", format_rate),
-    Axis("rate_sum_bps", "rate of all flows", format_rate),
+    RATE,
+    RATE_SUM,
     Axis("spacing_ns", "spacing", format_duration),
     Axis("gso", "GSO", _switch, scaled=False),
     Axis("gro", "GRO", _switch, scaled=False),

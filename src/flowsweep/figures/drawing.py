@@ -72,6 +72,17 @@ class FigureData:
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""
 
+    @property
+    def searched(self) -> frozenset[str]:
+        """Sweeps in which rates were searched for: what was tried there is a way, and no grid or sample."""
+        return frozenset(row["sweep"] for row in self.trials if row.get("rate_search_loss_max") is not None)
+
+    @property
+    def grid(self) -> list[Row]:
+        """The cells of sweeps whose points the plan chose."""
+        searched = self.searched
+        return [row for row in self.cells if row["sweep"] not in searched]
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:

@@ -26,6 +26,8 @@ def drawn_distributions(data: FigureData) -> list[Drawn]:
         by_trial.setdefault(row["trial_id"], []).append(row["goodput_bps"])
     found = []
     for group in trial_groups(data.trials, data.cells):
+        if group.sweep in data.searched:
+            continue
         intervals = _curves(group, {row["trial_id"]: by_trial.get(row["trial_id"], ()) for row in group.good})
         if intervals:
             found.append(_drawn(group, intervals, "intervals"))
@@ -131,8 +133,8 @@ def _steps(ascending: list[float]) -> list[tuple[float, float]]:
 def _caption(group: TrialGroup, what: str, most: int) -> str:
     put_together = [axis.name for axis in group.varying() if axis.column not in _settled(group)]
     parts = [
-        f"How many of the {what}, of all repeats, had at most a goodput"
-        + (", each the median over the intervals of one trial." if what == "trials" else ".")
+        f"The share of the {what} of all repeats with that goodput or less"
+        + ("; a trial's goodput is its median over intervals." if what == "trials" else ".")
     ]
     if put_together:
         parts.append(f"Trials that differ in {' and '.join(put_together)} are put together.")

@@ -8,6 +8,8 @@ from flowsweep.figures.axis import (
     FLOWS,
     MODE,
     OTHERS,
+    RATE,
+    RATE_SUM,
     SINKS,
     SOURCES,
     WINDOW_RECV,
@@ -95,7 +97,8 @@ def direction(row: Row) -> str:
 
 def _panels_of_mode(sweep: str, mode: Value, rows: list[Row], against: Axis, *, named: bool) -> list[Panel]:
     window = _window_axis(rows)
-    candidates = (window, FLOWS, *_other_windows(window, rows), *_numbers_of_hosts(rows), *OTHERS)
+    others = [axis for axis in OTHERS if axis is not _rate_that_follows(rows)]
+    candidates = (window, FLOWS, *_other_windows(window, rows), *_numbers_of_hosts(rows), *others)
     varying = [axis for axis in candidates if axis and len(axis.values(rows)) > 1]
     x: Axis
     if window in varying and against in varying:
@@ -132,6 +135,14 @@ def _numbers_of_hosts(rows: Sequence[Row]) -> list[Axis]:
     How many pairs of a sweep take part settles both sides, so that one is enough.
     """
     return [axis for axis in (SOURCES, SINKS) if _open(axis, (DIRECTION, FLOWS), rows)][:1]
+
+
+def _rate_that_follows(rows: Sequence[Row]) -> Axis:
+    """The rate of a flow, or that of all flows: each follows from the other, or from spacing, and the flows.
+
+    The rate of all flows stays where it has fewer values: then the plan has set it.
+    """
+    return RATE if 1 < len(RATE_SUM.values(rows)) < len(RATE.values(rows)) else RATE_SUM
 
 
 def _open(axis: Axis, settled: Sequence[Axis], rows: Sequence[Row]) -> bool:

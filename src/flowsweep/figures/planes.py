@@ -22,7 +22,7 @@ _MEDIANS = "Median over the repeats of the sum over all flows."
 
 def drawn_planes(data: FigureData) -> list[Drawn]:
     """Draw each plane as a surface and as a map: over window and flows, then over window and length."""
-    found = [*_with_goodput(panels(data.cells)), *_with_goodput(panels(data.cells, against=LENGTH))]
+    found = [*_with_goodput(panels(data.grid)), *_with_goodput(panels(data.grid, against=LENGTH))]
     return [one for panel in found if panel.y is not None for one in _plane(panel, panel.y)]
 
 
@@ -30,7 +30,7 @@ def drawn_predictions(data: FigureData) -> list[Drawn]:
     """Draw what theory predicts for each plane over window and flows whose link is known, likewise."""
     by_point = predictions(data.trials)
     found = []
-    for panel in _with_goodput(panels(data.cells)):
+    for panel in _with_goodput(panels(data.grid)):
         expected = predicted(panel, by_point) if panel.y is not None else None
         if expected is not None:
             found += _prediction(expected)
@@ -42,7 +42,7 @@ def drawn_lines(data: FigureData) -> list[Drawn]:
     caption = f"{_MEDIANS} Faint marks are the repeats."
     return [
         _drawn("line", panel, panel.x.column, line(panel), _axes(panel), caption)
-        for panel in _with_goodput(panels(data.cells))
+        for panel in _with_goodput(panels(data.grid))
         if panel.y is None and not is_one_place(panel)
     ]
 
@@ -55,7 +55,7 @@ def drawn_repeats(data: FigureData) -> list[Drawn]:
     )
     return [
         _drawn("repeats", panel, panel.x.column, repeats(panel), _axes(panel), caption)
-        for panel in _with_goodput(panels(data.cells))
+        for panel in _with_goodput(panels(data.grid))
         if is_one_place(panel)
     ]
 
@@ -64,7 +64,7 @@ def drawn_per_flow(data: FigureData) -> list[Drawn]:
     """Draw the goodput of one flow over the window of one flow, where windows vary."""
     caption = "Median over the repeats of the sum divided by the flows. Faint marks are the repeats."
     found = []
-    for panel in _with_goodput(panels(data.cells)):
+    for panel in _with_goodput(panels(data.grid)):
         if panel.y is None and FLOWS.values(panel.rows) == (1,):
             continue  # The line shows the same.
         figure, axes = per_flow(panel), per_flow_axes(panel)
