@@ -99,6 +99,21 @@ def test_a_plane_that_is_a_line_is_found():
     assert found.key.kind == "line"
 
 
+def test_what_has_one_colour_is_not_said_to_have_several(drawn):
+    assert of_kind(drawn, "time_series")[0].caption.startswith(
+        "Each mark is a trial, at the time it began; colours are the window sum."
+    )
+    one = of_kind(figures(make_rows(flows=[4], window_sums=(MIB,), repeats=2)), "time_series")[0]
+    assert one.caption.startswith("Each mark is a trial, at the time it began. ")
+
+
+def test_effects_have_a_sign_and_the_name_of_their_axis():
+    found = (finding(axis="flows_per_pair"), finding("direction", effect=-0.02, decision="undecided"))
+    (one,) = of_kind(figures(make_rows(repeats=2), findings=found), "effects")
+    texts = {name: text for trace in one.figure.data for name, text in zip(trace.y, trace.text, strict=True)}
+    assert texts == {"flows per pair of hosts": "+24.0 %", "length": "0.0 %"}
+
+
 def test_another_sweep_mode_or_direction_shows_nothing(drawn):
     for key in (
         FigureKey("plane", "others", "copy"),

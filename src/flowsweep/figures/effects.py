@@ -7,12 +7,13 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.axis_words import AXIS_NAMES
 from flowsweep.analysis.finding import Decision, FigureKey, Finding, FindingKind
 from flowsweep.figures.axis import AXES
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, margin_band, wrapped
 from flowsweep.figures.theme import figure
-from flowsweep.wording import counted, format_number
+from flowsweep.wording import counted, format_change, format_percent
 
 _KINDS: tuple[FindingKind, ...] = ("direction", "flows", "congestion", "effect")
 _LOOKS: dict[Decision, tuple[str, str]] = {
@@ -137,12 +138,17 @@ def _trace(labels: Sequence[str], findings: Sequence[Finding], decision: Decisio
             "size": 10,
             "line": {"width": 2, "color": colour},
         },
-        text=[f"{'+' if effect > 0 else ''}{format_number(effect)} %" for effect in effects],
+        text=[_signed(effect) for effect in effects],
         textposition=[_beside(effect, end) for effect in effects],
         textfont={"size": 11},
         hovertext=[_said(finding) for finding in findings],
         hovertemplate="%{hovertext}<extra></extra>",
     )
+
+
+def _signed(percent: float) -> str:
+    said = format_percent(percent)
+    return said if said.startswith(("−", "0.0 ")) else f"+{said}"
 
 
 def _interval(finding: Finding) -> tuple[float, float, float]:
@@ -174,7 +180,7 @@ def _labels(findings: Sequence[Finding]) -> list[str]:
 
 
 def _name(finding: Finding) -> str:
-    known = {axis.column: axis.name for axis in AXES}
+    known = AXIS_NAMES | {axis.column: axis.name for axis in AXES}
     what = known.get(finding.axis or "", finding.kind)
     parts = [what, finding.direction] if finding.direction else [what]
     return "<br>".join(
@@ -184,6 +190,6 @@ def _name(finding: Finding) -> str:
 
 def _said(finding: Finding) -> str:
     claim = wrapped(finding.claim)
-    low, effect, high = (format_number(value) for value in _interval(finding))
-    said = f"<b>{effect} %</b> [{low}, {high}]: {finding.decision}"
+    low, effect, high = _interval(finding)
+    said = f"<b>{format_change(effect, low, high)}</b>: {finding.decision}"
     return "<br>".join((said, claim, counted(finding.n, "trial")))

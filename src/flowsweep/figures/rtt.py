@@ -56,7 +56,8 @@ def _series(group: PathGroup) -> list[_Series]:
     trials = {trial["trial_id"]: trial for trial in group.trials}
     lengths = {trial["length_bytes"] for trial in group.trials}
     named: dict[str, list[Row]] = {phase: [] for phase in _PHASES}
-    for row in group.rows:
+    # Sizes in their order, whatever the order in which the trials ran.
+    for row in sorted(group.rows, key=lambda row: trials[row["trial_id"]]["length_bytes"] or 0):
         trial = trials[row["trial_id"]]
         length = trial["length_bytes"]
         size = f", {format_size(length)}" if len(lengths) > 1 and length is not None else ""

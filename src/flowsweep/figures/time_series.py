@@ -24,7 +24,8 @@ def drawn_time_series(data: FigureData) -> list[Drawn]:
 
 def _drawn(group: TrialGroup) -> Drawn:
     deviations = _deviations(group.good)
-    caption = f"Each mark is a trial, at the time it began; colours are the {group.x.name}."
+    caption = "Each mark is a trial, at the time it began"
+    caption += f"; colours are the {group.x.name}." if len(group.x.values(group.good)) > 1 else "."
     if deviations:
         caption += " Below: how far each is from the median of its point, the repeats with equal parameters."
     lost = len(group.rows) - len(group.good)
