@@ -12,6 +12,16 @@ from typing import Any
 from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
 
 NO_BREAK_SPACE = "\u00a0"
+_BLANK = f"\n\t{NO_BREAK_SPACE}"
+_NOT_PRINTABLE = "\ufffd"
+
+
+def printable(text: str) -> str:
+    """Put a mark in place of characters that a terminal acts on or that hide others; lines stay lines.
+
+    For text that somebody else wrote: in files, in names of files, on hosts.
+    """
+    return "".join(each if each.isprintable() or each in _BLANK else _NOT_PRINTABLE for each in text)
 
 
 def format_rate(rate_bps: float) -> str:

@@ -321,6 +321,21 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_go_on(tmp_path: Path
     assert not (tmp_path / "none").exists()
 
 
+def test_nothing_in_a_file_reaches_a_terminal_as_a_command_to_it(tmp_path: Path) -> None:
+    file, bad, archive = tmp_path / "\x1b[31mred.txt", tmp_path / "\x1b[2Jbad.txt", tmp_path / "old"
+    host = "\x1b]0;title\x07host"
+    begun = f"[  3] local 10.0.0.1 port 4000 connected with {host} port 5001\n"
+    file.write_text(f"{begun}[  3]  0.0-10.0 sec  112 MBytes  94.0 Mbits/sec\n", encoding="utf-8")
+    bad.write_text(f"{begun}[  3]  0.0-10.0 \x1b[2J\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["import", str(file), str(bad), "--archive", str(archive)])
+    assert "\ufffd[2Jbad.txt:2: found" in result.stderr
+    assert "\x1b" not in result.output
+    [row] = read_archive(archive).tables().trials.to_pyarrow().to_pylist()
+    assert (row["dst"], row["imported_from"]) == (
+        "\ufffd]0;title\ufffdhost", "iperf-text \ufffd[31mred.txt",
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "wrong", [["--kind", "iperf3"], ["--set", "window=64"], ["--set", "color=red"], ["--set", "role=client"]]
 )

@@ -1,6 +1,6 @@
 import pytest
 
-from flowsweep.wording import both_windows, counted, direction
+from flowsweep.wording import both_windows, counted, direction, printable
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 trials"), (1, "1 trial"), (2, "2 trials")])
@@ -23,3 +23,7 @@ def test_a_direction_says_whether_the_way_back_runs_too():
 )
 def test_windows_are_said_once_where_both_ends_are_alike(send, recv, said):
     assert both_windows(send, recv) == said
+
+
+def test_what_a_terminal_would_act_on_is_marked():
+    assert printable("a\x1b[31m\tb\n\u202ec\u00a0ä\x07") == "a\ufffd[31m\tb\n\ufffdc\u00a0ä\ufffd"

@@ -10,6 +10,7 @@ from rich.markup import escape
 from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.errors import FlowsweepError
 from flowsweep.version import __version__
+from flowsweep.wording import printable
 
 app = typer.Typer(
     name="flowsweep",
@@ -33,7 +34,7 @@ def run_app() -> None:
 def tell_error(error: FlowsweepError | OSError) -> None:
     """Say on standard error what went wrong."""
     message = _refusal(error) if isinstance(error, OSError) else str(error)
-    text = f"[bold red]error:[/bold red] {escape(message)}"
+    text = f"[bold red]error:[/bold red] {escape(printable(message))}"
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 

@@ -13,7 +13,7 @@ from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED, EXIT_USAGE
 from flowsweep.cli.import_progress import import_progress
 from flowsweep.errors import PlanError
 from flowsweep.imports import KINDS, SWEEP, Imported, import_files, parse_known
-from flowsweep.wording import counted
+from flowsweep.wording import counted, printable
 
 _EXAMPLES = (
     "[bold]flowsweep import server.txt --archive old[/bold] takes in what `iperf -s -i 1` printed, "
@@ -49,7 +49,7 @@ def import_results(
             _all_files(files), lambda: _writer(archive), kind=kind, sweep=sweep, known=known, tell=tell
         )
     for problem in result.problems:
-        typer.echo(problem, err=True)
+        typer.echo(printable(problem), err=True)
     if result.files_read:
         already = f", {result.known} were there already" if result.known else ""
         typer.echo(

@@ -13,6 +13,7 @@ from flowsweep.archive import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.defaults import MILLISECOND_NS, MINIMUM_BINS
 from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
 from flowsweep.imports.transfer import Report, Role, Transfer
+from flowsweep.wording import printable
 
 _POINT = (
     "sweep", "src", "dst", "test", "simultaneous", "flows", "window_send_bytes", "window_recv_bytes",
@@ -70,8 +71,9 @@ def outcome_of(
     transfer = replace(
         transfer,
         role=transfer.role or "source",
-        src=transfer.src or UNKNOWN_HOSTS[0],
-        dst=transfer.dst or UNKNOWN_HOSTS[1],
+        src=printable(transfer.src or UNKNOWN_HOSTS[0]),
+        dst=printable(transfer.dst or UNKNOWN_HOSTS[1]),
+        congestion=None if transfer.congestion is None else printable(transfer.congestion),
         flow_count=transfer.flow_count or 1,
     )
     ends = _ends(transfer)
@@ -86,7 +88,7 @@ def outcome_of(
     record = ImportedTrial(
         **point,
         trial_id=trial_id,
-        imported_from=imported_from,
+        imported_from=printable(imported_from),
         repeat=numbering.next_repeat(point),
         started_at=transfer.started_at,
         elapsed_ns=transfer.total.end_ns,
