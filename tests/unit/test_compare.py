@@ -185,3 +185,28 @@ def test_one_point_is_enough_to_fail() -> None:
     assert outcome(comparison) == "same"
     assert exit_code(comparison, FailIf.slower) == 1
     assert exit_code(comparison, FailIf.faster) == 0
+
+
+@pytest.mark.parametrize(
+    ("factor", "empty_in", "said"),
+    [
+        (1.0, "", "same"),
+        (1.0, "b", "undecided"),
+        (1.0, "a", "undecided"),
+        (1.1, "b", "undecided"),
+        (1.1, "a", "faster"),
+        (0.9, "b", "slower"),
+        (0.9, "a", "undecided"),
+    ],
+)
+def test_trials_that_carried_nothing_are_counted_and_not_forgotten(
+    factor: float, empty_in: str, said: str
+) -> None:
+    goodputs = [[1e6 * (1 + repeat * 1e-4)] for repeat in range(4)]
+    a, b = campaign(goodputs), campaign([[factor * block[0]] for block in goodputs])
+    empty, failed = row(0.0, repeat=5), row(None, repeat=6, status="failed")
+    in_a, in_b = int(empty_in == "a"), int(empty_in == "b")
+    compared = compare([*a, *[empty] * in_a], [*b, *[empty] * in_b, failed])
+    assert outcome(compared) == compared.points[0].shift.outcome == said
+    assert (compared.empty_a, compared.empty_b, compared.not_ok_b) == (in_a, in_b, 1)
+    assert compared.trials_b == 5 + in_b

@@ -1,6 +1,7 @@
 """Two campaigns beside each other: how much faster or slower the second is, point by point and overall."""
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -63,6 +64,15 @@ class Comparison:
     only_in_a: tuple[Mapping[str, Any], ...]
     """Points without a good trial in B."""
     only_in_b: tuple[Mapping[str, Any], ...]
+    trials_a: int
+    trials_b: int
+    """Of the campaign, good or not."""
+    not_ok_a: int
+    not_ok_b: int
+    """Of these: those that failed or are incomplete."""
+    empty_a: int
+    empty_b: int
+    """And those that ended well and carried nothing, which has no logarithm."""
     margin: float
     """Share of goodput that counts as the same."""
     method: str
@@ -81,7 +91,8 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
 
     A shift is "same" if its whole 95 % interval lies within ± margin (equivalence: Schuirmann 1987, at 2.5 %
     a side), whether it differs from 0 or not; else "faster" or "slower" if it differs from 0 at 5 %; else
-    "undecided".
+    "undecided". Trials that ended well with a goodput of 0 have no logarithm: where B has such, it is not
+    "faster" and not "same", where A has, B is not "slower" and not "same", but undecided.
 
     Args:
         a: Rows of the first campaign's summary. Those that are not `ok` or have no goodput take no part.
@@ -91,15 +102,28 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
     first, second = _by_point(a), _by_point(b)
     common = [point for point in first if point in second]
     shifts = [_shift(_logs(first[point]), _logs(second[point]), margin) for point in common]
+    empty_a, empty_b = _empty(a), _empty(b)
     points = [
-        PointShift(_named(point), _geometric_mean(first[point]), _geometric_mean(second[point]), shift)
+        PointShift(
+            _named(point),
+            _geometric_mean(first[point]),
+            _geometric_mean(second[point]),
+            _with_empty(shift, empty_a[point], empty_b[point]),
+        )
         for point, shift in zip(common, _corrected(shifts, margin), strict=True)
     ]
+    overall = _overall(first, second, common, margin) if common else None
     return Comparison(
-        overall=_overall(first, second, common, margin) if common else None,
+        overall=None if overall is None else _with_empty(overall, empty_a.total(), empty_b.total()),
         points=tuple(points),
         only_in_a=tuple(_named(point) for point in first if point not in second),
         only_in_b=tuple(_named(point) for point in second if point not in first),
+        trials_a=len(a),
+        trials_b=len(b),
+        not_ok_a=sum(row["status"] != "ok" for row in a),
+        not_ok_b=sum(row["status"] != "ok" for row in b),
+        empty_a=empty_a.total(),
+        empty_b=empty_b.total(),
         margin=margin,
         method=METHOD,
     )
@@ -113,9 +137,17 @@ def _by_point(rows: Sequence[Row]) -> _Points:
     found: _Points = {}
     for row in sorted(rows, key=lambda row: row["order_index"]):
         if row["status"] == "ok" and (row["goodput_bps"] or 0) > 0:
-            point = tuple((name, _hashable(row[name])) for name in POINT_COLUMNS if name in row)
-            found.setdefault(point, []).append(row)
+            found.setdefault(_point(row), []).append(row)
     return found
+
+
+def _empty(rows: Sequence[Row]) -> Counter[_Point]:
+    """How many trials of each point ended well and carried nothing."""
+    return Counter(_point(row) for row in rows if row["status"] == "ok" and row["goodput_bps"] == 0)
+
+
+def _point(row: Row) -> _Point:
+    return tuple((name, _hashable(row[name])) for name in POINT_COLUMNS if name in row)
 
 
 def _hashable(value: object) -> Hashable:
@@ -203,6 +235,14 @@ def _corrected(shifts: Sequence[Shift], margin: float) -> list[Shift]:
 
 def _decided(shift: Shift, margin: float) -> Shift:
     return replace(shift, outcome=_outcome(shift, margin))
+
+
+def _with_empty(shift: Shift, empty_a: int, empty_b: int) -> Shift:
+    """Take back what trials that carried nothing, and take no part, speak against."""
+    spoken_against = {"same"} if empty_a or empty_b else set()
+    spoken_against |= {"slower"} if empty_a else set()
+    spoken_against |= {"faster"} if empty_b else set()
+    return replace(shift, outcome="undecided") if shift.outcome in spoken_against else shift
 
 
 def _outcome(shift: Shift, margin: float) -> Outcome:

@@ -6,6 +6,7 @@ import numpy as np
 
 from flowsweep.analysis.direction import direction_questions
 from flowsweep.analysis.effects import effect_questions
+from flowsweep.analysis.empty_questions import empty_questions
 from flowsweep.analysis.finding import Decision, Finding, FindingKind
 from flowsweep.analysis.loss_questions import broken_questions, loss_questions
 from flowsweep.analysis.observations import Observations, Row, observations
@@ -51,6 +52,7 @@ def findings(
     questions += path_questions(summary)
     questions += rate_search_questions(summary)
     questions += broken_questions(summary)
+    questions += empty_questions(summary)
     questions += rtt_questions(summary)
     return tuple(sorted(decided(questions), key=_importance))
 
@@ -147,15 +149,15 @@ def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, s
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "broken", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau", "share",
-    "dip", "effect", "flows", "congestion", "direction", "drift",
+    "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
+    "share", "dip", "effect", "flows", "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
 
 _RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
 _HEADLINES: tuple[FindingKind, ...] = (
-    "broken", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
+    "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
 )  # fmt: skip
 """What a person came for: told before the rest unless undecided, tested or not."""
 
@@ -164,4 +166,6 @@ def _importance(finding: Finding) -> tuple[float, ...]:
     headline = finding.kind in _HEADLINES and finding.decision != "undecided"
     size = abs(finding.effect) if finding.effect is not None and finding.effect_unit == "%" else 0.0
     first = -size if finding.decision == "effect" else 0.0
+    if finding.kind == "empty":  # it says what all others are not about
+        return (-1,)
     return (0 if headline else 1, _RANK[finding.decision], first, _KINDS.index(finding.kind), -size)

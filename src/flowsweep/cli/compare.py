@@ -105,7 +105,8 @@ def _nothing_in_common(
         (before, after), (comparison.only_in_a, comparison.only_in_b), rows, strict=True
     ):
         if not points:
-            return f"{folder}: of {counted(len(trials), 'trial')} none is ok, so there is nothing to compare"
+            none_of = f"of {counted(len(trials), 'trial')} none is ok with a goodput above 0"
+            return f"{folder}: {none_of}, so there is nothing to compare"
     told = [
         f"{name} ({_values(name, comparison.only_in_a)} in A, {_values(name, comparison.only_in_b)} in B)"
         for name in comparison.only_in_a[0]
@@ -157,6 +158,12 @@ def _print(
     repeats = f"{counted(overall.repeats_a, 'repeat')} in A, {overall.repeats_b} in B"
     console.print(f"B is {_verdict(overall, comparison.margin)}: {points}, {repeats}")
     console.print(_table(comparison.points))
+    left_out = (
+        ("A", comparison.trials_a, comparison.not_ok_a, comparison.empty_a),
+        ("B", comparison.trials_b, comparison.not_ok_b, comparison.empty_b),
+    )
+    for name, trials, not_ok, empty in left_out:
+        _print_left_out(console, name, trials, not_ok, empty)
     for name, only in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
         _print_only(console, name, only)
     for heading, differences in (("Hosts", hosts), ("Plans", plans)):
@@ -220,6 +227,14 @@ def _settled(names: Sequence[str]) -> set[str]:
     if "window_sum_bytes" in names:
         settled.add("window_bytes")
     return settled
+
+
+def _print_left_out(console: Console, name: str, trials: int, not_ok: int, empty: int) -> None:
+    """Name what took no part, and why."""
+    why = [f"{not_ok} did not end well"] if not_ok else []
+    why += [f"{empty} carried nothing, 0 bit/s"] if empty else []
+    if why:
+        console.print(f"Left out in {name}: {', '.join(why)}, of {counted(trials, 'trial')}", soft_wrap=True)
 
 
 def _print_only(console: Console, name: str, points: Sequence[Mapping[str, Any]]) -> None:
