@@ -63,6 +63,7 @@ pub struct Flows<C> {
     origin: Instant,
     begun: Mutex<bool>,
     begin: Condvar,
+    counts: AtomicBool,
     stop_sending: AtomicBool,
     aborted: AtomicU8,
     ended: Mutex<usize>,
@@ -135,6 +136,7 @@ impl<C: Connection> Flows<C> {
             origin,
             begun: Mutex::new(false),
             begin: Condvar::new(),
+            counts: AtomicBool::new(false),
             stop_sending: AtomicBool::new(false),
             aborted: AtomicU8::new(0),
             ended: Mutex::new(0),
@@ -172,6 +174,16 @@ impl<C: Connection> Flows<C> {
     pub fn wait_for_begin(&self) {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.begin.wait_while(begun, |begun| !*begun));
+    }
+
+    /// What flows counts from now on, in a test whose beginning is left out.
+    pub fn count(&self) {
+        self.counts.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a beginning that is left out is over.
+    pub fn counts(&self) -> bool {
+        self.counts.load(Ordering::Relaxed)
     }
 
     /// Tells the writers that time is up.

@@ -203,6 +203,7 @@ impl<S: Sampling> Coordinator<'_, '_, S> {
         }
         for side in self.sides.iter_mut().filter(|side| side.omitted.is_empty()) {
             side.omitted = side.flows.all.iter().map(crate::flow::Flow::bytes).collect();
+            side.flows.count();
         }
     }
 

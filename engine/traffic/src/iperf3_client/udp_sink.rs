@@ -30,6 +30,7 @@ pub fn receive(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings) {
     let broken = loop {
         match batch.receive(&flow.connection.socket) {
             Ok(buffers) => {
+                receiver.leave_out_if_due(flows);
                 receiver.take(buffers);
                 receiver.publish(flows);
                 running = running.or_else(|| Some((sys::thread_cpu().ok(), Instant::now())));
@@ -57,6 +58,7 @@ struct Receiver<'a> {
     length: usize,
     silence_ns: i64,
     counted: Counted<'a>,
+    counts: bool,
     last_ns: Option<i64>,
 }
 
@@ -66,7 +68,16 @@ impl<'a> Receiver<'a> {
             length: settings.length_bytes as usize,
             silence_ns: microseconds_to_ns(settings.silence_timeout_us),
             counted: Counted::new(flow, settings.length_bytes as usize),
+            counts: false,
             last_ns: None,
+        }
+    }
+
+    /// Jitter is that of what the server counts, too.
+    fn leave_out_if_due(&mut self, flows: &UdpFlows) {
+        if !self.counts && flows.counts() {
+            self.counts = true;
+            self.counted.arrivals.begin_jitter_again();
         }
     }
 

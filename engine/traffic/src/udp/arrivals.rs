@@ -68,6 +68,11 @@ impl Arrivals {
         }
     }
 
+    /// Has jitter begin again: what came so far is left out of it.
+    pub fn begin_jitter_again(&mut self) {
+        self.jitter_ns = 0.0;
+    }
+
     /// Interarrival jitter so far (RFC 3550); nothing before the second datagram.
     pub fn jitter_ns(&self) -> Option<u64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of sizes")]
@@ -166,6 +171,17 @@ mod tests {
         arrivals.observe(3_600, 2_000);
         assert_eq!(arrivals.jitter_ns(), Some(35), "an even spacing lets it fall");
         assert_eq!(arrivals.spacing.len(), 2);
+    }
+
+    #[test]
+    fn jitter_that_begins_again_knows_nothing_of_what_was_before() {
+        let mut arrivals = Arrivals::new();
+        for times in [(1_000, 0), (900_000, 1_000), (901_000, 2_000)] {
+            arrivals.observe(times.0, times.1);
+        }
+        arrivals.begin_jitter_again();
+        arrivals.observe(902_600, 3_000);
+        assert_eq!(arrivals.jitter_ns(), Some(38), "600 / 16");
     }
 
     #[test]
