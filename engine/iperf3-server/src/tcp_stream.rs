@@ -59,7 +59,7 @@ pub fn receive(mut socket: &TcpStream, tally: &Tally, together: &Together) {
 }
 
 /// How long so many writes take at a rate.
-fn span(writes: u64, bytes: usize, rate_bps: u64) -> Duration {
+pub fn span(writes: u64, bytes: usize, rate_bps: u64) -> Duration {
     let nanoseconds = u128::from(writes).saturating_mul(bytes as u128 * 8_000_000_000) / u128::from(rate_bps.max(1));
     Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
 }

@@ -3,23 +3,28 @@
 use std::{
     io,
     net::UdpSocket,
+    num::NonZero,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
 use iperf3::{Counter, DatagramHeader, limits::DATAGRAM_BYTES_MAX, opens_stream};
-use rustix::time::{ClockId, clock_gettime};
+use rustix::net::SendFlags;
 use sys::{RECEIVE_BATCH_MAX, ReceiveBatch};
-use traffic::datagrams::{Arrival, Pace, Sequence};
+use traffic::datagrams::{Arrival, Iperf3, Outgoing, Pace, Sequence, segment};
 
 use crate::{
     defaults::{DATAGRAM_ROOM_BYTES, READ_BYTES, SINK_QUIET, SINK_READ_ON, STOP_CHECK},
     stream::Together,
     tally::{Count, Tally},
+    tcp_stream::span,
 };
 
 /// After a datagram that the host could not take.
 const PAUSE: Duration = Duration::from_millis(1);
+/// How long the kernel puts off a sleep unless it is told not to.
+const SLACK: Duration = Duration::from_micros(50);
 /// Most datagrams that are sent before the stream looks at whether it is to stop.
 const SENT_AT_ONCE: usize = 64;
 
@@ -74,41 +79,37 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
 pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
     let terms = &together.terms;
     let length = terms.write_bytes.clamp(terms.counter.header_bytes(), DATAGRAM_BYTES_MAX as usize);
-    let mut datagram = together.payload[..length].to_vec();
-    let rate = u32::try_from(length).ok().zip(terms.rate_bps);
-    let mut pace = rate.and_then(|(length, rate)| Pace::new(length, Some(rate), None, SENT_AT_ONCE));
+    let content = Iperf3 { counter: terms.counter, payload: Arc::clone(&together.payload) };
+    let length_bytes = u32::try_from(length).unwrap_or(DATAGRAM_BYTES_MAX);
+    let mut outgoing = Outgoing::new(content, length, segment(socket, length_bytes).is_ok());
+    let mut pace = terms.rate_bps.and_then(|rate| Pace::new(length_bytes, Some(rate), None, SENT_AT_ONCE));
+    if terms.rate_bps.is_some_and(|rate| span(terms.burst, length, rate) >= SLACK) {
+        // The kernel may put a sleep off by so much otherwise. Datagrams that are closer go several at once: to wake up
+        // for each costs more than to send it.
+        let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
+    }
     let begin = Instant::now();
     let now_ns = || u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let mut count = Count::default();
     if socket.set_write_timeout(Some(STOP_CHECK)).is_err() {
         return;
     }
     while !together.stops(true) {
-        let wanted = pace.as_mut().map_or(1, |pace| due(pace, now_ns(), count.packets, terms.burst));
+        let wanted = pace.as_mut().map_or(SENT_AT_ONCE, |pace| due(pace, now_ns(), outgoing.next, terms.burst));
         if let (0, Some(pace)) = (wanted, &pace) {
             thread::sleep(Duration::from_nanos(pace.due_ns().saturating_sub(now_ns())).min(STOP_CHECK));
             continue;
         }
-        let before = count.packets;
-        for _ in 0..wanted {
-            let header = DatagramHeader { sent_us: monotonic_us(), sequence: count.packets + 1 };
-            header.write(terms.counter, &mut datagram);
-            match socket.send(&datagram) {
-                Ok(length) => {
-                    count.packets += 1;
-                    count.bytes += length as u64;
+        match outgoing.send(socket, wanted, SendFlags::empty()) {
+            Ok(sent) => {
+                if let Some(pace) = &mut pace {
+                    pace.sent(sent);
                 }
-                Err(error) if passes(&error) => {
-                    thread::sleep(PAUSE);
-                    break;
-                }
-                Err(_) => return,
+                let packets = outgoing.next;
+                tally.set(Count { packets, bytes: packets * length as u64, ..Count::default() });
             }
+            Err(error) if passes(&error) => thread::sleep(PAUSE),
+            Err(_) => return,
         }
-        if let Some(pace) = &mut pace {
-            pace.sent(usize::try_from(count.packets - before).unwrap_or(0));
-        }
-        tally.set(count);
     }
 }
 
@@ -181,11 +182,6 @@ fn passes(error: &io::Error) -> bool {
         code,
         Some(Errno::AGAIN | Errno::INTR | Errno::CONNREFUSED | Errno::NOBUFS | Errno::HOSTUNREACH | Errno::NETUNREACH)
     )
-}
-
-fn monotonic_us() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0) / 1000
 }
 
 #[cfg(test)]

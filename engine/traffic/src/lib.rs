@@ -25,7 +25,12 @@ mod window;
 pub mod datagrams {
     pub use crate::{
         meeting::ways,
-        udp::{Arrival, Pace, Sequence},
+        udp::{
+            Arrival, Pace, Sequence,
+            content::Iperf3,
+            outgoing::{Content, Outgoing},
+            socket::segment,
+        },
     };
 }
 

@@ -19,7 +19,7 @@ use super::{
     run::Times,
     side::{Sampling, Side},
     udp_sink::receive,
-    udp_source::send,
+    udp_source::Numbered,
 };
 use crate::{
     Task, TrialError,
@@ -29,7 +29,7 @@ use crate::{
     udp::{
         check,
         sampler::Sampler,
-        socket,
+        socket, source,
         stream::{Opened, Stream, UdpFlows},
     },
 };
@@ -92,6 +92,7 @@ impl Kind for Udp {
             let opened = Opened { token: task.token, answer: task.answer, listening: false };
             streams.push(Stream::new(socket, flow, opened));
         }
+        say_if_segmented(&streams, task, &mut granted);
         Ok((streams, granted))
     }
 
@@ -106,10 +107,14 @@ impl Kind for Udp {
         (): &'env mut (),
     ) -> Result<(), TrialError> {
         let settings = task.settings;
-        flows.all.iter().try_for_each(|flow| match task.role {
-            Role::Source => spawn(scope, flow, flows, &settings.cpus, move || send(flow, flows, settings)),
-            Role::Sink => spawn(scope, flow, flows, &settings.cpus, move || receive(flow, flows, settings)),
-        })
+        if task.role == Role::Source {
+            let streams = flows.all.iter().map(|flow| &flow.connection);
+            return source::spawn_all::<Numbered>(scope, flows, settings, segmented(streams, settings).is_ok());
+        }
+        flows
+            .all
+            .iter()
+            .try_for_each(|flow| spawn(scope, flow, flows, &settings.cpus, move || receive(flow, flows, settings)))
     }
 
     fn seen(side: &Side<'_, Sampler>, settings: &UdpSettings) -> Vec<Seen> {
@@ -164,6 +169,28 @@ fn make(task: &Task<'_, UdpSettings>, server: &Server, flow: u32) -> Result<(Udp
     let socket = UdpSocket::from(socket);
     socket::set_standing(&socket).map_err(failed)?;
     Ok((socket, granted))
+}
+
+/// Says whether the kernel cuts apart what a source sends at once. A server counts every datagram: this is not tried out.
+fn say_if_segmented(streams: &[Stream], task: &Task<'_, UdpSettings>, granted: &mut Granted) {
+    if task.role == Role::Sink {
+        return;
+    }
+    let set = segmented(streams, task.settings);
+    granted.gso = Some(set.is_ok());
+    if let Err(reason) = set {
+        granted.remarks.extend(
+            reason.map(|reason| format!("UDP_SEGMENT does not work here ({reason}): datagrams are sent one by one")),
+        );
+    }
+}
+
+/// Has the kernel cut apart what is sent at once, in all streams or in none; if not, why, unless that was not asked for.
+fn segmented<'a>(streams: impl IntoIterator<Item = &'a Stream>, settings: &UdpSettings) -> Result<(), Option<String>> {
+    if !settings.gso {
+        return Err(None);
+    }
+    streams.into_iter().try_for_each(|stream| socket::segment(&stream.socket, settings.length_bytes)).map_err(Some)
 }
 
 /// Opens a stream. A server hears an opening once: what comes again is a datagram of the stream to it, so that the reply

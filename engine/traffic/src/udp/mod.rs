@@ -3,10 +3,11 @@
 pub mod arrivals;
 pub mod check;
 mod connect;
+pub mod content;
 pub mod counted;
 pub mod histograms;
 mod listen;
-mod outgoing;
+pub mod outgoing;
 pub mod pace;
 pub mod rows;
 mod run;

@@ -3,25 +3,28 @@
 use std::{
     io::{self, IoSlice},
     net::UdpSocket,
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use rustix::{
     io::Errno,
     net::{MMsgHdr, SendAncillaryBuffer, SendFlags, send, sendmmsg},
 };
-use wire::{DATAGRAM_HEADER_BYTES, DatagramHeader, DatagramKind};
 
 use crate::defaults::{BURST_MAX, MESSAGES_MAX_BYTES, SEGMENTS_MAX_BYTES};
 
-/// Where number and sending time stand in a datagram's header.
-const CHANGING: std::ops::Range<usize> = 16..DATAGRAM_HEADER_BYTES;
+/// What stands in the datagrams of a flow.
+pub trait Content {
+    /// Writes what all of them have alike.
+    fn fill(&self, datagram: &mut [u8]);
+    /// Writes numbers, counted from 0, and the time now to datagrams that go at once.
+    fn number<'a>(&self, datagrams: impl Iterator<Item = (u64, &'a mut [u8])>);
+}
 
 /// The datagrams of one flow, as many as go at once, one behind the other.
-pub struct Outgoing {
+pub struct Outgoing<C> {
     bytes: Vec<u8>,
     length: usize,
-    header: DatagramHeader,
+    content: C,
     /// Whether the kernel cuts them apart (`UDP_SEGMENT`).
     segmented: bool,
     /// Number of the next one.
@@ -34,15 +37,14 @@ pub fn together(length: usize, segmented: bool) -> usize {
     (most / length.max(1)).clamp(1, usize::try_from(BURST_MAX).unwrap_or(1))
 }
 
-impl Outgoing {
-    /// Datagrams of `length` bytes, all of them alike but for number and time.
-    pub fn new(flow: u32, tag: u64, length: usize, segmented: bool) -> Self {
-        let header = DatagramHeader { kind: DatagramKind::Data, flow, tag, sequence: 0, sent_unix_ns: 0 };
+impl<C: Content> Outgoing<C> {
+    /// Datagrams of `length` bytes, all of them alike but for number and time. `segmented`: the socket has the kernel cut
+    /// them apart after so many bytes.
+    #[must_use]
+    pub fn new(content: C, length: usize, segmented: bool) -> Self {
         let mut bytes = vec![0; together(length, segmented) * length];
-        for datagram in bytes.chunks_exact_mut(length) {
-            datagram[..DATAGRAM_HEADER_BYTES].copy_from_slice(&header.encode());
-        }
-        Self { bytes, length, header, segmented, next: 0 }
+        bytes.chunks_exact_mut(length).for_each(|datagram| content.fill(datagram));
+        Self { bytes, length, content, segmented, next: 0 }
     }
 
     /// Bytes of a datagram.
@@ -51,6 +53,7 @@ impl Outgoing {
     }
 
     /// How many can be sent at once.
+    #[must_use]
     pub fn together(&self) -> usize {
         self.bytes.len() / self.length
     }
@@ -66,7 +69,7 @@ impl Outgoing {
     /// What `sendmsg` says of the first of them.
     pub fn send(&mut self, socket: &UdpSocket, count: usize, flags: SendFlags) -> io::Result<usize> {
         let count = count.min(self.together());
-        self.number(count);
+        self.content.number((self.next..).zip(self.bytes.chunks_exact_mut(self.length)).take(count));
         let mut handed = self.hand_over(socket, count, flags);
         if self.segmented && matches!(handed, Err(Errno::IO | Errno::INVAL | Errno::MSGSIZE)) {
             // A route that changed may lead to a device that cannot, or to packets that are too small even for one.
@@ -94,15 +97,6 @@ impl Outgoing {
         }
     }
 
-    fn number(&mut self, count: usize) {
-        let sent_unix_ns = unix_ns();
-        let numbered = (self.next..).zip(self.bytes.chunks_exact_mut(self.length)).take(count);
-        for (sequence, datagram) in numbered {
-            let header = DatagramHeader { sequence, sent_unix_ns, ..self.header };
-            datagram[CHANGING].copy_from_slice(&header.encode()[CHANGING]);
-        }
-    }
-
     fn send_each(&self, socket: &UdpSocket, count: usize, flags: SendFlags) -> Result<usize, Errno> {
         let parts: Vec<[IoSlice<'_>; 1]> =
             self.bytes.chunks_exact(self.length).take(count).map(|datagram| [IoSlice::new(datagram)]).collect();
@@ -113,15 +107,12 @@ impl Outgoing {
     }
 }
 
-/// The wall clock.
-fn unix_ns() -> i64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use wire::{DatagramHeader, DatagramKind};
+
     use super::*;
+    use crate::udp::content::Ours;
 
     fn sent_as(segmented: bool) {
         let (source, sink) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
@@ -129,7 +120,7 @@ mod tests {
         if segmented {
             sys::set_udp_segment(&source, 100).unwrap();
         }
-        let mut outgoing = Outgoing::new(7, 9, 100, segmented);
+        let mut outgoing = Outgoing::new(Ours::new(7, 9), 100, segmented);
         assert_eq!(outgoing.send(&source, 3, SendFlags::empty()).unwrap(), 3);
         assert_eq!(outgoing.send(&source, 1, SendFlags::empty()).unwrap(), 1);
         for sequence in 0..4 {
@@ -154,7 +145,7 @@ mod tests {
         let source = UdpSocket::bind("127.0.0.1:0").unwrap();
         source.connect(sink.local_addr().unwrap()).unwrap();
         // Without the socket option nothing is cut, and 64 of these are too large for one datagram.
-        let mut outgoing = Outgoing { bytes: vec![0; 64 * 1400], ..Outgoing::new(0, 0, 1400, true) };
+        let mut outgoing = Outgoing { bytes: vec![0; 64 * 1400], ..Outgoing::new(Ours::new(0, 0), 1400, true) };
         let sent = outgoing.send(&source, 64, SendFlags::empty()).unwrap();
         assert_eq!((sent, outgoing.next, outgoing.segmented), (64, 64, false));
         let mut datagram = [0; 2000];

@@ -10,6 +10,7 @@ use std::{
 use wire::{DatagramKind, FlowEnd, Role, Strangers, UdpSettings};
 
 use super::{
+    content::Ours,
     listen::Listener,
     rows::DatagramRow,
     sampler::Sampler,
@@ -125,22 +126,13 @@ fn spawn_all<'scope>(
     expected: &'scope Expected,
 ) -> Result<(), TrialError> {
     let settings = task.settings;
-    let paced = settings.rate_bps.is_some() || settings.spacing_ns.is_some();
-    if task.role == Role::Source && paced {
-        let Some(first) = flows.all.first() else { return Ok(()) };
-        return spawn(scope, first, flows, &settings.cpus, move || {
-            source::send_paced(&flows.all, flows, settings, offloads.gso);
-        });
+    if task.role == Role::Source {
+        return source::spawn_all::<Ours>(scope, flows, settings, offloads.gso);
     }
     for flow in &flows.all {
-        match task.role {
-            Role::Source => spawn(scope, flow, flows, &settings.cpus, move || {
-                source::send_flood(flow, flows, settings, offloads.gso);
-            }),
-            Role::Sink => spawn(scope, flow, flows, &settings.cpus, move || {
-                sink::receive(flow, flows, expected, settings, offloads.gro);
-            }),
-        }?;
+        spawn(scope, flow, flows, &settings.cpus, move || {
+            sink::receive(flow, flows, expected, settings, offloads.gro);
+        })?;
     }
     Ok(())
 }

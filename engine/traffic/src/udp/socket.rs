@@ -79,7 +79,8 @@ pub fn set_standing(socket: &UdpSocket) -> io::Result<()> {
 pub fn try_segments(streams: &[&Stream], task: &Task<'_, UdpSettings>, granted: &mut Granted) {
     let Some(first) = streams.first().filter(|_| task.role == Role::Source) else { return };
     let tried = if task.settings.gso { segments_pass(first, task) } else { Ok(false) };
-    let set = |stream: &&Stream| sys::set_udp_segment(&stream.socket, segment_bytes(task)).is_ok();
+    let set =
+        |stream: &&Stream| sys::set_udp_segment(&stream.socket, segment_bytes(task.settings.length_bytes)).is_ok();
     granted.gso = Some(matches!(tried, Ok(true)) && streams.iter().all(set));
     if let Err(reason) = tried {
         granted.remarks.push(format!("UDP_SEGMENT does not work here ({reason}): datagrams are sent one by one"));
@@ -89,17 +90,7 @@ pub fn try_segments(streams: &[&Stream], task: &Task<'_, UdpSettings>, granted: 
 fn segments_pass(stream: &Stream, task: &Task<'_, UdpSettings>) -> Result<bool, String> {
     let socket = &stream.socket;
     let length = task.settings.length_bytes;
-    if outgoing::together(length as usize, true) < 2 {
-        return Err(format!("no two datagrams of {length} B fit one buffer"));
-    }
-    let ipv6 = socket.peer_addr().is_ok_and(|peer| peer.is_ipv6());
-    let headers_bytes = if ipv6 { HEADERS_V6_BYTES } else { HEADERS_V4_BYTES };
-    if let Ok(mtu_bytes) = sys::path_mtu(socket, ipv6)
-        && length + headers_bytes > mtu_bytes
-    {
-        return Err(format!("datagrams of {length} B do not fit packets of {mtu_bytes} B"));
-    }
-    sys::set_udp_segment(socket, segment_bytes(task)).map_err(|error| error.to_string())?;
+    segment(socket, length)?;
     let header = stream.header(DatagramKind::Trial, 0).encode();
     let mut two = vec![0; 2 * length as usize];
     for datagram in two.chunks_exact_mut(length as usize) {
@@ -110,8 +101,26 @@ fn segments_pass(stream: &Stream, task: &Task<'_, UdpSettings>) -> Result<bool, 
     sent.map(|_| true).map_err(|error| error.to_string())
 }
 
-fn segment_bytes(task: &Task<'_, UdpSettings>) -> u16 {
-    u16::try_from(task.settings.length_bytes).unwrap_or(u16::MAX)
+/// Has the kernel cut what is sent at once into datagrams of a length, if those fit a packet.
+///
+/// # Errors
+/// Why not.
+pub fn segment(socket: &UdpSocket, length_bytes: u32) -> Result<(), String> {
+    if outgoing::together(length_bytes as usize, true) < 2 {
+        return Err(format!("no two datagrams of {length_bytes} B fit one buffer"));
+    }
+    let ipv6 = socket.peer_addr().is_ok_and(|peer| peer.is_ipv6());
+    let headers_bytes = if ipv6 { HEADERS_V6_BYTES } else { HEADERS_V4_BYTES };
+    if let Ok(mtu_bytes) = sys::path_mtu(socket, ipv6)
+        && length_bytes + headers_bytes > mtu_bytes
+    {
+        return Err(format!("datagrams of {length_bytes} B do not fit packets of {mtu_bytes} B"));
+    }
+    sys::set_udp_segment(socket, segment_bytes(length_bytes)).map_err(|error| error.to_string())
+}
+
+fn segment_bytes(length_bytes: u32) -> u16 {
+    u16::try_from(length_bytes).unwrap_or(u16::MAX)
 }
 
 fn failed(what: &str, source: io::Error) -> TrialError {

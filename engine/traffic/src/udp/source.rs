@@ -6,7 +6,7 @@ use std::{
     io,
     net::UdpSocket,
     num::NonZero,
-    thread,
+    thread::{self, Scope},
     time::{Duration, Instant},
 };
 
@@ -15,22 +15,33 @@ use rustix::net::SendFlags;
 use wire::{CpuTime, DatagramKind, FlowEnd, UdpCounts, UdpSettings};
 
 use super::{
+    content::Ours,
     histograms,
-    outgoing::Outgoing,
+    outgoing::{Content, Outgoing},
     pace::Pace,
     rows::Quantity,
     stream::{Outcome, Stream, UdpFlow, UdpFlows},
 };
 use crate::{
+    TrialError,
     defaults::{END_MARK_INTERVAL, END_MARKS, PACER_SPIN, REFUSED_PAUSE, STOP_CHECK},
     flow::cpu_since,
+    threads::spawn,
     time::nanoseconds,
 };
 
+/// Whose datagrams a source sends.
+pub trait Kind: Content {
+    /// Those of a flow.
+    fn of(flow: &UdpFlow) -> Self;
+    /// Whether the sink is told of the end over the flow's own socket.
+    const TELLS_END: bool;
+}
+
 /// One flow as its thread sees it.
-struct Sender<'a> {
+struct Sender<'a, K> {
     flow: &'a UdpFlow,
-    outgoing: Outgoing,
+    outgoing: Outgoing<K>,
     /// Whether the kernel cut its datagrams apart when it began.
     segmented: bool,
     pace: Option<Pace>,
@@ -40,10 +51,28 @@ struct Sender<'a> {
     burst_max: u64,
 }
 
+/// Starts the threads of a source. `segmented`: every flow's socket has the kernel cut its datagrams apart.
+pub fn spawn_all<'scope, K: Kind>(
+    scope: &'scope Scope<'scope, '_>,
+    flows: &'scope UdpFlows,
+    settings: &'scope UdpSettings,
+    segmented: bool,
+) -> Result<(), TrialError> {
+    if settings.rate_bps.is_some() || settings.spacing_ns.is_some() {
+        let Some(first) = flows.all.first() else { return Ok(()) };
+        return spawn(scope, first, flows, &settings.cpus, move || {
+            send_paced::<K>(&flows.all, flows, settings, segmented);
+        });
+    }
+    flows.all.iter().try_for_each(|flow| {
+        spawn(scope, flow, flows, &settings.cpus, move || send_flood::<K>(flow, flows, settings, segmented))
+    })
+}
+
 /// Sends as fast as the kernel takes it, until told to stop.
-pub fn send_flood(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
+fn send_flood<K: Kind>(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
-    let mut sender = Sender::new(flow, settings, segmented);
+    let mut sender = Sender::<K>::new(flow, settings, segmented);
     let mut broken = None;
     while broken.is_none() && !flows.sending_stopped() {
         flow.meter.answer_if_asked(|| flows.now_ns());
@@ -59,11 +88,11 @@ pub fn send_flood(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings, segm
 }
 
 /// Sends all flows at their pace, until told to stop. The CPU time of the thread is told as the first flow's.
-pub fn send_paced(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
+fn send_paced<K: Kind>(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
     // The kernel may put a sleep off by 50 us otherwise, to wake several threads at once.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
-    let mut senders: Vec<Sender<'_>> = all.iter().map(|flow| Sender::new(flow, settings, segmented)).collect();
+    let mut senders: Vec<Sender<'_, K>> = all.iter().map(|flow| Sender::new(flow, settings, segmented)).collect();
     let mut broken: Vec<Option<String>> = vec![None; senders.len()];
     let mut schedule = begin_all(&mut senders, now_ns(flows));
     while !flows.sending_stopped() {
@@ -93,7 +122,7 @@ pub fn send_paced(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings, seg
     end_all(senders, flows, &mut cpu);
 }
 
-fn begin_all(senders: &mut [Sender<'_>], now_ns: u64) -> BinaryHeap<Reverse<(u64, usize)>> {
+fn begin_all<K: Kind>(senders: &mut [Sender<'_, K>], now_ns: u64) -> BinaryHeap<Reverse<(u64, usize)>> {
     let count = senders.len();
     let due = senders.iter_mut().enumerate().filter_map(|(index, sender)| {
         let pace = sender.pace.as_mut()?;
@@ -114,9 +143,17 @@ fn wait(left_ns: u64) {
     }
 }
 
-impl<'a> Sender<'a> {
+impl Kind for Ours {
+    fn of(flow: &UdpFlow) -> Self {
+        Self::new(flow.index, flow.connection.tag)
+    }
+
+    const TELLS_END: bool = true;
+}
+
+impl<'a, K: Kind> Sender<'a, K> {
     fn new(flow: &'a UdpFlow, settings: &UdpSettings, segmented: bool) -> Self {
-        let outgoing = Outgoing::new(flow.index, flow.connection.tag, settings.length_bytes as usize, segmented);
+        let outgoing = Outgoing::new(K::of(flow), settings.length_bytes as usize, segmented);
         let together = outgoing.together();
         Self {
             flow,
@@ -200,9 +237,9 @@ impl<'a> Sender<'a> {
     }
 }
 
-fn end_all(senders: Vec<Sender<'_>>, flows: &UdpFlows, cpu: &mut CpuTime) {
+fn end_all<K: Kind>(senders: Vec<Sender<'_, K>>, flows: &UdpFlows, cpu: &mut CpuTime) {
     let stopped_ns = flows.now_ns();
-    let running: Vec<Sender<'_>> = senders.into_iter().filter(|sender| sender.flow.ending().is_none()).collect();
+    let running: Vec<Sender<'_, K>> = senders.into_iter().filter(|sender| sender.flow.ending().is_none()).collect();
     say_ended(&running.iter().collect::<Vec<_>>(), flows);
     for mut sender in running {
         sender.leave();
@@ -212,9 +249,12 @@ fn end_all(senders: Vec<Sender<'_>>, flows: &UdpFlows, cpu: &mut CpuTime) {
 }
 
 /// Tells each flow's sink how many datagrams were sent, until it says that it knows, or for a while.
-fn say_ended(senders: &[&Sender<'_>], flows: &UdpFlows) {
-    let mut unheard: Vec<&Sender<'_>> = senders.to_vec();
+fn say_ended<K: Kind>(senders: &[&Sender<'_, K>], flows: &UdpFlows) {
+    let mut unheard: Vec<&Sender<'_, K>> = if K::TELLS_END { senders.to_vec() } else { Vec::new() };
     for _ in 0..END_MARKS {
+        if unheard.is_empty() {
+            return;
+        }
         for sender in &unheard {
             sender.flow.connection.say(DatagramKind::End, sender.outgoing.next);
         }
@@ -224,9 +264,6 @@ fn say_ended(senders: &[&Sender<'_>], flows: &UdpFlows) {
         }
         thread::sleep(END_MARK_INTERVAL);
         unheard.retain(|sender| !heard(sender.flow, DatagramKind::Ended));
-        if unheard.is_empty() {
-            return;
-        }
     }
 }
 
@@ -278,13 +315,13 @@ fn receive_now(socket: &UdpSocket, bytes: &mut [u8]) -> io::Result<usize> {
 }
 
 /// The kernel has no room: nothing is lost, and the same datagrams may be sent later.
-pub fn is_refusal(error: &io::Error) -> bool {
+fn is_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
         || error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error())
         || error.raw_os_error() == Some(rustix::io::Errno::NOMEM.raw_os_error())
 }
 
 /// Nanoseconds of the trial.
-pub fn now_ns(flows: &UdpFlows) -> u64 {
+fn now_ns(flows: &UdpFlows) -> u64 {
     u64::try_from(nanoseconds(flows.origin().elapsed())).unwrap_or(0)
 }

@@ -1,0 +1,91 @@
+//! What stands in datagrams: ours, and those of iperf3.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use iperf3::Counter;
+use rustix::time::{ClockId, clock_gettime};
+use wire::{DATAGRAM_HEADER_BYTES, DatagramHeader, DatagramKind};
+
+use super::outgoing::Content;
+
+/// Where number and sending time stand in a header of ours.
+const CHANGING: std::ops::Range<usize> = 16..DATAGRAM_HEADER_BYTES;
+
+/// Datagrams between two engines.
+pub struct Ours(DatagramHeader);
+
+/// Datagrams as iperf3 has them: numbers from 1, sent at a time of the monotonic clock, and a payload.
+pub struct Iperf3<P> {
+    /// How wide the numbers are.
+    pub counter: Counter,
+    /// What each datagram holds behind its header; zeros beyond its end.
+    pub payload: P,
+}
+
+impl Ours {
+    /// Those of a flow.
+    pub fn new(flow: u32, tag: u64) -> Self {
+        Self(DatagramHeader { kind: DatagramKind::Data, flow, tag, sequence: 0, sent_unix_ns: 0 })
+    }
+}
+
+impl Content for Ours {
+    fn fill(&self, datagram: &mut [u8]) {
+        datagram[..DATAGRAM_HEADER_BYTES].copy_from_slice(&self.0.encode());
+    }
+
+    fn number<'a>(&self, datagrams: impl Iterator<Item = (u64, &'a mut [u8])>) {
+        let sent_unix_ns = unix_ns();
+        for (sequence, datagram) in datagrams {
+            let header = DatagramHeader { sequence, sent_unix_ns, ..self.0 };
+            datagram[CHANGING].copy_from_slice(&header.encode()[CHANGING]);
+        }
+    }
+}
+
+impl<P: AsRef<[u8]>> Content for Iperf3<P> {
+    fn fill(&self, datagram: &mut [u8]) {
+        let length = self.payload.as_ref().len().min(datagram.len());
+        datagram[..length].copy_from_slice(&self.payload.as_ref()[..length]);
+    }
+
+    fn number<'a>(&self, datagrams: impl Iterator<Item = (u64, &'a mut [u8])>) {
+        let sent_us = monotonic_us();
+        for (number, datagram) in datagrams {
+            iperf3::DatagramHeader { sent_us, sequence: number + 1 }.write(self.counter, datagram);
+        }
+    }
+}
+
+/// The wall clock.
+fn unix_ns() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn monotonic_us() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0) / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_of_iperf3_are_numbered_from_1_in_front_of_their_payload() {
+        for counter in [Counter::Narrow, Counter::Wide] {
+            let content = Iperf3 { counter, payload: [7; 40] };
+            let mut bytes = [0; 3 * 50];
+            bytes.chunks_exact_mut(50).for_each(|datagram| content.fill(datagram));
+            content.number((10..).zip(bytes.chunks_exact_mut(50)));
+            let headers: Vec<_> = bytes
+                .chunks_exact(50)
+                .map(|datagram| iperf3::DatagramHeader::read(counter, datagram).unwrap())
+                .collect();
+            assert_eq!(headers.iter().map(|header| header.sequence).collect::<Vec<_>>(), [11, 12, 13]);
+            assert!(headers.iter().all(|header| header.sent_us > 0 && header.sent_us == headers[0].sent_us));
+            assert!(bytes.chunks_exact(50).all(|datagram| datagram[16..40] == [7; 24] && datagram[40..] == [0; 10]));
+        }
+    }
+}
