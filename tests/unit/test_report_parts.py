@@ -14,6 +14,7 @@ import pytest
 
 from flowsweep.analysis import core_loads
 from flowsweep.analysis.finding import FigureKey
+from flowsweep.analysis.verdict import VERDICTS
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.report.csv_link import csv_link
@@ -21,6 +22,7 @@ from flowsweep.report.findings_list import MOST_AT_ONCE, findings_list
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
 from flowsweep.report.trial_details import TrialDetails
 from flowsweep.report.trial_page import trial_pages
+from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from report_support import (
     LENGTHS,
     MIB,
@@ -174,15 +176,22 @@ def test_a_window_that_limits_comes_with_what_to_set():
     limited = make_row(verdict="receive window", rtt_min_ms=10.0, link_payload_bps=1e9)
     [(_, packed)] = trial_pages([limited], TrialDetails(), {})
     # 1 Gbit/s × 10 ms = 1.25 MB; in whole 64 KiB: 20 × 65 536.
-    assert "net.core.rmem_max=1310720" in unpacked(packed)["advice"]
+    assert "net.core.rmem_max=1310720" in unpacked(packed)["explained"]
     [(_, packed)] = trial_pages([limited | {"verdict": "not clear"}], TrialDetails(), {})
-    assert unpacked(packed)["advice"] is None
+    assert unpacked(packed)["explained"] == "No cause accounts for enough of the trial to be named."
+    [(_, packed)] = trial_pages([limited | {"verdict": None}], TrialDetails(), {})
+    assert unpacked(packed)["explained"] is None
+
+
+def test_every_verdict_has_a_meaning():
+    assert set(VERDICT_MEANINGS) == {*VERDICTS, "path loss"}
 
 
 def test_the_page_of_a_trial_names_what_ran_beside_it():
     row = make_row(verdict="congestion window: queue", companions=["probe", "cubic"], share=0.25)
     [(_, packed)] = trial_pages([row], TrialDetails(), {})
-    assert unpacked(packed)["advice"] == (
+    assert unpacked(packed)["explained"] == (
+        f"{VERDICT_MEANINGS['congestion window: queue']} "
         "It ran beside cubic, to which 75.0 % of the goodput of all traffic goes."
     )
 

@@ -13,6 +13,7 @@ from flowsweep.figures.axis import Row
 from flowsweep.figures.panel import direction
 from flowsweep.figures.trials import point_of
 from flowsweep.report.trial_details import TrialDetails
+from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from flowsweep.wording import (
     ONE_ANSWER_TESTS,
     asked_windows,
@@ -52,7 +53,7 @@ def trial_pages(
     for row in ordered:
         trial_id = row["trial_id"]
         page = _page(row, repeats[point_of(row)], details)
-        page["advice"] = _advice(row, carried[row["src"], row["dst"]])
+        page["explained"] = _explained(row, carried[row["src"], row["dst"]])
         page["series"] = series.get(trial_id)
         yield trial_id, _packed(page)
 
@@ -106,15 +107,16 @@ def _lede(row: Row) -> str:
     return f"{when}: {_goodput(row)}."
 
 
-def _advice(row: Row, path_bps: float | None) -> str | None:
-    """What to set where a window limits, with the command in it; and what else ran."""
+def _explained(row: Row, path_bps: float | None) -> str | None:
+    """What the verdict means, what to set where a window limits, and what else ran."""
     advice = window_advice(row, path_bps=path_bps)
     others = beside_others([row])
     said = [
-        *([advice.sentence.replace("`", "")] if advice else []),
-        *([f"It ran {others}."] if others else []),
+        VERDICT_MEANINGS.get(row.get("verdict") or "", ""),
+        advice.sentence.replace("`", "") if advice else "",
+        f"It ran {others}." if others else "",
     ]
-    return " ".join(said) or None
+    return " ".join(sentence for sentence in said if sentence) or None
 
 
 def _goodput(row: Row) -> str:

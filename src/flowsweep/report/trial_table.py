@@ -198,7 +198,7 @@ COLUMNS = (
         "of the path: late or overloaded where this machine could not keep up with it",
     ),
     Column(
-        "Limited by", _limits, note="what the flight filled, as a share of the time; none: a pace, or idle"
+        "Flight filled", _limits, note="what the flight filled, as a share of the time; none: a pace, or idle"
     ),
     _quantity("Clocks agree to", "clock_bound_ms", _milliseconds, "bound of the error of the hosts' clocks"),
     _label("Sweep", "sweep", group=RUN),

@@ -140,10 +140,10 @@ function factList(name, facts) {
   return group;
 }
 
-function verdict({ verdict: word, advice }) {
+function verdict({ verdict: word, explained }) {
   const line = element("p", "Verdict: ", "verdict");
   line.append(element("b", word));
-  if (advice) line.append(element("span", advice));
+  if (explained) line.append(element("span", explained));
   return line;
 }
 
