@@ -192,6 +192,20 @@ def test_a_search_that_found_no_end_says_so(rows):
     assert "the highest rate that was tried" in one.claim
 
 
+def test_a_search_that_its_source_ended_says_so(rows):
+    def ends(row):
+        return not row["rate_carried"]
+
+    def ended(repeats):
+        less = [row | {"loss": 0.0} if ends(row) and row["repeat"] in repeats else row for row in rows]
+        (one,) = [one for one in findings(less) if one.kind == "rate"]
+        return one.claim
+
+    assert ended(()).endswith("48.0 Mbit/s is not.")
+    assert ended((1, 2, 3)).endswith("48.0 Mbit/s is not, since the source does not send that much.")
+    assert ended((1,)).endswith("is not, since the source does not send that much in 1 of 3 repeats.")
+
+
 def test_the_figure_has_a_line_for_each_repeat(rows, archive):
     drawn = drawn_figures(FigureData(rows, cells(summary(archive)).to_pyarrow().to_pylist()))
     (one,) = [one for one in drawn if one.key.kind == "rate_search"]

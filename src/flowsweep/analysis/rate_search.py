@@ -76,6 +76,12 @@ def searched(summary: Sequence[Row]) -> list[PointSearched]:
     return [point for rows in sweeps.values() for point in _points(rows)]
 
 
+def was_not_sent(row: Row) -> bool:
+    """Whether a step failed without losing too much: then its source sent less than was asked for."""
+    within = row["loss"] is not None and row["loss"] <= row["rate_search_loss_max"]
+    return not row["rate_carried"] and within
+
+
 def rate_search_questions(summary: Sequence[Row]) -> Iterator[Question]:
     """Say of each point that was searched which rate it carries; only describes.
 
@@ -145,7 +151,10 @@ def _claim(point: PointSearched) -> str:
     highest, beyond = point.highest_bps, point.beyond_bps
     if highest is None:
         lowest = min(row[RATE] for one in point.repeats for row in one.steps)
-        return f"no rate is carried with {within}, down to {format_rate(lowest)}, the lowest that was tried"
+        return (
+            f"no rate is carried with {within}, down to {format_rate(lowest)}, the lowest that was tried"
+            f"{_why_not(point)}"
+        )
     found = [one.highest_bps for one in point.repeats if one.highest_bps is not None]
     spread = ""
     if len(point.repeats) > 1:
@@ -153,7 +162,25 @@ def _claim(point: PointSearched) -> str:
         spread = f" ({ends} in {len(found)} of {counted(len(point.repeats), 'repeat')})"
     if beyond is None:
         return f"{format_rate(highest)}{spread}, the highest rate that was tried, is carried with {within}"
-    return f"up to {format_rate(highest)}{spread} is carried with {within}, {format_rate(beyond)} is not"
+    return (
+        f"up to {format_rate(highest)}{spread} is carried with {within}, {format_rate(beyond)} is not"
+        f"{_why_not(point)}"
+    )
+
+
+def _why_not(point: PointSearched) -> str:
+    """Say where it was the source that ended a search, and not a loss."""
+    ends = [
+        row
+        for one in point.repeats
+        for row in one.steps
+        if row[RATE] == one.beyond_bps and not row["rate_carried"]
+    ]
+    unsent = sum(was_not_sent(row) for row in ends)
+    if not unsent:
+        return ""
+    where = "" if unsent == len(ends) else f" in {unsent} of {len(point.repeats)} repeats"
+    return f", since the source does not send that much{where}"
 
 
 def _said(claim: str, _decision: object) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from flowsweep.analysis.finding import FigureKey
-from flowsweep.analysis.rate_search import RATE, PointSearched, RateSearched, searched
+from flowsweep.analysis.rate_search import RATE, PointSearched, RateSearched, searched, was_not_sent
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis
@@ -81,6 +81,7 @@ def _line(point: PointSearched, one: RateSearched, scale: RateScale, colour: str
 
 def _hover(row: Row) -> str:
     verdict = "carried" if row["rate_carried"] else "not carried"
+    verdict += ": the source sent less" if was_not_sent(row) else ""
     lost = "" if row["loss"] is None else f"<br>{format_share(row['loss'])} lost"
     return f"<b>{format_rate(row[RATE])}</b> {verdict}{lost}<br>repeat {row['repeat']}"
 
