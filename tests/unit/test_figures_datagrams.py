@@ -61,6 +61,14 @@ def test_what_is_drawn_is_also_a_table(drawn):
     assert one.rows[2]["rate_sum_bps"] == 32e6
 
 
+def test_rates_are_traces_of_one_figure_and_windows_no_axis(drawn):
+    (line,) = of_kind(drawn, "line")
+    assert [trace.name for trace in line.figure.data if trace.mode == "lines+markers"] == [
+        "rate of all flows 8.00 Mbit/s", "rate of all flows 16.0 Mbit/s", "rate of all flows 32.0 Mbit/s",
+    ]  # fmt: skip
+    assert not {"product", "per_flow", "repeats"} & {one.key.kind for one in drawn}
+
+
 def test_jitter_and_delay_variation_are_drawn_over_the_rate(drawn):
     (one,) = of_kind(drawn, "jitter")
     medians = [trace for trace in one.figure.data if trace.mode == "lines+markers"]

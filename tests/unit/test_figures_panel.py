@@ -56,6 +56,7 @@ def test_of_two_rates_that_follow_from_each_other_the_one_that_was_set_is_an_axi
     assert (panel.x.column, panel.y) == ("flows", None)
     assert panel.series is not None
     assert panel.series.column == told_apart
+    assert panel.of_datagrams
 
 
 def test_a_send_window_alone_is_an_axis():

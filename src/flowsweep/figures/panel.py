@@ -54,6 +54,11 @@ class Panel:
         parts = [self.direction] if self.direction else []
         return " · ".join([*parts, *(axis.text(value) for axis, value in self.fixed)])
 
+    @property
+    def of_datagrams(self) -> bool:
+        """Whether its trials sent datagrams, which no window holds back."""
+        return self.rows[0].get("test") == "udp"
+
 
 def panels(rows: Sequence[Row], *, against: Axis = FLOWS) -> tuple[Panel, ...]:
     """Split points, as `flowsweep.analysis.cells` has them, into panels, sweep by sweep, mode by mode.

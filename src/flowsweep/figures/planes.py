@@ -65,8 +65,8 @@ def drawn_per_flow(data: FigureData) -> list[Drawn]:
     caption = "Median over the repeats of the sum divided by the flows. Faint marks are the repeats."
     found = []
     for panel in _with_goodput(panels(data.grid)):
-        if panel.y is None and FLOWS.values(panel.rows) == (1,):
-            continue  # The line shows the same.
+        if panel.of_datagrams or (panel.y is None and FLOWS.values(panel.rows) == (1,)):
+            continue  # No window holds datagrams back; of one flow the line shows the same.
         figure, axes = per_flow(panel), per_flow_axes(panel)
         if figure is not None and axes is not None:
             found.append(_drawn("per_flow", panel, axes[-1].column, figure, axes, caption))

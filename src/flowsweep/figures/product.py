@@ -42,7 +42,7 @@ def drawn_products(data: FigureData) -> list[Drawn]:
 def _of_panel(
     panel: Panel, groups: _Groups, plateaus: Sequence[Finding], windows: Mapping[str, float]
 ) -> Iterator[Drawn]:
-    if not any(len(set(axis.values(panel.rows)) - {None}) > 1 for axis in WINDOWS):
+    if panel.of_datagrams or not any(len(set(axis.values(panel.rows)) - {None}) > 1 for axis in WINDOWS):
         return
     told_apart = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
     for direction in DIRECTION.values(panel.rows):
