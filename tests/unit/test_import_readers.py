@@ -1,5 +1,8 @@
 """Readers of other tools' files: each form, what is refused, and what becomes of many files."""
 
+import gzip
+import os
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -319,6 +322,33 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_go_on(tmp_path: Path
     again = CliRunner().invoke(app, ["import", str(bad), "--archive", str(tmp_path / "none")])
     assert again.exit_code == 2
     assert not (tmp_path / "none").exists()
+
+
+def test_a_file_with_a_line_longer_than_csv_allows_does_not_stop_the_others(tmp_path: Path) -> None:
+    long = "x" * 200_000
+    (tmp_path / "unknown.json").write_text(f'{{"{long}": 1}}', encoding="utf-8")
+    (tmp_path / "late.csv").write_text(f"{CSV}{long}\n", encoding="utf-8")
+    (tmp_path / "good.csv").write_text(CSV, encoding="utf-8")
+    result = CliRunner().invoke(app, ["import", str(tmp_path), "--archive", str(tmp_path / "old")])
+    assert result.exit_code == 1
+    assert f"{tmp_path / 'unknown.json'}: of no kind that is known" in result.stderr
+    assert f"{tmp_path / 'late.csv'}: read as iperf-csv, it is no CSV: field larger than" in result.stderr
+    assert "2 trials taken in from 1 file" in result.stdout
+
+
+def test_text_as_powershell_writes_it_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "redirected.csv"
+    file.write_text(CSV, encoding="utf-16")
+    assert read_file(file)[1] == read(tmp_path, CSV)[1]
+
+
+def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(CSV.encode()),))
+    writer.start()
+    assert len(read_file(pipe)[1]) == 2
+    writer.join()
 
 
 def test_nothing_in_a_file_reaches_a_terminal_as_a_command_to_it(tmp_path: Path) -> None:

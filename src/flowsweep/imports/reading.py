@@ -1,8 +1,12 @@
 """One file with past results: its kind found, its lines bounded, its errors named."""
 
+import codecs
+import csv
 import gzip
+import io
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,10 +48,7 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
         ImportedFileError: It cannot be read; names file and line.
     """
     lines = _lines(path)
-    if kind is not None:
-        chosen: Kind | None = KINDS[kind]
-    else:
-        chosen = next((known for known in KINDS.values() if known.recognises(lines)), None)
+    chosen = KINDS[kind] if kind is not None else _recognised(lines)
     if chosen is None:
         raise ImportedFileError(
             f"{path}: of no kind that is known ({', '.join(KINDS)}). If it is one, name it with --kind."
@@ -56,6 +57,8 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
         transfers = chosen.read(lines)
     except PlaceError as error:
         raise ImportedFileError(f"{path}:{error.place}: {error}") from error
+    except csv.Error as error:
+        raise ImportedFileError(f"{path}: read as {chosen.name}, it is no CSV: {error}") from error
     except (ValueError, OverflowError) as error:
         raise ImportedFileError(
             f"{path}: read as {chosen.name}, a number in it is of no use: {error}"
@@ -67,17 +70,27 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
     return chosen, transfers
 
 
+def _recognised(lines: Sequence[str]) -> Kind | None:
+    for known in KINDS.values():
+        # A line may be longer than CSV allows.
+        with suppress(csv.Error):
+            if known.recognises(lines):
+                return known
+    return None
+
+
 def _lines(path: Path) -> list[str]:
     try:
-        with path.open("rb") as file:
-            packed = file.read(len(_GZIP)) == _GZIP
-            file.seek(0)
-            unpacked = gzip.GzipFile(fileobj=file) if packed else file
-            content = unpacked.read(LARGEST_BYTES + 1)
+        with path.open("rb") as file:  # which may be a pipe
+            content = file.read(LARGEST_BYTES + 1)
+        if content.startswith(_GZIP):
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(LARGEST_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ImportedFileError(f"{path}: cannot be unpacked: {error}") from error
     except OSError as error:
-        raise ImportedFileError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ImportedFileError(f"{path}: cannot be read: {error.strerror or error}") from error
     if len(content) > LARGEST_BYTES:
         raise ImportedFileError(f"{path}: over {format_size(LARGEST_BYTES)}. Split it, and import the parts.")
-    return content.decode("utf-8-sig", errors="replace").splitlines()
+    # PowerShell's ">" writes UTF-16.
+    encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    return content.decode(encoding, errors="replace").splitlines()
