@@ -4,6 +4,7 @@ const FONT = getComputedStyle(document.body).fontFamily;
 
 const WHOLE_ASPECT = 1.35;
 const WHOLE_HEIGHT = 385;
+const NARROW_PX = 600;
 
 function drawFigure(node) {
   const { data, layout } = contentOf(node);
@@ -58,6 +59,10 @@ function inTheme(layout) {
   };
   // Where nothing hovers, the buttons are always there: they need a line above the legend.
   if (layout.legend && matchMedia("(pointer: coarse)").matches) themed.margin = { ...layout.margin, t: 88 };
+  // A title beside the entries takes room that Plotly does not count: on a phone the last entry would be cut.
+  if (layout.legend?.title && innerWidth < NARROW_PX) {
+    themed.legend = { ...layout.legend, title: { ...layout.legend.title, side: "top" } };
+  }
   for (const name of Object.keys(layout)) if (/^[xy]axis\d*$/.test(name)) themed[name] = axis(layout[name]);
   if (layout.scene) {
     const scene = { ...layout.scene };
