@@ -9,6 +9,7 @@ bench/results/analysis-scale.json, and a part of docs/benchmarks.md.
 """
 
 import argparse
+import gc
 import json
 import resource
 import subprocess
@@ -22,6 +23,7 @@ from against.machine import Machine
 from against.page import write_into_page
 from flowsweep.analysis import summarised
 from flowsweep.archive import read_archive, tables_of
+from flowsweep.defaults import GARBAGE_OBJECTS
 from scale.archive import write_synthetic_archive
 from scale.model import MEMORY_LIMIT_BYTES, TIMES_SCAN_LIMIT, Measured, ScaleResult
 
@@ -107,6 +109,8 @@ def _scan(folder: Path) -> Measured:
 
 
 def _summary(folder: Path) -> Measured:
+    # As the command line does.
+    gc.set_threshold(GARBAGE_OBJECTS)
     # Ibis loads what it needs when it is first asked.
     summarised(tables_of([]))
     begin, cpu = time.perf_counter(), time.process_time()

@@ -1,5 +1,6 @@
 """The check that no byte was lost or invented between the sender's application and the bins."""
 
+import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.exact import quotient
@@ -20,26 +21,36 @@ def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
         balanced (all four are known and equal; no sample of nothing is nothing). Datagrams may be lost: of a
         flow of these sent and read are equal after what was lost is taken off, in whole datagrams.
     """
-    return balanced(flows, read_totals(samples.filter(samples.role == "sink"), bins))
+    read = samples.filter(samples.role == "sink")
+    sampled = read.group_by("trial_id", "flow").aggregate(bytes_sampled=read.bytes.sum().cast("int64"))
+    binned = bins.group_by("trial_id", "flow").aggregate(bytes_binned=bins.bytes.sum().cast("int64"))
+    both = sampled.left_join(binned, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
+    return balanced(flows, both)
 
 
-def read_totals(read: ir.Table, bins: ir.Table) -> ir.Table:
+def read_totals(starts: ir.Table, intervals: ir.Table) -> ir.Table:
     """Sum up what the sinks read.
 
     Args:
-        read: trial_id, flow, bytes: of samples of sinks, or sums over some of them.
-        bins: From `flowsweep.analysis.bins`.
+        starts: From `flowsweep.analysis.alignment.flow_starts`.
+        intervals: From `flowsweep.analysis.trial_intervals.trial_intervals`.
 
     Returns:
-        One row per trial and flow with samples: trial_id, flow, bytes_sampled, bytes_binned, as of `balance`.
+        One row per trial and flow with samples: trial_id, flow, bytes_sampled, bytes_binned, as of `balance`,
+        but that bytes_binned is either the same or null: null if the sums over the trial differ.
     """
-    sampled = read.group_by("trial_id", "flow").aggregate(bytes_sampled=read.bytes.sum().cast("int64"))
-    binned = bins.group_by("trial_id", "flow").aggregate(bytes_binned=bins.bytes.sum().cast("int64"))
-    return sampled.left_join(binned, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
+    sinks = starts.filter(starts.role == "sink")
+    binned = intervals.group_by("trial_id").aggregate(bytes_binned=intervals.bytes.sum().cast("int64"))
+    trial = ibis.window(group_by="trial_id")
+    joined = sinks.mutate(trial_bytes=sinks.bytes.sum().over(trial)).left_join(binned, "trial_id")
+    equal = joined.trial_bytes == joined.bytes_binned
+    return joined.select(
+        "trial_id", "flow", bytes_sampled=joined.bytes, bytes_binned=ibis.cases((equal, joined.bytes))
+    )
 
 
 def balanced(flows: ir.Table, read: ir.Table) -> ir.Table:
-    """Compare as `balance`, with `read` from `read_totals`."""
+    """Compare as `balance`, with `read` from `read_totals`, say."""
     flows = flows.mutate(datagrams=column_or_null(flows, "udp_datagrams"))
     ends = flows.group_by("trial_id", "flow").aggregate(
         bytes_sent=flows.bytes.sum(where=flows.role == "source"),

@@ -8,6 +8,8 @@ right.
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.duckdb_functions import divide, is_duckdb
+
 _WIDE = "decimal(38, 0)"
 """What every backend has; a product of two numbers below 2⁵¹ has 31 digits."""
 _SHORT = 3_037_000_500
@@ -16,6 +18,8 @@ _SHORT = 3_037_000_500
 
 def quotient(dividend: ir.IntegerValue, divisor: ir.IntegerValue) -> ir.IntegerValue:
     """Divide and round down. Both are nonnegative, the divisor is not 0, the result is below 2⁵¹."""
+    if is_duckdb(dividend) and dividend.type().is_integer():
+        return divide(dividend, divisor)
     exact = (dividend - dividend % divisor).cast("float64") / divisor
     return exact.round().cast("int64")
 

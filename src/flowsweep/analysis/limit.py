@@ -23,16 +23,18 @@ def windows_decided(rows: ir.Table) -> ir.Table:
             any of them may be null.
     """
     # A window only holds back what is there to be sent; less than a segment waits for more (Nagle). Whole
-    # numbers, since this is computed for every sample; a condition that is null does not hold.
+    # numbers in float64, exact below 2⁵³, since this is computed for every sample, and DuckDB looks for an
+    # overflow of each integer; a condition that is null does not hold.
+    flight, segments, cwnd, peer_window, mss = (
+        rows[name].cast("float64")
+        for name in ("bytes_in_flight", "path_segments", "snd_cwnd", "peer_window_bytes", "snd_mss_bytes")
+    )
     flags = rows.mutate(
         waiting=rows.unsent_bytes >= rows.snd_mss_bytes,
-        cwnd_full=(rows.path_segments * 10 >= rows.snd_cwnd * FILLED_TENTHS)
-        | (rows.snd_cwnd - rows.path_segments <= 1),
-        peer_window_full=(rows.bytes_in_flight * 10 >= rows.peer_window_bytes * FILLED_TENTHS)
-        | (rows.peer_window_bytes - rows.bytes_in_flight < rows.snd_mss_bytes),
+        cwnd_full=(segments * 10 >= cwnd * FILLED_TENTHS) | (cwnd - segments <= 1),
+        peer_window_full=(flight * 10 >= peer_window * FILLED_TENTHS) | (peer_window - flight < mss),
         # Of two fractions, the products of numerators with denominators.
-        peer_window_fuller=rows.bytes_in_flight.cast("float64") * rows.snd_cwnd
-        >= rows.path_segments.cast("float64") * rows.peer_window_bytes,
+        peer_window_fuller=flight * cwnd >= segments * peer_window,
     )
     by_peer = flags.waiting & flags.peer_window_full
     full_window = ibis.cases(

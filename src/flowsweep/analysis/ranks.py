@@ -6,10 +6,9 @@ the time.
 """
 
 import ibis
-import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
-from ibis.common.exceptions import IbisError
 
+from flowsweep.analysis.duckdb_functions import is_duckdb, quantile_disc
 from flowsweep.analysis.exact import quotient
 
 
@@ -55,7 +54,7 @@ def middle(values: ir.ArrayValue) -> ir.FloatingValue:
 
 def for_nearest_rank(values: ir.IntegerColumn, *, decile: int) -> ir.Value:
     """Aggregate a column of very many rows for `nearest_rank_of`; null is no value."""
-    return _quantile_disc(values, decile / 10) if _is_duckdb(values) else values.collect()
+    return quantile_disc(values, decile / 10) if is_duckdb(values) else values.collect()
 
 
 def nearest_rank_of(gathered: ir.Value, *, decile: int) -> ir.Value:
@@ -67,7 +66,7 @@ def nearest_rank_of(gathered: ir.Value, *, decile: int) -> ir.Value:
 
 def for_median(values: ir.IntegerColumn) -> ir.Value:
     """Aggregate a column of very many rows for `median_of`; null is no value."""
-    return values.quantile(0.5) if _is_duckdb(values) else values.collect()
+    return values.quantile(0.5) if is_duckdb(values) else values.collect()
 
 
 def median_of(gathered: ir.Value) -> ir.FloatingValue:
@@ -75,18 +74,6 @@ def median_of(gathered: ir.Value) -> ir.FloatingValue:
     if isinstance(gathered, ir.ArrayValue):
         return middle(gathered.sort())
     return gathered
-
-
-# Ibis has no types for its decorators of user-defined functions.
-@ibis.udf.agg.builtin(name="quantile_disc")  # type: ignore[untyped-decorator]
-def _quantile_disc(values: dt.int64, share: dt.float64) -> dt.int64: ...
-
-
-def _is_duckdb(values: ir.Value) -> bool:
-    try:
-        return bool(values.get_backend().name == "duckdb")
-    except IbisError:
-        return False
 
 
 def _at(values: ir.ArrayValue, index: ir.IntegerValue) -> ir.Value:

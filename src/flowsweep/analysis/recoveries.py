@@ -3,6 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.duckdb_functions import arg_max, arg_min, is_duckdb
 from flowsweep.analysis.flight import column_or_null
 from flowsweep.analysis.timing import COUNTED, with_phase
 
@@ -53,12 +54,14 @@ def quiet_runs(samples: ir.Table) -> ir.Table:
         rtt_us, last_rtt_us (int64: of the first and of the last sample; -1 where the kernel did not say).
     """
     rows = _followed(samples)
+    is_here = is_duckdb(rows.start_ns)
+    first, last = (arg_min, arg_max) if is_here else (ir.Column.argmin, ir.Column.argmax)
     changed = rows.mutate(changes=rows.total_retrans.coalesce(0) + rows.total_rto_recoveries.coalesce(0))
     return changed.group_by(*_FLOW, "recovering", "changes").aggregate(
         total_retrans=changed.total_retrans.max(),
         total_rto_recoveries=changed.total_rto_recoveries.max(),
-        rtt_us=changed.rtt_us.argmin(changed.start_ns),
-        last_rtt_us=changed.rtt_us.argmax(changed.start_ns),
+        rtt_us=first(changed.rtt_us, changed.start_ns),
+        last_rtt_us=last(changed.rtt_us, changed.start_ns),
         last_start_ns=changed.start_ns.max(),
         start_ns=changed.start_ns.min(),
     )

@@ -6,6 +6,9 @@ import ibis.expr.types as ir
 from flowsweep.analysis.alignment import flow_starts
 from flowsweep.analysis.exact import quotient, share
 
+FLOW, TRIAL = ("trial_id", "flow"), ("trial_id",)
+"""Whose bins: of each flow, or of all flows of a trial together."""
+
 
 def bins(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     """Resample what the sinks read onto exact intervals, keeping every byte.
@@ -27,36 +30,46 @@ def bins(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     return binned(samples, trials, flow_starts(samples, flows))
 
 
-def binned(samples: ir.Table, trials: ir.Table, starts: ir.Table, begun: ir.Table | None = None) -> ir.Table:
+def binned(
+    samples: ir.Table,
+    trials: ir.Table,
+    starts: ir.Table,
+    begun: ir.Table | None = None,
+    whose: tuple[str, ...] = FLOW,
+) -> ir.Table:
     """Resample as `bins`.
 
     Args:
         samples: As in an archive.
         trials: As in an archive.
-        starts: From `flowsweep.analysis.alignment.flow_starts`.
+        starts: From `flowsweep.analysis.alignment.flow_starts`; flows that are not there are left out.
         begun: From `begun_in_bins`, if it was computed.
+        whose: `FLOW`, or `TRIAL`: bytes and covered_ns are sums over its flows, and there is no flow.
     """
-    begun = begun_in_bins(samples, trials, starts) if begun is None else begun
-    bin_columns = ("trial_id", "flow", "bin", "bytes", "covered_ns")
+    begun = begun_in_bins(samples, trials, starts, whose) if begun is None else begun
+    bin_columns = (*whose, "bin", "bytes", "covered_ns")
     reaching = begun.filter(begun.next_covered_ns > 0)
     next_bins = reaching.select(
-        "trial_id", "flow", bin=reaching.bin + 1, bytes="next_bytes", covered_ns="next_covered_ns"
+        *whose, bin=reaching.bin + 1, bytes="next_bytes", covered_ns="next_covered_ns"
     )
     # Few samples, if any, reach further than the next bin.
-    long = begun.filter(begun.reaches_further).select("trial_id", "flow").distinct()
-    rows = _sink_samples(samples.semi_join(long, ["trial_id", "flow"]), trials, starts)
-    pieces = begun.select(*bin_columns).union(next_bins).union(_further(rows.filter(_reaches_further(rows))))
-    return pieces.group_by("trial_id", "flow", "bin").aggregate(
+    long = begun.filter(begun.reaches_further).select(*whose).distinct()
+    rows = _sink_samples(samples.semi_join(long, whose), trials, starts)
+    further = _further(rows.filter(_reaches_further(rows)))
+    pieces = begun.select(*bin_columns).union(next_bins).union(further.select(*bin_columns))
+    return pieces.group_by(*whose, "bin").aggregate(
         bytes=pieces.bytes.sum().cast("int64"), covered_ns=pieces.covered_ns.sum().cast("int64")
     )
 
 
-def begun_in_bins(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.Table:
+def begun_in_bins(
+    samples: ir.Table, trials: ir.Table, starts: ir.Table, whose: tuple[str, ...] = FLOW
+) -> ir.Table:
     """Sum up the samples of sinks by the bin that they begin in, in one pass over them.
 
     Returns:
-        One row per trial, flow and bin that a sample begins in: trial_id, flow, bin (int64); sampled_bytes
-        (int64: of these samples); bytes and covered_ns (int64: what of them lies in this bin), next_bytes and
+        One row per trial, flow (if `whose` has it) and bin that a sample begins in: trial_id, flow, bin
+        (int64); bytes and covered_ns (int64: what of these samples lies in this bin), next_bytes and
         next_covered_ns (int64: in the next bin, of samples that end there), reaches_further (boolean: some of
         them end after the next bin).
     """
@@ -70,8 +83,7 @@ def begun_in_bins(samples: ir.Table, trials: ir.Table, starts: ir.Table) -> ir.T
         further=_reaches_further(rows),
     )
     ends_next = (~split.further).cast("int64")
-    return split.group_by("trial_id", "flow", "bin").aggregate(
-        sampled_bytes=split.bytes.sum().cast("int64"),
+    return split.group_by(*whose, "bin").aggregate(
         bytes=split.kept_bytes.sum().cast("int64"),
         covered_ns=split.kept_ns.sum().cast("int64"),
         next_bytes=((split.bytes - split.kept_bytes) * ends_next).sum().cast("int64"),

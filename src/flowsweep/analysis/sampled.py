@@ -1,6 +1,5 @@
 """What a summary takes from samples: tables that are small, however many samples there are."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import ibis.expr.types as ir
@@ -11,8 +10,8 @@ from flowsweep.analysis.datagrams import datagram_facts
 from flowsweep.analysis.flow_totals import flow_totals, rtt_medians
 from flowsweep.analysis.goodputs import trial_goodputs
 from flowsweep.analysis.recoveries import quiet_runs
-from flowsweep.analysis.resampling import begun_in_bins, binned, intervals
 from flowsweep.analysis.shares import fairness, shares, traffic_bins
+from flowsweep.analysis.trial_intervals import Keep, trial_intervals
 from flowsweep.archive import Tables
 
 
@@ -34,9 +33,6 @@ class Sampled:
     """From `flowsweep.analysis.shares.fairness`."""
 
 
-Keep = Callable[[str, ir.Table], ir.Table]
-
-
 def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = lambda _, table: table) -> Sampled:
     """Sum up the samples of each trial.
 
@@ -47,10 +43,9 @@ def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = lambda 
     """
     samples, trials = tables.samples, tables.trials
     starts = flow_starts(samples, tables.flows) if starts is None else starts
-    begun = keep("begun", begun_in_bins(samples, trials, starts))
-    resampled = keep("bins", binned(samples, trials, starts, begun))
-    goodputs = keep("goodputs", trial_goodputs(intervals(resampled, trials), trials))
-    read = keep("read", read_totals(begun.select("trial_id", "flow", bytes="sampled_bytes"), resampled))
+    intervals = keep("intervals", trial_intervals(samples, trials, starts, keep))
+    goodputs = keep("goodputs", trial_goodputs(intervals, trials))
+    read = keep("read", read_totals(starts, intervals))
     # What goes before is needed no more, and may take much memory.
     runs = keep("runs", quiet_runs(samples))
     return Sampled(

@@ -2,13 +2,12 @@
 
 from dataclasses import fields
 
-import ibis
-import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 from ibis.backends import BaseBackend
 from ibis.expr.operations import DatabaseTable
 
 from flowsweep.analysis.alignment import flow_starts
+from flowsweep.analysis.duckdb_functions import variable
 from flowsweep.analysis.path import path_facts
 from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.summarising import concluded, summary
@@ -54,7 +53,7 @@ def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
     views = {
         name: connection.create_view(
             f"{name}_of_part",
-            table.filter(table.trial_id.between(_variable(_FIRST), _variable(_LAST))),
+            table.filter(table.trial_id.between(variable(_FIRST), variable(_LAST))),
             overwrite=True,
         )
         for name, table in facts.items()
@@ -85,11 +84,6 @@ def _narrow(connection: BaseBackend, first: str, last: str) -> None:
     """Choose the trials of the views: from `first` to `last`."""
     for name, trial_id in ((_FIRST, first), (_LAST, last)):
         connection.con.execute(f"SET VARIABLE {name} = ?", [trial_id])
-
-
-# Ibis has no types for its decorators of user-defined functions.
-@ibis.udf.scalar.builtin(name="getvariable")  # type: ignore[untyped-decorator]
-def _variable(called: dt.string) -> dt.string: ...
 
 
 def _parts(trials: ir.Table, starts: ir.Table, rows_at_a_time: int) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import Protocol
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from flowsweep.errors import BackendError
 
@@ -69,10 +70,19 @@ class _DuckDb:
         self._connection.raw_sql("SET parquet_metadata_cache = true")
 
     def read_parquet(self, name: str, files: Sequence[str]) -> ir.Table:
-        return self._connection.read_parquet(list(files), table_name=name, union_by_name=True)
+        # Otherwise each statement looks into all files for the columns of each.
+        apart = not _alike(files)
+        return self._connection.read_parquet(list(files), table_name=name, union_by_name=apart)
 
     def keep(self, name: str, table: pa.Table) -> ir.Table:
         return self._connection.create_table(name, table)
+
+
+def _alike(files: Sequence[str]) -> bool:
+    """Whether all files have the same columns."""
+    first, *others = files
+    schema = pq.read_schema(first)
+    return all(pq.read_schema(other).equals(schema) for other in others)
 
 
 class _Spark:
