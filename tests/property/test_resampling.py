@@ -2,6 +2,7 @@
 
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import floor
@@ -12,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis_support import make_flows, make_outcome, make_record, make_samples, make_trial
-from flowsweep.analysis import balance, bins, intervals, summary
+from flowsweep.analysis import balance, bins, flow_starts, intervals, summary
+from flowsweep.analysis.trial_intervals import trial_intervals
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
 
@@ -134,6 +136,8 @@ def test_every_byte_lands_in_its_bin_and_a_bin_counts_only_if_all_flows_cover_it
     resampled = bins(tables.samples, tables.trials, tables.flows)
     found, summed = by_trial(resampled), by_trial(intervals(resampled, tables.trials))
     checked = by_trial(balance(tables.flows, tables.samples, resampled))
+    starts = flow_starts(tables.samples, tables.flows)
+    at_once = by_trial(trial_intervals(tables.samples, tables.trials, starts, lambda _, table: table))
     for one, outcome in zip(drawn, outcomes, strict=True):
         trial_id = outcome.record.trial_id
         exact = oracle(one.rows, one.interval_ns, one.omit_ns, one.origins)
@@ -148,6 +152,12 @@ def test_every_byte_lands_in_its_bin_and_a_bin_counts_only_if_all_flows_cover_it
             assert row["bytes"] == sum(count for count, _ in cells)
             assert row["flows_covering"] == covering
             assert row["complete"] == (covering == one.flows and 0 <= row["bin"] < EXPECTED_BINS)
+        names = ("bin", "bytes", "complete")
+        assert only(at_once[trial_id], names) == only(summed[trial_id], names)
+
+
+def only(rows: list[Row], names: Sequence[str]) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row[name] for name in names) for row in rows)
 
 
 def as_bins(rows: list[Row]) -> Bins:

@@ -3,15 +3,12 @@
 import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
-from ibis.common.exceptions import IbisError
+from ibis.expr.operations import DatabaseTable
 
 
 def is_duckdb(value: ir.Value) -> bool:
-    """Whether DuckDB computes the value."""
-    try:
-        return bool(value.get_backend().name == "duckdb")
-    except IbisError:
-        return False
+    """Whether the value is of tables in DuckDB; what is of no table may be computed anywhere."""
+    return {table.source.name for table in value.op().find(DatabaseTable)} == {"duckdb"}
 
 
 # Ibis has no types for its decorators of user-defined functions.

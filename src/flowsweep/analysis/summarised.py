@@ -1,10 +1,13 @@
 """The summary of archives of any size, in bounded memory."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
 import ibis.expr.types as ir
 from ibis.backends import BaseBackend
 from ibis.expr.operations import DatabaseTable
+from ibis.util import gen_name
 
 from flowsweep.analysis.alignment import flow_starts
 from flowsweep.analysis.duckdb_functions import variable
@@ -35,20 +38,34 @@ def summarised(
         As `flowsweep.analysis.summary`, in the backend of `tables`.
     """
     paths = path_facts(tables) if paths is None else paths
-    if tables.trials.get_backend().name != "duckdb":
+    connection = tables.trials.get_backend()
+    if connection.name != "duckdb":
         return summary(tables, paths=paths).cache()
-    return concluded(tables, _sampled_in_parts(tables, rows_at_a_time), paths).cache()
+    found, sum_up = _prepared(tables, rows_at_a_time)
+    with ThreadPoolExecutor(1) as pool:
+        summing = pool.submit(sum_up)
+        try:
+            # DuckDB sums up while Python writes the statement for what comes of it.
+            whole = connection.compile(concluded(tables, found, paths))
+            summing.result()
+        except BaseException:
+            connection.con.interrupt()
+            raise
+    name = gen_name("summarised")
+    connection.raw_sql(f'CREATE TABLE "{name}" AS {whole}')
+    return connection.table(name)
 
 
-def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
-    """Sum up the samples of some trials after the other, and keep what was found of all.
+def _prepared(tables: Tables, rows_at_a_time: int) -> tuple[Sampled, Callable[[], None]]:
+    """Make empty tables of what samples say, and what fills them: the trials of one part after the other.
 
     The long expressions are compiled once, for trials between two variables of the connection.
     """
     connection = tables.trials.get_backend()
-    starts = connection.create_table("starts", flow_starts(tables.samples, tables.flows), overwrite=True)
-    parts = _parts(tables.trials, starts, rows_at_a_time) or [("", "")]
-    _narrow(connection, *parts[0])
+    all_starts = flow_starts(tables.samples, tables.flows)
+    connection.create_view("starts_of_all", all_starts, overwrite=True)
+    starts = connection.create_table("starts", schema=all_starts.schema(), overwrite=True)
+    _narrow(connection, "", "")
     facts = {name: getattr(tables, name) for name in _FACTS} | {"starts": starts}
     views = {
         name: connection.create_view(
@@ -70,14 +87,18 @@ def _sampled_in_parts(tables: Tables, rows_at_a_time: int) -> Sampled:
         return connection.create_table(f"{name}_kept", schema=table.schema(), overwrite=True)
 
     found = sampled(Tables(**{name: views[name] for name in _FACTS}), views["starts"], keep)
-    for first, last in parts:
-        _narrow(connection, first, last)
-        # Ibis would look up and write the same statements for each part anew.
-        for name in steps:
-            connection.raw_sql(f'INSERT INTO "{name}_kept" BY NAME FROM "{name}_of_part"')
-            for over in (step for step, end in needed_until.items() if end == name):
-                connection.raw_sql(f'TRUNCATE "{over}_kept"')
-    return found
+
+    def sum_up() -> None:
+        connection.raw_sql("INSERT INTO starts BY NAME FROM starts_of_all")
+        for first, last in _parts(tables.trials, starts, rows_at_a_time):
+            _narrow(connection, first, last)
+            # Ibis would look up and write the same statements for each part anew.
+            for name in steps:
+                connection.raw_sql(f'INSERT INTO "{name}_kept" BY NAME FROM "{name}_of_part"')
+                for over in (step for step, end in needed_until.items() if end == name):
+                    connection.raw_sql(f'TRUNCATE "{over}_kept"')
+
+    return found, sum_up
 
 
 def _narrow(connection: BaseBackend, first: str, last: str) -> None:
