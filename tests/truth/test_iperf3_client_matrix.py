@@ -10,11 +10,22 @@ from pathlib import Path
 
 from truth_support import NOTES, fill_table, table, write_result
 
+from campaign_support import wait_until
 from iperf3_guests import programs, version_of
-from iperf3_servers import Log, all_arrived, carried_in, disagreement, iperf3_server, kind_of, run_campaign
+from iperf3_servers import (
+    PORT,
+    Log,
+    all_arrived,
+    carried_in,
+    disagreement,
+    iperf3_server,
+    kind_of,
+    run_campaign,
+)
+from iperf3_told import Wire, on_the_wire
 
 FLOWS = (1, 8, 128)
-LOG = "server.json"
+LOG, CAPTURE = "server.json", "told.pcap"
 AT_ONCE = 2
 """Servers that are tested at the same time."""
 TESTS = 2 * 3 * len(FLOWS)
@@ -64,24 +75,28 @@ def test_every_kind_of_test_has_the_bytes_that_the_server_reports(tmp_path: Path
 
 
 def carry_out(kind: Kind, folder: Path) -> Path:
-    """Run all tests of a kind; their archive, with the server's log beside it."""
+    """Run all tests of a kind; their archive, with the server's log and what it told beside it."""
     folder.mkdir()
-    with iperf3_server(kind.program, folder / LOG, users=kind.users) as server:
+    with (
+        iperf3_server(kind.program, folder / LOG, users=kind.users) as server,
+        on_the_wire(server.namespace, PORT, folder / CAPTURE) as wire,
+    ):
         plan = server.plan(folder, "".join(sweeps(kind.family)), family=kind.family)
         archive = run_campaign(plan, expect=None, timeout_s=TIMEOUT_S)
         # What failed is found out from the archive.
         with suppress(AssertionError):
             server.log.wait_for(TESTS)
+            wait_until(lambda: len(wire.told()) >= TESTS, timeout_s=30)
         return archive
 
 
 def outcomes_of(kind: Kind, archive: Path) -> Iterator[tuple[str, Kind, str | None, bool]]:
     """What each test of a kind is, how the two ends disagree, and whether all that was sent was received."""
-    log = Log(archive.parent / LOG)
+    log, told = Log(archive.parent / LOG), Wire(archive.parent / CAPTURE).told()
     for test in carried_in(archive):
         first = test[0].trial
         name = f"{version_of(kind.program)} {first['test']} {kind_of(test)} {first['flows']}"
-        yield name, kind, disagreement(test, log), all_arrived(test)
+        yield name, kind, disagreement(test, log, told), all_arrived(test)
 
 
 def sweeps(family: int) -> Iterator[str]:
