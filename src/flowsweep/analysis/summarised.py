@@ -46,14 +46,16 @@ def summarised(
         summing = pool.submit(sum_up)
         try:
             # DuckDB sums up while Python writes the statement for what comes of it.
-            whole = connection.compile(concluded(tables, found, paths))
+            whole = concluded(tables, found, paths)
+            statement = connection.compile(whole)
             summing.result()
         except BaseException:
             connection.con.interrupt()
             raise
     name = gen_name("summarised")
-    connection.raw_sql(f'CREATE TABLE "{name}" AS {whole}')
-    return connection.table(name)
+    rows = connection.create_table(name, schema=whole.schema())
+    connection.raw_sql(f'INSERT INTO "{name}" BY NAME {statement}')
+    return rows
 
 
 def _prepared(tables: Tables, rows_at_a_time: int) -> tuple[Sampled, Callable[[], None]]:

@@ -79,10 +79,13 @@ class _DuckDb:
 
 
 def _alike(files: Sequence[str]) -> bool:
-    """Whether all files have the same columns."""
+    """Whether all files can be read and have the same columns."""
     first, *others = files
-    schema = pq.read_schema(first)
-    return all(pq.read_schema(other).equals(schema) for other in others)
+    try:
+        schema = pq.read_schema(first)
+        return all(pq.read_schema(other).equals(schema) for other in others)
+    except (pa.ArrowInvalid, OSError):
+        return False
 
 
 class _Spark:
