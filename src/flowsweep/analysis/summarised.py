@@ -16,7 +16,7 @@ from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.summarising import concluded, summary
 from flowsweep.archive import Tables
 
-ROWS_AT_A_TIME = 20_000_000
+ROWS_AT_A_TIME = 16_000_000
 """Rows of samples that are summed up together. Fewer would take less memory and more planning."""
 _FIRST, _LAST = "first_of_part", "last_of_part"
 _FACTS = tuple(field.name for field in fields(Tables))
