@@ -1,29 +1,16 @@
 """Iperf 2 in both directions (-d, -r) and in reverse: each direction is a trial, and none is their sum."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from flowsweep.analysis import summary
-from flowsweep.archive import read_archive
-from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import read_file
+from imported_trials import imported
 
-FILES = Path(__file__).parent / "imported"
 CLIENT, SERVER = "10.88.0.1", "10.88.0.2"
-Row = dict[str, Any]
-
-load(["import"])
-
-
-def imported(folder: Path, name: str) -> list[Row]:
-    result = CliRunner().invoke(app, ["import", str(FILES / name), "--archive", str(folder)])
-    assert result.exit_code == 0, result.output
-    return summary(read_archive(folder).tables()).to_pyarrow().to_pylist()
 
 
 @pytest.mark.parametrize(

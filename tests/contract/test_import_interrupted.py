@@ -2,28 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from flowsweep.analysis import summary
-from flowsweep.archive import read_archive
-from flowsweep.cli import load
 from flowsweep.cli.app import app
+from imported_trials import FILES, Row, imported
 
-FILES = Path(__file__).parent / "imported"
 LINK_BPS = 50e6
 """Of the `tbf` that all of them went through."""
-Row = dict[str, Any]
-
-load(["import"])
-
-
-def imported(folder: Path, name: str) -> list[Row]:
-    result = CliRunner().invoke(app, ["import", str(FILES / name), "--archive", str(folder)])
-    assert result.exit_code == 0, result.output
-    return summary(read_archive(folder).tables()).to_pyarrow().to_pylist()
 
 
 def intervals_of(name: str) -> list[Row]:

@@ -10,7 +10,7 @@ from ibis.expr.operations import DatabaseTable
 from ibis.util import gen_name
 
 from flowsweep.analysis.alignment import flow_starts
-from flowsweep.analysis.duckdb_functions import variable
+from flowsweep.analysis.duckdb_functions import getvariable
 from flowsweep.analysis.path import path_facts
 from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.summarising import concluded, summary
@@ -72,7 +72,7 @@ def _prepared(tables: Tables, rows_at_a_time: int) -> tuple[Sampled, Callable[[]
     views = {
         name: connection.create_view(
             f"{name}_of_part",
-            table.filter(table.trial_id.between(variable(_FIRST), variable(_LAST))),
+            table.filter(table.trial_id.between(getvariable(_FIRST), getvariable(_LAST))),
             overwrite=True,
         )
         for name, table in facts.items()
