@@ -51,6 +51,7 @@ def _totals(tables: Tables) -> ir.Table:
 TABLES: dict[str, Callable[[Tables], ir.Table]] = {
     "bins": _bins,
     "intervals": _intervals,
+    "kept_starts": analysis.kept_starts,
     "balance": lambda tables: analysis.balance(tables.flows, tables.samples, _bins(tables)),
     "flow_states": _states,
     "flow_totals": _totals,

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis_support import make_flows, make_outcome, make_record, make_samples, make_trial
-from flowsweep.analysis import balance, bins, flow_starts, intervals, summary
+from flowsweep.analysis import balance, bins, flow_starts, intervals, kept_starts, summary
 from flowsweep.analysis.trial_intervals import trial_intervals
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
@@ -121,6 +121,11 @@ def trials(draw: st.DrawFn) -> Drawn:
     return Drawn(rows, interval_ns, omit_ns, present + draw(st.sampled_from([0, 0, 1])), origins)
 
 
+def rows_of(table: Any) -> list[tuple[Any, ...]]:
+    rows = table.to_pyarrow().to_pylist()
+    return sorted(tuple(sorted(row.items())) for row in rows)
+
+
 def by_trial(table: Any) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = defaultdict(list)
     for row in table.to_pyarrow().to_pylist():
@@ -137,6 +142,7 @@ def test_every_byte_lands_in_its_bin_and_a_bin_counts_only_if_all_flows_cover_it
     found, summed = by_trial(resampled), by_trial(intervals(resampled, tables.trials))
     checked = by_trial(balance(tables.flows, tables.samples, resampled))
     starts = flow_starts(tables.samples, tables.flows)
+    assert rows_of(kept_starts(tables)) == rows_of(starts)
     at_once = by_trial(trial_intervals(tables.samples, tables.trials, starts, lambda _, table: table))
     for one, outcome in zip(drawn, outcomes, strict=True):
         trial_id = outcome.record.trial_id

@@ -3,7 +3,7 @@
 Definitions with formulas: docs/statistics.md.
 """
 
-from flowsweep.analysis.alignment import flow_starts
+from flowsweep.analysis.alignment import flow_starts, kept_starts
 from flowsweep.analysis.balance import balance
 from flowsweep.analysis.cells import cells
 from flowsweep.analysis.core_load import core_loads
@@ -34,6 +34,7 @@ __all__ = [
     "flow_totals",
     "interval_goodputs",
     "intervals",
+    "kept_starts",
     "points",
     "receiver_series",
     "sender_series",

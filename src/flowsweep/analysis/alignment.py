@@ -2,6 +2,10 @@
 
 import ibis.expr.types as ir
 
+from flowsweep.archive import Tables
+
+_END = ("trial_id", "role", "flow")
+
 
 def flow_starts(samples: ir.Table, flows: ir.Table) -> ir.Table:
     """Find when each flow began, at each of its ends.
@@ -16,21 +20,55 @@ def flow_starts(samples: ir.Table, flows: ir.Table) -> ir.Table:
         trial), rows (int64: how many samples), bytes (int64: Σ of the samples), gapless (boolean: the samples
         are as long together as from the first to the end of the last).
     """
-    end = ["trial_id", "role", "flow"]
-    first = samples.group_by(end).aggregate(
+    first = samples.group_by(_END).aggregate(
         start_ns=samples.start_ns.min(),
         end_ns=samples.end_ns.max(),
         length_ns=(samples.end_ns - samples.start_ns).sum().cast("int64"),
         rows=samples.count(),
         bytes=samples.bytes.sum().cast("int64"),
     )
-    joined = first.left_join(flows.select(*end, "origin_ns"), end)
-    placed = joined.mutate(origin_ns=joined.origin_ns.coalesce(0))
-    return placed.select(
-        *end,
+    joined = first.left_join(flows.select(*_END, "origin_ns"), _END)
+    return _placed(joined.mutate(origin_ns=joined.origin_ns.coalesce(0)))
+
+
+def kept_starts(tables: Tables) -> ir.Table:
+    """Find the same of all flows without a look at their samples, where the archive has kept it.
+
+    Args:
+        tables: As in an archive; all samples of its trials.
+
+    Returns:
+        As `flow_starts`.
+
+    Method:
+        What the archive adds up when it writes a trial (`flowsweep.archive.sampled_flows`). Samples are read
+        of trials without it, which older versions wrote, and where an end did not report its flows.
+    """
+    flows = tables.flows
+    if "sample_rows" not in flows.columns:
+        return flow_starts(tables.samples, flows)
+    known = flows.group_by("trial_id").aggregate(known=flows.sample_rows.notnull().all())
+    kept_of = known.filter(known.known)
+    others = tables.samples.semi_join(tables.trials.anti_join(kept_of, "trial_id"), "trial_id")
+    kept = flows.semi_join(kept_of, "trial_id").select(
+        *_END,
         "origin_ns",
-        at_ns=placed.start_ns + placed.origin_ns,
+        start_ns="sampled_from_ns",
+        end_ns="sampled_to_ns",
+        length_ns="sampled_ns",
+        rows="sample_rows",
+        bytes="sampled_bytes",
+    )
+    return _placed(kept.filter(kept["rows"] > 0)).union(flow_starts(others, flows))
+
+
+def _placed(ends: ir.Table) -> ir.Table:
+    """Bring sums of samples onto the axis of the trial."""
+    return ends.select(
+        *_END,
+        "origin_ns",
+        at_ns=ends.start_ns + ends.origin_ns,
         rows="rows",
         bytes="bytes",
-        gapless=placed.length_ns == placed.end_ns - placed.start_ns,
+        gapless=ends.length_ns == ends.end_ns - ends.start_ns,
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import ibis.expr.types as ir
 
-from flowsweep.analysis.alignment import flow_starts
+from flowsweep.analysis.alignment import kept_starts
 from flowsweep.analysis.balance import read_totals
 from flowsweep.analysis.datagrams import datagram_facts
 from flowsweep.analysis.flow_totals import flow_totals, rtt_medians
@@ -38,11 +38,11 @@ def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = lambda 
 
     Args:
         tables: As in an archive.
-        starts: From `flowsweep.analysis.alignment.flow_starts`, if they were computed.
+        starts: From `flowsweep.analysis.alignment.kept_starts`, if they were computed.
         keep: Called with a name and a table that others start from: returns it, or one that was computed.
     """
     samples, trials = tables.samples, tables.trials
-    starts = flow_starts(samples, tables.flows) if starts is None else starts
+    starts = kept_starts(tables) if starts is None else starts
     intervals = keep("intervals", trial_intervals(samples, trials, starts, keep))
     goodputs = keep("goodputs", trial_goodputs(intervals, trials))
     read = keep("read", read_totals(starts, intervals))

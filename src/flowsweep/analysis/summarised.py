@@ -9,14 +9,14 @@ from ibis.backends import BaseBackend
 from ibis.expr.operations import DatabaseTable
 from ibis.util import gen_name
 
-from flowsweep.analysis.alignment import flow_starts
+from flowsweep.analysis.alignment import kept_starts
 from flowsweep.analysis.duckdb_functions import getvariable
 from flowsweep.analysis.path import path_facts
 from flowsweep.analysis.sampled import Sampled, sampled
 from flowsweep.analysis.summarising import concluded, summary
 from flowsweep.archive import Tables
 
-ROWS_AT_A_TIME = 16_000_000
+ROWS_AT_A_TIME = 25_000_000
 """Rows of samples that are summed up together. Fewer would take less memory and more planning."""
 _FIRST, _LAST = "first_of_part", "last_of_part"
 _FACTS = tuple(field.name for field in fields(Tables))
@@ -64,7 +64,7 @@ def _prepared(tables: Tables, rows_at_a_time: int) -> tuple[Sampled, Callable[[]
     The long expressions are compiled once, for trials between two variables of the connection.
     """
     connection = tables.trials.get_backend()
-    all_starts = flow_starts(tables.samples, tables.flows)
+    all_starts = kept_starts(tables)
     connection.create_view("starts_of_all", all_starts, overwrite=True)
     starts = connection.create_table("starts", schema=all_starts.schema(), overwrite=True)
     _narrow(connection, "", "")

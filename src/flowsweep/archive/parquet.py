@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 
 from flowsweep.archive import disk
 from flowsweep.archive.imported import ImportedOutcome
+from flowsweep.archive.sampled_flows import SAMPLED_FIELDS, with_sampled
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, LINKS_SCHEMA, TrialOutcome
 
@@ -120,7 +121,7 @@ EMPTY_TABLES = {
     name: pa.Table.from_batches([], pa.schema([*fields, *KEY_FIELDS]))
     for name, fields in (
         *NEEDED_FIELDS.items(),
-        ("flows", FLOWS_SCHEMA),
+        ("flows", (*FLOWS_SCHEMA, *SAMPLED_FIELDS)),
         ("counters", COUNTERS_SCHEMA),
         ("links", LINKS_SCHEMA),
     )
@@ -201,6 +202,8 @@ def keyed_tables_of_imported(outcomes: Iterable[ImportedOutcome]) -> dict[str, p
 
 
 def _keyed(tables: Mapping[str, pa.Table], trial_id: str, attempt: int) -> dict[str, pa.Table]:
+    if tables["flows"].num_rows:
+        tables = {**tables, "flows": with_sampled(tables["flows"], tables["samples"])}
     return {name: _with_keys(table, trial_id, attempt) for name, table in tables.items() if table.num_rows}
 
 
