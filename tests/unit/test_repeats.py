@@ -78,6 +78,19 @@ def test_a_trial_that_stands_out_is_named_with_what_was_special() -> None:
     assert "% less goodput than expected; CPU load of the busiest receiving thread 99" in outliers.claim
 
 
+def test_of_two_repeats_either_may_be_the_unusual_one() -> None:
+    rows = campaign(replace(SMALL, repeats=2), 1)
+    rows[5]["goodput_bps"] *= 0.7
+    outliers = one(rows, "outliers")
+    point = ("src", "flows", "window_sum_bytes")
+    pair = [row["trial_id"] for row in rows if all(row[name] == rows[5][name] for name in point)]
+    assert sorted(outliers.evidence) == sorted(pair)
+    assert outliers.claim.startswith("1 trial stands out from the repeats: ")
+    assert all(outliers.claim.count(trial_id) == 1 for trial_id in pair)
+    assert "less goodput than " in outliers.claim or "more goodput than " in outliers.claim
+    assert outliers.claim.endswith("; which of them is unusual is not known.")
+
+
 def test_no_trial_stands_out() -> None:
     outliers = one(campaign(SMALL, 1), "outliers")
     assert outliers.claim.startswith("No trial stands out from its repeats: the one that differs most has ")

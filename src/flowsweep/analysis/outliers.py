@@ -33,8 +33,9 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
         goodput, by Student's t and Bonferroni over all trials, has p < 0.05 (Cook and Weisberg, Residuals and
         Influence in Regression, 1982, ch. 2). The effect is that of the one that stands out most: by how many
         percent it differs from what the other repeats let expect. What else was unusual in a trial is found
-        in the same way among the columns of `host_words`. It describes: noise with heavy tails has trials
-        that stand out by nature.
+        in the same way among the columns of `host_words`. Of a point with two repeats either may be the
+        unusual one: they are named together. It describes: noise with heavy tails has trials that stand out
+        by nature.
     """
     if noise is None or noise.fit.freedom < _FEWEST_FREEDOM:
         return []
@@ -84,21 +85,33 @@ def _said(
             f"No trial stands out from its repeats: the one that differs most has "
             f"{_difference(float(deviations[most]))} goodput than they let expect."
         )
-    named = "; ".join(_named(observed, noise, place, float(deviations[place])) for place in outside[:NAMED])
-    more = f"; and {len(outside) - NAMED} more" if len(outside) > NAMED else ""
-    stand = "stands" if len(outside) == 1 else "stand"
-    return f"{counted(len(outside), 'trial')} {stand} out from the repeats: {named}{more}."
+    apart = [place for number, place in enumerate(outside) if _other(noise, place) not in outside[:number]]
+    named = "; ".join(_named(observed, noise, place, float(deviations[place])) for place in apart[:NAMED])
+    more = f"; and {len(apart) - NAMED} more" if len(apart) > NAMED else ""
+    stand = "stands" if len(apart) == 1 else "stand"
+    return f"{counted(len(apart), 'trial')} {stand} out from the repeats: {named}{more}."
+
+
+def _other(noise: RepeatNoise, place: int) -> int | None:
+    """The other trial of a point that has two."""
+    others = [int(other) for other in np.flatnonzero(noise.cells == noise.cells[place]) if other != place]
+    return others[0] if len(others) == 1 else None
 
 
 def _named(observed: Observations, noise: RepeatNoise, place: int, deviation: float) -> str:
     row = noise.rows[place]
+    other = _other(noise, place)
     axes = [name for name in observed.factors if name in AXIS_NAMES and name not in _FOLLOWING]
     point = ", ".join(f"{AXIS_NAMES[name]} {level_words(name, row[name])}" for name in axes)
     begun = f", {row['started_at']}" if row["started_at"] else ""
     where = f"{row[DIRECTION]}{', ' if point else ''}{point}"
+    than = "expected"
+    if other is not None:
+        beside = noise.rows[other]
+        than = f"{beside['trial_id']} (repeat {beside['repeat']}); which of them is unusual is not known"
     return (
         f"{row['trial_id']} ({where}, repeat {row['repeat']}{begun}) has {_difference(deviation)} goodput "
-        f"than expected{_special(noise, place)}"
+        f"than {than}{_special(noise, place)}"
     )
 
 

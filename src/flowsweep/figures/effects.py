@@ -163,7 +163,7 @@ def _symbol(effect: float, end: float, shape: str) -> str:
 
 def _beside(effect: float, end: float) -> str:
     """Above the mark, and inwards where that stands near an end."""
-    if abs(effect) <= end * 0.9:
+    if abs(effect) <= end * 0.7:
         return "top center"
     return "top left" if effect > 0 else "top right"
 
