@@ -18,7 +18,12 @@ _FLOW = ("role", "flow")
 
 
 def with_sampled(flows: pa.Table, samples: pa.Table) -> pa.Table:
-    """Add SAMPLED_FIELDS to the flows of an attempt, of which there are some."""
+    """Add SAMPLED_FIELDS to the flows of an attempt.
+
+    Args:
+        flows: In `flowsweep.run.outcome.FLOWS_SCHEMA`; one row for each role and flow, at least one.
+        samples: The engine's of the same attempt: role, flow, start_ns, end_ns, bytes and more; may be empty.
+    """
     sums = _sums(samples) if samples.num_rows else {}
     ends = list(zip(*(flows[name].to_pylist() for name in _FLOW), strict=True))
     rows: list[dict[str, Any]] = [{}] * len(ends)
