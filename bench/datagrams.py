@@ -9,7 +9,6 @@ nothing is written.
 """
 
 import argparse
-import asyncio
 import random
 import shutil
 import sys
@@ -22,7 +21,7 @@ from against.contender import RunError
 from against.datagrams import DatagramSender, Delivered, OurDatagrams, datagram_peers
 from against.machine import Machine
 from against.model import DatagramRun, DatagramsComparison, DatagramsMeasured, DatagramsResult
-from against.observer import Observation, Window, observe
+from against.observer import Observation, Window, observed
 from against.page import DATAGRAMS_RESULT, datagrams_part, write_into_page
 from against.path import BenchPath, bench_paths
 
@@ -134,20 +133,11 @@ def _tried(
     candidate: _Candidate, path: BenchPath, rate_bps: int | None, window: Window
 ) -> tuple[Delivered, Observation] | None:
     """One run, observed; what failed is kept."""
-
-    async def both() -> tuple[Delivered, Observation]:
-        async with asyncio.TaskGroup() as group:
-            seen = group.create_task(observe(path, window))
-            delivered = group.create_task(candidate.sender.run(path, rate_bps, window.sending_s))
-        return delivered.result(), seen.result()
-
     try:
-        delivered, seen = asyncio.run(both())
-    except ExceptionGroup as group:
-        candidate.failures.append(str(group.exceptions[0]))
-        print(f"{candidate.sender.name}: {group.exceptions[0]}", file=sys.stderr)
-        if not isinstance(group.exceptions[0], RunError):
-            raise
+        seen, delivered = observed(candidate.sender.run(path, rate_bps, window.sending_s), path, window)
+    except RunError as error:
+        candidate.failures.append(str(error))
+        print(f"{candidate.sender.name}: {error}", file=sys.stderr)
         return None
     asked = "as fast as it can" if rate_bps is None else f"{rate_bps / 1e9:.2f} Gbit/s"
     print(

@@ -18,7 +18,7 @@ from against.model import SamplingResult
 from against.observer import Observation, Window
 from against.page import SAMPLING_RESULT, sampling_part, write_into_page
 from against.path import bench_paths
-from against.rounds import WARM_UP_S, observed
+from against.rounds import WARM_UP_S, observed_flows
 from flowsweep.defaults import LENGTH_BYTES
 
 FLOWS = 16
@@ -75,7 +75,7 @@ def _pairs(pairs: int, window: Window) -> list[tuple[Observation, Observation]]:
         for number in range(1, pairs + 1):
             pair = {}
             for engine in generator.sample((SPARSE, DENSE), 2):
-                pair[engine], _ = observed(engine, paths["veth"], FLOWS, LENGTH_BYTES, window)
+                pair[engine], _ = observed_flows(engine, paths["veth"], FLOWS, LENGTH_BYTES, window)
             sparse, dense = pair[SPARSE], pair[DENSE]
             seen.append((sparse, dense))
             left_s = round((pairs - number) * 2 * window.sending_s)

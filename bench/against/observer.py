@@ -9,9 +9,11 @@ come up and before they end, so that what a tool does before and after counts fo
 import asyncio
 import os
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Any, TypeVar
 
 from against.contender import RunError
 from against.path import BenchPath, processes_in
@@ -25,6 +27,7 @@ MARGIN_S = 0.3
 """How much longer than warm-up and window a contender is asked to send, so that none ends within them."""
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_Told = TypeVar("_Told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,26 @@ class _Reading:
     machine_cpu_s: float
 
 
-async def observe(path: BenchPath, window: Window) -> Observation:
+def observed(run: Coroutine[Any, Any, _Told], path: BenchPath, window: Window) -> tuple[Observation, _Told]:
+    """Run a contender and observe it; also returns what it says itself.
+
+    Raises:
+        RunError: it failed, or could not be observed.
+    """
+
+    async def both() -> tuple[Observation, _Told]:
+        async with asyncio.TaskGroup() as group:
+            observation = group.create_task(_observe(path, window))
+            told = group.create_task(run)
+        return observation.result(), told.result()
+
+    try:
+        return asyncio.run(both())
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from group
+
+
+async def _observe(path: BenchPath, window: Window) -> Observation:
     """Wait until bytes arrive, let the warm-up pass, and see what happens in the window.
 
     Raises:

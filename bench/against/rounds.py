@@ -1,6 +1,5 @@
 """The benchmark itself: first each contender's best length on each cell, then rounds of shuffled order."""
 
-import asyncio
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from against.compare import comparisons, worth_rounds
 from against.contender import Contender, RunError, Sending
 from against.engine import Engine
 from against.model import Cell, ManyFlows, Measured, Run, ScanRun
-from against.observer import Observation, Window, observe
+from against.observer import Observation, Window, observed
 from against.path import BenchPath
 from against.progress import Progress
 from flowsweep.defaults import LENGTH_BYTES
@@ -103,7 +102,7 @@ def many_flows(path: BenchPath, engines: Sequence[Engine], window: Window) -> tu
     return tuple(_many_flows(path, engine, window) for engine in engines)
 
 
-def observed(
+def observed_flows(
     contender: Contender, path: BenchPath, flows: int, length_bytes: int, window: Window
 ) -> tuple[Observation, float]:
     """Run a contender and observe it; also returns what it says itself, in bit/s.
@@ -112,17 +111,7 @@ def observed(
         RunError: it failed, or could not be observed.
     """
     sending = Sending(flows, length_bytes, window.sending_s)
-
-    async def both() -> tuple[Observation, float]:
-        async with asyncio.TaskGroup() as group:
-            observation = group.create_task(observe(path, window))
-            reported = group.create_task(contender.run(path, sending))
-        return observation.result(), reported.result()
-
-    try:
-        return asyncio.run(both())
-    except ExceptionGroup as group:
-        raise group.exceptions[0] from group
+    return observed(contender.run(path, sending), path, window)
 
 
 def _scan(cell: _Cell, candidate: _Candidate, length_bytes: int, progress: Progress) -> None:
@@ -164,7 +153,9 @@ def _tried(
     """Run a contender, once more if it fails; what failed is kept."""
     for _ in range(TRIES):
         try:
-            seen, reported_bps = observed(candidate.contender, cell.path, cell.flows, length_bytes, window)
+            seen, reported_bps = observed_flows(
+                candidate.contender, cell.path, cell.flows, length_bytes, window
+            )
         except RunError as error:
             candidate.failures.append(str(error))
             progress.failed(what, error)
@@ -181,7 +172,7 @@ def _result(cell: _Cell) -> Cell:
 
 def _many_flows(path: BenchPath, engine: Engine, window: Window) -> ManyFlows:
     try:
-        seen, _ = observed(engine, path, MANY_FLOWS, LENGTH_BYTES, window)
+        seen, _ = observed_flows(engine, path, MANY_FLOWS, LENGTH_BYTES, window)
     except RunError as error:
         return ManyFlows(mode=engine.kind, flows=MANY_FLOWS, goodput_bps=None, failure=str(error))
     return ManyFlows(mode=engine.kind, flows=MANY_FLOWS, goodput_bps=seen.goodput_bps, failure=None)
