@@ -11,3 +11,4 @@ mod loss;
 mod queue;
 mod rate;
 mod traffic;
+mod witness;
