@@ -68,6 +68,14 @@ def test_a_capacity_that_is_not_known_within_a_tenth_is_told_by_its_ends() -> No
     assert "between" in notes
 
 
+def test_what_hosts_take_for_a_byte_is_in_every_interval() -> None:
+    [hop] = hops_of(Way([10e6], noise_ns=0).hop_rows())
+    # 800 ns a byte, and 1.96 times the 2 that hosts may add or save.
+    assert hop["capacity_bps"] == pytest.approx(10e6, rel=1e-4)
+    assert hop["capacity_low_bps"] == pytest.approx(8e9 / 803.92, rel=1e-4)
+    assert hop["capacity_high_bps"] == pytest.approx(8e9 / 796.08, rel=1e-4)
+
+
 def test_a_silent_hop_has_no_number_and_the_one_behind_it_no_wrong_one() -> None:
     way = Way([100e6, 10e6, 45e6])
     first, silent, behind = hops_of(way.hop_rows(silent=[2]))

@@ -19,6 +19,9 @@ _ERROR_TOLD = 0.1
 """Half the interval of a slope, as a share of it; beyond, its two ends are told and no capacity."""
 _ERROR_MAX = 0.3
 """The same; beyond, the upper end of a capacity would be a guess."""
+_HOSTS_NS = 2.0
+"""Standard error, per byte: what hosts themselves take for it, one more than the next, is in slopes and in no
+scatter. How much was seen on hops whose capacities are known (docs/path.md)."""
 _NS_PER_S = 1e9
 
 
@@ -63,9 +66,10 @@ def hop_capacities(path: Sequence[HopTimes]) -> list[Hop]:
     characteristics", SIGCOMM 1999). These take the least time of each size. How long a probe waits does not
     depend on its size, though, so that any quantile makes the same slope, and the lower quartile varies less
     than the least, which hangs on a single probe. Slopes are by least squares; the interval of a difference
-    of two is by their standard errors and t with Welch's degrees of freedom. Where it is wide, its ends are
-    told; where it is very wide, or holds 0, the hop is "above" what its upper end stands for. A token bucket
-    lets single packets pass: what it limits does not show here, but in trains.
+    of two is by their standard errors, a third one for what hosts take for a byte, and t with Welch's degrees
+    of freedom. Where it is wide, its ends are told; where it is very wide, or holds 0, the hop is "above"
+    what its upper end stands for. A token bucket lets single packets pass: what it limits does not show here,
+    but in trains.
 
     Args:
         path: Hops in their order, from `hop_times`.
@@ -114,10 +118,10 @@ def _hop(times: HopTimes, line: Line, before: Line, *, silent: bool) -> Hop:
 
 def _half_width_ns(line: Line, before: Line) -> float:
     squares = line.error_ns**2, before.error_ns**2
-    if not sum(squares):
-        return 0.0
-    freedom = sum(squares) ** 2 / (squares[0] ** 2 / line.freedom + squares[1] ** 2 / before.freedom)
-    return float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(sum(squares))
+    square = sum(squares) + _HOSTS_NS**2
+    scatter = squares[0] ** 2 / line.freedom + squares[1] ** 2 / before.freedom
+    freedom = square**2 / scatter if scatter else math.inf
+    return float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * math.sqrt(square)
 
 
 def _rate_bps(ns_per_byte: float) -> float:
