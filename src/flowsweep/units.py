@@ -94,6 +94,8 @@ _DURATION = _Kind(
     DURATION_UNITS,
     "30s",
     {
+        "\N{MICRO SIGN}s": "us",
+        "\N{GREEK SMALL LETTER MU}s": "us",
         "sec": "s",
         "secs": "s",
         "second": "s",

@@ -51,6 +51,8 @@ def test_rates(text, expected):
         (units.parse_rate, "100", 'write "100Mbit/s"'),
         (units.parse_rate, "1000000000", 'write "1Gbit/s"'),
         (units.parse_duration, "5 sec", 'did you mean "5s"'),
+        (units.parse_duration, "5µs", 'did you mean "5us"'),
+        (units.parse_duration, "5\N{GREEK SMALL LETTER MU}s", 'did you mean "5us"'),
         (units.parse_size, "64k", 'did you mean "64KiB"'),
         (units.parse_rate, "10Mbps", 'did you mean "10Mbit/s"'),
         (units.parse_size, "0.1KiB", "a whole number of B"),
