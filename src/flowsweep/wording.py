@@ -55,6 +55,16 @@ def format_duration(duration_ns: float) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
+def format_seconds(time_s: float) -> str:
+    """Show a time in seconds as `format_duration` does."""
+    return format_duration(time_s * DURATION_UNITS["s"])
+
+
+def format_milliseconds(time_ms: float) -> str:
+    """Show a time in milliseconds as `format_duration` does."""
+    return format_duration(time_ms * DURATION_UNITS["ms"])
+
+
 def format_share(share: float) -> str:
     """Show a share of 1 as a percentage with 3 significant digits: 0.987 is "98.7 %"."""
     return f"{format_number(share * 100)} %"
@@ -137,6 +147,14 @@ def asked_windows(trial: Mapping[str, Any]) -> str:
     """Show the windows that a trial asked for; "auto" is said of TCP only, where the kernel tunes them."""
     sizes = trial.get("window_send_bytes"), trial.get("window_recv_bytes")
     return "" if trial["test"] != "tcp" and sizes == (None, None) else both_windows(*sizes)
+
+
+def asked_duration(trial: Mapping[str, Any]) -> str:
+    """Show how long a trial was to last; of a path how long it might have, since it ends with its answers."""
+    if trial["duration_s"] is None:
+        return ""
+    told = format_seconds(trial["duration_s"])
+    return f"up to {told}" if trial["test"] == "path" else told
 
 
 def window_marks(trial: Mapping[str, object]) -> str:

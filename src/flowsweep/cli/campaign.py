@@ -19,6 +19,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
+from flowsweep.report.answers import answers
 from flowsweep.report.headline import emulation_marks, highest_goodputs
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.earlier import Earlier
@@ -93,6 +94,8 @@ def tell_the_end(folder: Path) -> int:
     typer.echo(f"{counted(len(rows), 'trial')}: {counts}")
     for highest in highest_goodputs(rows):
         typer.echo(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
+    for answer in answers(rows):
+        typer.echo(f"  {answer.direction}: {answer.what} {answer.number} {answer.unit}, {answer.spread}")
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
         typer.echo(f"  {count} of them: {error}")
     for mark in emulation_marks(rows):

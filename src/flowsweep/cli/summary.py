@@ -16,15 +16,16 @@ from flowsweep.analysis import summarised
 from flowsweep.archive import DUCKDB, backend, read_archive
 from flowsweep.cli.app import app
 from flowsweep.csv_text import csv_text
-from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.schedule import planned_trials
 from flowsweep.wording import (
     ONE_ANSWER_TESTS,
+    asked_duration,
     asked_windows,
     counted,
     direction,
-    format_duration,
+    format_milliseconds,
     format_rate,
+    format_seconds,
     format_share,
     format_size,
     hosts_of_groups,
@@ -158,14 +159,6 @@ def _cell(column: str, show: Callable[[Any], str]) -> Callable[[Row], str]:
     return lambda row: "" if row[column] is None else show(row[column])
 
 
-def _seconds(value: float) -> str:
-    return format_duration(value * SECOND_NS)
-
-
-def _milliseconds(value: float) -> str:
-    return format_duration(value * MILLISECOND_NS)
-
-
 _TEXTS = ("path", "window was", "congestion", "mode", "echo", "CPUs", "emulation", "status", "limited by")
 
 _ORDER = (
@@ -187,9 +180,9 @@ _PARAMETERS: tuple[Column, ...] = (
     ("congestion", _cell("congestion", str)),
     ("mode", _cell("mode", str)),
     ("echo", _cell("echo", str)),
-    ("duration", _cell("duration_s", _seconds)),
-    ("omitted", lambda row: _seconds(row["omit_s"]) if row["omit_s"] else ""),
-    ("interval", _cell("interval_s", _seconds)),
+    ("duration", asked_duration),
+    ("omitted", lambda row: format_seconds(row["omit_s"]) if row["omit_s"] else ""),
+    ("interval", _cell("interval_s", format_seconds)),
     ("rate per flow", _cell("rate_bps", format_rate)),
     ("pacing per flow", _cell("pacing_rate_bps", format_rate)),
     ("MSS asked", _cell("mss_bytes", lambda size: f"{size} B")),
@@ -208,14 +201,14 @@ _RESULTS: tuple[Column, ...] = (
     ("lost", _cell("loss", format_share)),
     ("capacity", _cell("path_capacity_bps", format_rate)),
     ("available from", _cell("path_available_low_bps", format_rate)),
-    ("round trip", _cell("rtt_probe_median_ms", _milliseconds)),
-    ("idle", _cell("rtt_idle_ms", _milliseconds)),
-    ("loaded", _cell("rtt_loaded_ms", _milliseconds)),
-    ("jitter", _cell("jitter_ms", _milliseconds)),
+    ("round trip", _cell("rtt_probe_median_ms", format_milliseconds)),
+    ("idle", _cell("rtt_idle_ms", format_milliseconds)),
+    ("loaded", _cell("rtt_loaded_ms", format_milliseconds)),
+    ("jitter", _cell("jitter_ms", format_milliseconds)),
     ("coverage", _cell("coverage", format_share)),
     ("usable", _cell("window_usable_bytes", format_size)),
     ("retransmits", _cell("retransmits", str)),
-    ("least RTT", _cell("rtt_min_ms", _milliseconds)),
+    ("least RTT", _cell("rtt_min_ms", format_milliseconds)),
     ("p10", _cell("goodput_p10_bps", format_rate)),
     ("p90", _cell("goodput_p90_bps", format_rate)),
 )

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flowsweep.cli.tcp_summary import goodput, pair, tell_lines
-from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.wording import counted, format_duration, format_share
+from flowsweep.wording import counted, format_milliseconds, format_share
 
 
 def tell_summary(row: Mapping[str, Any]) -> None:
@@ -53,14 +52,12 @@ def _count(row: Mapping[str, Any], name: str) -> str | None:
 
 
 def _duration(row: Mapping[str, Any], name: str) -> str | None:
-    return None if row[name] is None else format_duration(row[name] * MILLISECOND_NS)
+    return None if row[name] is None else format_milliseconds(row[name])
 
 
 def _delay(row: Mapping[str, Any]) -> str | None:
     """One way: by two clocks it would say nothing without how far they may be off; by one they are not."""
     if row["delay_min_ms"] is None or row["delay_bound_ms"] is None:
         return None
-    delay, bound = (
-        format_duration(row[name] * MILLISECOND_NS) for name in ("delay_min_ms", "delay_bound_ms")
-    )
+    delay, bound = (format_milliseconds(row[name]) for name in ("delay_min_ms", "delay_bound_ms"))
     return f"{delay} ± {bound}" if row["delay_bound_ms"] else delay

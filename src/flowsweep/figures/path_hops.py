@@ -1,5 +1,6 @@
 """The hops of a path: how long sizes take to each, and what capacity that makes."""
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -80,22 +81,28 @@ def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     for index, (_, own) in enumerate(trials):
         name = f"repeat {own[0]['repeat']}"
         shift = (index - (len(trials) - 1) / 2) * 0.5 / max(len(trials), 2)
-        known = [row for row in own if row["capacity_bps"] is not None]
-        above = [row for row in own if row["capacity_bps"] is None and row["capacity_low_bps"] is not None]
+        known = [row for row in own if row["capacity_high_bps"] is not None]
+        above = [
+            row for row in own if row["capacity_high_bps"] is None and row["capacity_low_bps"] is not None
+        ]
         traces += [
             go.Scatter(
                 x=[row["hop"] + shift for row in known],
-                y=[row["capacity_bps"] / _MBPS for row in known],
+                y=[_middle_bps(row) / _MBPS for row in known],
                 error_y={
                     "type": "data",
                     "symmetric": False,
-                    "array": [(row["capacity_high_bps"] - row["capacity_bps"]) / _MBPS for row in known],
-                    "arrayminus": [(row["capacity_bps"] - row["capacity_low_bps"]) / _MBPS for row in known],
+                    "array": [(row["capacity_high_bps"] - _middle_bps(row)) / _MBPS for row in known],
+                    "arrayminus": [(_middle_bps(row) - row["capacity_low_bps"]) / _MBPS for row in known],
                 },
                 mode="markers",
                 name=name,
                 legendgroup=name,
-                marker={"color": colours[index], "size": 9, "symbol": symbol(index)},
+                marker={
+                    "color": colours[index],
+                    "size": [0 if row["capacity_bps"] is None else 9 for row in known],
+                    "symbol": symbol(index),
+                },
                 text=[_words(row) for row in known],
                 hovertemplate="%{text}<extra>%{fullData.name}</extra>",
             ),
@@ -113,14 +120,23 @@ def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
         ]
     return group.drawn(
         "hop_capacity",
-        "Capacity of each hop, of IP packets, with its 95 % interval; open triangles: above this, as "
-        "far as is known. What a token bucket limits does not show here, but in trains.",
+        "Capacity of each hop, of IP packets, with its 95 % interval, which stands alone where it is wide; "
+        "open triangles: above this, as far as is known. What a token bucket limits does not show here, but "
+        "in trains.",
         traces,
         [{name: row[name] for name in _CAPACITY_COLUMNS} for row in rows],
         showlegend=len(trials) > 1,
         xaxis=named_axis("hop", dtick=1),
         yaxis=named_axis("capacity, Mbit/s", type="log"),
     )
+
+
+def _middle_bps(row: Row) -> float:
+    """The capacity, or, where an interval is all that is told, the middle of it on the axis."""
+    capacity_bps: float | None = row["capacity_bps"]
+    if capacity_bps is None:
+        return math.sqrt(row["capacity_low_bps"] * row["capacity_high_bps"])
+    return capacity_bps
 
 
 _CAPACITY_COLUMNS = (

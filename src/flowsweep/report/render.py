@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.panel import modes_named
+from flowsweep.report.answers import answers
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
 from flowsweep.report.findings_list import findings_list
@@ -65,6 +66,7 @@ def render(material: Material) -> str:
             finished=finished(len(material.trials), material.trials_planned),
             status_counts=status_counts(material.trials),
             highest=highest_goodputs(material.trials),
+            answers=answers(material.trials),
             goodput_meant=goodput_meant(material.trials),
             when_measured=when_measured(material.trials, material.created_at),
             emulation_marks=emulation_marks(material.trials),

@@ -8,18 +8,17 @@ from typing import Any
 
 from flowsweep.analysis.advice import path_payload_bps, window_advice
 from flowsweep.analysis.others import beside_others
-from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.panel import direction
 from flowsweep.figures.trials import point_of
 from flowsweep.report.trial_details import TrialDetails
+from flowsweep.report.trial_result import result_words
 from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from flowsweep.wording import (
     ONE_ANSWER_TESTS,
+    asked_duration,
     asked_windows,
     counted,
-    format_duration,
-    format_rate,
     format_share,
     format_size,
 )
@@ -81,7 +80,9 @@ def _page(row: Row, repeats: Sequence[Row], details: TrialDetails) -> Page:
             if row.get(f"limit_{key}_share")
         ],
         "repeats": [
-            [one["trial_id"], f"repeat {one['repeat']}", _goodput(one)] for one in repeats if one is not row
+            [one["trial_id"], f"repeat {one['repeat']}", result_words(one)]
+            for one in repeats
+            if one is not row
         ],
         "tables": [table for table in tables if table["rows"]],
     }
@@ -103,8 +104,8 @@ def _lede(row: Row) -> str:
     """What became of the trial, in a sentence."""
     when = f"Repeat {row['repeat']} of sweep {row['sweep']}"
     if row.get("duration_s"):
-        when += f", {format_duration(row['duration_s'] * SECOND_NS)} long"
-    return f"{when}: {_goodput(row)}."
+        when += f", {asked_duration(row)} long"
+    return f"{when}: {result_words(row)}."
 
 
 def _explained(row: Row, path_bps: float | None) -> str | None:
@@ -117,11 +118,6 @@ def _explained(row: Row, path_bps: float | None) -> str | None:
         f"It ran {others}." if others else "",
     ]
     return " ".join(sentence for sentence in said if sentence) or None
-
-
-def _goodput(row: Row) -> str:
-    told = "no goodput" if row["goodput_bps"] is None else format_rate(row["goodput_bps"])
-    return told if row["status"] == "ok" else f"{row['status']}, {told}"
 
 
 def _flows(rows: Sequence[Row]) -> Page:

@@ -3,16 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction
+from flowsweep.report.answers import narrow_hop
 from flowsweep.wording import (
     ONE_ANSWER_TESTS,
+    asked_duration,
     asked_windows,
     both_windows,
     format_duration,
+    format_milliseconds,
     format_rate,
+    format_seconds,
     format_share,
     format_size,
     hosts_of_groups,
@@ -110,12 +113,13 @@ def _spread(row: Row) -> str:
     return "" if low is None or high is None else format_range(low, high)
 
 
-def _seconds(value: float) -> str:
-    return format_duration(value * SECOND_NS)
+def _available(row: Row) -> str:
+    low, high = row.get("path_available_low_bps"), row.get("path_available_high_bps")
+    return "" if low is None or high is None else format_range(low, high)
 
 
 def _omitted(row: Row) -> str:
-    return _seconds(row["omit_s"]) if row.get("omit_s") else ""
+    return format_seconds(row["omit_s"]) if row.get("omit_s") else ""
 
 
 def _cpus(row: Row) -> str:
@@ -129,10 +133,6 @@ def _limits(row: Row) -> str:
     return ", ".join(f"{word} {share * 100:.0f} %" for word, share in told if share >= _LEAST_SHARE_TOLD)
 
 
-def _milliseconds(value: float) -> str:
-    return format_duration(float(f"{value:.3g}") * 1e6)
-
-
 _LIMITS = {"cwnd": "cwnd", "peer_window": "peer window", "send_buffer": "send buffer", "none": "none"}
 _LEAST_SHARE_TOLD = 0.01
 
@@ -144,6 +144,19 @@ COLUMNS = (
     _quantity("Goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
     _label("Verdict", "verdict", "what limited the trial"),
+    _quantity(
+        "Capacity", "path_capacity_bps", format_rate, "of the path's narrowest link, by trains of packets"
+    ),
+    Column("Narrowest link", narrow_hop, lambda row: row.get("path_narrow_hop"), "counted from the source"),
+    Column(
+        "Available", _available, lambda row: row.get("path_available_low_bps"), "what other traffic leaves"
+    ),
+    _quantity(
+        "Round trip", "rtt_probe_median_ms", format_milliseconds, "median of the questions that were answered"
+    ),
+    _quantity("Round trip, p99", "rtt_probe_p99_ms", format_milliseconds),
+    _quantity("Not answered", "rtt_probe_loss", format_share, "of the questions, in time"),
+    _quantity("Lost", "loss", format_share, "of the datagrams that were sent"),
     Column("Direction", direction, group=ASKED),
     Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive", ASKED),
     Column(
@@ -176,10 +189,12 @@ COLUMNS = (
     _quantity("Length", "length_bytes", format_size, "bytes handed to one write or read", ASKED),
     _label("Congestion", "congestion", group=ASKED),
     _label("Mode", "mode", "how bytes get into and out of the kernel", ASKED),
-    _quantity("Duration", "duration_s", _seconds, group=ASKED),
+    Column("Duration", asked_duration, lambda row: row.get("duration_s"), group=ASKED),
     Column("Omitted", _omitted, lambda row: row.get("omit_s"), "at the beginning of the duration", ASKED),
-    _quantity("Interval", "interval_s", _seconds, group=ASKED),
+    _quantity("Interval", "interval_s", format_seconds, group=ASKED),
+    _label("Echo", "echo", "who answers", ASKED),
     _quantity("Rate", "rate_bps", format_rate, "of the application, per flow", ASKED),
+    _quantity("Datagrams apart", "spacing_ns", format_duration, "in each flow", ASKED),
     _quantity("Pacing", "pacing_rate_bps", format_rate, "most that the kernel sends, per flow", ASKED),
     _quantity("MSS asked", "mss_bytes", lambda size: f"{size} B", group=ASKED),
     _quantity("DSCP", "dscp", str, group=ASKED),
@@ -188,8 +203,17 @@ COLUMNS = (
     _quantity("IP version", "family", str, group=ASKED),
     _quantity("Coverage", "coverage", format_share, "intervals that every flow covered completely"),
     _quantity("Bytes", "bytes", format_size),
+    _quantity("Jitter", "jitter_ms", format_milliseconds, "between arrivals, as RFC 3550 has it"),
+    _quantity("Out of order", "reordered", str, "datagrams"),
+    _quantity("Came twice", "duplicates", str, "datagrams"),
     _quantity("Retransmits", "retransmits", str, "segments"),
-    _quantity("RTT min", "rtt_min_ms", _milliseconds),
+    _quantity("RTT min", "rtt_min_ms", format_milliseconds),
+    _quantity(
+        "Round trip, idle", "rtt_idle_ms", format_milliseconds, "median of what was asked before the traffic"
+    ),
+    _quantity(
+        "Round trip, loaded", "rtt_loaded_ms", format_milliseconds, "median of what was asked beside it"
+    ),
     _quantity("CPU send", "cpu_send", format_share, "busiest thread of the sending engine"),
     _quantity("CPU recv", "cpu_recv", format_share, "busiest thread of the receiving engine"),
     _label(
@@ -200,7 +224,9 @@ COLUMNS = (
     Column(
         "Flight filled", _limits, note="what the flight filled, as a share of the time; none: a pace, or idle"
     ),
-    _quantity("Clocks agree to", "clock_bound_ms", _milliseconds, "bound of the error of the hosts' clocks"),
+    _quantity(
+        "Clocks agree to", "clock_bound_ms", format_milliseconds, "bound of the error of the hosts' clocks"
+    ),
     _label("Sweep", "sweep", group=RUN),
     _quantity("Repeat", "repeat", str, group=RUN),
     Column("Started", _started, note="UTC", group=RUN),
