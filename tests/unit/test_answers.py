@@ -58,10 +58,10 @@ def test_a_trial_without_a_number_takes_no_part():
 
 
 def test_round_trips_stand_apart_by_who_answers():
-    icmp, tcp = answers([*round_trips("icmp", 40.1, 40.3), *round_trips("tcp", 41.0)])
+    icmp, tcp = answers([*round_trips("icmp", 40.1, 40.3), *round_trips("tcp_connect", 41.0)])
     assert (icmp.direction, icmp.number, icmp.unit) == ("starlight → sara, icmp", "40.2", "ms")
     assert (icmp.what, icmp.spread) == ("median round trip", "2 trials, 40.1 ms to 40.3 ms")
-    assert tcp.direction == "starlight → sara, tcp"
+    assert tcp.direction == "starlight → sara, tcp connect"
     (alone,) = answers(round_trips("icmp", 0.05))
     assert (alone.direction, alone.number, alone.unit) == ("starlight → sara", "50", "us")
 

@@ -41,7 +41,9 @@ def answers(trials: Sequence[Row]) -> tuple[Answer, ...]:
     for row in trials:
         asked = _ASKED.get(row["test"])
         if asked is not None and row["status"] == "ok" and row.get(asked.column) is not None:
-            groups.setdefault((row["test"], direction(row), row.get("echo") or ""), []).append(row)
+            groups.setdefault(
+                (row["test"], direction(row), (row.get("echo") or "").replace("_", " ")), []
+            ).append(row)
     echoes = {echo for _, _, echo in groups}
     return tuple(
         _answer(_ASKED[test], f"{where}, {echo}" if echo and len(echoes) > 1 else where, rows)
