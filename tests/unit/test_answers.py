@@ -128,9 +128,10 @@ def test_a_report_of_paths_alone_has_their_capacity_and_says_nothing_of_goodput(
 
 
 def test_trials_that_ended_well_with_nothing_are_not_called_failed():
-    page = render(make_material(paths(None)))
-    assert "No trial ended ok" not in page
-    assert "The trials ended ok" in page
+    for rows in (paths(None), [*paths(None), failed(make_row())]):
+        page = render(make_material(rows))
+        assert "No trial ended ok" not in page
+        assert "No trial that ended ok has a goodput" in page
 
 
 def test_many_links_are_folded():
