@@ -67,6 +67,7 @@ def observed(run: Coroutine[Any, Any, _Told], path: BenchPath, window: Window) -
 
     Raises:
         RunError: it failed, or could not be observed.
+        ExceptionGroup: something else went wrong, too; all of it.
     """
 
     async def both() -> tuple[Observation, _Told]:
@@ -78,7 +79,10 @@ def observed(run: Coroutine[Any, Any, _Told], path: BenchPath, window: Window) -
     try:
         return asyncio.run(both())
     except ExceptionGroup as group:
-        raise group.exceptions[0] from group
+        failures, faults = group.split(RunError)
+        if failures is None or faults is not None:
+            raise
+        raise failures.exceptions[0] from group
 
 
 async def _observe(path: BenchPath, window: Window) -> Observation:
