@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from flowsweep.archive import create_archive
-from flowsweep.archive.campaign import JOURNAL_FILE
 from flowsweep.archive.compaction import ROWS_PER_FILE, ROWS_PER_GROUP
+from flowsweep.archive.data_files import COMPRESSION
 from flowsweep.archive.entries import MERGED_FOLDER, CompactedEntry, FinishedEntry
-from flowsweep.archive.journal import frame
-from flowsweep.archive.parquet import COMPRESSION, keyed_tables
+from flowsweep.archive.journal import JOURNAL_FILE, frame
+from flowsweep.archive.parquet import keyed_tables
 from flowsweep.defaults import DRAIN_TIMEOUT_NS, LENGTH_BYTES, MILLISECOND_NS, SECOND_NS
 from flowsweep.run.outcome import FLOWS_SCHEMA, End, TrialOutcome, TrialRecord
 from flowsweep.schedule import TcpParameters, Trial

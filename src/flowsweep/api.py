@@ -1,5 +1,6 @@
 """A campaign in Python: its tables, and what follows from them."""
 
+import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
@@ -17,12 +18,15 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 
 def open_campaign(folder: str | PathLike[str]) -> "OpenCampaign":
-    """Open an archive; its tables are read when they are asked for.
+    """Open an archive; its tables are read when they are asked for. What of it is lost is told as warnings.
 
     Raises:
         ArchiveError: It is no archive, or is damaged.
     """
-    return OpenCampaign(read_archive(Path(folder)))
+    archive = read_archive(Path(folder))
+    for loss in archive.losses:
+        warnings.warn(loss, stacklevel=2)
+    return OpenCampaign(archive)
 
 
 class OpenCampaign:

@@ -7,52 +7,78 @@ from pathlib import Path
 import pytest
 
 from flowsweep.archive import disk
-from flowsweep.archive.journal import JournalFile, frame, parse
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.journal import PAYLOAD_BEGIN, JournalFile, frame, parse
 from flowsweep.errors import ArchiveError
 
 
+def payload(word: str) -> bytes:
+    return PAYLOAD_BEGIN + f'{word}"}}'.encode()
+
+
+FIRST, SECOND, THIRD = map(payload, ("first", "second", "third"))
+
+
+def open_journal(folder: Path, *, new: bool = False) -> JournalFile:
+    return JournalFile(Folder(folder), new=new)
+
+
 def test_records_are_there_at_the_next_opening(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
     for number in range(3):
-        journal = JournalFile(path)
-        assert journal.payloads == tuple(str(earlier).encode() for earlier in range(number))
-        journal.append(str(number).encode())
+        journal = open_journal(tmp_path, new=number == 0)
+        assert journal.content.payloads == tuple(payload(str(earlier)) for earlier in range(number))
+        journal.append(payload(str(number)))
         journal.close()
 
 
-def test_opening_cuts_a_torn_tail_off_so_that_the_next_record_is_readable(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tail", [frame(SECOND)[:-1], frame(SECOND)[:-3] + b"\0\0\0", b"\0" * 9])
+def test_opening_changes_nothing_and_the_next_record_puts_a_tail_aside(tmp_path: Path, tail: bytes) -> None:
     path = tmp_path / "journal"
-    path.write_bytes(frame(b"first") + frame(b"second")[:-1])
-    journal = JournalFile(path)
-    assert journal.payloads == (b"first",)
-    journal.append(b"third")
+    path.write_bytes(frame(FIRST) + tail)
+    open_journal(tmp_path).close()
+    assert path.read_bytes() == frame(FIRST) + tail
+    journal = open_journal(tmp_path)
+    assert journal.content.payloads == (FIRST,)
+    journal.append(THIRD)
     journal.close()
-    assert parse(path.read_bytes(), "journal").payloads == (b"first", b"third")
+    assert path.read_bytes() == frame(FIRST) + frame(THIRD)
+    aside = tmp_path / "aside" / f"journal-from-byte-{len(frame(FIRST))}"
+    assert (aside.read_bytes() if any(tail) else tail) == tail
+    assert aside.exists() == any(tail)
 
 
-def test_a_damaged_journal_is_left_as_it_is_and_free_for_others(tmp_path: Path) -> None:
+def test_records_behind_a_damaged_one_are_read_and_it_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "journal"
-    damaged = frame(b"first")[:-1] + b"X" + frame(b"second")
+    damaged = frame(FIRST)[:-1] + b"X" + frame(SECOND)
     path.write_bytes(damaged)
-    for _ in range(2):
-        with pytest.raises(ArchiveError, match="the record at byte 0 has changed"):
-            JournalFile(path)
-    assert path.read_bytes() == damaged
+    journal = open_journal(tmp_path)
+    assert journal.content.payloads == (SECOND,)
+    assert journal.content.damaged == (range(len(frame(FIRST))),)
+    journal.append(THIRD)
+    journal.close()
+    assert path.read_bytes() == damaged + frame(THIRD)
+
+
+def test_a_journal_made_to_be_searched_for_ever_is_refused() -> None:
+    """Every header is right and says that the rest of the file is its payload, and none is."""
+    count, size = 4000, 12 + len(PAYLOAD_BEGIN)
+    headers = [frame(bytes((count - at) * size)) for at in range(1, count)]
+    data = b"X" * 12 + b"".join(PAYLOAD_BEGIN + header[:12] for header in headers)
+    with pytest.raises(ArchiveError, match="too many places that look like a record"):
+        parse(data * 40, "journal")
 
 
 def test_only_one_writes(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
-    first = JournalFile(path)
+    first = open_journal(tmp_path, new=True)
     with pytest.raises(ArchiveError, match="another flowsweep is writing"):
-        JournalFile(path)
+        open_journal(tmp_path)
     first.close()
-    JournalFile(path).close()
+    open_journal(tmp_path).close()
 
 
 def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "journal"
-    journal = JournalFile(path)
-    journal.append(b"first")
+    journal = open_journal(tmp_path, new=True)
+    journal.append(FIRST)
 
     def half(descriptor: int, data: bytes, *, at: int) -> None:
         os.pwrite(descriptor, data[: len(data) // 2], at)
@@ -61,7 +87,7 @@ def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as patched:
         patched.setattr(disk, "append", half)
         with pytest.raises(ArchiveError, match="No space left"):
-            journal.append(b"second")
-    journal.append(b"third")
+            journal.append(SECOND)
+    journal.append(THIRD)
     journal.close()
-    assert parse(path.read_bytes(), "journal").payloads == (b"first", b"third")
+    assert parse((tmp_path / "journal").read_bytes(), "journal").payloads == (FIRST, THIRD)

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Sequence
 from importlib import import_module
 from os import environ
@@ -28,6 +29,9 @@ class Backend(Protocol):
 
     def keep(self, name: str, table: pa.Table) -> ir.Table:
         """Make a table of rows that are here."""
+
+    def hold(self, needed: object) -> None:
+        """Let something live for as long as tables of this backend do."""
 
 
 def backend(name: str = DUCKDB) -> Backend:
@@ -77,6 +81,9 @@ class _DuckDb:
     def keep(self, name: str, table: pa.Table) -> ir.Table:
         return self._connection.create_table(name, table)
 
+    def hold(self, needed: object) -> None:
+        weakref.finalize(self._connection, _let_go, needed)
+
 
 def _alike(files: Sequence[str]) -> bool:
     """Whether all files can be read and have the same columns."""
@@ -86,6 +93,10 @@ def _alike(files: Sequence[str]) -> bool:
         return all(pq.read_schema(other).equals(schema) for other in others)
     except (pa.ArrowInvalid, OSError):
         return False
+
+
+def _let_go(_: object) -> None:
+    """What is held as an argument is free once the call is over."""
 
 
 class _Spark:
@@ -116,3 +127,6 @@ class _Spark:
     def keep(self, name: str, table: pa.Table) -> ir.Table:
         self._session.createDataFrame(table).createOrReplaceTempView(name)
         return self._connection.table(name)
+
+    def hold(self, needed: object) -> None:
+        weakref.finalize(self._connection, _let_go, needed)

@@ -6,15 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import from_json
 
-from flowsweep.archive import disk
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.errors import ArchiveError
 
 FORMAT = 2
 """Version of the archive's files. A Flowsweep that does not know it leaves the archive alone."""
 
 CAMPAIGN_FILE = "campaign.json"
-JOURNAL_FILE = "journal"
+_BYTES_MAX = 64 << 20
+"""A plan of thousands of hosts has some MB."""
 
 
 class Campaign(BaseModel):
@@ -36,31 +39,47 @@ class Campaign(BaseModel):
         return json.dumps(self.plan, ensure_ascii=False, separators=(",", ":"))
 
 
-def write_campaign(folder: Path, campaign: Campaign) -> None:
+def write_campaign(folder: Folder, campaign: Campaign) -> None:
     """Write the file; an archive exists from then on."""
-    disk.write_file(folder / CAMPAIGN_FILE, campaign.model_dump_json(indent=2).encode() + b"\n")
+    folder.write(CAMPAIGN_FILE, campaign.model_dump_json(indent=2).encode() + b"\n")
 
 
-def read_campaign(folder: Path) -> Campaign:
+def open_folder(path: Path) -> Folder:
+    """Open an archive's folder.
+
+    Raises:
+        ArchiveError: It is no archive.
+        OSError: It may not be read.
+    """
+    try:
+        folder = Folder(path)
+        if folder.has_file(CAMPAIGN_FILE):
+            return folder
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    raise ArchiveError(
+        f"{path}: not an archive: {_what_is_there(path)}, expected a folder with {CAMPAIGN_FILE}"
+    )
+
+
+def read_campaign(folder: Folder) -> Campaign:
     """Read the file.
 
     Raises:
-        ArchiveError: The folder is no archive, or one of another format.
+        ArchiveError: It is not whole, or of another format; or the journal is missing.
     """
-    path = folder / CAMPAIGN_FILE
-    if not path.is_file():
-        raise ArchiveError(
-            f"{folder}: not an archive: {_what_is_there(folder)}, expected a folder with {CAMPAIGN_FILE}"
-        )
-    if not (folder / JOURNAL_FILE).is_file():
-        raise ArchiveError(f"{folder}: not a whole archive: its {JOURNAL_FILE} is missing")
+    path = folder.path / CAMPAIGN_FILE
+    if not folder.has_file(JOURNAL_FILE):
+        raise ArchiveError(f"{folder.path}: not a whole archive: its {JOURNAL_FILE} is missing")
     try:
-        found = json.loads(path.read_bytes())
+        found = from_json(folder.read(CAMPAIGN_FILE, at_most=_BYTES_MAX))
     except ValueError as error:
         raise ArchiveError(f"{path}: not JSON: {error}") from error
     version = found.get("format") if isinstance(found, dict) else None
     if version != FORMAT:
-        raise ArchiveError(f"{path}: an archive of format {version}; this Flowsweep knows format {FORMAT}")
+        raise ArchiveError(
+            f"{path}: an archive of format {str(version)[:40]}; this Flowsweep knows format {FORMAT}"
+        )
     try:
         return Campaign.model_validate(found)
     except ValidationError as error:

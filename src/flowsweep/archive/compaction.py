@@ -1,73 +1,97 @@
 """Merging the small files of many attempts into few: 2 000 files cost far more time to read than 20."""
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flowsweep.archive import disk
-from flowsweep.archive.entries import MERGED_FOLDER, CompactedEntry, State
-from flowsweep.archive.parquet import COMPRESSION
+from flowsweep.archive.data_files import check_digest, new_parquet
+from flowsweep.archive.entries import MERGED_FOLDER, CompactedEntry, generation_folder
+from flowsweep.archive.folder import UNFINISHED, Folder
+from flowsweep.archive.state import State
 
 ROWS_PER_FILE = 5_000_000
 ROWS_PER_GROUP = 250_000
 """Rows held in memory at a time."""
 
 
-def merge(archive: Path, state: State, *, rows_per_file: int) -> CompactedEntry:
+def merge(folder: Folder, state: State, *, rows_per_file: int) -> CompactedEntry:
     """Write all data of the journal's attempts into a new generation of files, on disk on return.
 
     Nothing is removed, and nobody reads the new files before the journal names them.
+
+    Raises:
+        ArchiveError: A file has changed since it was written.
     """
-    generation = state.merged.generation + 1 if state.merged else 1
-    folder = archive / MERGED_FOLDER / str(generation)
-    beside = folder.with_name(folder.name + ".tmp")
-    folder.parent.mkdir(exist_ok=True)
-    disk.make_folder(beside)
-    names = {
-        table: [
-            f"{MERGED_FOLDER}/{generation}/{path.name}"
-            for path in _merge_files([archive / file for file in files], beside, table, rows_per_file)
-        ]
+    for file, digest in state.digests.items():
+        check_digest(folder, file, digest)
+    generation = _newest(folder, state) + 1
+    inside = generation_folder(generation)
+    unfinished = inside + UNFINISHED
+    folder.make_folder(MERGED_FOLDER)
+    folder.make_empty_folder(unfinished)
+    written = {
+        table: dict(_merge_files(folder, files, f"{unfinished}/{table}", rows_per_file))
         for table, files in state.files.items()
     }
-    disk.sync(beside)
-    disk.remove_folder(folder)
-    disk.rename(beside, folder)
-    disk.sync(archive)
-    return CompactedEntry(generation=generation, **{table: tuple(files) for table, files in names.items()})
+    folder.sync(unfinished)
+    folder.rename(unfinished, inside)
+    folder.sync()
+    final = {
+        table: {name.replace(unfinished, inside, 1): digest for name, digest in files.items()}
+        for table, files in written.items()
+    }
+    return CompactedEntry(
+        generation=generation,
+        **{table: tuple(files) for table, files in final.items()},
+        sha256={file: digest for files in final.values() for file, digest in files.items()},
+        orphans=tuple(sorted(state.orphans)),
+    )
 
 
-def _merge_files(sources: list[Path], folder: Path, name: str, rows_per_file: int) -> Iterator[Path]:
-    """Stream rows into files of at most `rows_per_file` rows; yields each file once it is on disk."""
+def _newest(folder: Folder, state: State) -> int:
+    """The highest number that a generation has or had."""
+    there = [int(name) for name in folder.names(MERGED_FOLDER) if name.isascii() and name.isdecimal()]
+    return max([*there, state.merged.generation if state.merged else 0])
+
+
+def _merge_files(
+    folder: Folder, sources: Sequence[str], name: str, rows_per_file: int
+) -> Iterator[tuple[str, str]]:
+    """Stream rows into files of at most `rows_per_file` rows; yields name and SHA-256 of each."""
     if not sources:
         return
     # Engines of different versions may have recorded different columns: what one has not is null.
-    schema = pa.unify_schemas([pq.read_schema(path) for path in sources])
-    groups = _groups(sources, schema, min(ROWS_PER_GROUP, rows_per_file))
+    schema = pa.unify_schemas([_schema(folder, source) for source in sources])
+    groups = _groups(folder, sources, schema, min(ROWS_PER_GROUP, rows_per_file))
     pending = next(groups, None)
     number = 0
     while pending is not None:
-        path = folder / f"{name}-{number:04}.parquet"
+        file = f"{name}-{number:04}.parquet"
         rows = 0
-        with pq.ParquetWriter(path, schema, compression=COMPRESSION) as writer:
+        with new_parquet(folder, file, schema) as writer:
             while pending is not None and rows + pending.num_rows <= rows_per_file:
                 writer.write_table(pending)
                 rows += pending.num_rows
                 pending = next(groups, None)
-        disk.sync(path)
-        yield path
+        yield file, writer.digest
         number += 1
 
 
-def _groups(sources: Iterable[Path], schema: pa.Schema, rows_per_group: int) -> Iterator[pa.Table]:
+def _schema(folder: Folder, name: str) -> pa.Schema:
+    with folder.read_file(name) as file:
+        return pq.read_schema(file)
+
+
+def _groups(
+    folder: Folder, sources: Sequence[str], schema: pa.Schema, rows_per_group: int
+) -> Iterator[pa.Table]:
     """All rows in order, in tables of `rows_per_group` rows; the last may be smaller."""
     held = [schema.empty_table()]
     held_rows = 0
-    for path in sources:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=rows_per_group):
+    for name in sources:
+        with folder.read_file(name) as file, pq.ParquetFile(file) as parquet:
+            for batch in parquet.iter_batches(batch_size=rows_per_group):
                 held.append(pa.Table.from_batches([batch]))
                 held_rows += batch.num_rows
                 if held_rows < rows_per_group:

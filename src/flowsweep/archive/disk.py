@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,21 +39,13 @@ def reported(path: Path, failed: str) -> Iterator[None]:
         raise ArchiveError(message if remedy is None else f"{message}. {remedy}") from error
 
 
-def open_locked(path: Path) -> int:
-    """Open or make a file as its only writer; returns the descriptor, which holds the lock.
-
-    Raises:
-        ArchiveError: Another process holds it.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def try_lock(descriptor: int, *, shared: bool = False) -> bool:
+    """Lock a file for as long as its descriptor is open; says whether nobody else's lock is in the way."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(descriptor)
-        raise ArchiveError(
-            f"{path.parent}: another flowsweep is writing this archive. Wait for its end, or choose another."
-        ) from None
-    return descriptor
+        return False
+    return True
 
 
 def append(descriptor: int, data: bytes, *, at: int) -> None:
@@ -65,36 +56,7 @@ def append(descriptor: int, data: bytes, *, at: int) -> None:
     os.fsync(descriptor)
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Put a file there as a whole or not at all."""
-    beside = path.with_name(path.name + ".tmp")
-    beside.write_bytes(data)
-    sync(beside)
-    rename(beside, path)
-
-
-def rename(source: Path, target: Path) -> None:
-    """Give a file or folder its final name, for good."""
-    source.rename(target)
-    sync(target.parent)
-
-
-def sync(path: Path) -> None:
-    """Wait until the disk has a file, or a folder's list of names."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def make_folder(path: Path) -> None:
-    """Make an empty folder; what a killed process left under that name goes."""
-    remove_folder(path)
-    path.mkdir()
-
-
-def remove_folder(path: Path) -> None:
-    """Remove a folder with all that is in it, if it is there."""
-    if path.is_dir():
-        shutil.rmtree(path)
+def cut(descriptor: int, *, at: int) -> None:
+    """Let a file end at byte `at`, for good."""
+    os.ftruncate(descriptor, at)
+    os.fsync(descriptor)

@@ -1,14 +1,12 @@
-"""What the journal says: its kinds of records, and the state of a campaign they add up to."""
+"""The kinds of records that the journal has, and the names of the files that they speak of."""
 
-from dataclasses import dataclass, field
+import re
 from datetime import datetime
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from flowsweep.archive.imported import ImportedTrial
-from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 
 OF_TESTS = ("datagrams", "histograms", "echoes", "hops", "trains")
@@ -18,6 +16,16 @@ TABLES = ("samples", "flows", "cpu", "counters", "links", *OF_TESTS)
 
 TRIALS_FOLDER = "trials"
 MERGED_FOLDER = "merged"
+
+_TRIAL_ID = re.compile(r"[0-9a-f]{12}")
+TrialId = Annotated[str, Field(pattern=rf"^{_TRIAL_ID.pattern}$")]
+Attempt = Annotated[int, Field(ge=1, le=2**15 - 1)]
+Rows = Annotated[int, Field(ge=0, le=2**62)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+TableName = Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})$")]
+TableOfTest = Annotated[str, Field(pattern=f"^({'|'.join(OF_TESTS)})$")]
+Key = tuple[str, int]
+"""Of an attempt: trial_id and attempt."""
 
 
 class _Entry(BaseModel):
@@ -35,8 +43,8 @@ class StartedEntry(_Entry):
     """An attempt began."""
 
     kind: Literal["started"] = "started"
-    trial_id: str
-    attempt: int
+    trial_id: TrialId
+    attempt: Attempt
     at: datetime
 
 
@@ -45,28 +53,40 @@ class FinishedEntry(_Entry):
 
     kind: Literal["finished"] = "finished"
     record: TrialRecord
-    sample_rows: int
-    flow_rows: int
-    cpu_rows: int = 0
-    counter_rows: int = 0
-    link_rows: int = 0
-    rows_of_tests: dict[str, int] = {}
+    sample_rows: Rows
+    flow_rows: Rows
+    cpu_rows: Rows = 0
+    counter_rows: Rows = 0
+    link_rows: Rows = 0
+    rows_of_tests: dict[TableOfTest, Rows] = {}
     """Of those of `OF_TESTS` that have rows."""
+    sha256: dict[TableName, Sha256] = {}
+    """Of each table's file; versions before kept none."""
+
+    @model_validator(mode="after")
+    def _named_by_pattern(self) -> Self:
+        _check_key(self.record.trial_id, self.record.attempt)
+        return self
 
     @property
-    def tables(self) -> tuple[str, ...]:
-        """Names of its tables that have rows, and thus a file."""
+    def rows(self) -> dict[str, int]:
+        """Rows of its tables that have some, and thus a file, by name."""
         rows = {
             "samples": self.sample_rows, "flows": self.flow_rows,
             "cpu": self.cpu_rows, "counters": self.counter_rows, "links": self.link_rows,
             **self.rows_of_tests,
         }  # fmt: skip
-        return tuple(name for name, count in rows.items() if count)
+        return {name: count for name, count in rows.items() if count}
 
     @property
     def folder(self) -> str:
         """Folder of the attempt's data, from the archive's."""
-        return f"{TRIALS_FOLDER}/{self.record.trial_id}-{self.record.attempt}"
+        return folder_of(self.record.trial_id, self.record.attempt)
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The attempt that its rows are of."""
+        return ((self.record.trial_id, self.record.attempt),)
 
 
 class ImportedEntry(_Entry):
@@ -74,28 +94,41 @@ class ImportedEntry(_Entry):
 
     kind: Literal["imported"] = "imported"
     records: Annotated[tuple[ImportedTrial, ...], Field(min_length=1)]
-    sample_rows: int
-    flow_rows: int
-    rows_of_tests: dict[str, int] = {}
+    sample_rows: Rows
+    flow_rows: Rows
+    rows_of_tests: dict[TableOfTest, Rows] = {}
     """Of those of `OF_TESTS` that have rows."""
+    sha256: dict[TableName, Sha256] = {}
+    """Of each table's file; versions before kept none."""
+
+    @model_validator(mode="after")
+    def _named_by_pattern(self) -> Self:
+        for record in self.records:
+            _check_key(record.trial_id, 1)
+        return self
 
     @property
-    def tables(self) -> tuple[str, ...]:
-        """Names of its tables that have rows, and thus a file."""
+    def rows(self) -> dict[str, int]:
+        """Rows of its tables that have some, and thus a file, by name; of all its trials together."""
         rows = {"samples": self.sample_rows, "flows": self.flow_rows, **self.rows_of_tests}
-        return tuple(name for name, count in rows.items() if count)
+        return {name: count for name, count in rows.items() if count}
 
     @property
     def folder(self) -> str:
         """Folder of the trials' data, from the archive's; named after the first of them."""
-        return f"{TRIALS_FOLDER}/{self.records[0].trial_id}-1"
+        return folder_of(self.records[0].trial_id, 1)
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The attempts that its rows are of."""
+        return tuple((record.trial_id, 1) for record in self.records)
 
 
 class CompactedEntry(_Entry):
     """All data so far lie in these files now, and nowhere else."""
 
     kind: Literal["compacted"] = "compacted"
-    generation: int
+    generation: Annotated[int, Field(ge=1, le=2**31)]
     samples: tuple[str, ...]
     """Files, from the archive's folder."""
     flows: tuple[str, ...]
@@ -107,6 +140,18 @@ class CompactedEntry(_Entry):
     echoes: tuple[str, ...] = ()
     hops: tuple[str, ...] = ()
     trains: tuple[str, ...] = ()
+    sha256: dict[str, Sha256] = {}
+    """By file; versions before kept none."""
+    orphans: tuple[tuple[TrialId, Attempt], ...] = ()
+    """Attempts with rows in the files, of which the journal has lost the record: they do not count."""
+
+    @model_validator(mode="after")
+    def _files_by_pattern(self) -> Self:
+        for table, files in self.files.items():
+            for file in files:
+                if merged_table(file, self.generation) != table:
+                    raise ValueError(f"{file!r} is no file of {table} in generation {self.generation}")
+        return self
 
     @property
     def files(self) -> dict[str, tuple[str, ...]]:
@@ -115,77 +160,40 @@ class CompactedEntry(_Entry):
 
 
 Entry = HostsEntry | StartedEntry | FinishedEntry | ImportedEntry | CompactedEntry
+DataEntry = FinishedEntry | ImportedEntry
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
 
 
-@dataclass
-class State:
-    """What the records of a journal add up to."""
-
-    host_facts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    attempts: dict[str, int] = field(default_factory=dict)
-    """How often each trial was started, in the order of their first starts."""
-    records: dict[str, TrialRecord] = field(default_factory=dict)
-    """The last finished attempt of each trial."""
-    imported: dict[str, ImportedTrial] = field(default_factory=dict)
-    """Trials of other tools, by trial_id."""
-    superseded: list[tuple[str, int]] = field(default_factory=list)
-    """Finished attempts, as trial_id and attempt, that a later one took the place of; their data are kept."""
-    loose: list[FinishedEntry | ImportedEntry] = field(default_factory=list)
-    """Attempts whose data are not merged yet."""
-    merged: CompactedEntry | None = None
-
-    def apply(self, entry: Entry) -> None:
-        """Take the next record into account."""
-        match entry:
-            case HostsEntry():
-                self.host_facts.update(entry.facts)
-            case StartedEntry():
-                self.attempts[entry.trial_id] = entry.attempt
-            case FinishedEntry():
-                if earlier := self.records.get(entry.record.trial_id):
-                    self.superseded.append((earlier.trial_id, earlier.attempt))
-                self.records[entry.record.trial_id] = entry.record
-                self.loose.append(entry)
-            case ImportedEntry():
-                for record in entry.records:
-                    self.attempts[record.trial_id] = 1
-                    self.imported[record.trial_id] = record
-                self.loose.append(entry)
-            case CompactedEntry():
-                self.loose.clear()
-                self.merged = entry
-
-    @property
-    def files(self) -> dict[str, list[str]]:
-        """Parquet files of each of TABLES, from the archive's folder."""
-        return {
-            table: [
-                *(self.merged.files[table] if self.merged else ()),
-                *(f"{entry.folder}/{table}.parquet" for entry in self.loose if table in entry.tables),
-            ]
-            for table in TABLES
-        }
-
-    @property
-    def folders(self) -> set[str]:
-        """Folders of data that count; all others under trials/ and merged/ are leftovers."""
-        generation = {f"{MERGED_FOLDER}/{self.merged.generation}"} if self.merged else set[str]()
-        return {entry.folder for entry in self.loose} | generation
+def file_of(entry: DataEntry, table: str) -> str:
+    """File of a table of an attempt, from the archive's folder."""
+    return f"{entry.folder}/{table}.parquet"
 
 
-def state_of(payloads: tuple[bytes, ...], journal: Path) -> State:
-    """Add up a journal's records.
+def folder_of(trial_id: str, attempt: int) -> str:
+    """Folder of an attempt's data, from the archive's."""
+    return f"{TRIALS_FOLDER}/{trial_id}-{attempt}"
+
+
+def generation_folder(generation: int) -> str:
+    """Folder of a generation of merged files, from the archive's."""
+    return f"{MERGED_FOLDER}/{generation}"
+
+
+def merged_table(file: str, generation: int) -> str | None:
+    """The table that a file of a generation has rows of, by its name; None if it is named like none."""
+    found = re.fullmatch(rf"{MERGED_FOLDER}/{generation}/([a-z]+)-[0-9]{{4,9}}\.parquet", file)
+    return found.group(1) if found and found.group(1) in TABLES else None
+
+
+def entry_of(payload: bytes) -> Entry:
+    """Read a record of the journal.
 
     Raises:
-        ArchiveError: A record is none that this Flowsweep knows.
+        ValidationError: It is none that this Flowsweep knows.
     """
-    state = State()
-    for number, payload in enumerate(payloads, start=1):
-        try:
-            state.apply(_ENTRY.validate_json(payload))
-        except ValidationError as error:
-            raise ArchiveError(
-                f"{journal}: record {number} is none that this Flowsweep knows: {error}"
-            ) from error
-    return state
+    return _ENTRY.validate_json(payload)
+
+
+def _check_key(trial_id: str, attempt: int) -> None:
+    if not _TRIAL_ID.fullmatch(trial_id) or not 1 <= attempt < 2**15:
+        raise ValueError(f"{trial_id!r}, attempt {attempt}: no trial is called that")

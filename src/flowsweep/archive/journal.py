@@ -2,20 +2,29 @@
 
 A record is a header of three big-endian u32 (length of the payload, CRC-32 of it, CRC-32 of the eight bytes
 before) and the payload. The header has its own checksum, because a wrong length would otherwise look like a
-record that was not written to its end, and everything after it would be cut off.
+record that was not written to its end, and everything after it would be lost. Behind bytes that are no record
+the next one is found by how its payload begins.
 """
 
 import os
 import struct
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 
 from flowsweep.archive import disk
+from flowsweep.archive.folder import Folder
 from flowsweep.errors import ArchiveError
+
+JOURNAL_FILE = "journal"
+JOURNAL_BYTES_MAX = 2 << 30
+"""Of a journal that is read; a record has some thousand bytes."""
+PAYLOAD_BEGIN = b'{"kind":"'
+"""How each payload begins: JSON without white space, `kind` first."""
 
 _HEADER = struct.Struct(">III")
 _CHECKED = struct.Struct(">II")
+_SEARCHED_MAX = 16
+"""How often a journal may be read on the search for whole records: one may be made to be read for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +33,11 @@ class Content:
 
     payloads: tuple[bytes, ...]
     whole_bytes: int
-    """Where the last whole record ends; what comes after is torn and was never acknowledged."""
+    """Where the last whole record ends."""
+    tail_bytes: int
+    """How many bytes come after it: of a record that was not written to its end, or has changed since."""
+    damaged: tuple[range, ...]
+    """Stretches between whole records that are none: what was recorded there has changed since."""
 
 
 def frame(payload: bytes) -> bytes:
@@ -34,58 +47,104 @@ def frame(payload: bytes) -> bytes:
 
 
 def parse(data: bytes, name: str) -> Content:
-    """Take a journal apart; a torn tail is left out.
+    """Take a journal apart; what is no whole record is told and left out.
 
-    A record counts as torn if the file ends before it does, or if the file had grown but was not written
-    everywhere when power went. What was not written reads as zero bytes: after a header that is wrong there
-    are only such, or the last payload, which is JSON and never holds one, has some.
+    Args:
+        data: The file.
+        name: Of the file, for the error.
 
     Raises:
-        ArchiveError: A whole record has changed since it was written; says at which byte it starts.
+        ArchiveError: It has been made so that the search for its records would not end.
     """
     payloads: list[bytes] = []
+    damaged: list[range] = []
+    search = _Search(data, name)
     offset = 0
-    while offset + _HEADER.size <= len(data):
-        length, payload_crc, header_crc = _HEADER.unpack_from(data, offset)
-        if zlib.crc32(data[offset : offset + _CHECKED.size]) != header_crc:
-            if not any(data[offset + _HEADER.size :]):
+    while offset < len(data):
+        if (payload := search.record_at(offset)) is None:
+            behind = search.next_record(offset + 1)
+            if behind is None:
                 break
-            raise _corrupt(name, offset, "its header")
-        start = offset + _HEADER.size
-        if start + length > len(data):
-            break
-        payload = data[start : start + length]
-        if zlib.crc32(payload) != payload_crc:
-            if start + length == len(data) and b"\0" in payload:
-                break
-            raise _corrupt(name, offset, f"its payload of {length} bytes")
+            damaged.append(range(offset, behind))
+            offset = behind
+            continue
         payloads.append(payload)
-        offset = start + length
-    return Content(tuple(payloads), offset)
+        offset += _HEADER.size + len(payload)
+    return Content(tuple(payloads), offset, len(data) - offset, tuple(damaged))
 
 
-def _corrupt(name: str, offset: int, what: str) -> ArchiveError:
-    return ArchiveError(
-        f"{name}: the record at byte {offset} has changed since it was written: {what} has not the checksum "
-        "that was kept with it. Nothing was altered; restore the file from a copy."
-    )
+class _Search:
+    """Whole records in bytes; counts what it reads."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._data = data
+        self._name = name
+        self._left = _SEARCHED_MAX * max(len(data), 1 << 20)
+
+    def record_at(self, offset: int) -> bytes | None:
+        """The payload of a whole record that begins there, if one does."""
+        data = self._data
+        if offset + _HEADER.size > len(data):
+            return None
+        length, payload_crc, header_crc = _HEADER.unpack_from(data, offset)
+        start = offset + _HEADER.size
+        if start + length > len(data) or zlib.crc32(data[offset : offset + _CHECKED.size]) != header_crc:
+            return None
+        self._left -= length
+        if self._left < 0:
+            raise ArchiveError(
+                f"{self._name}: has too many places that look like a record and are none. "
+                "Nothing was altered; restore the file from a copy."
+            )
+        payload = data[start : start + length]
+        return payload if zlib.crc32(payload) == payload_crc else None
+
+    def next_record(self, offset: int) -> int | None:
+        """Where the next whole record begins, at or behind a byte."""
+        begin = self._data.find(PAYLOAD_BEGIN, offset + _HEADER.size)
+        while begin >= 0:
+            if self.record_at(begin - _HEADER.size) is not None:
+                return begin - _HEADER.size
+            begin = self._data.find(PAYLOAD_BEGIN, begin + 1)
+        return None
+
+
+def _lock(descriptor: int, folder: Folder) -> None:
+    if not disk.try_lock(descriptor):
+        raise ArchiveError(
+            f"{folder.path}: another flowsweep is writing this archive. Wait for its end, or choose another."
+        )
 
 
 class JournalFile:
-    """A journal opened for appending by the only process that may: it holds the archive's lock."""
+    """A journal opened for appending by the only process that may: it holds the archive's lock.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor = disk.open_locked(path)
+    Opening changes nothing. The first record that is appended goes behind the last whole one; what was there
+    is put aside before.
+
+    Args:
+        folder: The archive's.
+        new: Make the file; it may be there if it is empty.
+
+    Raises:
+        ArchiveError: Another process holds the lock, or it is no file that may be written.
+    """
+
+    def __init__(self, folder: Folder, *, new: bool = False) -> None:
+        self._folder = folder
+        self._path = folder.path / JOURNAL_FILE
+        make = new and not folder.has_file(JOURNAL_FILE)
+        self._descriptor = folder.open(JOURNAL_FILE, writable=True, new=make)
         try:
-            content = parse(path.read_bytes(), str(path))
-            os.ftruncate(self._descriptor, content.whole_bytes)
+            _lock(self._descriptor, folder)
+            data = folder.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX)
+            self.content = parse(data, str(self._path))
+            """What was there at opening."""
         except BaseException:
             os.close(self._descriptor)
             raise
-        self._end = content.whole_bytes
-        self.payloads = content.payloads
-        """The records that were there at opening."""
+        self._end = self.content.whole_bytes
+        self._tail = data[self._end :]
 
     def append(self, payload: bytes) -> None:
         """Add a record; it is on disk on return.
@@ -95,13 +154,22 @@ class JournalFile:
         """
         record = frame(payload)
         with disk.reported(self._path, "cannot be written"):
+            self._put_tail_aside()
             try:
                 disk.append(self._descriptor, record, at=self._end)
             except OSError:
-                os.ftruncate(self._descriptor, self._end)
+                disk.cut(self._descriptor, at=self._end)
                 raise
         self._end += len(record)
 
     def close(self) -> None:
         """Give the lock back."""
         os.close(self._descriptor)
+
+    def _put_tail_aside(self) -> None:
+        if any(self._tail):
+            kept = self._folder.free_name_aside(f"{JOURNAL_FILE}-from-byte-{self._end}")
+            self._folder.write(kept, self._tail)
+        if self._tail:
+            disk.cut(self._descriptor, at=self._end)
+            self._tail = b""

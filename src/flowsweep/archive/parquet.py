@@ -1,12 +1,9 @@
-"""The data of one attempt as Parquet files: the engine's columns as they came, and whose they are."""
+"""The data of one attempt as tables: the engine's columns as they came, and whose they are."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from flowsweep.archive import disk
 from flowsweep.archive.imported import ImportedOutcome
 from flowsweep.archive.sampled_flows import SAMPLED_FIELDS, with_sampled
 from flowsweep.errors import ArchiveError
@@ -127,44 +124,6 @@ EMPTY_TABLES = {
     )
 }
 """Each of the archive's tables without rows."""
-
-COMPRESSION = "zstd"
-
-
-def write_attempt(folder: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write a file for each table into a new folder that appears as a whole or not at all.
-
-    A table without rows gets no file: an attempt that failed early has no schema to speak of.
-    `tables`: from `keyed_tables`.
-    """
-    beside = folder.with_name(folder.name + ".tmp")
-    disk.make_folder(beside)
-    for name, table in tables.items():
-        path = beside / f"{name}.parquet"
-        pq.write_table(table, path, compression=COMPRESSION)
-        disk.sync(path)
-    disk.sync(beside)
-    disk.rename(beside, folder)
-
-
-def check_file(path: Path) -> None:
-    """Read a file of data to its end, to see whether that is possible.
-
-    Raises:
-        ArchiveError: It is not.
-    """
-    with disk.reported(path, "cannot be read"):
-        try:
-            with pq.ParquetFile(path) as file:
-                for _ in file.iter_batches():
-                    pass
-        except (pa.ArrowException, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            reason = " ".join(str(error).split()).rstrip(":.")
-            raise ArchiveError(
-                f"{path}: is damaged: {reason}. Nothing was altered; restore the file from a copy."
-            ) from error
 
 
 def keyed_tables(outcome: TrialOutcome) -> dict[str, pa.Table]:

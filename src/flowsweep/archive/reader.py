@@ -1,69 +1,104 @@
-"""Reading an archive; needs no lock, also while a campaign is still running."""
+"""Reading an archive, also while a campaign is still running."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import duckdb
 
 from flowsweep.archive import disk
 from flowsweep.archive.backends import Backend, backend
-from flowsweep.archive.campaign import JOURNAL_FILE, Campaign, read_campaign
-from flowsweep.archive.entries import State, state_of
-from flowsweep.archive.journal import parse
-from flowsweep.archive.parquet import check_file
+from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
+from flowsweep.archive.data_files import check_digest, check_file
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, parse
+from flowsweep.archive.leftovers import not_understood
+from flowsweep.archive.readers import ReadersLock
+from flowsweep.archive.recovery import recover
+from flowsweep.archive.state import State, state_of
 from flowsweep.archive.tables import Tables, tables_of_files
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import planned_links
 
+CHECKED_BYTES_MAX = 256 << 20
+"""Of an archive whose files are compared with their SHA-256 whenever it is read: it takes 0.2 s at most."""
+
+_TRIES = 5
+_PAUSE_S = 0.02
+
 
 def read_archive(folder: Path) -> "Archive":
     """Read what an archive's journal says; the tables are read when asked for.
+
+    What is read is a snapshot: a process that writes the archive keeps the files that it names for as long as
+    the result is open, or tables of it are in use.
 
     Raises:
         ArchiveError: It is no archive, is damaged, or lacks a file that its journal names.
     """
     with disk.reported(folder, "cannot be read"):
-        campaign = read_campaign(folder)
-        journal = folder / JOURNAL_FILE
-        content = parse(journal.read_bytes(), str(journal))
-        state = state_of(content.payloads, journal)
-        for file in itertools.chain(*state.files.values()):
-            if not (folder / file).is_file():
-                raise ArchiveError(
-                    f"{folder}: not a whole archive: its journal names {file}, which is missing"
-                )
-    return Archive(folder, campaign, state)
+        opened = open_folder(folder)
+        campaign = read_campaign(opened)
+        hold = ReadersLock(opened)
+        state, losses = _settled(opened)
+    return Archive(opened, campaign, state, losses, hold)
 
 
-@dataclass(frozen=True)
+def _settled(folder: Folder) -> tuple[State, tuple[str, ...]]:
+    """What the journal says, and what is lost; read again for a moment if a record is being written."""
+    path = folder.path / JOURNAL_FILE
+    for last in (*[False] * _TRIES, True):
+        content = parse(folder.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX), str(path))
+        state = state_of(content.payloads, path)
+        losses = recover(folder, state, content, roll_forward=False).losses
+        unnamed = not_understood(folder, state)
+        if last or not (content.tail_bytes or unnamed):
+            break
+        time.sleep(_PAUSE_S)
+    if unnamed:
+        losses += (f"{folder.path}: no record names {unnamed[0]}{_and_others(unnamed)}; it is left out",)
+    return state, losses
+
+
+def _and_others(names: Sequence[str]) -> str:
+    return f" and {len(names) - 1} more like it" if len(names) > 1 else ""
+
+
 class Archive:
     """An archive as it was when it was read."""
 
-    folder: Path
-    campaign: Campaign
-    _state: State
+    def __init__(
+        self, opened: Folder, campaign: Campaign, state: State, losses: tuple[str, ...], hold: ReadersLock
+    ) -> None:
+        self.folder = opened.path
+        self.campaign = campaign
+        self.losses = losses
+        """What is damaged and left out, in sentences."""
+        self.opened = opened
+        self.state = state
+        """What the journal's records add up to."""
+        self._hold = hold
 
     @property
     def host_facts(self) -> Mapping[str, Mapping[str, Any]]:
         """What the engines saw of their hosts, by host name."""
-        return self._state.host_facts
+        return self.state.host_facts
 
     @property
     def records(self) -> Mapping[str, TrialRecord]:
         """The last finished attempt of each trial, by trial_id."""
-        return self._state.records
+        return self.state.records
 
     def tables(self) -> Tables:
         """The campaign as Ibis tables on DuckDB; only the last finished attempt of each trial is in them.
 
         Raises:
-            ArchiveError: A file of data cannot be read; says which.
+            ArchiveError: A file of data cannot be read, or has changed since it was written; says which.
         """
         return self._tables
 
@@ -75,17 +110,19 @@ class Archive:
         """The same in another backend.
 
         Raises:
-            ArchiveError: A file of data cannot be read; says which.
+            ArchiveError: A file of data cannot be read, or has changed since it was written; says which.
         """
+        self._check_small_files()
+        backend.hold(self._hold)
         with self.damage_named():
             return tables_of_files(
-                self._state.records.values(),
-                imported=self._state.imported.values(),
-                attempts=self._state.attempts,
-                superseded=self._state.superseded,
+                self.state.records.values(),
+                imported=self.state.imported.values(),
+                attempts=self.state.attempts,
+                superseded=self.state.left_out,
                 files={
                     table: [str(self.folder / file) for file in files]
-                    for table, files in self._state.files.items()
+                    for table, files in self.state.files.items()
                 },
                 links=planned_links(self.campaign.plan),
                 backend=backend,
@@ -101,6 +138,24 @@ class Archive:
         try:
             yield
         except duckdb.Error as error:
-            for file in itertools.chain(*self._state.files.values()):
-                check_file(self.folder / file)
+            for file in itertools.chain(*self.state.files.values()):
+                check_file(self.opened, file, self.state.digests.get(file))
             raise ArchiveError(f"{self.folder}: its data cannot be read: {error}") from error
+
+    def close(self) -> None:
+        """Let a process that writes the archive remove files that were merged since."""
+        self._hold.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_small_files(self) -> None:
+        """Compare files with their SHA-256, unless they are so large that only `verify` does."""
+        digests = self.state.digests
+        with disk.reported(self.folder, "cannot be read"):
+            if sum(map(self.opened.file_bytes, digests)) <= CHECKED_BYTES_MAX:
+                for file, digest in digests.items():
+                    check_digest(self.opened, file, digest)

@@ -1,6 +1,7 @@
 """Writing an archive: the recorder of a running campaign."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,12 +13,13 @@ from flowsweep.archive import disk
 from flowsweep.archive.campaign import (
     CAMPAIGN_FILE,
     FORMAT,
-    JOURNAL_FILE,
     Campaign,
+    open_folder,
     read_campaign,
     write_campaign,
 )
 from flowsweep.archive.compaction import ROWS_PER_FILE, merge
+from flowsweep.archive.data_files import write_attempt
 from flowsweep.archive.entries import (
     MERGED_FOLDER,
     OF_TESTS,
@@ -27,11 +29,16 @@ from flowsweep.archive.entries import (
     HostsEntry,
     ImportedEntry,
     StartedEntry,
-    state_of,
+    folder_of,
 )
+from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
-from flowsweep.archive.journal import JournalFile
-from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported, write_attempt
+from flowsweep.archive.journal import JOURNAL_FILE, JournalFile
+from flowsweep.archive.leftovers import clear_up, remove_stale
+from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported
+from flowsweep.archive.readers import wait_for_readers
+from flowsweep.archive.recovery import Recovery, recover
+from flowsweep.archive.state import State, state_of
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 from flowsweep.version import __version__
@@ -60,47 +67,54 @@ def create_archive(
     )
     with disk.reported(folder, "no archive can be made there"):
         folder.mkdir(parents=True, exist_ok=True)
-        _refuse_what_is_there(folder)
-        journal = JournalFile(folder / JOURNAL_FILE)
+        opened = Folder(folder)
+        _refuse_what_is_there(opened)
+        journal = JournalFile(opened, new=True)
         try:
             # Again, under the lock: another process may have been faster.
-            _refuse_what_is_there(folder)
-            write_campaign(folder, campaign)
-            disk.sync(folder.absolute().parent)
-            return ArchiveWriter(folder, campaign, journal)
+            _refuse_what_is_there(opened)
+            write_campaign(opened, campaign)
+            _sync_folder_above(folder)
+            return ArchiveWriter(opened, campaign, journal, State(), Recovery((), None))
         except BaseException:
             journal.close()
             raise
 
 
 def open_archive_for_writing(folder: Path) -> "ArchiveWriter":
-    """Open an archive to go on with its campaign; what a killed process left half done is removed.
+    """Open an archive to go on with its campaign. Nothing in it changes before something is added.
 
     Raises:
         ArchiveError: It is no archive, cannot be read, or another process is writing it.
     """
     with disk.reported(folder, "cannot be gone on with"):
-        campaign = read_campaign(folder)
-        journal = JournalFile(folder / JOURNAL_FILE)
+        opened = open_folder(folder)
+        campaign = read_campaign(opened)
+        journal = JournalFile(opened)
         try:
-            writer = ArchiveWriter(folder, campaign, journal)
-            writer.remove_leftovers()
+            state = state_of(journal.content.payloads, folder / JOURNAL_FILE)
+            recovery = recover(opened, state, journal.content, roll_forward=True)
+            return ArchiveWriter(opened, campaign, journal, state, recovery)
         except BaseException:
             journal.close()
             raise
-    return writer
 
 
 class ArchiveWriter:
     """An archive open for writing, by this process only. Implements `flowsweep.run.outcome.Recorder`."""
 
-    def __init__(self, folder: Path, campaign: Campaign, journal: JournalFile) -> None:
-        self.folder = folder
+    def __init__(
+        self, opened: Folder, campaign: Campaign, journal: JournalFile, state: State, recovery: Recovery
+    ) -> None:
+        self.folder = opened.path
         self.campaign = campaign
+        self.losses = recovery.losses
+        """What is damaged and lost, in sentences."""
+        self._opened = opened
         self._journal = journal
-        self._state = state_of(journal.payloads, folder / JOURNAL_FILE)
-        (folder / TRIALS_FOLDER).mkdir(exist_ok=True)
-        disk.sync(folder)
+        self._state = state
+        self._adopted = recovery.adopted
+        self._ready = False
 
     @property
     def plan_json(self) -> str:
@@ -127,6 +141,29 @@ class ArchiveWriter:
         """How often each trial was started so far, by trial_id."""
         return dict(self._state.attempts)
 
+    def make_ready(self) -> tuple[str, ...]:
+        """Clear up what a killed process left half done; done before the first record, if nobody asks for it.
+
+        Returns:
+            What nobody understands and was put aside, in sentences.
+
+        Raises:
+            ArchiveError: The disk does not take it.
+        """
+        if self._ready:
+            return ()
+        content = self._journal.content
+        with disk.reported(self.folder, "cannot be gone on with"):
+            for name in (TRIALS_FOLDER, MERGED_FOLDER):
+                self._opened.make_folder(name)
+            self._opened.sync()
+            whole = not (content.damaged or content.tail_bytes)
+            told = clear_up(self._opened, self._state, whole_journal=whole)
+        if self._adopted is not None:
+            self._journal.append(self._adopted.model_dump_json().encode())
+        self._ready = True
+        return told
+
     def hosts(self, facts: dict[str, dict[str, Any]]) -> None:
         """Keep what the engines see of their hosts, by host name; the last word about a host counts."""
         self._keep(HostsEntry(facts=facts))
@@ -141,18 +178,20 @@ class ArchiveWriter:
         Raises:
             ArchiveError: The disk did not take it.
         """
-        entry = FinishedEntry(
-            record=outcome.record,
-            sample_rows=outcome.samples.num_rows,
-            flow_rows=outcome.flows.num_rows,
-            cpu_rows=outcome.cpu.num_rows,
-            counter_rows=outcome.counters.num_rows,
-            link_rows=outcome.links.num_rows,
-            rows_of_tests={name: table.num_rows for name, table in outcome.of_tests.items()},
+        record = outcome.record
+        folder = folder_of(record.trial_id, record.attempt)
+        self._keep(
+            FinishedEntry(
+                record=record,
+                sample_rows=outcome.samples.num_rows,
+                flow_rows=outcome.flows.num_rows,
+                cpu_rows=outcome.cpu.num_rows,
+                counter_rows=outcome.counters.num_rows,
+                link_rows=outcome.links.num_rows,
+                rows_of_tests={name: table.num_rows for name, table in outcome.of_tests.items()},
+                sha256=self._write(folder, keyed_tables(outcome)),
+            )
         )
-        with disk.reported(self.folder / entry.folder, "cannot be written"):
-            write_attempt(self.folder / entry.folder, keyed_tables(outcome))
-        self._keep(entry)
 
     def take_in(self, outcomes: Sequence[ImportedOutcome]) -> None:
         """Keep trials of other tools together; those that are there already stay as they are.
@@ -167,43 +206,32 @@ class ArchiveWriter:
         if not kept:
             return
         tables = keyed_tables_of_imported(kept)
-        entry = ImportedEntry(
-            records=tuple(outcome.record for outcome in kept),
-            sample_rows=_rows(tables, "samples"),
-            flow_rows=_rows(tables, "flows"),
-            rows_of_tests={name: table.num_rows for name, table in tables.items() if name in OF_TESTS},
+        self._keep(
+            ImportedEntry(
+                records=tuple(outcome.record for outcome in kept),
+                sample_rows=_rows(tables, "samples"),
+                flow_rows=_rows(tables, "flows"),
+                rows_of_tests={name: table.num_rows for name, table in tables.items() if name in OF_TESTS},
+                sha256=self._write(folder_of(kept[0].record.trial_id, 1), tables),
+            )
         )
-        with disk.reported(self.folder / entry.folder, "cannot be written"):
-            write_attempt(self.folder / entry.folder, tables)
-        self._keep(entry)
 
     def compact(self, *, rows_per_file: int = ROWS_PER_FILE) -> None:
         """Merge the files of all attempts into few, then remove the small ones.
 
-        Readable at any moment: new files are written beside the old, the journal switches, the old go.
+        Readable at any moment: new files are written beside the old, the journal switches, the old go. Where
+        somebody still reads the old ones after 2 s, they go when the archive is next merged.
 
         Raises:
-            ArchiveError: The disk did not take it; the archive is as before.
+            ArchiveError: The disk did not take it, or a file has changed since it was written; the archive
+                is as before.
         """
-        if not self._state.loose:
-            return
-        with disk.reported(self.folder / MERGED_FOLDER, "cannot be written"):
-            entry = merge(self.folder, self._state, rows_per_file=rows_per_file)
-        self._keep(entry)
-        self.remove_leftovers()
-
-    def remove_leftovers(self) -> None:
-        """Remove folders of data that the journal does not name.
-
-        Raises:
-            ArchiveError: One of them cannot be removed; the archive is whole all the same.
-        """
-        named = self._state.folders
-        with disk.reported(self.folder, "left-over data cannot be removed"):
-            for parent in (TRIALS_FOLDER, MERGED_FOLDER):
-                for path in sorted((self.folder / parent).glob("*/")):
-                    if f"{parent}/{path.name}" not in named:
-                        disk.remove_folder(path)
+        self.make_ready()
+        if self._state.loose:
+            with disk.reported(self.folder / MERGED_FOLDER, "cannot be written"):
+                entry = merge(self._opened, self._state, rows_per_file=rows_per_file)
+            self._keep(entry)
+        self._remove_stale()
 
     def close(self) -> None:
         """Let others write the archive. Everything is on disk already."""
@@ -216,26 +244,50 @@ class ArchiveWriter:
         self.close()
 
     def _keep(self, entry: Entry) -> None:
+        self.make_ready()
         self._journal.append(entry.model_dump_json().encode())
         self._state.apply(entry)
+
+    def _write(self, folder: str, tables: Mapping[str, pa.Table]) -> dict[str, str]:
+        self.make_ready()
+        with disk.reported(self.folder / folder, "cannot be written"):
+            return write_attempt(self._opened, folder, tables)
+
+    def _remove_stale(self) -> None:
+        """Remove what was merged since, unless somebody reads it."""
+        if not any(self._opened.names(name) for name in self._state.stale):
+            return
+        with disk.reported(self.folder, "merged data cannot be removed"):
+            if (held := wait_for_readers(self._opened)) is None:
+                return
+            try:
+                remove_stale(self._opened, self._state)
+            finally:
+                os.close(held)
 
 
 def _rows(tables: Mapping[str, pa.Table], name: str) -> int:
     return tables[name].num_rows if name in tables else 0
 
 
-def _refuse_what_is_there(folder: Path) -> None:
+def _sync_folder_above(folder: Path) -> None:
+    above = Folder(folder.absolute().parent)
+    above.sync()
+    above.close()
+
+
+def _refuse_what_is_there(folder: Folder) -> None:
     """Refuse a folder that has anything in it but what a creation that was killed leaves."""
-    if (folder / CAMPAIGN_FILE).exists():
+    if folder.has_file(CAMPAIGN_FILE):
         raise ArchiveError(
-            f"{folder}: holds an archive already. Add --resume to go on with it, or choose another folder."
+            f"{folder.path}: holds an archive already. Add --resume to go on with it, or choose another "
+            "folder."
         )
-    journal = folder / JOURNAL_FILE
-    unfinished = {f"{CAMPAIGN_FILE}.tmp"} | (
-        {JOURNAL_FILE} if journal.is_file() and not journal.stat().st_size else set()
-    )
-    if found := sorted({entry.name for entry in folder.iterdir()} - unfinished):
+    unfinished = {CAMPAIGN_FILE + UNFINISHED}
+    if folder.has_file(JOURNAL_FILE) and not folder.file_bytes(JOURNAL_FILE):
+        unfinished |= {JOURNAL_FILE}
+    if found := sorted(set(folder.all_names()) - unfinished):
         raise ArchiveError(
-            f"{folder}: holds {', '.join(found[:5])}{', …' if len(found) > 5 else ''}, but no archive. "
+            f"{folder.path}: holds {', '.join(found[:5])}{', …' if len(found) > 5 else ''}, but no archive. "
             "Choose a folder that is empty or not there yet; --resume goes on with an archive that exists."
         )

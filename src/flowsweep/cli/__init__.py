@@ -25,6 +25,7 @@ COMMANDS = (
     "compare",
     "import",
     "export",
+    "verify",
 )
 """In the order in which `flowsweep --help` shows them."""
 

@@ -38,6 +38,12 @@ def tell_error(error: FlowsweepError | OSError) -> None:
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
+def tell_warning(sentence: str) -> None:
+    """Say on standard error what a person should know of what follows."""
+    text = f"[bold yellow]warning:[/bold yellow] {escape(printable(sentence))}"
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+
+
 def _refusal(error: OSError) -> str:
     """What the operating system refused where nobody expected it, such as to take more output."""
     what = "cannot go on" if error.filename is None else f"cannot go on with {error.filename}"

@@ -118,8 +118,7 @@ def _earlier(writer: ArchiveWriter) -> Earlier:
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
     if not writer.records:
         return frozenset()
-    archive = read_archive(writer.folder)
-    with archive.damage_named():
+    with read_archive(writer.folder) as archive, archive.damage_named():
         rows = summary(archive.tables()).select("trial_id", "status").to_pyarrow().to_pylist()
     return frozenset(row["trial_id"] for row in rows if row["status"] == "ok")
 

@@ -17,8 +17,9 @@ from flowsweep import wording
 from flowsweep.analysis import summary
 from flowsweep.analysis.axis_words import AXIS_NAMES, level_words
 from flowsweep.analysis.comparing import Comparison, PointShift, Shift, compare
-from flowsweep.archive import Archive, read_archive
+from flowsweep.archive import Archive
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import read_told
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
 from flowsweep.errors import PlanError
@@ -67,7 +68,7 @@ def compare_campaigns(
 ) -> None:
     """Say whether a campaign is faster or slower than another one, at each point and overall."""
     share = read_margin(margin)
-    archives = read_archive(before), read_archive(after)
+    archives = read_told(before), read_told(after)
     rows = [_rows(archive) for archive in archives]
     comparison = compare(*rows, margin=share)
     if comparison.overall is None:

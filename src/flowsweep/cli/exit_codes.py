@@ -1,6 +1,8 @@
 """What a command's end says to whoever started it; 0 if all is well."""
 
 EXIT_TRIALS_FAILED = 1
+EXIT_DAMAGED = 1
+"""An archive is not as it was written."""
 EXIT_FAILED_IF = 1
 """A comparison found what it was to fail for."""
 EXIT_USAGE = 2

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import read_told
 from flowsweep.errors import ExportError
 from flowsweep.export import TABLES, export_tables, write_tables
 from flowsweep.wording import counted
@@ -49,7 +49,7 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
 ) -> None:
     """Write trials, flows, intervals and hops as files that other programs read."""
-    found = read_archive(archive)
+    found = read_told(archive)
     names = TABLES if which is Which.all else (which.value,)
     try:
         with found.damage_named():

@@ -16,8 +16,8 @@ from flowsweep.analysis import summarised
 from flowsweep.analysis.finding import Finding
 from flowsweep.analysis.findings import findings
 from flowsweep.analysis.methods import Methods
-from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import read_told
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
 from flowsweep.wording import (
     NO_BREAK_SPACE,
@@ -53,7 +53,7 @@ def show_findings(
 ) -> None:
     """Say what a campaign teaches: what matters, what does not, and what is undecided."""
     share = read_margin(margin)
-    found = read_archive(archive)
+    found = read_told(archive)
     with found.damage_named():
         tables = found.tables()
         rows = summarised(tables).to_pyarrow().to_pylist()

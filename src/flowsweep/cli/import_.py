@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
+from flowsweep.archive import ArchiveWriter, create_archive
 from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED, EXIT_USAGE
 from flowsweep.cli.import_progress import import_progress
 from flowsweep.errors import PlanError
@@ -78,6 +79,8 @@ def _exit_code(result: Imported) -> int:
 
 def _writer(folder: Path) -> ArchiveWriter:
     if (folder / CAMPAIGN_FILE).exists():
-        return open_archive_for_writing(folder)
+        writer = go_on_with(folder)
+        make_ready(writer)
+        return writer
     plan = {"campaign": {"name": folder.absolute().name}, "sweeps": []}
     return create_archive(folder, plan_json=json.dumps(plan), seed=0)

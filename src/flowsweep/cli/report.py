@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import read_told
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan.readers import shown
 from flowsweep.report import write_report
@@ -26,7 +26,7 @@ def report(
     if output.suffix.lower() not in SUFFIXES:
         expected = "expected a name that ends in .html or .htm"
         raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
-    found = read_archive(archive)
+    found = read_told(archive)
     try:
         with found.damage_named(), Console(stderr=True).status("reading the archive") as status:
             write_report(found, output, status.update)

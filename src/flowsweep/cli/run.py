@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing
+from flowsweep.archive import ArchiveWriter, create_archive
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
@@ -58,9 +59,10 @@ def _writer(plan: Plan, folder: Path, *, resume: bool) -> ArchiveWriter:
         raise ArchiveError(
             f"{folder}: is not there, so there is nothing to resume; leave --resume out to begin"
         )
-    writer = open_archive_for_writing(folder)
+    writer = go_on_with(folder)
     try:
         _refuse_another_plan(plan, writer)
+        make_ready(writer)
     except FlowsweepError:
         writer.close()
         raise

@@ -13,8 +13,9 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from flowsweep.analysis import summarised
-from flowsweep.archive import DUCKDB, backend, read_archive
+from flowsweep.archive import DUCKDB, backend
 from flowsweep.cli.app import app
+from flowsweep.cli.archives import read_told
 from flowsweep.csv_text import csv_text
 from flowsweep.schedule import planned_trials
 from flowsweep.wording import (
@@ -68,7 +69,7 @@ def show_summary(
     engine: Annotated[str, typer.Option(metavar="ENGINE", help=_ENGINE_HELP)] = DUCKDB,
 ) -> None:
     """Show goodput and its circumstances for each trial of a campaign."""
-    found = read_archive(archive)
+    found = read_told(archive)
     with found.damage_named():
         rows = summarised(found.tables_in(backend(engine))).to_pyarrow()
     match form:

@@ -1,0 +1,181 @@
+"""What can be known of data whose record the journal has lost.
+
+Merging moves all data into new files, which one record names. Where that record is lost, the files themselves
+say whose rows they hold: a generation that has every row of every attempt whose own files are gone is what
+the record named. Rows of attempts that the journal does not know any more are left out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from flowsweep.archive.entries import (
+    MERGED_FOLDER,
+    TABLES,
+    CompactedEntry,
+    DataEntry,
+    Key,
+    generation_folder,
+    merged_table,
+)
+from flowsweep.archive.folder import Folder
+from flowsweep.archive.journal import JOURNAL_FILE, Content
+from flowsweep.archive.state import State
+from flowsweep.errors import ArchiveError
+from flowsweep.wording import counted
+
+_KEY_COLUMNS = ("trial_id", "attempt")
+_GENERATION = re.compile("[1-9][0-9]{0,8}")
+_GENERATIONS_TRIED = 8
+
+RowCounts = Mapping[str, Counter[Key]]
+"""Rows of each attempt, by table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What was lost, and what was found instead."""
+
+    losses: tuple[str, ...]
+    """Sentences."""
+    adopted: CompactedEntry | None
+    """What takes the place of a record that the journal lacks, where all data lie in it.
+
+    The state has it already.
+    """
+
+
+def recover(folder: Folder, state: State, content: Content, *, roll_forward: bool) -> Recovery:
+    """Complete the state of a campaign by what its files say, where the journal has lost something.
+
+    Args:
+        folder: The archive's.
+        state: Of the journal's whole records; what is found is added.
+        content: Of the journal.
+        roll_forward: Look for merged files that no record names although nothing seems to be lost: what a
+            process leaves that is killed just before it writes the record.
+
+    Raises:
+        ArchiveError: A file of data is missing, or is no file of the archive's own.
+    """
+    losses = _told(folder, content)
+    missing = _missing(folder, state)
+    found = _unnamed_generation(folder, state, missing) if missing or roll_forward else None
+    if found is not None:
+        merged, held = found
+        state.take_merged(merged, holding=held)
+        if missing:
+            where = generation_folder(merged.generation)
+            losses += (
+                f"{folder.path}: the record of what lies in {where} is lost; the files say it themselves",
+            )
+        missing = _missing(folder, state)
+    elif content.damaged and state.merged is not None:
+        state.leave_out(_orphans(_rows_of(folder, state.merged.files), state.keys))
+    if missing:
+        raise ArchiveError(
+            f"{folder.path}: not a whole archive: its journal names {missing[0]}, which is missing"
+        )
+    if state.orphans:
+        losses += (
+            f"{folder.path}: rows of {counted(len(state.orphans), 'attempt')} without a record are left out",
+        )
+    whole = found is not None and not state.loose
+    return Recovery(losses, state.merged if whole else None)
+
+
+def _missing(folder: Folder, state: State) -> list[str]:
+    """Files of data that count and are not there."""
+    return [file for files in state.files.values() for file in files if not folder.has_file(file)]
+
+
+def _told(folder: Folder, content: Content) -> tuple[str, ...]:
+    journal = folder.path / JOURNAL_FILE
+    changed = [
+        f"{journal}: bytes {gap.start} to {gap.stop - 1} have changed since they were written; "
+        "what was recorded there is lost"
+        for gap in content.damaged
+    ]
+    if content.tail_bytes:
+        changed.append(
+            f"{journal}: its last {content.tail_bytes} bytes are no whole record; "
+            "what was recorded there is lost"
+        )
+    return tuple(changed)
+
+
+def _unnamed_generation(
+    folder: Folder, state: State, missing: Collection[str]
+) -> tuple[CompactedEntry, list[str]] | None:
+    """The newest generation that is newer than the one that the journal names, and has all that is missing.
+
+    Returns:
+        It, and the folders under trials/ whose data it holds; None if there is none.
+    """
+    named = state.merged.generation if state.merged else 0
+    there = (int(name) for name in folder.names(MERGED_FOLDER) if _GENERATION.fullmatch(name))
+    for generation in sorted((number for number in there if number > named), reverse=True)[
+        :_GENERATIONS_TRIED
+    ]:
+        files = _files_of(folder, generation)
+        try:
+            rows = {} if files is None else _rows_of(folder, files)
+        except (pa.ArrowException, KeyError, OSError):
+            continue  # it was not written to its end
+        held = {name for name, entry in state.entries.items() if files and _holds(rows, entry)}
+        needed = {name for name, entry in state.entries.items() if name not in state.loose}
+        needed |= {name for name in state.loose if any(file.startswith(f"{name}/") for file in missing)}
+        others = {key for name, entry in state.entries.items() if name not in held for key in entry.keys}
+        if files is None or not held or not needed <= held or others & _keys(rows):
+            continue
+        digests = {file: folder.digest(file) for names in files.values() for file in names}
+        orphans = tuple(sorted(_orphans(rows, state.keys)))
+        merged = CompactedEntry(generation=generation, **files, sha256=digests, orphans=orphans)
+        return merged, [name for name in state.loose if name in held]
+    return None
+
+
+def _files_of(folder: Folder, generation: int) -> dict[str, tuple[str, ...]] | None:
+    """Files of a generation by table; None if something else is among them, or nothing is there."""
+    inside = generation_folder(generation)
+    names = [f"{inside}/{name}" for name in folder.names(inside)]
+    tables = [merged_table(name, generation) for name in names]
+    if not names or None in tables:
+        return None
+    return {
+        table: tuple(name for name, of in zip(names, tables, strict=True) if of == table) for table in TABLES
+    }
+
+
+def _rows_of(folder: Folder, files: Mapping[str, Iterable[str]]) -> RowCounts:
+    """Count the rows of each attempt in files, by table."""
+    counts: dict[str, Counter[Key]] = {}
+    for table, names in files.items():
+        counts[table] = Counter()
+        for name in names:
+            with folder.read_file(name) as file, pq.ParquetFile(file) as parquet:
+                for batch in parquet.iter_batches(columns=list(_KEY_COLUMNS)):
+                    rows = (
+                        pa.Table.from_batches([batch]).group_by(_KEY_COLUMNS).aggregate([([], "count_all")])
+                    )
+                    for row in rows.to_pylist():
+                        counts[table][row["trial_id"], row["attempt"]] += row["count_all"]
+    return counts
+
+
+def _holds(rows: RowCounts, entry: DataEntry) -> bool:
+    """Whether all rows of an attempt are there, and no more."""
+    return all(sum(rows[table][key] for key in entry.keys) == entry.rows.get(table, 0) for table in TABLES)
+
+
+def _orphans(rows: RowCounts, known: set[Key]) -> set[Key]:
+    """Attempts that have rows and are not known."""
+    return _keys(rows) - known
+
+
+def _keys(rows: RowCounts) -> set[Key]:
+    return {key for counts in rows.values() for key in counts}

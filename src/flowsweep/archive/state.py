@@ -1,0 +1,160 @@
+"""What the records of a journal add up to."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from flowsweep.archive.entries import (
+    TABLES,
+    CompactedEntry,
+    DataEntry,
+    Entry,
+    FinishedEntry,
+    HostsEntry,
+    ImportedEntry,
+    Key,
+    StartedEntry,
+    entry_of,
+    file_of,
+    folder_of,
+    generation_folder,
+)
+from flowsweep.archive.imported import ImportedTrial
+from flowsweep.errors import ArchiveError
+from flowsweep.run.outcome import TrialRecord
+
+
+@dataclass
+class State:
+    """A campaign, as far as the journal tells of it."""
+
+    host_facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attempts: dict[str, int] = field(default_factory=dict)
+    """How often each trial was started, in the order of their first starts."""
+    records: dict[str, TrialRecord] = field(default_factory=dict)
+    """The last finished attempt of each trial."""
+    imported: dict[str, ImportedTrial] = field(default_factory=dict)
+    """Trials of other tools, by trial_id."""
+    superseded: list[Key] = field(default_factory=list)
+    """Finished attempts that a later one took the place of; their data are kept."""
+    orphans: set[Key] = field(default_factory=set)
+    """Attempts that have rows, and whose record is lost: they do not count."""
+    entries: dict[str, DataEntry] = field(default_factory=dict)
+    """All attempts with data, by folder."""
+    loose: dict[str, DataEntry] = field(default_factory=dict)
+    """Those of them whose data are not merged yet."""
+    merged: CompactedEntry | None = None
+    stale: set[str] = field(default_factory=set)
+    """Folders whose data were merged since."""
+    running: str | None = None
+    """Folder of the attempt that was started last and has not finished."""
+
+    def apply(self, entry: Entry) -> None:
+        """Take the next record into account."""
+        match entry:
+            case HostsEntry():
+                self.host_facts.update(entry.facts)
+            case StartedEntry():
+                self._count(entry.trial_id, entry.attempt)
+                self.running = folder_of(entry.trial_id, entry.attempt)
+            case FinishedEntry():
+                record = entry.record
+                self._count(record.trial_id, record.attempt)
+                if entry.folder == self.running:
+                    self.running = None
+                earlier = self.records.get(record.trial_id)
+                if earlier is not None and earlier.attempt != record.attempt:
+                    self.superseded.append((earlier.trial_id, earlier.attempt))
+                self.records[record.trial_id] = record
+                self.entries[entry.folder] = self.loose[entry.folder] = entry
+            case ImportedEntry():
+                for imported in entry.records:
+                    self._count(imported.trial_id, 1)
+                    self.imported[imported.trial_id] = imported
+                self.entries[entry.folder] = self.loose[entry.folder] = entry
+            case CompactedEntry():
+                self.take_merged(entry, holding=tuple(self.loose))
+
+    def take_merged(self, merged: CompactedEntry, *, holding: Iterable[str]) -> None:
+        """Let merged files count, in the place of the folders whose data they hold and of those before."""
+        for folder in holding:
+            del self.loose[folder]
+            self.stale.add(folder)
+        if self.merged is not None:
+            self.stale.add(generation_folder(self.merged.generation))
+        self.stale.discard(generation_folder(merged.generation))
+        self.merged = merged
+        self.leave_out(merged.orphans)
+
+    def leave_out(self, orphans: Iterable[Key]) -> None:
+        """Let rows not count whose record is lost; no later attempt gets one of their numbers."""
+        for trial_id, attempt in orphans:
+            self._count(trial_id, attempt)
+            self.orphans.add((trial_id, attempt))
+
+    def _count(self, trial_id: str, attempt: int) -> None:
+        self.attempts[trial_id] = max(attempt, self.attempts.get(trial_id, 0))
+
+    @property
+    def left_out(self) -> list[Key]:
+        """Attempts whose rows do not count."""
+        return [*self.superseded, *sorted(self.orphans)]
+
+    @property
+    def keys(self) -> set[Key]:
+        """All attempts whose record is there."""
+        return {key for entry in self.entries.values() for key in entry.keys}
+
+    @property
+    def files(self) -> dict[str, list[str]]:
+        """Parquet files of each of TABLES, from the archive's folder."""
+        return {
+            table: [
+                *(self.merged.files[table] if self.merged else ()),
+                *(file_of(entry, table) for entry in self.loose.values() if table in entry.rows),
+            ]
+            for table in TABLES
+        }
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """SHA-256 of files, as far as they were kept."""
+        merged = self.merged.sha256 if self.merged else {}
+        loose = {
+            file_of(entry, table): digest
+            for entry in self.loose.values()
+            for table, digest in entry.sha256.items()
+        }
+        return {**merged, **loose}
+
+    @property
+    def folders(self) -> set[str]:
+        """Folders of data that count."""
+        generation = {generation_folder(self.merged.generation)} if self.merged else set[str]()
+        return self.loose.keys() | generation
+
+
+def state_of(payloads: Iterable[bytes], journal: Path) -> State:
+    """Add up a journal's records.
+
+    Raises:
+        ArchiveError: A record is none that this Flowsweep knows.
+    """
+    state = State()
+    for number, payload in enumerate(payloads, start=1):
+        try:
+            state.apply(entry_of(payload))
+        except ValidationError as error:
+            raise ArchiveError(
+                f"{journal}: record {number} is none that this Flowsweep knows: {_first_problem(error)}"
+            ) from error
+    return state
+
+
+def _first_problem(error: ValidationError) -> str:
+    """Where and what, of the first of many problems; what was found may be a stranger's, and long."""
+    first, *_ = error.errors(include_url=False, include_input=False)
+    return f"{'.'.join(str(part)[:40] for part in first['loc'][:6])}: {first['msg'][:200]}"

@@ -1,0 +1,82 @@
+"""Looking whether an archive is as it was written: its journal, and every byte of its data."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from flowsweep.archive.data_files import check_file
+from flowsweep.archive.entries import file_of
+from flowsweep.archive.folder import ASIDE_FOLDER, Folder
+from flowsweep.archive.reader import read_archive
+from flowsweep.archive.state import State
+from flowsweep.errors import ArchiveError
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was found in an archive."""
+
+    problems: tuple[str, ...]
+    """What is damaged or lost, in sentences; empty if all is as it was written."""
+    files: int
+    """Files of data that were read to their end."""
+    data_bytes: int
+    """How long these are together."""
+    without_digest: int
+    """Those of them of which no SHA-256 was kept: versions before kept none."""
+    aside: tuple[str, ...]
+    """Names of what was put aside when it was found, from the archive's folder."""
+
+
+def verify_archive(folder: Path, tell: Callable[[int, int], None] = lambda done, of: None) -> Verified:
+    """Read all of an archive and compare it with what its journal says. Nothing is changed.
+
+    Args:
+        folder: The archive's.
+        tell: Is told after each file how many bytes were read, and of how many.
+
+    Raises:
+        ArchiveError: It is no archive, or cannot be read at all.
+    """
+    with read_archive(folder) as archive:
+        return _verified(archive.opened, archive.state, archive.losses, tell)
+
+
+def _verified(
+    folder: Folder, state: State, losses: tuple[str, ...], tell: Callable[[int, int], None]
+) -> Verified:
+    problems = list(losses)
+    sizes = {file: folder.file_bytes(file) for files in state.files.values() for file in files}
+    digests = state.digests
+    rows: dict[str, int] = {}
+    read = 0
+    for file, size in sizes.items():
+        try:
+            rows[file] = check_file(folder, file, digests.get(file))
+        except ArchiveError as error:
+            problems.append(str(error))
+        read += size
+        tell(read, sum(sizes.values()))
+    problems += _miscounted(folder, state, rows)
+    aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in folder.names(ASIDE_FOLDER))
+    return Verified(tuple(problems), len(sizes), read, len(sizes.keys() - digests.keys()), aside)
+
+
+def _miscounted(folder: Folder, state: State, rows: Mapping[str, int]) -> list[str]:
+    """Whether files that could be read have as many rows as the journal says."""
+    expected = {
+        f"{folder.path / file}": (rows[file], count)
+        for entry in state.loose.values()
+        for table, count in entry.rows.items()
+        if (file := file_of(entry, table)) in rows
+    }
+    for table, files in state.merged.files.items() if state.merged and not state.orphans else ():
+        merged = [entry for name, entry in state.entries.items() if name not in state.loose]
+        if all(file in rows for file in files):
+            count = sum(entry.rows.get(table, 0) for entry in merged)
+            expected[f"{folder.path}: {table}"] = (sum(rows[file] for file in files), count)
+    return [
+        f"{where}: has {found} rows, and the journal says {count}"
+        for where, (found, count) in expected.items()
+        if found != count
+    ]

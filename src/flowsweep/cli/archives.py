@@ -1,0 +1,43 @@
+"""Archives that a command reads: what is damaged in them is said on standard error."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from flowsweep.archive import Archive, ArchiveWriter, open_archive_for_writing, read_archive
+from flowsweep.cli.app import tell_warning
+
+
+def read_told(folder: Path) -> Archive:
+    """Read an archive, and say what of it is lost.
+
+    Raises:
+        ArchiveError: It is no archive, is damaged, or lacks a file that its journal names.
+    """
+    archive = read_archive(folder)
+    _tell(archive.losses)
+    return archive
+
+
+def go_on_with(folder: Path) -> ArchiveWriter:
+    """Open an archive for writing, and say what of it is lost. Nothing in it changes yet.
+
+    Raises:
+        ArchiveError: It is no archive, cannot be read, or another process is writing it.
+    """
+    writer = open_archive_for_writing(folder)
+    _tell(writer.losses)
+    return writer
+
+
+def make_ready(writer: ArchiveWriter) -> None:
+    """Clear up what a killed process left, and say what was put aside.
+
+    Raises:
+        ArchiveError: The disk does not take it.
+    """
+    _tell(writer.make_ready())
+
+
+def _tell(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        tell_warning(sentence)

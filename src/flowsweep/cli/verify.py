@@ -1,0 +1,57 @@
+"""`flowsweep verify`: whether an archive is as it was written."""
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from flowsweep.archive.verify import Verified, verify_archive
+from flowsweep.cli.app import app
+from flowsweep.cli.exit_codes import EXIT_DAMAGED
+from flowsweep.wording import counted, format_size, printable
+
+
+class Format(StrEnum):
+    """How to tell it."""
+
+    text = "text"
+    json = "json"
+
+
+@app.command(
+    epilog="Exit code 0: all is as it was written; 1: something is damaged or lost; 2: it is no archive."
+)
+def verify(
+    archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
+    form: Annotated[Format, typer.Option("--format", help="How to tell it.")] = Format.text,
+) -> None:
+    """Compare every file of an archive with the hash and the rows that its journal has of it."""
+    with Console(stderr=True).status("reading the archive") as status:
+        found = verify_archive(
+            archive,
+            lambda done, of: status.update(f"{format_size(float(done))} of {format_size(float(of))} read"),
+        )
+    if form is Format.json:
+        typer.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
+    else:
+        _print(archive, found)
+    raise typer.Exit(EXIT_DAMAGED if found.problems else 0)
+
+
+def _print(archive: Path, found: Verified) -> None:
+    for problem in found.problems:
+        typer.echo(printable(problem))
+    read = f"{counted(found.files, 'file')} of data, {format_size(float(f'{found.data_bytes:.3g}'))}"
+    verdict = counted(len(found.problems), "problem") if found.problems else "as it was written"
+    typer.echo(printable(f"{archive}: {read}: {verdict}"))
+    if found.without_digest:
+        typer.echo(
+            f"{counted(found.without_digest, 'file')} without a hash: written by a version that kept none; "
+            "rows were counted, a changed number would not be seen"
+        )
+    for name in found.aside:
+        typer.echo(printable(f"{name}: was put aside when the archive was gone on with"))
