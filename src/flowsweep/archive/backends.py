@@ -1,7 +1,6 @@
 """Where an archive's tables are computed: by DuckDB in this process, or on a Spark cluster."""
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,6 +13,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from flowsweep.archive.spill import spill_folder
 from flowsweep.errors import BackendError
 
 DUCKDB = "duckdb"
@@ -67,9 +67,7 @@ def keep_with(table: ir.Table, name: str, rows: pa.Table) -> ir.Table:
 
 class _DuckDb:
     def __init__(self) -> None:
-        self._connection = ibis.duckdb.connect(
-            temp_directory=str(Path(tempfile.gettempdir(), "flowsweep-duckdb"))
-        )
+        self._connection = ibis.duckdb.connect(temp_directory=str(spill_folder()))
         # Otherwise each statement reads again what all files are made of.
         self._connection.raw_sql("SET parquet_metadata_cache = true")
 
