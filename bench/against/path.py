@@ -11,7 +11,8 @@ from pathlib import Path
 
 from flowsweep.errors import LabError
 from flowsweep.lab.command import batch, path_of
-from flowsweep.lab.leftovers import NAMESPACES, remove_leftovers, remove_namespaces
+from flowsweep.lab.guard import NAMESPACES
+from flowsweep.lab.leftovers import remove_leftovers, remove_namespaces
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.settings import apply
 from flowsweep.lab.signals import ended_in_order, signals_held

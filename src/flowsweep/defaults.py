@@ -173,8 +173,8 @@ LAB_EMULATOR_REPORT_NS = 100 * MILLISECOND_NS
 LATE_PACKETS_SHARE = 0.01
 """Of a trial's packets that may arrive over 1 ms late: what is promised is 1 ms for 99 % of them."""
 LAB_COMMAND_TIMEOUT_S = 10.0
-LAB_ENGINE_END_TIMEOUT_S = 2.0
-"""How long a left-over engine may take to be gone once it was killed."""
+LAB_GUARD_END_TIMEOUT_S = 10.0
+"""How long a lab's guard may take to end, and to take down what its controller did not."""
 
 # The command line
 GARBAGE_OBJECTS = 50_000

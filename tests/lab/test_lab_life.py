@@ -1,7 +1,6 @@
 """A lab is taken down whatever ends its controller; what a killed one leaves goes at the next start."""
 
 import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -11,6 +10,7 @@ from lab_support import controller, host, interfaces, link, namespaces_of, needs
 
 from flowsweep.errors import LabError
 from flowsweep.lab import build_lab, leftovers
+from flowsweep.lab.owner import Owner
 
 pytestmark = needs_lab
 STAY = "print('stands', os.getpid(), flush=True); sys.stdin.read()"
@@ -46,29 +46,52 @@ def test_a_signal_takes_the_lab_down(number: signal.Signals, code: int) -> None:
     assert namespaces_of(process.pid) == []
 
 
-def test_what_a_killed_controller_leaves_goes_at_the_next_start_with_its_engines(tmp_path: Path) -> None:
-    engine = tmp_path / "flowsweep-engine-of-a-test"
-    shutil.copy(shutil.which("sleep") or "", engine)
+def test_what_is_left_where_the_guard_is_killed_as_well_goes_at_the_next_start() -> None:
     process = controller(
         "quiet = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}\n"
-        f"    started = [subprocess.Popen(['ip', 'netns', 'exec', names['a'], program, '600'], **quiet)\n"
-        f"               for program in ({str(engine)!r}, 'sleep')]\n"
+        "    own = {**os.environ, 'FLOWSWEEP_LAB': lab.topology.mark}\n"
+        "    words = ['ip', 'netns', 'exec', names['a'], 'sleep', '600']\n"
+        "    started = [subprocess.Popen(words, env=which, **quiet) for which in (own, os.environ)]\n"
         "    print(*[program.pid for program in started], flush=True)\n"
         "    sys.stdin.read()"
     )
     assert process.stdout is not None
-    engine_pid, other_pid = map(int, process.stdout.readline().split())
-    wait_until(lambda: command_of(engine_pid) == engine.name)
+    own_pid, other_pid = map(int, process.stdout.readline().split())
+    wait_until(lambda: command_of(own_pid) == "sleep" == command_of(other_pid))
     try:
+        # One that is stopped does not replace its guard.
+        process.send_signal(signal.SIGSTOP)
+        os.kill(guard_of(process.pid), signal.SIGKILL)
         process.kill()
         process.communicate(timeout=30)
         assert len(namespaces_of(process.pid)) == 3
+        assert runs(own_pid)
         with build_lab([link("l", "a", "b")], []):
             assert namespaces_of(process.pid) == []
-        assert not runs(engine_pid)
+        assert not runs(own_pid)
         assert runs(other_pid)
     finally:
         os.kill(other_pid, signal.SIGKILL)
+
+
+def test_a_killed_guard_is_replaced_and_the_next_one_does_the_same() -> None:
+    process = standing()
+    first = guard_of(process.pid)
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: guard_of(process.pid) not in (0, first))
+    process.kill()
+    process.communicate(timeout=30)
+    wait_until(lambda: namespaces_of(process.pid) == [])
+
+
+def test_a_controller_that_nobody_asked_how_it_ended_is_gone() -> None:
+    ended = subprocess.Popen(["true"])
+    start_ticks = int(
+        Path(f"/proc/{ended.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
+    )
+    wait_until(lambda: not runs(ended.pid))
+    assert not Owner(ended.pid, start_ticks).is_alive()
+    ended.wait()
 
 
 def test_the_lab_of_a_living_controller_is_left_alone() -> None:
@@ -117,6 +140,20 @@ def standing(prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline() == f"stands {process.pid}\n"
     return process
+
+
+def guard_of(controller: int) -> int:
+    """The guard's process id; 0 while there is none."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if any(word.endswith(b"lab/guard.py") for word in words) and any(
+            word.startswith(f"flowsweep-{controller}-".encode()) for word in words
+        ):
+            return int(process.name)
+    return 0
 
 
 def command_of(pid: int) -> str:

@@ -57,7 +57,8 @@ def test_a_pair_of_hosts_gets_one_router_and_reserved_addresses() -> None:
         "flowsweep-41-7000-link-atlantic",
     )
     access = host_access(topology, a_host("in2p3"), ip=IP, ipv6=True)
-    assert access.launch == (IP, "netns", "exec", "flowsweep-41-7000-host-in2p3")
+    namespace = "flowsweep-41-7000-host-in2p3"
+    assert access.launch == ("env", "FLOWSWEEP_LAB=flowsweep-41-7000", IP, "netns", "exec", namespace)
     assert access.addresses == {"slac": (DataAddress("198.18.0.6", 4), DataAddress("2001:2:0:1::2", 6))}
     assert access.shares_files
 

@@ -10,6 +10,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import settings, wiring
 from flowsweep.lab.command import batch, path_of
 from flowsweep.lab.emulator import Emulator
+from flowsweep.lab.guarded import Guard
 from flowsweep.lab.iperf3 import iperf3_servers
 from flowsweep.lab.leftovers import existing_namespaces, remove_leftovers, remove_namespaces
 from flowsweep.lab.observer import LabObserver
@@ -74,8 +75,9 @@ class Lab:
 def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) -> Iterator[Lab]:
     """Build hosts and links as network namespaces; take everything down at the end, however the end comes.
 
-    Also removes what killed controllers left behind. While the lab stands, SIGTERM and SIGHUP end the program
-    by SystemExit, so that it is taken down then too.
+    A guard beside this process takes it down where this one cannot, as after SIGKILL; what both of them left
+    behind, the next lab removes. While the lab stands, SIGTERM and SIGHUP end the program by SystemExit, so
+    that it is taken down then too.
 
     Args:
         links: The emulated links, each with a name of its own.
@@ -92,6 +94,7 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) ->
     topology = lay_out(links, hosts, owner)
     emulators: list[Emulator] = []
     with ended_in_order():
+        guard = Guard(owner)
         try:
             _build_hosts_and_routers(topology, links, ipv6=ipv6)
             emulators += (Emulator(pair, seed, owner) for pair in topology.emulated)
@@ -104,7 +107,7 @@ def build_lab(links: Sequence[Link], hosts: Sequence[Host], *, seed: int = 0) ->
                 yield Lab(access, topology, ipv6, emulators)
         finally:
             with signals_held():
-                _take_down(topology, emulators)
+                _take_down(topology, emulators, guard)
 
 
 def _build_hosts_and_routers(topology: Topology, links: Sequence[Link], *, ipv6: bool) -> None:
@@ -130,8 +133,13 @@ def _join(topology: Topology, *, ipv6: bool) -> None:
         batch(["tc", "-n", namespace], lines)
 
 
-def _take_down(topology: Topology, emulators: Sequence[Emulator]) -> None:
-    for emulator in emulators:
-        emulator.end()
-    standing = existing_namespaces()
-    remove_namespaces([namespace for namespace in topology.namespaces if namespace in standing])
+def _take_down(topology: Topology, emulators: Sequence[Emulator], guard: Guard) -> None:
+    taken_down = False
+    try:
+        for emulator in emulators:
+            emulator.end()
+        standing = existing_namespaces()
+        remove_namespaces([namespace for namespace in topology.namespaces if namespace in standing])
+        taken_down = True
+    finally:
+        guard.end(taken_down=taken_down)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from flowsweep.defaults import LAB_COMMAND_TIMEOUT_S
 from flowsweep.errors import LabError
+from flowsweep.lab.guard import LAB_VARIABLE
+from flowsweep.lab.owner import Owner
 
 INSTALL = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux"}
 """Packages, alike in Debian's and Fedora's families."""
@@ -40,7 +42,7 @@ def command(arguments: Sequence[str], *, text: str = "") -> str:
             check=False,
             timeout=LAB_COMMAND_TIMEOUT_S,
             start_new_session=True,
-            env=environment(),
+            env=environment() | {LAB_VARIABLE: Owner.this_process().mark},
         )
     except FileNotFoundError:
         raise LabError(_missing(arguments[0])) from None

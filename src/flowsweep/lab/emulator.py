@@ -15,7 +15,7 @@ from flowsweep.errors import LabError
 from flowsweep.hosts.engine import engine_path
 from flowsweep.lab.counter_log import CounterLog, Counters
 from flowsweep.lab.emulation import emulation, seed_of
-from flowsweep.lab.leftovers import NAMESPACES, OWNER_VARIABLE
+from flowsweep.lab.guard import LAB_VARIABLE, NAMESPACES
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import EmulatedLink
 
@@ -42,7 +42,7 @@ class Emulator:
             stderr=subprocess.PIPE,
             # Ctrl-C is for the controller, which takes the lab down in order.
             start_new_session=True,
-            env={**os.environ, OWNER_VARIABLE: owner.namespace("link", layout.link.name)},
+            env={**os.environ, LAB_VARIABLE: owner.mark},
         )
         self._reader = threading.Thread(target=self._listen, name=f"link-{layout.link.name}", daemon=True)
         self._reader.start()

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-NAME = re.compile(r"flowsweep-(?P<pid>\d+)-(?P<start>\d+)-(?:host|link)-.+", re.ASCII | re.DOTALL)
+MARK = r"flowsweep-(?P<pid>\d+)-(?P<start>\d+)"
+NAMESPACE = MARK + "-(?:host|link)-.+"
+DEAD = ("Z", "X")
+"""States of processes that only wait for somebody to ask how they ended (proc_pid_stat(5))."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +29,26 @@ class Owner:
     @classmethod
     def of_namespace(cls, name: str) -> Self | None:
         """The controller that made a namespace; None if it is not a lab's."""
-        match = NAME.fullmatch(name)
+        return cls._named(NAMESPACE, name)
+
+    @classmethod
+    def of_mark(cls, mark: str) -> Self | None:
+        """The controller that marked a process; None if this is no such mark."""
+        return cls._named(MARK, mark)
+
+    @classmethod
+    def _named(cls, pattern: str, text: str) -> Self | None:
+        match = re.fullmatch(pattern, text, re.ASCII | re.DOTALL)
         return cls(int(match["pid"]), int(match["start"])) if match else None
+
+    @property
+    def mark(self) -> str:
+        """What the names of its namespaces begin with, and what its processes have in their environment."""
+        return f"flowsweep-{self.pid}-{self.start_ticks}"
 
     def namespace(self, kind: Literal["host", "link"], name: str) -> str:
         """Name of the namespace of a host, or of a link's router."""
-        return f"flowsweep-{self.pid}-{self.start_ticks}-{kind}-{name}"
+        return f"{self.mark}-{kind}-{name}"
 
     def is_alive(self) -> bool:
         """Whether that very process still runs."""
@@ -44,4 +61,5 @@ def _start_ticks(pid: int) -> int | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     # The command's name, in brackets, may hold blanks and brackets: count fields after the last one.
-    return int(stat.rpartition(")")[2].split()[19])
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in DEAD else int(fields[18])

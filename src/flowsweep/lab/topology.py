@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from flowsweep.errors import LabError
 from flowsweep.hosts.access import DataAddress, HostAccess
+from flowsweep.lab.guard import LAB_VARIABLE
 from flowsweep.lab.owner import Owner
 from flowsweep.plan.model import Host, Link
 
@@ -71,6 +72,8 @@ class EmulatedLink:
 class Topology:
     """All namespaces of a lab and how they are joined."""
 
+    mark: str
+    """Its controller's (`Owner.mark`)."""
     host_namespaces: dict[str, str]
     """By host name."""
     hop_namespaces: dict[str, str]
@@ -128,7 +131,7 @@ def lay_out(links: Sequence[Link], hosts: Sequence[Host], owner: Owner) -> Topol
             router = owner.namespace("link", link.name)
             legs = (_leg(number, side, end, router) for side, (number, end) in enumerate(ends[0]))
             routed.append(RoutedLink(link, router, tuple(legs)))
-    return Topology(host_namespaces, hop_namespaces, tuple(routed), tuple(emulated))
+    return Topology(owner.mark, host_namespaces, hop_namespaces, tuple(routed), tuple(emulated))
 
 
 def hops_of(link: Link) -> tuple[Link, ...]:
@@ -150,7 +153,7 @@ def hops_of(link: Link) -> tuple[Link, ...]:
 def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostAccess:
     """How to start an engine in a lab host, and where each host linked to it reaches it: IPv4, then IPv6.
 
-    `ip`: path of that program, which starts the engine.
+    `ip`: path of that program, which starts the engine. What is started so is known as the lab's (`guard`).
     """
     addresses: dict[str, tuple[DataAddress, ...]] = {}
     for layout in topology.links:
@@ -159,7 +162,14 @@ def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostA
                 addresses[peer.host] = (*addresses.get(peer.host, ()), *_data_addresses(end, ipv6=ipv6))
     return HostAccess(
         name=host.name,
-        launch=(ip, "netns", "exec", topology.host_namespaces[host.name]),
+        launch=(
+            "env",
+            f"{LAB_VARIABLE}={topology.mark}",
+            ip,
+            "netns",
+            "exec",
+            topology.host_namespaces[host.name],
+        ),
         engine=host.engine,
         addresses=addresses,
         bind=host.bind,
