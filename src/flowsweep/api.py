@@ -103,7 +103,8 @@ class OpenCampaign:
 
         `margin`: share of goodput that is of no practical effect.
         """
-        return tuple(findings(self.summary_rows(), tables=self.archive.tables(), margin=margin))
+        tables, hosts = self.archive.tables(), self.archive.host_facts
+        return tuple(findings(self.summary_rows(), tables=tables, hosts=hosts, margin=margin))
 
     def compared_with(self, other: "OpenCampaign", *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
         """Compare another campaign with this one: the shifts are those of the other."""

@@ -45,7 +45,9 @@ def test_the_window_to_ask_for_is_the_product_of_bandwidth_and_delay() -> None:
 
 
 def test_flows_share_the_product_and_the_sender_has_its_own_limit() -> None:
-    advice = window_advice(trial(verdict="send window", flows=4), path_bps=96.53e6)
+    advice = window_advice(
+        trial(verdict="send window", flows=4, window_send_bytes=256 * KIB), path_bps=96.53e6
+    )
     assert advice is not None
     assert (advice.side, advice.host, advice.needed_bytes) == ("send", "slac", 527_899)
     assert advice.sysctl == "sysctl -w net.core.wmem_max=589824"

@@ -40,8 +40,7 @@ pub enum TrialError {
     /// The kernel granted less than asked for.
     #[error(
         "window of {requested_bytes} B asked for, {granted_bytes} B granted where {} B were due: the host's maximum \
-         is lower; raise it on both hosts with `sysctl -w net.core.rmem_max={requested_bytes} \
-         net.core.wmem_max={requested_bytes}` (here {sysctl} limits), or say `clip = \"allow\"`",
+         is lower; raise it there with `sysctl -w {sysctl}={requested_bytes}`, or say `clip = \"allow\"`",
         requested_bytes * 2
     )]
     WindowClipped {

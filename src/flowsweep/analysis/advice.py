@@ -1,9 +1,9 @@
 """What to set, and on which host, where a window limits."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from flowsweep.analysis.observations import Row
 from flowsweep.analysis.theory import bandwidth_delay_bytes
@@ -15,11 +15,15 @@ _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
 _AUTOTUNING_FACTOR = 2
 """Autotuning counts memory: of a receive buffer about half is window (docs/windows.md)."""
-_SETTINGS: dict[Side, tuple[str, str, str]] = {
-    "send": ("window_send", "net.core.wmem_max", 'net.ipv4.tcp_wmem="4096 16384 {}"'),
-    "receive": ("window_recv", "net.core.rmem_max", 'net.ipv4.tcp_rmem="4096 131072 {}"'),
+_SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
+    "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
+    "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
 }
-"""The plan's key, the bound of what may be asked for, and the bounds of autotuning."""
+"""The plan's key, the bound of what may be asked for, the bounds of autotuning (least, first and most), and
+the kernel's own least and first."""
+
+HostFacts = Mapping[str, Mapping[str, Any]]
+"""By host name what its engine told of it (`HostFacts` in schema/messages.json), as far as it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +39,22 @@ class WindowAdvice:
     """What to ask for, per flow."""
     asked: bool
     """Whether the plan asks for windows; else the kernel's autotuning is held back."""
-    sysctl: str
-    """The line that allows it, as root on that host."""
+    sysctl: str | None
+    """The line that allows it, as root on that host; absent where the host was seen to allow it already."""
     sentence: str
 
 
-def window_advice(row: Row, *, path_bps: float | None) -> WindowAdvice | None:
-    """Say what would lift the window that limits a trial.
+def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None = None) -> WindowAdvice | None:
+    """Say what would lift the window that limits a trial. No value that it names is below one in force.
 
     Args:
         row: Of a summary, with the verdict "send window" or "receive window".
         path_bps: Payload that the path carries (bit/s); None if that is not known.
+        hosts: What is recorded of the campaign's hosts: their settings bound what is advised from below.
 
     Returns:
-        None for another verdict, or where the path's rate or round trip is not known.
+        None for another verdict, where the path's rate or round trip is not known, or where the trial asked
+        for as much already.
 
     Method:
         All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
@@ -64,17 +70,41 @@ def window_advice(row: Row, *, path_bps: float | None) -> WindowAdvice | None:
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
     window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
     host = row["src"] if side == "send" else row["dst"]
-    key, bound, autotuning = _SETTINGS[side]
-    asked = row[f"{key}_bytes"] is not None
-    setting = f"{bound}={window}" if asked else autotuning.format(window * _AUTOTUNING_FACTOR)
-    sysctl = f"sysctl -w {setting}"
+    key, bound, autotuning, first = _SETTINGS[side]
+    asked_bytes = row[f"{key}_bytes"]
+    asked = asked_bytes is not None
+    if asked and asked_bytes >= window:
+        return None
+    name, wanted = (bound, (window,)) if asked else (autotuning, (*first, window * _AUTOTUNING_FACTOR))
+    recorded = _recorded(hosts, host, name)
+    sysctl = _sysctl(name, wanted, recorded)
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
-    ask = f', and {key} = "{window // 1024}KiB" in the plan' if asked else ""
+    remedies = [
+        f"{name} allows it there already" if sysctl is None else f"`{sysctl}` there",
+        *(["unless it is more already"] if recorded is None else []),
+        *([f'and {key} = "{window // 1024}KiB" in the plan'] if asked else []),
+    ]
     sentence = (
         f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: "
-        f"`{sysctl}` there, unless it is more already{ask}."
+        f"{', '.join(remedies)}."
     )
     return WindowAdvice(side, host, needed, window, asked, sysctl, sentence)
+
+
+def _recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
+    """The numbers that a setting had on a host; None if that is not known."""
+    words = str(((hosts or {}).get(host, {}).get("sysctls") or {}).get(name, "")).split()
+    return tuple(map(int, words)) if words and all(word.isdecimal() for word in words) else None
+
+
+def _sysctl(name: str, wanted: Sequence[int], recorded: Sequence[int] | None) -> str | None:
+    """The line that raises the last number of a setting and lowers none; None if it is that high already."""
+    if recorded is not None and len(recorded) == len(wanted):
+        if recorded[-1] >= wanted[-1]:
+            return None
+        wanted = (*recorded[:-1], wanted[-1])
+    numbers = " ".join(map(str, wanted))
+    return f"sysctl -w {name}={numbers}" if len(wanted) == 1 else f'sysctl -w {name}="{numbers}"'
 
 
 def path_payload_bps(rows: Sequence[Row]) -> float | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from flowsweep.analysis.advice import HostFacts
 from flowsweep.analysis.direction import direction_questions
 from flowsweep.analysis.effects import effect_questions
 from flowsweep.analysis.empty_questions import empty_questions
@@ -25,13 +26,18 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 
 
 def findings(
-    summary: Sequence[Row], *, tables: Tables | None = None, margin: float = EQUIVALENCE_MARGIN
+    summary: Sequence[Row],
+    *,
+    tables: Tables | None = None,
+    hosts: HostFacts | None = None,
+    margin: float = EQUIVALENCE_MARGIN,
 ) -> tuple[Finding, ...]:
     """Draw conclusions from a campaign.
 
     Args:
         summary: Rows of `flowsweep.analysis.summary`, all of a campaign.
         tables: Of the same campaign; what needs more than the summary is left out without them.
+        hosts: What the archive has of the campaign's hosts; advice without it may name what is set already.
         margin: A relative change of goodput up to this much, either way, is of no practical effect; 0.03 is
             3 %.
 
@@ -47,7 +53,7 @@ def findings(
     questions = [
         question
         for observed in comparable
-        for question in _questions(observed, told=told, windows=windows, margin=margin)
+        for question in _questions(observed, told=told, windows=windows, hosts=hosts, margin=margin)
     ]
     questions += path_questions(summary)
     questions += rate_search_questions(summary)
@@ -58,14 +64,19 @@ def findings(
 
 
 def _questions(
-    observed: Observations, *, told: WithinTrials | None, windows: Mapping[str, float], margin: float
+    observed: Observations,
+    *,
+    told: WithinTrials | None,
+    windows: Mapping[str, float],
+    hosts: HostFacts | None,
+    margin: float,
 ) -> Iterator[Question]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
     yield from plateau_questions(observed, windows=windows, margin=margin)
     yield from effect_questions(observed, margin=margin)
     yield from direction_questions(observed, margin=margin)
     yield from repeat_questions(observed, margin=margin)
-    yield from verdict_questions(observed)
+    yield from verdict_questions(observed, hosts=hosts)
     yield from loss_questions(observed)
     yield from theory_questions(observed)
     yield from share_questions(observed)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from flowsweep.analysis.advice import path_payload_bps, window_advice
+from flowsweep.analysis.advice import HostFacts, path_payload_bps, window_advice
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.analysis.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.others import beside_others
@@ -32,11 +32,12 @@ _METHOD = (
 )
 
 
-def verdict_questions(observed: Observations) -> list[Question]:
+def verdict_questions(observed: Observations, *, hosts: HostFacts | None = None) -> list[Question]:
     """Ask of each direction what limited its trials.
 
     Args:
         observed: Trials of one sweep and mode.
+        hosts: What is recorded of the hosts, for what is advised.
 
     Returns:
         One question for each direction with verdicts; it only describes. The effect is the share of the
@@ -54,13 +55,15 @@ def verdict_questions(observed: Observations) -> list[Question]:
             row for row in observed.rows if row[DIRECTION] == direction and row.get("verdict") is not None
         ]
         if rows:
-            found.append(_question(observed, direction, rows))
+            found.append(_question(observed, direction, rows, hosts))
     return found
 
 
-def _question(observed: Observations, direction: str, rows: Sequence[Row]) -> Question:
+def _question(
+    observed: Observations, direction: str, rows: Sequence[Row], hosts: HostFacts | None
+) -> Question:
     counts = Counter(row["verdict"] for row in rows)
-    claim = _claim(direction, rows, counts)
+    claim = _claim(direction, rows, counts, hosts)
     return Question(
         kind="verdict",
         sweep=observed.sweep,
@@ -76,14 +79,14 @@ def _question(observed: Observations, direction: str, rows: Sequence[Row]) -> Qu
     )
 
 
-def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:
+def _claim(direction: str, rows: Sequence[Row], counts: Counter[str], hosts: HostFacts | None) -> str:
     where = regions(rows, "verdict")
     parts = [
         _part(verdict, count, where, [row for row in rows if row["verdict"] == verdict], len(rows))
         for verdict, count in counts.most_common()
     ]
     said = f"{direction}: {'; '.join(parts)}."
-    advice = _advice(rows, counts)
+    advice = _advice(rows, counts, hosts)
     return f"{said} {advice}" if advice else said
 
 
@@ -105,13 +108,12 @@ def _reached(own: Sequence[Row]) -> str:
     return f", at {goodput}" if link_bps is None else f", at {goodput} of {format_rate(link_bps)}"
 
 
-def _advice(rows: Sequence[Row], counts: Counter[str]) -> str | None:
+def _advice(rows: Sequence[Row], counts: Counter[str], hosts: HostFacts | None) -> str | None:
     """Advise on the window that limits most often, for the trial that comes closest to the path's rate."""
     side = max(_WINDOWS, key=lambda window: counts[window])
     limited = [row for row in rows if row["verdict"] == side]
     if not limited:
         return None
-    advice = window_advice(
-        max(limited, key=lambda row: float(row["goodput_bps"])), path_bps=path_payload_bps(rows)
-    )
+    best = max(limited, key=lambda row: float(row["goodput_bps"]))
+    advice = window_advice(best, path_bps=path_payload_bps(rows), hosts=hosts)
     return None if advice is None else advice.sentence

@@ -57,7 +57,7 @@ def show_findings(
     with found.damage_named():
         tables = found.tables()
         rows = summarised(tables).to_pyarrow().to_pylist()
-        conclusions = findings(rows, tables=tables, margin=share)
+        conclusions = findings(rows, tables=tables, hosts=found.host_facts, margin=share)
     if form is Format.json:
         typer.echo(json.dumps([asdict(finding) for finding in conclusions], indent=2, ensure_ascii=False))
         return

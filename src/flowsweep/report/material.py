@@ -91,7 +91,7 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
     trials = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
     told("drawing conclusions")
-    concluded = findings(trials, tables=tables)
+    concluded = findings(trials, tables=tables, hosts=archive.host_facts)
     told("reading samples")
     shared, courses = _shared(tables, trials)
     resampled = bins(tables.samples, tables.trials, tables.flows)

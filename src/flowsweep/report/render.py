@@ -79,7 +79,9 @@ def render(material: Material) -> str:
             links=_links(material),
             columns=columns,
             lines=lines,
-            trial_pages=trial_pages(material.trials, material.details, material.series),
+            trial_pages=trial_pages(
+                material.trials, material.details, material.series, hosts=material.host_facts
+            ),
             trials_csv=csv_link(material.trials, material.summary_columns),
             style=_asset("page.css"),
             scripts=_scripts(),

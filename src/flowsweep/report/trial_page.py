@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from flowsweep.analysis.advice import path_payload_bps, window_advice
+from flowsweep.analysis.advice import HostFacts, path_payload_bps, window_advice
 from flowsweep.analysis.others import beside_others
 from flowsweep.figures.axis import Row
 from flowsweep.figures.panel import direction
@@ -30,7 +30,11 @@ Page = dict[str, Any]
 
 
 def trial_pages(
-    trials: Sequence[Row], details: TrialDetails, series: Mapping[str, Any]
+    trials: Sequence[Row],
+    details: TrialDetails,
+    series: Mapping[str, Any],
+    *,
+    hosts: HostFacts | None = None,
 ) -> Iterator[tuple[str, str]]:
     """Pack what the page's script needs for each trial, in the order in which the trials ran.
 
@@ -38,6 +42,7 @@ def trial_pages(
         trials: Rows of the report's material.
         details: Of the same trials.
         series: What is drawn over the time of a trial, by trial_id; ready for JSON.
+        hosts: What is recorded of the hosts, for what is advised.
 
     Yields:
         trial_id, and the page's data as JSON (RFC 8259), compressed (gzip, RFC 1952), in Base64 (RFC 4648).
@@ -52,7 +57,7 @@ def trial_pages(
     for row in ordered:
         trial_id = row["trial_id"]
         page = _page(row, repeats[point_of(row)], details)
-        page["explained"] = _explained(row, carried[row["src"], row["dst"]])
+        page["explained"] = _explained(row, carried[row["src"], row["dst"]], hosts)
         page["series"] = series.get(trial_id)
         yield trial_id, _packed(page)
 
@@ -108,9 +113,9 @@ def _lede(row: Row) -> str:
     return f"{when}: {result_words(row)}."
 
 
-def _explained(row: Row, path_bps: float | None) -> str | None:
+def _explained(row: Row, path_bps: float | None, hosts: HostFacts | None) -> str | None:
     """What the verdict means, what to set where a window limits, and what else ran."""
-    advice = window_advice(row, path_bps=path_bps)
+    advice = window_advice(row, path_bps=path_bps, hosts=hosts)
     others = beside_others([row])
     said = [
         VERDICT_MEANINGS.get(row.get("verdict") or "", ""),
