@@ -7,6 +7,7 @@ ENGINE := --manifest-path engine/Cargo.toml
 # Fully static, so that it can be copied to any Linux host of this architecture.
 STATIC := $(shell uname -m)-unknown-linux-musl
 FUZZ_SECONDS ?= 60
+SLOWEST := --durations=10
 # All of it takes hours: make truth TRUTH='tests/truth/test_compare.py tests/truth/test_verdict.py' takes a part.
 TRUTH ?= tests/truth
 
@@ -30,9 +31,10 @@ demo: setup ## Measure an emulated link on this machine and write a report
 
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
-	cargo test --quiet $(ENGINE) --workspace
-	$(BIN)/pytest --numprocesses=auto --dist=loadfile -m 'together or not lab' tests/unit tests/property tests/contract tests/lab
-	$(BIN)/pytest -m 'not together' tests/lab tests/browser
+	@.ci/each.py \
+	  'cargo test --quiet --no-fail-fast $(ENGINE) --workspace' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile -m "together or not lab" tests/unit tests/property tests/contract tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) -m "not together" tests/lab tests/browser'
 
 fuzz: cargo ## Make up what peers may say, for FUZZ_SECONDS each, all targets side by side
 	engine/fuzz/run $(FUZZ_SECONDS)
