@@ -1,4 +1,7 @@
-"""For all tests: in continuous integration nothing may be skipped; Ctrl-C is answered as before."""
+"""For all tests: in continuous integration nothing may be skipped; examples are the same everywhere.
+
+Ctrl-C is answered as before.
+"""
 
 import gc
 import os
@@ -6,12 +9,24 @@ import signal
 from collections.abc import Generator
 
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from flowsweep.defaults import GARBAGE_OBJECTS
 
 IN_CONTINUOUS_INTEGRATION = bool(os.environ.get("CI"))
 Reports = Generator[None, pytest.TestReport, pytest.TestReport]
 CollectReports = Generator[None, pytest.CollectReport, pytest.CollectReport]
+
+# What comes of a property must not depend on how fast or busy the machine is: no deadline, no check of speed.
+settings.register_profile(
+    "fuzz", deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("fixed", settings.get_profile("fuzz"), derandomize=True)
+settings.load_profile("fixed")
+# Hypothesis mixes in numbers and texts of all modules that happen to be imported: the examples would change
+# with the tests that ran before in the same process. There is no setting for it.
+providers._get_local_constants = providers.Constants
 
 
 def pytest_collection_finish() -> None:

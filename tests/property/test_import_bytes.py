@@ -33,6 +33,9 @@ CHANGES = st.lists(
     st.tuples(st.floats(0, 1), st.integers(0, 40), PIECES, st.booleans()), min_size=1, max_size=4
 )
 
+# The folder is written anew for each example; how fast examples are made is the machine's affair.
+CHECKS_LEFT_OUT = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
 
 def unpacked(path: Path) -> bytes:
     content = path.read_bytes()
@@ -66,7 +69,7 @@ def take(path: Path, kind: str | None) -> None:
 
 
 @pytest.mark.parametrize("real", REAL, ids=lambda path: path.name)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=CHECKS_LEFT_OUT)
 @given(changes=CHANGES, options=st.sets(st.sampled_from(["kind named", "packed"])))
 def test_changed_files_are_read_or_refused(
     tmp_path: Path, real: Path, changes: list[tuple[float, int, bytes, bool]], options: set[str]
@@ -80,7 +83,7 @@ def test_changed_files_are_read_or_refused(
     take(path, kind)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=CHECKS_LEFT_OUT)
 @given(content=st.binary(max_size=300), kind=st.sampled_from([None, *KINDS]))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes, kind: str | None) -> None:
     path = tmp_path / "any"
