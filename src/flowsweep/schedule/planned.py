@@ -1,30 +1,52 @@
 """What a plan asks for, as an archive keeps it: how many trials, over which emulated links."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from flowsweep.plan.model import Link, Plan
+from flowsweep import defaults
+from flowsweep.plan.model import Link, Plan, Sweep
 from flowsweep.schedule.grid import expand
 
 
 def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
-    """Count the trials that a checked plan, as JSON has it, asks for; None for one of another version."""
+    """Count the trials that a stored plan asks for.
+
+    Args:
+        stored_plan: A checked plan, as JSON has it.
+
+    Returns:
+        None for one of another version, and for one that no file can have asked for: archives come from
+        strangers, too, and the plan in one may never have been checked.
+    """
     try:
         plan = Plan.model_validate(stored_plan)
-    except ValidationError:
+        if plan.campaign.repeats * sum(map(_most_points, plan.sweeps)) > defaults.TRIALS_MAX:
+            return None
+        each = (
+            len(point.trials(repeat=1)) * (1 if point.search is None else point.search.trials)
+            for point in expand(plan)
+        )
+        return plan.campaign.repeats * sum(each)
+    except (ValidationError, ArithmeticError):
         return None
-    each = (
-        len(point.trials(repeat=1)) * (1 if point.search is None else point.search.trials)
-        for point in expand(plan)
-    )
-    return plan.campaign.repeats * sum(each)
 
 
 def planned_links(stored_plan: Mapping[str, Any]) -> tuple[Link, ...]:
     """Take the emulated links from a checked plan, as JSON has it; none from one of another version."""
     try:
-        return tuple(Link.model_validate(link) for link in stored_plan.get("links", ()))
+        return _LINKS.validate_python(stored_plan.get("links", ()))
     except ValidationError:
         return ()
+
+
+_LINKS = TypeAdapter(tuple[Link, ...])
+_NO_AXES = {"background"}
+
+
+def _most_points(sweep: Sweep) -> int:
+    """How many points the axes of a sweep multiply to: counted before they are made."""
+    axes = (value for name, value in sweep if isinstance(value, tuple) and name not in _NO_AXES)
+    return math.prod(len(axis) or 1 for axis in axes)
