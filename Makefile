@@ -36,8 +36,9 @@ test: setup ## Run all tests, those with real packets and a browser included
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile -m "together or not lab" tests/unit tests/property tests/contract tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) -m "not together" tests/lab tests/browser'
 
-fuzz: cargo ## Make up what peers may say, for FUZZ_SECONDS each, all targets side by side
-	engine/fuzz/run $(FUZZ_SECONDS)
+fuzz: setup ## Make up what peers, archives and properties are tried with, for FUZZ_SECONDS each of three times
+	@.ci/each.py 'engine/fuzz/run $(FUZZ_SECONDS)' '$(BIN)/python tests/fuzz/run.py $(FUZZ_SECONDS)' \
+	  '$(BIN)/python tests/fuzz/properties.py $(FUZZ_SECONDS)'
 
 truth: setup ## Check what takes long (TRUTH: some of it); results go to docs/truth/
 	$(BIN)/pytest $(TRUTH)

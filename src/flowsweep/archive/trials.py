@@ -1,12 +1,14 @@
 """The table of trials: parameters, what was granted and what became of each, flat."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 
 from flowsweep.archive.imported import ImportedTrial
+from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import TcpParameters, path_mtu_bytes, path_rate_bps
@@ -113,14 +115,43 @@ def trials_table(
         attempts: How often each trial was started, by trial_id, in the order of the campaign; trials not in
             it were started as often as their record says, in the order of the records.
         links: Emulated ones, of the plan.
+
+    Raises:
+        ArchiveError: A record has a number or a time that no trial can have; says which trial's it is.
     """
     order = {trial_id: index for index, trial_id in enumerate(attempts)}
     rows = []
-    for row in (*(_row(record, links) for record in records), *map(_imported_row, imported)):
+    both: tuple[TrialRecord | ImportedTrial, ...] = (*records, *imported)
+    for record in both:
+        with _refused(record.trial_id):
+            row = _row(record, links) if isinstance(record, TrialRecord) else _imported_row(record)
         index = order.setdefault(row["trial_id"], len(order))
         started = attempts.get(row["trial_id"], row["attempt"])
         rows.append({"order_index": index, "attempts": started} | row)
-    return pa.Table.from_pylist(sorted(rows, key=lambda row: row["order_index"]), schema=TRIALS_SCHEMA)
+    return _table(sorted(rows, key=lambda row: row["order_index"]))
+
+
+def _table(rows: list[dict[str, Any]]) -> pa.Table:
+    try:
+        return pa.Table.from_pylist(rows, schema=TRIALS_SCHEMA)
+    except (OverflowError, pa.ArrowException):
+        # Arrow does not say which.
+        for row in rows:
+            with _refused(row["trial_id"]):
+                pa.Table.from_pylist([row], schema=TRIALS_SCHEMA)
+        raise
+
+
+@contextmanager
+def _refused(trial_id: str) -> Iterator[None]:
+    """Refuse a record of which nothing can be made: archives come from strangers, too."""
+    try:
+        yield
+    except (ArithmeticError, pa.ArrowException) as error:
+        raise ArchiveError(
+            f"trial {trial_id}: a number or a time in its record, or in a link of the plan, is none that a "
+            f"trial can have: {error}"
+        ) from error
 
 
 def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""A `campaign.json` of any bytes is read, or refused; what is read can be asked for its plan."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from flowsweep.archive import create_archive, read_archive
+from flowsweep.archive.campaign import CAMPAIGN_FILE, read_campaign
+from flowsweep.errors import ArchiveError
+from flowsweep.plan import parse_plan
+from flowsweep.schedule import planned_links, planned_trials
+from plan_support import ROOT
+
+PLANS = ("back-to-back", "udp-highest-rate", "rtt")
+
+
+def try_one(data: bytes) -> None:
+    """Raises whatever is no refusal."""
+    folder = archive()
+    (folder / CAMPAIGN_FILE).write_bytes(data)
+    with contextlib.suppress(ArchiveError):
+        campaign = read_campaign(folder)
+        assert campaign.plan_json.startswith("{")
+        for link in planned_links(campaign.plan):
+            assert link.name is not None
+        trials = planned_trials(campaign.plan)
+        assert trials is None or trials >= 0
+        assert read_archive(folder).campaign == campaign
+
+
+@cache
+def archive() -> Path:
+    """An archive without a trial, whose `campaign.json` is to be written."""
+    folder = Path(tempfile.mkdtemp(prefix="flowsweep-fuzz-")) / "archive"
+    create_archive(folder, plan_json="{}", seed=1).close()
+    return folder
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """What campaigns of example plans begin with, and one whose plan is of another version."""
+    for name in PLANS:
+        plan = parse_plan((ROOT / "plans" / f"{name}.toml").read_text(encoding="utf-8"), name)
+        yield name, written(plan.model_copy(update={"text": ""}).model_dump_json())
+    yield "other", written('{"links":[{"name":"wire"}],"campaign":{"name":"other"}}')
+
+
+def written(plan_json: str) -> bytes:
+    """The file of a campaign that begins."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        create_archive(Path(folder) / "archive", plan_json=plan_json, seed=1) as writer,
+    ):
+        return (writer.folder / CAMPAIGN_FILE).read_bytes()

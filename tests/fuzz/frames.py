@@ -1,0 +1,118 @@
+"""Whatever comes in place of an engine's words ends its session with `SessionError`; tables are whole."""
+
+import asyncio
+from collections.abc import Iterator
+from functools import cache
+
+from fake_engine import echoes, greeting, report, said, samples_frame, table_frame
+from flowsweep.errors import SessionError
+from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, FrameReader, encode
+from flowsweep.hosts.inbox import EndReport
+from flowsweep.hosts.messages import Connected, FailedEvent, Granted, Listening, Progress
+from flowsweep.hosts.session import Session, TrialChannel
+
+TRIAL = "t"
+AS_IT_IS = b"R"
+"""First byte of an input that is a stream; what follows another one is made one, see `stream_of`."""
+LENGTH_BYTES = 2
+WITHIN_S = 10.0
+"""How long a session may take to read some kilobytes."""
+
+
+class Said:
+    """A process that has said some bytes and ended."""
+
+    complaint = ""
+    stdin = None
+
+    def __init__(self, stream: bytes) -> None:
+        self.stdout = asyncio.StreamReader()
+        self.stdout.feed_data(stream)
+        self.stdout.feed_eof()
+
+    async def end(self) -> str:
+        return "it ended"
+
+
+def try_one(data: bytes) -> None:
+    """Raises whatever is no end of a session."""
+    loop().run_until_complete(play(stream_of(data)))
+
+
+async def play(stream: bytes) -> None:
+    """Have a session read a stream to its end, while a trial waits for what concerns it."""
+    session = Session("far", Said(stream))
+    following = asyncio.create_task(follow(session.channel(TRIAL)))
+    done, waiting = await asyncio.wait(
+        {following, session._reader}, timeout=WITHIN_S, return_when=asyncio.FIRST_EXCEPTION
+    )
+    for task in waiting:
+        task.cancel()
+    for task in done:
+        task.result()
+    assert not waiting, "the session waits for more than there is"
+    assert isinstance(session.lost, SessionError)
+
+
+async def follow(channel: TrialChannel) -> None:
+    """Take all that comes of a trial, until its session is lost."""
+    try:
+        while True:
+            event = await channel.receive()
+            if isinstance(event, EndReport):
+                for table in event.tables.values():
+                    # What Arrow does not check by itself, and would read beyond its buffers for.
+                    table.validate(full=True)
+    except SessionError:
+        return
+
+
+def stream_of(data: bytes) -> bytes:
+    """The bytes themselves; or, after the magic, frames made of them: kind, length, payload.
+
+    Frames that say themselves how long they are would all be one that never ends.
+    """
+    if data[:1] == AS_IT_IS:
+        return data[1:]
+    rest, frames = data[1:], [MAGIC]
+    while rest:
+        kind = FrameKind.ARROW if rest[0] & 1 else FrameKind.JSON
+        begin = 1 + LENGTH_BYTES
+        end = begin + int.from_bytes(rest[1:begin])
+        frames.append(encode(Frame(kind, rest[begin:end])))
+        rest = rest[end:]
+    return b"".join(frames)
+
+
+@cache
+def loop() -> asyncio.AbstractEventLoop:
+    """One for all inputs: to make one takes longer than to read an input."""
+    return asyncio.new_event_loop()
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """What engines say in a trial, as streams and as frames."""
+    granted = Granted(congestion="cubic", window_clipped=False, window_raised=False, remarks=[])
+    begun = [
+        Listening(trial=TRIAL, port=5300),
+        Connected(trial=TRIAL, role="sink", granted=granted),
+        Progress(trial=TRIAL, role="sink", elapsed_us=5, bytes=7),
+    ]
+    done = said(report(TRIAL, "sink", [7]))
+    tables = {
+        "samples": samples_frame(TRIAL, "sink", [3, 4]),
+        "echoes": table_frame(echoes().replace_schema_metadata({"table": "echoes"}), TRIAL, "source"),
+    }
+    yield "stream", AS_IT_IS + greeting() + said(*begun) + tables["samples"] + done
+    for name, table in tables.items():
+        yield name, b"F" + shortened(table + done)
+    yield "failed", b"F" + shortened(said(FailedEvent(trial=TRIAL, phase="run", kind="broken", message="")))
+
+
+def shortened(frames: bytes) -> bytes:
+    """Frames as `stream_of` makes them again."""
+    made = b""
+    for frame in FrameReader().feed(MAGIC + frames):
+        kind = b"A" if frame.kind is FrameKind.ARROW else b"J"
+        made += kind + len(frame.payload).to_bytes(LENGTH_BYTES) + frame.payload
+    return made
