@@ -3,39 +3,34 @@
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
+from analysis_support import make_record, make_trial
 from flowsweep.archive import create_archive, read_archive
-from flowsweep.archive.campaign import CAMPAIGN_FILE, read_campaign
+from flowsweep.archive.campaign import CAMPAIGN_FILE
+from flowsweep.archive.trials import trials_table
+from flowsweep.defaults import TRIALS_MAX
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import parse_plan
 from flowsweep.schedule import planned_links, planned_trials
+from fuzz.folders import archive_folder
 from plan_support import ROOT
 
+RECORD = make_record(make_trial(src="left", dst="right"))
+"""A trial over the links that plans have."""
 PLANS = ("back-to-back", "udp-highest-rate", "rtt")
 
 
 def try_one(data: bytes) -> None:
     """Raises whatever is no refusal."""
-    folder = archive()
+    folder = archive_folder("{}")
     (folder / CAMPAIGN_FILE).write_bytes(data)
     with contextlib.suppress(ArchiveError):
-        campaign = read_campaign(folder)
-        assert campaign.plan_json.startswith("{")
-        for link in planned_links(campaign.plan):
-            assert link.name is not None
+        campaign = read_archive(folder).campaign
+        assert campaign.plan_json.encode().startswith(b"{")
         trials = planned_trials(campaign.plan)
-        assert trials is None or trials >= 0
-        assert read_archive(folder).campaign == campaign
-
-
-@cache
-def archive() -> Path:
-    """An archive without a trial, whose `campaign.json` is to be written."""
-    folder = Path(tempfile.mkdtemp(prefix="flowsweep-fuzz-")) / "archive"
-    create_archive(folder, plan_json="{}", seed=1).close()
-    return folder
+        assert trials is None or 0 <= trials <= TRIALS_MAX
+        trials_table([RECORD], attempts={}, links=planned_links(campaign.plan))
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:

@@ -1,10 +1,13 @@
 """Whatever comes in place of an engine's words ends its session with `SessionError`; tables are whole."""
 
 import asyncio
-from collections.abc import Iterator
+import atexit
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from fake_engine import echoes, greeting, report, said, samples_frame, table_frame
+import pyarrow as pa
+
+from fake_engine import echoes, greeting, report, said, table_frame
 from flowsweep.errors import SessionError
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, FrameReader, encode
 from flowsweep.hosts.inbox import EndReport
@@ -15,6 +18,17 @@ TRIAL = "t"
 AS_IT_IS = b"R"
 """First byte of an input that is a stream; what follows another one is made one, see `stream_of`."""
 LENGTH_BYTES = 2
+SAMPLES = pa.table(
+    {
+        "role": pa.array(["sink", "sink"], pa.string()),
+        "flow": pa.array([0, 0], pa.int32()),
+        "start_ns": pa.array([0, 10], pa.int64()),
+        "end_ns": pa.array([10, 20], pa.int64()),
+        "bytes": pa.array([3, 4], pa.int64()),
+        "rtt_us": pa.array([7, None], pa.int64()),
+    }
+)
+"""What every engine tells, and a column that only some have."""
 WITHIN_S = 10.0
 """How long a session may take to read some kilobytes."""
 
@@ -23,15 +37,22 @@ class Said:
     """A process that has said some bytes and ended."""
 
     complaint = ""
-    stdin = None
 
     def __init__(self, stream: bytes) -> None:
+        self.stdin = Nobody()
         self.stdout = asyncio.StreamReader()
         self.stdout.feed_data(stream)
         self.stdout.feed_eof()
 
-    async def end(self) -> str:
+    async def end(self, *_: object) -> str:
         return "it ended"
+
+
+class Nobody:
+    """Standard input of a process that is gone."""
+
+    def get_extra_info(self, _name: str) -> None:
+        return None
 
 
 def try_one(data: bytes) -> None:
@@ -60,11 +81,15 @@ async def follow(channel: TrialChannel) -> None:
         while True:
             event = await channel.receive()
             if isinstance(event, EndReport):
-                for table in event.tables.values():
-                    # What Arrow does not check by itself, and would read beyond its buffers for.
-                    table.validate(full=True)
+                whole(event.tables.values())
     except SessionError:
         return
+
+
+def whole(tables: Iterable[pa.Table]) -> None:
+    """Check what Arrow does not by itself, and would read beyond its buffers for."""
+    for table in tables:
+        table.validate(full=True)
 
 
 def stream_of(data: bytes) -> bytes:
@@ -87,7 +112,9 @@ def stream_of(data: bytes) -> bytes:
 @cache
 def loop() -> asyncio.AbstractEventLoop:
     """One for all inputs: to make one takes longer than to read an input."""
-    return asyncio.new_event_loop()
+    made = asyncio.new_event_loop()
+    atexit.register(made.close)
+    return made
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
@@ -100,7 +127,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     ]
     done = said(report(TRIAL, "sink", [7]))
     tables = {
-        "samples": samples_frame(TRIAL, "sink", [3, 4]),
+        "samples": table_frame(SAMPLES, TRIAL, "sink"),
         "echoes": table_frame(echoes().replace_schema_metadata({"table": "echoes"}), TRIAL, "source"),
     }
     yield "stream", AS_IT_IS + greeting() + said(*begun) + tables["samples"] + done
