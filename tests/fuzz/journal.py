@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from analysis_support import make_campaign, make_failed
-from flowsweep.archive import create_archive, read_archive
-from flowsweep.archive.journal import frame
+from flowsweep.archive import create_archive, read_archive, reader
+from flowsweep.archive.journal import JOURNAL_FILE, frame
 from flowsweep.archive.trials import trials_table
 from flowsweep.errors import ArchiveError
 from fuzz.folders import archive_folder
 
 PLAN = '{"links":[{"name":"wire","between":["a","b"],"forward":{"rate_bps":1000000},"backward":{}}]}'
-JOURNAL = "journal"
 HEADER_BYTES = 12
 """Of a record; its first four bytes are the length of its payload."""
+reader._PAUSE_S = 0.0  # nobody writes the rest of a record here
 AS_IT_IS = b"R"
 """First byte of an input that is a journal; what follows another one is made one, see `journal_of`."""
 
@@ -23,10 +23,9 @@ AS_IT_IS = b"R"
 def try_one(data: bytes) -> None:
     """Raises whatever is no refusal."""
     folder = archive_folder(PLAN)
-    (folder / JOURNAL).write_bytes(journal_of(data))
-    with contextlib.suppress(ArchiveError):
-        read = read_archive(folder)
-        state = read._state
+    (folder / JOURNAL_FILE).write_bytes(journal_of(data))
+    with contextlib.suppress(ArchiveError), read_archive(folder) as read:
+        state = read.state
         assert state.records == read.records
         assert not any(file.startswith(("/", ".")) for files in state.files.values() for file in files)
         trials_table(state.records.values(), state.imported.values(), attempts=state.attempts)
@@ -52,10 +51,10 @@ def seeds() -> Iterator[tuple[str, bytes]]:
             writer.hosts({"a": {"hostname": "a", "cpus": 2}})
             writer.started(first.record.trial_id, 1, first.record.started_at)
             writer.finished(make_failed(first.record.trial))
-            yield "failed", AS_IT_IS + (writer.folder / JOURNAL).read_bytes()
+            yield "failed", AS_IT_IS + (writer.folder / JOURNAL_FILE).read_bytes()
             writer.finished(second)
             writer.compact()
-        whole = (writer.folder / JOURNAL).read_bytes()
+        whole = (writer.folder / JOURNAL_FILE).read_bytes()
     yield "torn", AS_IT_IS + whole[:-9]
     yield "lines", b"L" + b"\n".join(payloads(whole))
 
