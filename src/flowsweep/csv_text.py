@@ -3,16 +3,24 @@
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from flowsweep.wording import printable
+
+_BEGIN_A_FORMULA = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufffd")
+"""What spreadsheets take for the beginning of a formula, or leave out before one (OWASP, CSV Injection)."""
 
 
 def csv_text(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
     """Write some columns of rows as CSV with a header, by RFC 4180 but for line ends, which are LF.
 
-    What is not known is empty, truth is `true` or `false`, and a list is its items with spaces between.
+    What is not known is empty, truth is `true` or `false`, and a list is its items with spaces between. Text
+    that a spreadsheet would compute gets an apostrophe in front, and what cannot be printed a mark in its
+    place: hosts, plans and files have names that anybody may have chosen. Numbers are as they are.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(_harmless, columns))
     writer.writerows([_field(row.get(name)) for name in columns] for row in rows)
     return text.getvalue()
 
@@ -20,4 +28,12 @@ def csv_text(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> st
 def _field(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        joined = " ".join(map(str, value))
+        return _harmless(joined) if any(isinstance(item, str) for item in value) else joined
+    return value if value is None or isinstance(value, int | float | Decimal) else _harmless(str(value))
+
+
+def _harmless(text: str) -> str:
+    shown = printable(text)
+    return f"'{shown}" if shown.startswith(_BEGIN_A_FORMULA) else shown

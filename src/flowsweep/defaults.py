@@ -55,6 +55,11 @@ OFFERED_SHARE_MIN = 0.95
 EQUIVALENCE_MARGIN = 0.03
 """A relative change of goodput up to this much is of no practical effect, unless a person says otherwise."""
 
+# What is read
+NESTED_MAX = 200
+"""Levels of a JSON or TOML text; Pydantic's parser has the same bound."""
+PLAN_MAX_BYTES = 1 << 20
+
 # What a plan may ask for
 DURATION_MAX_NS = 24 * 3600 * SECOND_NS
 SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS

@@ -2,9 +2,10 @@
 
 import io
 
-from rich.console import Console
+import pytest
 
 from flowsweep.cli.import_progress import Lines, import_progress
+from flowsweep.cli.terminal import Screen
 from flowsweep.imports import Step
 
 
@@ -24,10 +25,10 @@ def test_a_line_now_and_then_says_how_much_is_left() -> None:
     assert said[-1] == "101 of 500 tests taken in, 40 s left"
 
 
-def test_where_the_cursor_can_move_there_is_a_bar() -> None:
+def test_where_the_cursor_can_move_there_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     text = io.StringIO()
-    console = Console(file=text, force_terminal=True, width=100, _environ={"TERM": "xterm"})
-    with import_progress(console) as tell:
+    with import_progress(Screen(file=text, force_terminal=True, width=100)) as tell:
         tell(Step.READ, 5, 10)
     assert "files read" in text.getvalue()
     assert "5/10" in text.getvalue().replace(" ", "")
@@ -35,6 +36,6 @@ def test_where_the_cursor_can_move_there_is_a_bar() -> None:
 
 def test_where_it_cannot_there_is_none() -> None:
     text = io.StringIO()
-    with import_progress(Console(file=text)) as tell:
+    with import_progress(Screen(file=text)) as tell:
         tell(Step.READ, 5, 10)
     assert text.getvalue() == ""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from analysis_support import make_record, make_trial
@@ -21,6 +20,7 @@ from flowsweep.cli.demo import free_folder, plan_text, usable_congestion
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import far_host
 from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
+from flowsweep.cli.terminal import Screen
 from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
 from flowsweep.plan import load_plan, parse_plan
 from flowsweep.run.events import (
@@ -265,7 +265,7 @@ def test_the_demo_keeps_what_is_there(tmp_path: Path) -> None:
 
 def test_progress_without_a_terminal_is_plain_lines() -> None:
     out = io.StringIO()
-    show = Lines(Console(file=out, width=200))
+    show = Lines(Screen(file=out, width=200))
     for event in EVENTS:
         show(event)
     assert out.getvalue().splitlines() == [
@@ -279,9 +279,11 @@ def test_progress_without_a_terminal_is_plain_lines() -> None:
     ]
 
 
-def test_progress_in_a_terminal_is_a_bar_with_trouble_above_it() -> None:
+def test_progress_in_a_terminal_is_a_bar_with_trouble_above_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
     out = io.StringIO()
-    console = Console(file=out, width=200, force_terminal=True, color_system=None)
+    console = Screen(file=out, width=200, force_terminal=True)
     with progress_view(console) as show:
         for event in EVENTS[:3]:
             show(event)
@@ -293,8 +295,11 @@ def test_progress_in_a_terminal_is_a_bar_with_trouble_above_it() -> None:
     assert "failed: a → b, 4 flows, 256 KiB window: run on b: [gone]" in out.getvalue()
 
 
-def test_progress_in_a_terminal_that_cannot_move_its_cursor_is_plain_lines() -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "dumb"})
+def test_progress_in_a_terminal_that_cannot_move_its_cursor_is_plain_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    console = Screen(file=io.StringIO(), force_terminal=True)
     with progress_view(console) as show:
         assert isinstance(show, Lines)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from analysis_support import make_campaign, make_outcome, make_trial, write_archive
@@ -16,6 +15,7 @@ from flowsweep.analysis import summary
 from flowsweep.archive import read_archive, tables_of
 from flowsweep.cli.app import app
 from flowsweep.cli.summary import print_table
+from flowsweep.cli.terminal import Screen
 from flowsweep.errors import ArchiveError
 from plan_support import plan_of
 from rtt_support import make_rtt_outcome, make_rtt_trial
@@ -37,7 +37,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def printed(rows: list[dict[str, Any]], *, sweeps: tuple[str, ...] = ()) -> list[str]:
     """The lines of the table, below the first sweep's title."""
     out = io.StringIO()
-    print_table(rows, Console(file=out, width=1000, highlight=False, markup=False), sweeps=sweeps)
+    print_table(rows, Screen(file=out, width=1000), sweeps=sweeps)
     return [line.strip() for line in out.getvalue().splitlines() if line.strip()][1:]
 
 
@@ -77,7 +77,7 @@ def test_the_table_shows_what_differs_and_says_what_is_the_same(archive: Path) -
 def test_a_narrow_terminal_shows_fewer_columns_and_cuts_nothing(archive: Path, width: int) -> None:
     rows = summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
     out = io.StringIO()
-    print_table(rows, Console(file=out, width=width, highlight=False, markup=False))
+    print_table(rows, Screen(file=out, width=width))
     lines = [line for line in out.getvalue().splitlines() if "prepare on" not in line]
     assert max(map(len, lines)) <= width
     assert "…" not in out.getvalue()

@@ -1,18 +1,47 @@
 """The command line: one file a command, this one joins them."""
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
+from typer.core import TyperGroup
 
 from flowsweep.cli.exit_codes import EXIT_USAGE
+from flowsweep.cli.terminal import Screen, say
 from flowsweep.errors import FlowsweepError
 from flowsweep.version import __version__
 from flowsweep.wording import printable
 
+
+class _Commands(TyperGroup):
+    """All commands. What Typer says of wrong arguments quotes them, and names of files may be among them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer hides its class
+        """Read what stands before the command."""
+        with _harmless_messages():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> object:  # noqa: ANN401 - Typer hides its class
+        """Read what stands behind the command, and run it."""
+        with _harmless_messages():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _harmless_messages() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # whose class Typer keeps to itself; it is raised again
+        if isinstance(getattr(error, "message", None), str):
+            vars(error)["message"] = printable(vars(error)["message"])
+        raise
+
+
 app = typer.Typer(
+    cls=_Commands,
     name="flowsweep",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -34,14 +63,14 @@ def run_app() -> None:
 def tell_error(error: FlowsweepError | OSError) -> None:
     """Say on standard error what went wrong."""
     message = _refusal(error) if isinstance(error, OSError) else str(error)
-    text = f"[bold red]error:[/bold red] {escape(printable(message))}"
-    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+    text = Text.assemble(("error:", "bold red"), f" {message}")
+    Screen(stderr=True).print(text, soft_wrap=True)
 
 
 def tell_warning(sentence: str) -> None:
     """Say on standard error what a person should know of what follows."""
-    text = f"[bold yellow]warning:[/bold yellow] {escape(printable(sentence))}"
-    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+    text = Text.assemble(("warning:", "bold yellow"), f" {sentence}")
+    Screen(stderr=True).print(text, soft_wrap=True)
 
 
 def _refusal(error: OSError) -> str:
@@ -59,5 +88,5 @@ def version_option(
 ) -> None:
     """Measure how fast a network path and its hosts really are, and what limits them."""
     if version:
-        typer.echo(f"flowsweep {__version__}")
+        say(f"flowsweep {__version__}")
         raise typer.Exit

@@ -14,6 +14,7 @@ from flowsweep.cli.app import tell_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.progress import progress_view
 from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
+from flowsweep.cli.terminal import say
 from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.of_plan import accesses_of
@@ -91,21 +92,21 @@ def tell_the_end(folder: Path) -> int:
     counts = ", ".join(
         f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]
     )
-    typer.echo(f"{counted(len(rows), 'trial')}: {counts}")
+    say(f"{counted(len(rows), 'trial')}: {counts}")
     for highest in highest_goodputs(rows):
-        typer.echo(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
+        say(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
     for answer in answers(rows):
-        typer.echo(f"  {answer.direction}: {answer.what} {answer.number} {answer.unit}, {answer.spread}")
+        say(f"  {answer.direction}: {answer.what} {answer.number} {answer.unit}, {answer.spread}")
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
-        typer.echo(f"  {count} of them: {error}")
+        say(f"  {count} of them: {error}")
     for mark in emulation_marks(rows):
-        typer.echo(f"  {mark}")
+        say(f"  {mark}")
     return 0 if set(statuses) <= {"ok"} else EXIT_TRIALS_FAILED
 
 
 def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
     kept = f"{counted(len(writer.records), 'finished trial')} kept in {writer.folder}"
-    typer.echo(f"{beginning}{kept}\n{advice}", err=True)
+    say(f"{beginning}{kept}\n{advice}", err=True)
 
 
 def _earlier(writer: ArchiveWriter) -> Earlier:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from flowsweep.cli.app import app
+from flowsweep.cli.terminal import Screen, say
 from flowsweep.plan import Plan, load_plan, parse_overrides
 from flowsweep.plan.model import Asking, Background, Group, PathProbing, Probe, RateSearch, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
@@ -49,12 +49,12 @@ def check(
     sections += [
         (f"sweep {sweep.name}", _sweep_rows(sweep, loaded, points, slots)) for sweep in loaded.sweeps
     ]
-    console = Console(highlight=False)
+    console = Screen()
     show = partial(_print_table, console) if console.is_terminal else _print_plain
     for title, rows in sections:
         show(title, rows)
     for remark in remarks(loaded, points):
-        console.print(f"[yellow]note:[/yellow] {escape(remark)}", soft_wrap=not console.is_terminal)
+        console.print(Text.assemble(("note:", "yellow"), f" {remark}"), soft_wrap=not console.is_terminal)
 
 
 def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
@@ -260,19 +260,19 @@ def _durations(sweep: Sweep) -> str:
     return f"{durations}, of which {format_duration(sweep.omit_ns)} omitted" if sweep.omit_ns else durations
 
 
-def _print_table(console: Console, title: str, rows: Sequence[Row]) -> None:
+def _print_table(console: Screen, title: str, rows: Sequence[Row]) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for key, value in rows:
-        table.add_row(f"  {key}", escape(value))
-    console.print(f"[bold]{escape(title)}[/bold]")
+        table.add_row(f"  {key}", value)
+    console.print(title, style="bold")
     console.print(table)
     console.print()
 
 
 def _print_plain(title: str, rows: Sequence[Row]) -> None:
-    typer.echo(title)
+    say(title)
     width = max(len(key) for key, _ in rows)
     for key, value in rows:
-        typer.echo(f"  {key:<{width}}  {value}")
+        say(f"  {key:<{width}}  {value}")

@@ -1,6 +1,5 @@
 """`flowsweep compare`: two campaigns beside each other, for people, programs and CI."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -10,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from flowsweep import wording
@@ -22,6 +20,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
 from flowsweep.report.host_table import host_lines
@@ -76,7 +75,7 @@ def compare_campaigns(
     hosts, plans = _hosts(*archives), _plans(*archives)
     if form is Format.json:
         differing = {"hosts_differ": _as_objects(hosts), "plans_differ": _as_objects(plans)}
-        typer.echo(json.dumps(asdict(comparison) | differing, indent=2, ensure_ascii=False))
+        say_json(asdict(comparison) | differing)
     else:
         _print(comparison, comparison.overall, hosts, plans)
     raise typer.Exit(exit_code(comparison, fail_if))
@@ -152,7 +151,7 @@ def _as_objects(differences: Sequence[Difference]) -> list[dict[str, str]]:
 def _print(
     comparison: Comparison, overall: Shift, hosts: Sequence[Difference], plans: Sequence[Difference]
 ) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     if not console.is_terminal:
         console.width = _WIDTH_OF_NO_TERMINAL
     points = counted(len(comparison.points), "point")
@@ -230,7 +229,7 @@ def _settled(names: Sequence[str]) -> set[str]:
     return settled
 
 
-def _print_left_out(console: Console, name: str, trials: int, not_ok: int, empty: int) -> None:
+def _print_left_out(console: Screen, name: str, trials: int, not_ok: int, empty: int) -> None:
     """Name what took no part, and why."""
     why = [f"{not_ok} did not end well"] if not_ok else []
     why += [f"{empty} carried nothing, 0 bit/s"] if empty else []
@@ -238,7 +237,7 @@ def _print_left_out(console: Console, name: str, trials: int, not_ok: int, empty
         console.print(f"Left out in {name}: {', '.join(why)}, of {counted(trials, 'trial')}", soft_wrap=True)
 
 
-def _print_only(console: Console, name: str, points: Sequence[Mapping[str, Any]]) -> None:
+def _print_only(console: Screen, name: str, points: Sequence[Mapping[str, Any]]) -> None:
     if not points:
         return
     console.print(f"Only in {name}: {counted(len(points), 'point')}")

@@ -14,6 +14,7 @@ import typer
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
+from flowsweep.cli.terminal import say
 from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
 from flowsweep.plan import parse_plan
 from flowsweep.report import write_report
@@ -45,9 +46,7 @@ def demo(
     plan = parse_plan(text, _PLAN_FILE)
     seed = secrets.randbits(SEED_BITS)
     expected = estimate(schedule(plan, seed), plan.links)
-    typer.echo(
-        f"{counted(expected.trials, 'trial')} on {where}; about {format_duration(expected.duration_ns)}"
-    )
+    say(f"{counted(expected.trials, 'trial')} on {where}; about {format_duration(expected.duration_ns)}")
     folder = free_folder(archive)
     report = folder / "report.html"
     advice = f"to see them: flowsweep summary {quote(str(folder))}"
@@ -58,7 +57,7 @@ def demo(
         carry_out(plan, writer, stopper)
         code = tell_the_end(folder)
         write_report(read_archive(folder), report)
-    typer.echo(f"archive: {folder}\nreport: {report.resolve()}")
+    say(f"archive: {folder}\nreport: {report.resolve()}")
     raise typer.Exit(code)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
+from flowsweep.cli.terminal import say
 from flowsweep.errors import ExportError
 from flowsweep.export import TABLES, export_tables, write_tables
 from flowsweep.wording import counted
@@ -58,4 +59,4 @@ def export(
     except OSError as error:
         raise ExportError(f"{error.filename or output}: cannot be written: {error.strerror}") from error
     for path, rows in written:
-        typer.echo(f"{path}: {counted(rows, 'row')}")
+        say(f"{path}: {counted(rows, 'row')}")

@@ -1,6 +1,5 @@
 """`flowsweep findings`: what a campaign teaches, in sentences or as JSON."""
 
-import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from flowsweep.analysis import summarised
@@ -19,6 +17,7 @@ from flowsweep.analysis.methods import Methods
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.wording import (
     NO_BREAK_SPACE,
     counted,
@@ -59,9 +58,9 @@ def show_findings(
         rows = summarised(tables).to_pyarrow().to_pylist()
         conclusions = findings(rows, tables=tables, hosts=found.host_facts, margin=share)
     if form is Format.json:
-        typer.echo(json.dumps([asdict(finding) for finding in conclusions], indent=2, ensure_ascii=False))
+        say_json([asdict(finding) for finding in conclusions])
         return
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     if not console.is_terminal:
         console.width = _WIDTH_OF_NO_TERMINAL
     if not conclusions:
@@ -70,7 +69,7 @@ def show_findings(
     print_findings(conclusions, console)
 
 
-def print_findings(conclusions: Sequence[Finding], console: Console) -> None:
+def print_findings(conclusions: Sequence[Finding], console: Screen) -> None:
     """Print findings in the order given, the undecided ones under a heading of their own, methods last."""
     several_sweeps = len({finding.sweep for finding in conclusions}) > 1
     several_modes = modes_differ([finding.mode for finding in conclusions])

@@ -12,9 +12,10 @@ from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED, EXIT_USAGE
 from flowsweep.cli.import_progress import import_progress
+from flowsweep.cli.terminal import say
 from flowsweep.errors import PlanError
 from flowsweep.imports import KINDS, SWEEP, Imported, import_files, parse_known
-from flowsweep.wording import counted, printable
+from flowsweep.wording import counted
 
 _EXAMPLES = (
     "[bold]flowsweep import server.txt --archive old[/bold] takes in what `iperf -s -i 1` printed, "
@@ -50,13 +51,11 @@ def import_results(
             _all_files(files), lambda: _writer(archive), kind=kind, sweep=sweep, known=known, tell=tell
         )
     for problem in result.problems:
-        typer.echo(printable(problem), err=True)
+        say(problem, err=True)
     if result.files_read:
         already = f", {result.known} were there already" if result.known else ""
-        typer.echo(
-            f"{counted(result.taken, 'trial')} taken in from {counted(result.files_read, 'file')}{already}"
-        )
-        typer.echo(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
+        say(f"{counted(result.taken, 'trial')} taken in from {counted(result.files_read, 'file')}{already}")
+        say(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
     raise typer.Exit(_exit_code(result))
 
 

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import Step, Tell
 from flowsweep.wording import format_duration
@@ -17,9 +17,9 @@ _WORDS = {Step.READ: "files read", Step.TAKEN_IN: "tests taken in"}
 
 
 @contextmanager
-def import_progress(console: Console | None = None) -> Iterator[Tell]:
+def import_progress(console: Screen | None = None) -> Iterator[Tell]:
     """Show an import while the block runs, as suits the console: standard error, if none is given."""
-    console = console or Console(stderr=True, highlight=False)
+    console = console or Screen(stderr=True)
     if not console.is_terminal or console.is_dumb_terminal:
         yield Lines(lambda line: console.print(line, soft_wrap=True))
         return

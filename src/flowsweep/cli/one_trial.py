@@ -12,6 +12,7 @@ from flowsweep.archive import tables_of
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.progress import what_runs
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
+from flowsweep.cli.terminal import say
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.errors import LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
@@ -151,8 +152,8 @@ def _one_slot(plan: Plan) -> Slot:
 def _tell(event: CampaignEvent) -> None:
     match event:
         case TrialStarted(trial=trial):
-            typer.echo(what_runs(trial))
+            say(what_runs(trial))
         case TrialRunning(elapsed_ns=elapsed_ns, rate_bps=rate_bps):
-            typer.echo(f"{elapsed_ns / SECOND_NS:6.1f} s  {format_rate(rate_bps)}")
+            say(f"{elapsed_ns / SECOND_NS:6.1f} s  {format_rate(rate_bps)}")
         case _:
             pass

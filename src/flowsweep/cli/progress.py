@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
+from flowsweep.cli.terminal import Screen
 from flowsweep.run.events import (
     CampaignEvent,
     CampaignStarted,
@@ -39,9 +38,9 @@ class ProgressView(Protocol):
 
 
 @contextmanager
-def progress_view(console: Console | None = None) -> Iterator[ProgressView]:
+def progress_view(console: Screen | None = None) -> Iterator[ProgressView]:
     """Show a campaign while the block runs, as suits the console: standard error, if none is given."""
-    console = console or Console(stderr=True, highlight=False)
+    console = console or Screen(stderr=True)
     if not console.is_terminal or console.is_dumb_terminal:
         yield Lines(console)
         return
@@ -50,9 +49,9 @@ def progress_view(console: Console | None = None) -> Iterator[ProgressView]:
         TextColumn("done"),
         MofNCompleteColumn(),
         BarColumn(bar_width=24),
-        TextColumn("{task.fields[what]}"),
-        TextColumn("[bold]{task.fields[rate]}[/bold]"),
-        TextColumn("[dim]{task.fields[left]}[/dim]"),
+        TextColumn("{task.fields[what]}", markup=False),
+        TextColumn("{task.fields[rate]}", style="bold", markup=False),
+        TextColumn("{task.fields[left]}", style="dim", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as progress:
         yield Bar(progress)
@@ -94,7 +93,7 @@ def trouble(event: CampaignEvent) -> str | None:
 class Lines:
     """A line when a trial begins, one when it is over."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Screen) -> None:
         self._console = console
         self._trials = 0
         self._rate_bps: float | None = None
@@ -119,7 +118,7 @@ class Lines:
                 pass
 
     def _say(self, line: str) -> None:
-        self._console.print(line, markup=False, soft_wrap=True)
+        self._console.print(line, soft_wrap=True)
 
 
 class Bar:
@@ -140,7 +139,7 @@ class Bar:
             case TrialStarted(_, trial, _, left_ns):
                 self._left_ns = left_ns
                 self.progress.update(
-                    self._task, what=escape(what_runs(trial)), rate="", left=f"{_about(left_ns)} left"
+                    self._task, what=what_runs(trial), rate="", left=f"{_about(left_ns)} left"
                 )
             case TrialRunning(elapsed_ns=elapsed_ns, rate_bps=rate_bps):
                 left = _about(max(0, self._left_ns - elapsed_ns))
@@ -150,7 +149,7 @@ class Bar:
             case _:
                 pass
         if (message := trouble(event)) is not None:
-            self.progress.console.print(message, markup=False, soft_wrap=True)
+            self.progress.console.print(message, soft_wrap=True)
 
 
 def _about(duration_ns: int) -> str:

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
+from flowsweep.cli.terminal import Screen, say
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan.readers import shown
 from flowsweep.report import write_report
@@ -28,8 +28,8 @@ def report(
         raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
     found = read_told(archive)
     try:
-        with found.damage_named(), Console(stderr=True).status("reading the archive") as status:
+        with found.damage_named(), Screen(stderr=True).status("reading the archive") as status:
             write_report(found, output, status.update)
     except OSError as error:
         raise ArchiveError(f"{output}: the report cannot be written: {error.strerror}") from error
-    typer.echo(f"{output}: {format_size(float(f'{output.stat().st_size:.3g}'))}")
+    say(f"{output}: {format_size(float(f'{output.stat().st_size:.3g}'))}")

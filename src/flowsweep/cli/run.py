@@ -12,6 +12,7 @@ from flowsweep.archive import ArchiveWriter, create_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
+from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
 from flowsweep.plan import Plan, load_plan, parse_overrides, plan_difference
@@ -46,7 +47,7 @@ def run(
     ):
         carry_out(loaded, writer, stopper)
         code = tell_the_end(archive)
-    typer.echo(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
+    say(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
     raise typer.Exit(code)
 
 

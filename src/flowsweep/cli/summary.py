@@ -1,6 +1,5 @@
 """`flowsweep summary`: what came out of each trial, as a table for people, CSV or JSON."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
@@ -16,6 +14,7 @@ from flowsweep.analysis import summarised
 from flowsweep.archive import DUCKDB, backend
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
+from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.schedule import planned_trials
 from flowsweep.wording import (
@@ -74,11 +73,11 @@ def show_summary(
         rows = summarised(found.tables_in(backend(engine))).to_pyarrow()
     match form:
         case Format.csv:
-            typer.echo(csv_text(rows.to_pylist(), rows.column_names), nl=False)
+            say(csv_text(rows.to_pylist(), rows.column_names), end="")
         case Format.json:
-            typer.echo(json.dumps(rows.to_pylist(), indent=2, ensure_ascii=False))
+            say_json(rows.to_pylist())
         case Format.table:
-            console = Console(highlight=False, markup=False)
+            console = Screen()
             if not console.is_terminal:
                 console.width = _WIDTH_OF_NO_TERMINAL
             plan = found.campaign.plan
@@ -87,7 +86,7 @@ def show_summary(
 
 
 def print_table(
-    rows: Sequence[Row], console: Console, *, sweeps: Sequence[str] = (), planned: int | None = None
+    rows: Sequence[Row], console: Screen, *, sweeps: Sequence[str] = (), planned: int | None = None
 ) -> None:
     """Print one table for each sweep; what is the same in all of its trials stands below it.
 
@@ -116,7 +115,7 @@ def _place(row: Row) -> tuple[Any, ...]:
     return tuple((row[column] is not None, row[column]) for column in _ORDER)
 
 
-def _fitting_table(sweep: str, rows: Sequence[Row], console: Console) -> Table:
+def _fitting_table(sweep: str, rows: Sequence[Row], console: Screen) -> Table:
     """Leave out results that no trial has, and the last ones where the terminal is too narrow for all."""
     unlimited = console.options.update(max_width=_WIDTH_OF_NO_TERMINAL)
     told = [(heading, show) for heading, show in _RESULTS if any(show(row) for row in rows)]

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import typer
-
+from flowsweep.cli.terminal import say
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.wording import format_duration, format_rate, format_share, format_size
 
@@ -45,10 +44,10 @@ def tell_summary(row: Mapping[str, Any]) -> None:
 
 def tell_lines(lines: Sequence[tuple[str, object]]) -> None:
     """Write names and values under each other, without those that are not known."""
-    typer.echo()
+    say()
     for name, value in lines:
         if value is not None:
-            typer.echo(f"{name:<20}  {value}")
+            say(f"{name:<20}  {value}")
 
 
 def goodput(row: Mapping[str, Any]) -> str | None:

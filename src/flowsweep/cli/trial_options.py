@@ -1,12 +1,12 @@
 """What commands without a plan have in common: options, and how their trial's summary is told."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.terminal import say_json
 
 Address = Annotated[
     str | None,
@@ -30,7 +30,7 @@ def tell_and_exit(
 ) -> NoReturn:
     """Print the summary of the one trial, in words or these columns of it as JSON, and end the command."""
     if as_json:
-        typer.echo(json.dumps({name: row[name] for name in columns}, indent=2, ensure_ascii=False))
+        say_json({name: row[name] for name in columns})
     else:
         in_words(row)
     raise typer.Exit(0 if row["status"] == "ok" else EXIT_TRIALS_FAILED)

@@ -1,18 +1,17 @@
 """`flowsweep verify`: whether an archive is as it was written."""
 
-import json
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from flowsweep.archive.verify import Verified, verify_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_DAMAGED
-from flowsweep.wording import counted, format_size, printable
+from flowsweep.cli.terminal import Screen, say, say_json
+from flowsweep.wording import counted, format_size
 
 
 class Format(StrEnum):
@@ -30,13 +29,13 @@ def verify(
     form: Annotated[Format, typer.Option("--format", help="How to tell it.")] = Format.text,
 ) -> None:
     """Compare every file of an archive with the hash and the rows that its journal has of it."""
-    with Console(stderr=True).status("reading the archive") as status:
+    with Screen(stderr=True).status("reading the archive") as status:
         found = verify_archive(
             archive,
             lambda done, of: status.update(f"{format_size(float(done))} of {format_size(float(of))} read"),
         )
     if form is Format.json:
-        typer.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
+        say_json(asdict(found))
     else:
         _print(archive, found)
     raise typer.Exit(EXIT_DAMAGED if found.problems else 0)
@@ -44,14 +43,14 @@ def verify(
 
 def _print(archive: Path, found: Verified) -> None:
     for problem in found.problems:
-        typer.echo(printable(problem))
+        say(problem)
     read = f"{counted(found.files, 'file')} of data, {format_size(float(f'{found.data_bytes:.3g}'))}"
     verdict = counted(len(found.problems), "problem") if found.problems else "as it was written"
-    typer.echo(printable(f"{archive}: {read}: {verdict}"))
+    say(f"{archive}: {read}: {verdict}")
     if found.without_digest:
-        typer.echo(
+        say(
             f"{counted(found.without_digest, 'file')} without a hash: written by a version that kept none; "
             "rows were counted, a changed number would not be seen"
         )
     for name in found.aside:
-        typer.echo(printable(f"{name}: was put aside when the archive was gone on with"))
+        say(f"{name}: was put aside when the archive was gone on with")

@@ -8,9 +8,10 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from flowsweep import defaults
+from flowsweep.bounded_text import parse_json
 from flowsweep.errors import LabError
 from flowsweep.hosts.engine import engine_path
 from flowsweep.lab.counter_log import CounterLog, Counters
@@ -113,7 +114,7 @@ class Emulator:
                 yield from lines
 
     def _take(self, line: bytes) -> None:
-        event: dict[str, Any] = json.loads(line)
+        event = cast("dict[str, Any]", parse_json(line))
         match event["type"]:
             case "ready":
                 self.log.ready()

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from flowsweep.bounded_text import TooDeepError, parse_toml
+from flowsweep.defaults import PLAN_MAX_BYTES
 from flowsweep.errors import PlanError
 from flowsweep.plan.build import build_plan
 from flowsweep.plan.check_groups import group_problems
@@ -21,14 +23,21 @@ from flowsweep.plan.lines import key_lines, line_of
 from flowsweep.plan.model import Plan
 from flowsweep.plan.overrides import overridden, override_of
 from flowsweep.plan.problems import KeyPath, Problem, problems_of, shown_path, worth_telling
+from flowsweep.wording import format_size
 
 
 def load_plan(path: Path, overrides: Mapping[str, str] | None = None) -> Plan:
     """Read and check a plan file; overrides are as parse_overrides gives them. Raises PlanError."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(PLAN_MAX_BYTES + 1)
     except OSError as error:
         raise PlanError(str(path), (f"cannot be read: {error.strerror}",)) from error
+    if len(content) > PLAN_MAX_BYTES:
+        raise PlanError(str(path), (f"has over {format_size(PLAN_MAX_BYTES)}, which no plan needs",))
+    try:
+        # Line ends as a file has them that is opened as text.
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise PlanError(str(path), (f"is not UTF-8 text: {error.reason} at byte {error.start}",)) from error
     return parse_plan(text, str(path), overrides)
@@ -55,7 +64,9 @@ def parse_plan(
     """
     overrides = overrides or {}
     try:
-        document = overridden(tomllib.loads(text), overrides)
+        document = overridden(parse_toml(text), overrides)
+    except TooDeepError as error:
+        raise PlanError(source, (str(error),)) from error
     except tomllib.TOMLDecodeError as error:
         raise PlanError(source, (f"is not TOML: {error}",)) from error
     file, problems, wrong = _read(document)

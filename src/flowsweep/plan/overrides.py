@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flowsweep.bounded_text import TooDeepError, parse_toml
 from flowsweep.errors import PlanError
 from flowsweep.plan.problems import KeyPath
 from flowsweep.plan.readers import did_you_mean, shown
@@ -86,6 +87,6 @@ def _tables(document: dict[str, Any], table: str) -> list[dict[str, Any]]:
 def _value(text: str) -> object:
     """A list, a number or a truth value is written as in the file; text needs no quotes here."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return parse_toml(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, TooDeepError):
         return text

@@ -1,0 +1,103 @@
+"""The one way out for text: whatever the command line says, on standard output or error, goes through here.
+
+What hosts, plans, files and archives say was written by somebody else. None of it may act on a terminal:
+control characters, escape sequences, and marks that turn or hide text are replaced, and nothing is taken for
+Rich's markup. Styles are given as arguments.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import IO
+
+import typer
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    HighlighterType,
+    JustifyMethod,
+    OverflowMethod,
+    RenderableType,
+)
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+
+from flowsweep.wording import printable
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
+
+
+def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
+    """Write a line, or lines, as they are but for what cannot be printed.
+
+    Args:
+        text: What to say.
+        err: On standard error.
+        end: What comes behind it.
+    """
+    typer.echo(printable(text) + end, err=err, nl=False)
+
+
+def say_json(value: object) -> None:
+    """Write JSON for a program: what cannot be printed is escaped, so that it is read back as it was."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    typer.echo(_NOT_ASCII.sub(_escaped, text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+class Screen(Console):
+    """A console on which text is only text. Rich's own control codes, as of a progress bar, are let through.
+
+    Args:
+        stderr: On standard error.
+        file: Where to write instead.
+        force_terminal: Write as to a terminal, or as to a file; found out if absent.
+        width: Columns; found out if absent.
+    """
+
+    def __init__(
+        self,
+        *,
+        stderr: bool = False,
+        file: IO[str] | None = None,
+        force_terminal: bool | None = None,
+        width: int | None = None,
+    ) -> None:
+        super().__init__(
+            stderr=stderr,
+            file=file,
+            force_terminal=force_terminal,
+            width=width,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    def render_str(  # as Rich has it
+        self,
+        text: str,
+        *,
+        style: str | Style = "",
+        justify: JustifyMethod | None = None,
+        overflow: OverflowMethod | None = None,
+        emoji: bool | None = None,
+        markup: bool | None = None,
+        highlight: bool | None = None,
+        highlighter: HighlighterType | None = None,
+    ) -> Text:
+        """Make text of a string: it is measured and laid out as it is shown, and holds no markup."""
+        del emoji, markup, highlight, highlighter
+        return Text(printable(text), style=style, justify=justify, overflow=overflow)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render anything, and leave nothing in its text that a terminal acts on."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(printable(segment.text), segment.style)
