@@ -60,6 +60,40 @@ NESTED_MAX = 200
 """Levels of a JSON or TOML text; Pydantic's parser has the same bound."""
 PLAN_MAX_BYTES = 1 << 20
 
+# What files of other tools may say: beyond it nothing was measured, or no table holds it
+IMPORT_FILE_MAX_BYTES = 16 << 20
+"""A file is read as a whole; what was packed may have as much when it is unpacked."""
+IMPORT_LINES_MAX = 1 << 20
+IMPORT_ROWS_MAX = 200_000
+"""Lines of a file that is read line by line: each takes up to 1 kB of memory once it is understood."""
+IMPORT_LINE_MAX_CHARACTERS = 1 << 16
+"""Of such a line."""
+IMPORT_VALUES_MAX = 1_000_000
+"""Of JSON: each takes up to 200 bytes of memory."""
+IMPORT_TESTS_MAX = 10_000
+"""Of one file: each takes about 10 kB of memory and 1 ms until it is in the archive."""
+IMPORT_LINES_LOOKED_AT = 2_000
+"""By these the kind of a file is recognised."""
+IMPORT_UNANSWERED_PER_ANSWER = 10
+"""A file tells of pings that were not answered by numbers that it leaves out, and may claim any number."""
+IMPORT_UNANSWERED_MAX = 100_000
+IMPORT_BINS_PER_INTERVAL = 4
+"""Exact intervals that the intervals of a file may cover, for each of them."""
+IMPORT_YEARS = (1970, 2200)
+IMPORT_TIME_MAX_NS = 366 * 24 * 3600 * SECOND_NS
+IMPORT_INTERVAL_MAX_NS = 6 * 24 * 3600 * SECOND_NS
+"""What exact arithmetic divides (flowsweep.analysis.exact)."""
+IMPORT_RATE_MAX_BPS = 10**15
+IMPORT_INTERVAL_MAX_BYTES = (1 << 51) - 1
+IMPORT_COUNT_MAX = 1 << 53
+"""Of datagrams or segments."""
+IMPORT_SUM_MAX = 1 << 60
+"""Of what is counted, over all flows and intervals: 64 bits hold it, and what is made of it."""
+IMPORT_FLOWS_MAX = 1_000_000
+IMPORT_WINDOW_MAX_BYTES = 1 << 40
+NAME_MAX_CHARACTERS = 255
+"""Of a host (RFC 1035, 2.3.4) and whatever else an import names."""
+
 # What a plan may ask for
 DURATION_MAX_NS = 24 * 3600 * SECOND_NS
 SAMPLE_INTERVAL_MIN_NS = 1 * MILLISECOND_NS

@@ -92,7 +92,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes, kind: str
 
 
 def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LARGEST_BYTES", 1 << 20)
+    monkeypatch.setattr(reading, "IMPORT_FILE_MAX_BYTES", 1 << 20)
     path = tmp_path / "bomb.flent.gz"
     path.write_bytes(gzip.compress(b"{" + bytes(64 << 20)))
     with pytest.raises(ImportedFileError, match="over 1 MiB"):

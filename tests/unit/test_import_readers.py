@@ -249,7 +249,7 @@ def test_unknown_empty_and_large_files_are_refused(tmp_path: Path, monkeypatch: 
         read(tmp_path, "hello\n", kind="iperf-text")
     with pytest.raises(ImportedFileError, match="No such file"):
         read_file(tmp_path / "missing")
-    monkeypatch.setattr(reading, "LARGEST_BYTES", 10)
+    monkeypatch.setattr(reading, "IMPORT_FILE_MAX_BYTES", 10)
     with pytest.raises(ImportedFileError, match="over 10 B"):
         read(tmp_path, CSV)
 

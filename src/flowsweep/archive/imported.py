@@ -3,56 +3,72 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
+
+from flowsweep.defaults import (
+    IMPORT_FLOWS_MAX,
+    IMPORT_SUM_MAX,
+    IMPORT_WINDOW_MAX_BYTES,
+    NAME_MAX_CHARACTERS,
+)
 
 GoodputMethod = Literal["receiver_median", "receiver_mean", "sender_median", "sender_mean"]
 """Which end counted, and what was taken: the median over intervals, or the mean of the whole transfer."""
 
 
+_Name = Annotated[str, Field(max_length=NAME_MAX_CHARACTERS)]
+_Number = Annotated[int, Field(ge=0, le=IMPORT_SUM_MAX)]
+_Size = Annotated[int, Field(ge=0, le=IMPORT_WINDOW_MAX_BYTES)]
+
+
 class ImportedTrial(BaseModel):
-    """One test of another tool. What its file does not say is null."""
+    """One test of another tool. What its file does not say is null.
+
+    Numbers are such that every column of a table holds them, and what is made of them: who imports, and who
+    reads an archive, checks them here.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    trial_id: str
+    trial_id: str = Field(max_length=NAME_MAX_CHARACTERS)
     """12 hexadecimal digits: a hash of what the file says."""
-    imported_from: str
+    imported_from: str = Field(max_length=2 * NAME_MAX_CHARACTERS)
     """Kind and name of the file."""
-    sweep: str
-    repeat: int
+    sweep: _Name
+    repeat: _Number
     """From 1: trials of one point in the order in which they were imported."""
     started_at: datetime | None
-    elapsed_ns: int
+    elapsed_ns: _Number
     """How long the transfer took."""
-    src: str
-    dst: str
+    src: _Name
+    dst: _Name
     test: Literal["tcp", "udp"] = "tcp"
     simultaneous: bool = False
-    flows: int
-    window_send_bytes: int | None
+    flows: int = Field(ge=1, le=IMPORT_FLOWS_MAX)
+    window_send_bytes: _Size | None
     """As the tool asked for it."""
-    window_recv_bytes: int | None
-    window_granted_send_bytes: int | None
-    window_granted_recv_bytes: int | None
-    length_bytes: int | None
-    congestion: str | None
-    duration_ns: int | None
+    window_recv_bytes: _Size | None
+    window_granted_send_bytes: _Size | None
+    window_granted_recv_bytes: _Size | None
+    length_bytes: _Size | None
+    congestion: _Name | None
+    duration_ns: _Number | None
     """As the tool asked for it."""
-    omit_ns: int = 0
+    omit_ns: _Number = 0
     """Lies inside the duration."""
-    rate_bps: int | None = None
+    rate_bps: _Number | None = None
     """Of each flow, as the tool asked for it."""
-    interval_ns: int | None
+    interval_ns: _Number | None
     """Width of the exact intervals of goodput; null where the file tells of none that count."""
-    expected_bins: int
+    expected_bins: _Number
     """How many of them there are."""
     goodput_method: GoodputMethod
-    reported_bytes: int | None
+    reported_bytes: _Number | None
     """Of all flows, as the end has them that `goodput_method` names."""
-    reported_goodput_bps: float | None
+    reported_goodput_bps: float | None = Field(ge=0, allow_inf_nan=False)
     """Goodput as the file has it; null where it follows from samples of the receiver, as for own trials."""
 
     @property

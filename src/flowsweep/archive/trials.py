@@ -278,4 +278,9 @@ def _longest(times_us: Iterable[int | None]) -> int | None:
 
 def rfc_3339(at: datetime) -> str:
     """Return an aware time as RFC 3339 text in UTC, to the millisecond, with a Z."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    try:
+        in_utc = at.astimezone(UTC)
+    except (OverflowError, ValueError):
+        # Beyond the first or the last day that there is: such a trial is read, too.
+        in_utc = at.replace(tzinfo=UTC)
+    return in_utc.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"

@@ -13,6 +13,7 @@ from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED, EXIT_USAGE
 from flowsweep.cli.import_progress import import_progress
 from flowsweep.cli.terminal import say
+from flowsweep.defaults import NAME_MAX_CHARACTERS
 from flowsweep.errors import PlanError
 from flowsweep.imports import KINDS, SWEEP, Imported, import_files, parse_known
 from flowsweep.wording import counted
@@ -45,6 +46,8 @@ def import_results(
     """Take past results of other tools into an archive; what it has already stays as it is."""
     if kind is not None and kind not in KINDS:
         raise PlanError("--kind", (f'found "{kind}", expected one of {", ".join(KINDS)}',))
+    if not 0 < len(sweep) <= NAME_MAX_CHARACTERS:
+        raise PlanError("--sweep", (f"found {len(sweep)} characters, expected 1 to {NAME_MAX_CHARACTERS}",))
     known = parse_known(settings or [])
     with import_progress() as tell:
         result = import_files(

@@ -18,6 +18,9 @@ MOST_ROWS = 1_048_576
 _HEADER_ROWS = 2
 _WIDTH_MIN, _WIDTH_MAX = 8, 48
 _ROWS_MEASURED = 200
+_LONGEST_TEXT = 32_767
+"""Characters of a cell."""
+_FIRST_YEAR = 1900
 _SAFE_INTEGER = 2**53
 """Spreadsheets have floating-point numbers only."""
 _NOTES = (
@@ -70,20 +73,33 @@ def _write_sheet(sheet: Worksheet, content: pa.Table, bold: Format, dim: Format)
         sheet.write_string(1, place, unit_of_column(name), dim)
         sheet.set_column(place, place, _width(name, values))
         for row, value in enumerate(values, start=_HEADER_ROWS):
-            if value is not None:
+            if isinstance(value, str):
+                sheet.write_string(row, place, value)  # `write` may take it for a formula or a link
+            elif value is not None:
                 sheet.write(row, place, value)
 
 
 def _cell(name: str, value: object) -> object:
     match value:
         case list() | tuple():
-            return " ".join(map(str, value))
+            return " ".join(map(str, value))[:_LONGEST_TEXT]
         case str() if name.endswith("_at"):
-            return datetime.fromisoformat(value).astimezone(UTC).replace(tzinfo=None)
+            return _moment(value)
+        case str():
+            return value[:_LONGEST_TEXT]
         case int() if abs(value) > _SAFE_INTEGER:
             return str(value)
         case _:
             return value
+
+
+def _moment(text: str) -> datetime | str:
+    """A date, or text of one before the first that a spreadsheet knows, and of none."""
+    try:
+        at = datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        return text
+    return at if at.year >= _FIRST_YEAR else text
 
 
 def _width(name: str, values: Sequence[object]) -> float:

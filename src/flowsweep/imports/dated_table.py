@@ -8,12 +8,14 @@ header that names its columns.
 
 import csv
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, repeat
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.imports.transfer import FlowReport, LineError, Report, Transfer
+from flowsweep.imports.transfer import FlowReport, LineError, Report, Transfer, bounded
 
 NAME = "dated-table"
 
@@ -56,27 +58,32 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
         LineError: A cell is not what its column has.
     """
     rows = _page_rows(lines) if _header(lines) is None else _named_rows(lines)
-    return tuple(_transfer(line, cells) for line, cells in rows)
+    return tuple(_transfer(line, cells) for line, cells in bounded(rows))
 
 
 def _page_rows(lines: Sequence[str]) -> Iterator[tuple[int, Cells]]:
     """Find rows by their protocol, which stands behind two addresses and a port."""
-    found = [
-        (number, cell.strip())
-        for number, line in enumerate(lines, start=1)
-        for cell in line.split("|")
-        if cell.strip()
-    ]
-    for index, (line, cell) in enumerate(found):
-        begin = index - _PROTOCOL
-        if begin < 0 or cell.lower() not in ("tcp", "udp"):
+    width = len(_PAGE_COLUMNS)
+    seen: deque[tuple[int, str]] = deque(maxlen=width)
+    for number, cell in chain(_page_cells(lines), repeat((0, ""), width)):
+        seen.append((number, cell))
+        if len(seen) < width or seen[_PROTOCOL][1].lower() not in ("tcp", "udp"):
             continue
-        row = [text for _, text in found[begin : begin + len(_PAGE_COLUMNS)]]
+        row = [text for _, text in seen]
         if not (_ADDRESS.fullmatch(row[1]) and _ADDRESS.fullmatch(row[3])):
             continue
-        if len(row) < len(_PAGE_COLUMNS):
-            raise LineError(line, f"the row ends after {len(row)} cells, expected {len(_PAGE_COLUMNS)}")
+        line, told = seen[_PROTOCOL][0], sum(1 for text in row if text)
+        if told < width:
+            raise LineError(line, f"the row ends after {told} cells, expected {width}")
         yield line, dict(zip(_PAGE_COLUMNS, row, strict=True))
+
+
+def _page_cells(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Cells that are not empty, with their lines."""
+    for number, line in enumerate(lines, start=1):
+        for cell in line.split("|"):
+            if stripped := cell.strip():
+                yield number, stripped
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,7 @@ def _header(lines: Sequence[str]) -> _Header | None:
 
 def _column(heading: str) -> str | None:
     """Our name of a column, with or without a unit in brackets behind it."""
-    plain = re.sub(r"\s*[\[(].*", "", heading).strip().lower()
+    plain = heading.partition("[")[0].partition("(")[0].strip().lower()
     return next((name for name, written in _HEADINGS.items() if plain in written), None)
 
 

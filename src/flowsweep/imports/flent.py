@@ -7,29 +7,33 @@ are the sender's, a download's the receiver's: netperf counts at the end that ru
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Annotated
 
 from pydantic import Field
 
-from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
+from flowsweep.defaults import (
+    IMPORT_UNANSWERED_MAX,
+    IMPORT_UNANSWERED_PER_ANSWER,
+    MILLISECOND_NS,
+    SECOND_NS,
+)
 from flowsweep.imports.json_text import Part, Real, Seconds, Whole, json_texts
 from flowsweep.imports.transfer import Echo, FlowReport, PlaceError, Report, Transfer, sum_of
 
 NAME = "flent"
 FORMAT = 4
-_SIGNS = ('"FLENT_VERSION"', '"raw_values"')
+_SIGN = '"FLENT_VERSION"'
 _TEST = re.compile(r" -t (TCP_STREAM|TCP_MAERTS|TCP_SENDFILE)\b")
 _MEGABIT = 1e6
-_LONGEST_GAP = 10_000
-"""A file can claim any number."""
 
 _EpochSeconds = Annotated[float, Field(ge=0, lt=1 << 36, allow_inf_nan=False)]
 
 
 def recognises(lines: Sequence[str]) -> bool:
-    """Whether it is JSON that names the version of Flent, and has the values that Flent keeps."""
+    """Whether it is JSON that names the version of Flent."""
     first = next((line for line in lines if line.strip()), "")
-    return first.startswith("{") and all(any(sign in line for line in lines) for sign in _SIGNS)
+    return first.startswith("{") and any(_SIGN in line for line in lines)
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
@@ -155,26 +159,36 @@ def _flow(series: _Series, values: Sequence[_Value], origin: float, *, upload: b
 
 def _echoes(file: _File, origin: float) -> tuple[Echo, ...]:
     """Answers to pings, which have numbers of their own; a number that is missing was not answered."""
-    echoes: list[Echo] = []
     for name, series in file.metadata.series.items():
         values = file.raw_values.get(name, [])
         if series.units != "ms" or not values or any(value.seq is None for value in values):
             continue
-        for value in values:
-            if value.val is None or value.seq is None:
-                continue
-            rtt_ns = round(value.val * MILLISECOND_NS)
-            answered = Echo(round(value.seq), round((value.t - origin) * SECOND_NS) - rtt_ns, rtt_ns)
-            echoes += [*_unanswered(echoes, answered), answered]
-        break
+        answered = [_answered(value, origin) for value in values if value.val is not None]
+        return _with_unanswered(answered)
+    return ()
+
+
+def _answered(value: _Value, origin: float) -> Echo:
+    rtt_ns = round((value.val or 0) * MILLISECOND_NS)
+    return Echo(round(value.seq or 0), round((value.t - origin) * SECOND_NS) - rtt_ns, rtt_ns)
+
+
+def _with_unanswered(answered: Sequence[Echo]) -> tuple[Echo, ...]:
+    """All questions; nothing where the numbers leave out so many that they do not count questions."""
+    pairs = list(pairwise(answered))
+    left_out = sum(max(after.sequence - before.sequence - 1, 0) for before, after in pairs)
+    if left_out > min(IMPORT_UNANSWERED_PER_ANSWER * len(answered), IMPORT_UNANSWERED_MAX):
+        return ()
+    echoes = list(answered[:1])
+    for before, after in pairs:
+        echoes += [*_unanswered(before, after), after]
     return tuple(echoes)
 
 
-def _unanswered(before: Sequence[Echo], next_one: Echo) -> list[Echo]:
+def _unanswered(last: Echo, next_one: Echo) -> list[Echo]:
     """Questions between two that were answered, evenly spread over the time between them."""
-    if not before or not 1 < next_one.sequence - before[-1].sequence <= _LONGEST_GAP:
+    if next_one.sequence - last.sequence <= 1:
         return []
-    last = before[-1]
     step_ns = (next_one.at_ns - last.at_ns) / (next_one.sequence - last.sequence)
     return [
         Echo(number, last.at_ns + round(step_ns * (number - last.sequence)), None)

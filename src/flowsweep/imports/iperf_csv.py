@@ -12,18 +12,21 @@ server has told it, with the ends turned round and the columns of UDP: by these 
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf_datagrams
+from flowsweep.imports.digits import REAL
 from flowsweep.imports.transfer import (
     FlowReport,
     LineError,
     Report,
     Role,
     Transfer,
+    bounded,
     far_end,
     split_reports,
     sum_of,
@@ -33,7 +36,7 @@ NAME = "iperf-csv"
 COLUMNS = 9
 _UDP_COLUMNS = COLUMNS + iperf_datagrams.COLUMNS
 _TIME = re.compile(r"(?:([+-]\d{4}):)?(\d{14})(?:\.(\d{1,6}))?", re.ASCII)
-_INTERVAL = re.compile(r"(\d+(?:\.\d+)?)-\s*(\d+(?:\.\d+)?)", re.ASCII)
+_INTERVAL = re.compile(rf"({REAL})-\s*({REAL})", re.ASCII)
 _SUM_ID = "-1"
 _NOBODY = "::"
 """The client of Iperf 2.1 has it with --full-duplex, in place of itself."""
@@ -59,30 +62,43 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
         LineError: A row is none of Iperf's, or one of TCP and one of UDP are of the same connection; or rows
             without a time are of tests with different numbers of flows.
     """
-    tests: list[list[_Connection]] = []
-    latest: dict[tuple[str, str, int, bool], list[_Connection]] = {}
+    tests: list[_Test] = []
+    latest: dict[tuple[str, str, int, bool], _Test] = {}
+    latest_of_hosts: dict[tuple[str, str], _Test] = {}
     for connection in _connections(lines):
-        test = _summed(connection, tests) or latest.get(connection.hosts)
-        if test is None or not connection.together_with(test):
-            test = latest[connection.hosts] = []
+        first, second, port, _ = connection.hosts
+        # So a server of Iperf 2.0 writes a sum: without ports.
+        summed = latest_of_hosts.get((first, second)) if connection.is_sum and not port else None
+        test = summed or latest.get(connection.hosts)
+        if test is None or not test.goes_on_with(connection):
+            test = latest[connection.hosts] = latest_of_hosts[first, second] = _Test()
             tests.append(test)
-        test.append(connection)
-    _check_timeless(tests)
-    return tuple(_transfer(test, simultaneous=_both_ways(test, tests)) for test in tests)
+        test.add(connection)
+    _check_timeless([test.connections for test in tests])
+    began = _beginnings(tests)
+    return tuple(
+        _transfer(test.connections, simultaneous=_both_ways(test.connections[0], began))
+        for test in bounded(tests)
+    )
 
 
-def _both_ways(test: "Sequence[_Connection]", tests: "Sequence[Sequence[_Connection]]") -> bool:
+def _beginnings(tests: "Sequence[_Test]") -> dict[tuple[str, str], list[datetime]]:
+    """When tests began, in order, by source and sink."""
+    began: dict[tuple[str, str], list[datetime]] = {}
+    for test in tests:
+        first = test.connections[0]
+        if first.began is not None:
+            began.setdefault(first.ends, []).append(first.began)
+    return {ends: sorted(times) for ends, times in began.items()}
+
+
+def _both_ways(first: "_Connection", began: Mapping[tuple[str, str], Sequence[datetime]]) -> bool:
     """Whether another test of the same hosts went the other way at the same time."""
-    other_way = (other for other in tests if other[0].ends == test[0].ends[::-1])
-    return any(other[0].began is not None and other[0].began_with(test[0]) for other in other_way)
-
-
-def _summed(connection: "_Connection", tests: "list[list[_Connection]]") -> "list[_Connection] | None":
-    """The latest test of its hosts, of a sum that has no ports: so a server of Iperf 2.0 writes it."""
-    first, second, port, _ = connection.hosts
-    if port or not connection.rows[0].is_sum:
-        return None
-    return next((test for test in reversed(tests) if test[0].hosts[:2] == (first, second)), None)
+    others = began.get(first.ends[::-1])
+    if first.began is None or others is None:
+        return False
+    place = bisect_left(others, first.began)
+    return any(abs(at - first.began) < first.half for at in others[max(place - 1, 0) : place + 1])
 
 
 def _check_timeless(tests: Sequence[Sequence["_Connection"]]) -> None:
@@ -135,6 +151,10 @@ class _Connection:
     """What the server has told a client of 2.0."""
 
     @property
+    def is_sum(self) -> bool:
+        return self.rows[0].is_sum
+
+    @property
     def udp(self) -> bool:
         return self.rows[0].udp or bool(self.from_server)
 
@@ -181,18 +201,31 @@ class _Connection:
         last = self.rows[-1].report
         return not self.over and row.report.start_ns in (0, last.end_ns) and row.report.end_ns >= last.end_ns
 
-    def together_with(self, test: "Sequence[_Connection]") -> bool:
-        """Whether it is of a test: its id is new there, and it began within half of the test's duration."""
-        if self.rows[0].flow_id in {connection.rows[0].flow_id for connection in test}:
-            return False
-        return self.began_with(test[0])
+    @property
+    def half(self) -> timedelta:
+        """Of its duration."""
+        return timedelta(microseconds=self.rows[-1].report.end_ns // 2000)
 
-    def began_with(self, other: "_Connection") -> bool:
-        """Whether both began within half of the other's duration."""
-        if self.began is None or other.began is None:
-            return self.began is other.began
-        half = timedelta(microseconds=other.rows[-1].report.end_ns // 2000)
-        return abs(self.began - other.began) < half
+
+class _Test:
+    """Connections that began together."""
+
+    def __init__(self) -> None:
+        self.connections: list[_Connection] = []
+        self._ids: set[str] = set()
+
+    def add(self, connection: _Connection) -> None:
+        self.connections.append(connection)
+        self._ids.add(connection.rows[0].flow_id)
+
+    def goes_on_with(self, connection: _Connection) -> bool:
+        """Whether a connection is of this test: its id is new, and it began within half of its duration."""
+        if connection.rows[0].flow_id in self._ids:
+            return False
+        began, other = connection.began, self.connections[0].began
+        if began is None or other is None:
+            return began is other
+        return abs(began - other) < self.connections[0].half
 
 
 def _connections(lines: Sequence[str]) -> list[_Connection]:
@@ -225,8 +258,8 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
 
 
 def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
-    connections = [connection for connection in test if not connection.rows[0].is_sum]
-    sums = [connection.rows[-1].report for connection in test if connection.rows[0].is_sum]
+    connections = [connection for connection in test if not connection.is_sum]
+    sums = [connection.rows[-1].report for connection in test if connection.is_sum]
     if not connections:
         raise LineError(test[0].rows[0].line, "a sum over connections, but no row of any of them")
     flows = tuple(_flow(connection) for connection in connections)

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flowsweep.defaults import MILLISECOND_NS
+from flowsweep.imports.digits import WHOLE
 from flowsweep.imports.transfer import Datagrams, FlowReport, Report, Role
 
 COLUMNS = 5
 """Of the CSV, behind those of TCP: jitter in ms, lost, all, percent, out of order."""
-_RECEIVED = re.compile(r"(?P<jitter>\d{1,12}\.\d{1,9}) ms\s+(?P<lost>\d{1,18})/\s*(?P<all>\d{1,18}) \(")
-_WRITTEN = re.compile(r"\s*(?P<count>\d{1,18})/\d+\s+-?\d+ pps")
+_RECEIVED = re.compile(rf"(?P<jitter>\d{{1,12}}\.\d{{1,9}}) ms\s+(?P<lost>{WHOLE})/\s*(?P<all>{WHOLE}) \(")
+_WRITTEN = re.compile(rf"\s*(?P<count>{WHOLE})/{WHOLE}\s+-?{WHOLE} pps")
 _JITTER = re.compile(r"-?\d{1,12}\.\d{1,9}", re.ASCII)
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf_datagrams
+from flowsweep.imports.digits import REAL, WHOLE
 from flowsweep.imports.transfer import (
     Datagrams,
     FlowReport,
@@ -18,6 +19,7 @@ from flowsweep.imports.transfer import (
     Role,
     Test,
     Transfer,
+    bounded,
     far_end,
     split_reports,
     sum_of,
@@ -25,30 +27,30 @@ from flowsweep.imports.transfer import (
 
 NAME = "iperf-text"
 
-_LISTENS = re.compile(r"Server listening on (TCP|UDP) port (\d+)")
-_CONNECTS = re.compile(r"Client connecting to (\S+), (TCP|UDP) port (\d+)")
+_LISTENS = re.compile(rf"Server listening on (TCP|UDP) port ({WHOLE})")
+_CONNECTS = re.compile(rf"Client connecting to (\S+), (TCP|UDP) port ({WHOLE})")
 _CONNECTED = re.compile(
-    r"\[\s*(?P<id>[^\]\s]+)\]\s+local (?P<local>\S+) port (?P<local_port>\d+) "
-    r"connected with (?P<remote>\S+) port (?P<remote_port>\d+)(?P<rest>.*)"
+    rf"\[\s*(?P<id>[^\]\s]+)\]\s+local (?P<local>\S+) port (?P<local_port>{WHOLE}) "
+    rf"connected with (?P<remote>\S+) port (?P<remote_port>{WHOLE})(?P<rest>.*)"
 )
 _ROW = re.compile(
-    r"\[\s*(?P<id>[^\]\s]+)\]\s+(?P<start>\d+(?:\.\d+)?)\s*-\s*(?P<end>\d+(?:\.\d+)?)\s+sec\s+"
-    r"(?P<size>\d+(?:\.\d+)?)\s+(?P<size_unit>[KMGT]?)(?P<size_of>Bytes|bits)\s+"
-    r"(?P<rate>\d+(?:\.\d+)?)\s+(?P<rate_unit>[KMGT]?)(?P<rate_of>Bytes|bits)/sec(?P<rest>.*)"
+    rf"\[\s*(?P<id>[^\]\s]+)\]\s+(?P<start>{REAL})\s*-\s*(?P<end>{REAL})\s+sec\s+"
+    rf"(?P<size>{REAL})\s+(?P<size_unit>[KMGT]?)(?P<size_of>Bytes|bits)\s+"
+    rf"(?P<rate>{REAL})\s+(?P<rate_unit>[KMGT]?)(?P<rate_of>Bytes|bits)/sec(?P<rest>.*)"
 )
-_BEGINS_LIKE_A_ROW = re.compile(r"\[\s*(\d+|SUM[^\]]*)\]\s+\d+(?:\.\d+)?\s*-\s*\d")
-_SIZE = r"(\d+(?:\.\d+)?) ([KMG]?)Byte"
+_BEGINS_LIKE_A_ROW = re.compile(rf"\[\s*({WHOLE}|SUM[^\]]*)\]\s+{REAL}\s*-\s*\d")
+_SIZE = rf"({REAL}) ([KMG]?)Byte"
 _WINDOW = re.compile(rf"(?:TCP window|UDP buffer) size:\s+{_SIZE}(?:.*requested\s+{_SIZE})?")
 _LENGTH = re.compile(rf"(Write|Read) buffer size:\s+{_SIZE}")
-_DATAGRAM_LENGTH = re.compile(r"Sending (\d{1,18}) byte datagrams")
-_FROM_SERVER = re.compile(r"\[\s*(\d+)\]\s+Server Report:")
-_SENT = re.compile(r"\[\s*(\d+)\]\s+Sent (\d{1,18}) datagrams")
+_DATAGRAM_LENGTH = re.compile(rf"Sending ({WHOLE}) byte datagrams")
+_FROM_SERVER = re.compile(rf"\[\s*({WHOLE})\]\s+Server Report:")
+_SENT = re.compile(rf"\[\s*({WHOLE})\]\s+Sent ({WHOLE}) datagrams")
 _LATE = re.compile(
-    r"\[\s*([^\]\s]+)\]\s+\d+(?:\.\d+)?\s*-\s*\d+(?:\.\d+)?\s+sec\s+"
-    r"(\d{1,18}) datagrams received out-of-order"
+    rf"\[\s*([^\]\s]+)\]\s+{REAL}\s*-\s*{REAL}\s+sec\s+"
+    rf"({WHOLE}) datagrams received out-of-order"
 )
 _CONGESTION = re.compile(r"TCP congestion control set to (\S+)")
-_DATE = re.compile(r" on (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? \((?:UTC|GMT)\)")
+_DATE = re.compile(rf" on (\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.{WHOLE})? \((?:UTC|GMT)\)")
 
 _REVERSE = "(reverse)"
 _OVER_ONE_CONNECTION = ("(full-duplex)", "(bb ")
@@ -89,6 +91,7 @@ class _Flow:
 
     @property
     def finished(self) -> bool:
+        """Whether its last row is of all of it."""
         return bool(self.reports) and self.reports[-1].start_ns == 0
 
     def told(self) -> FlowReport:
@@ -132,6 +135,14 @@ class _Test:
     simultaneous: bool = False
     flows: list[_Flow] = field(default_factory=list)
     sums: list[Report] = field(default_factory=list)
+    finished: int = 0
+    """Flows that are."""
+
+    def add(self, flow: _Flow, report: Report) -> None:
+        """Add a row to one of its flows."""
+        before = flow.finished
+        flow.reports.append(report)
+        self.finished += flow.finished - before
 
     def told(self) -> Transfer:
         flows = tuple(flow.told() for flow in self.flows)
@@ -162,6 +173,8 @@ class _Log:
     def __init__(self) -> None:
         self._tests: list[_Test] = []
         self._open: dict[tuple[str, Role], _Test] = {}
+        self._parallel: dict[tuple[str, Role], _Test] = {}
+        """Those of the open ones that have several flows."""
         self._flows: dict[str, tuple[_Test, _Flow]] = {}
         self._settings: dict[Role, _Setting] = {}
         self._ports: dict[Role, set[str]] = {"source": set(), "sink": set()}
@@ -173,7 +186,7 @@ class _Log:
         """Ids of flows of which the server's report follows."""
 
     def transfers(self) -> tuple[Transfer, ...]:
-        return tuple(test.told() for test in self._tests)
+        return tuple(test.told() for test in bounded(self._tests))
 
     def take(self, number: int, line: str) -> None:
         if found := _LISTENS.match(line) or _CONNECTS.match(line):
@@ -220,18 +233,21 @@ class _Log:
         role = self._role_of(found)
         local, remote = (found[name].partition("%")[0] for name in ("local", "remote"))
         test = self._open.get((remote, role))
-        if test is None or any(flow.finished for flow in test.flows):
+        if test is None or test.finished:
             date = _DATE.search(found["rest"])
             at = None if date is None else datetime.fromisoformat(date[1]).replace(tzinfo=UTC)
             test = _Test(local, remote, role, self._setting_of(found, role), at)
             opposite = self._open.get((remote, _OTHER[role]))
-            if opposite is not None and not all(flow.finished for flow in opposite.flows):
+            if opposite is not None and opposite.finished < len(opposite.flows):
                 test.simultaneous = opposite.simultaneous = True
             self._open[remote, role] = test
+            self._parallel.pop((remote, role), None)
             self._tests.append(test)
         ports = int(found["local_port"]), int(found["remote_port"])
         flow = _Flow(number, *(ports if role == "source" else ports[::-1]))
         test.flows.append(flow)
+        if len(test.flows) > 1:
+            self._parallel[remote, role] = test
         self._flows[found["id"].lstrip("*")] = (test, flow)
 
     def _role_of(self, found: re.Match[str]) -> Role:
@@ -262,9 +278,8 @@ class _Log:
         report = _report(found)
         if found["id"].startswith("SUM"):
             # Of several tests that run at the same time nobody can tell whose sum it is.
-            running = [test for test in self._open.values() if len(test.flows) > 1]
-            if len(running) == 1:
-                running[0].sums.append(report)
+            if len(self._parallel) == 1:
+                next(iter(self._parallel.values())).sums.append(report)
             return
         if (known := self._flows.get(found["id"].lstrip("*"))) is None:
             raise LineError(
@@ -274,7 +289,7 @@ class _Log:
             self._from_server.remove(found["id"])
             known[1].from_server.append(report)
         else:
-            known[1].reports.append(report)
+            known[0].add(known[1], report)
 
     def _late(self, found: re.Match[str]) -> None:
         """Add what came out of order to the row above, which is of the same span."""

@@ -9,7 +9,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from flowsweep.imports.transfer import PlaceError
+from flowsweep.defaults import IMPORT_VALUES_MAX
+from flowsweep.imports.transfer import LineError, PlaceError
 
 _SHOWN_CHARACTERS = 60
 
@@ -73,7 +74,13 @@ def json_texts(lines: Sequence[str]) -> Iterator[Text]:
     """Take apart what a tool wrote test by test: each text is one line, or ends with a "}" of its own line.
 
     Lines before the first text are left out: tools put remarks there.
+
+    Raises:
+        LineError: There are more values than are read at once.
     """
+    values = sum(line.count(",") + line.count("[") + line.count("{") for line in lines)
+    if values > IMPORT_VALUES_MAX:
+        raise LineError(1, f"over {IMPORT_VALUES_MAX} values in JSON. Split the file, and import the parts.")
     begun: int | None = None
     for number, line in enumerate(lines, start=1):
         if begun is None and line.startswith("{"):

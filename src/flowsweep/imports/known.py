@@ -4,9 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from flowsweep.defaults import (
+    IMPORT_FLOWS_MAX,
+    IMPORT_TIME_MAX_NS,
+    IMPORT_WINDOW_MAX_BYTES,
+    NAME_MAX_CHARACTERS,
+)
 from flowsweep.errors import PlanError
 from flowsweep.imports.transfer import Transfer
-from flowsweep.units import QuantityError, parse_duration, parse_size
+from flowsweep.units import QuantityError, parse_duration, parse_size, write_duration, write_size
 
 
 def _parse_role(text: str) -> str:
@@ -16,22 +22,39 @@ def _parse_role(text: str) -> str:
 
 
 def _parse_count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= _MOST_FLOWS:
-        raise QuantityError(f'"{text}" is no number of flows from 1 to {_MOST_FLOWS}')
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= IMPORT_FLOWS_MAX:
+        raise QuantityError(f'"{text}" is no number of flows from 1 to {IMPORT_FLOWS_MAX}')
     return int(text)
 
 
-_MOST_FLOWS = 1_000_000
+def _parse_name(text: str) -> str:
+    if not 0 < len(text) <= NAME_MAX_CHARACTERS:
+        raise QuantityError(f"found {len(text)} characters, expected 1 to {NAME_MAX_CHARACTERS}")
+    return text
+
+
+def _parse_bounded_size(text: str) -> int:
+    if (size := parse_size(text)) > IMPORT_WINDOW_MAX_BYTES:
+        raise QuantityError(f'"{text}" is too large: the most is {write_size(IMPORT_WINDOW_MAX_BYTES)}')
+    return size
+
+
+def _parse_bounded_duration(text: str) -> int:
+    if (duration_ns := parse_duration(text)) > IMPORT_TIME_MAX_NS:
+        raise QuantityError(f'"{text}" is too long: the most is {write_duration(IMPORT_TIME_MAX_NS)}')
+    return duration_ns
+
+
 _KEYS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
-    "from": (str, ("src",)),
-    "to": (str, ("dst",)),
+    "from": (_parse_name, ("src",)),
+    "to": (_parse_name, ("dst",)),
     "flows": (_parse_count, ("flow_count",)),
-    "window": (parse_size, ("window_send_bytes", "window_recv_bytes")),
-    "window_send": (parse_size, ("window_send_bytes",)),
-    "window_recv": (parse_size, ("window_recv_bytes",)),
-    "length": (parse_size, ("length_bytes",)),
-    "congestion": (str, ("congestion",)),
-    "duration": (parse_duration, ("duration_ns",)),
+    "window": (_parse_bounded_size, ("window_send_bytes", "window_recv_bytes")),
+    "window_send": (_parse_bounded_size, ("window_send_bytes",)),
+    "window_recv": (_parse_bounded_size, ("window_recv_bytes",)),
+    "length": (_parse_bounded_size, ("length_bytes",)),
+    "congestion": (_parse_name, ("congestion",)),
+    "duration": (_parse_bounded_duration, ("duration_ns",)),
     "role": (_parse_role, ("role",)),
 }
 """As a plan has them, and the fields of a transfer that they fill."""

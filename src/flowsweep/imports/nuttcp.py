@@ -5,10 +5,11 @@ says with `-v` only. Intervals and the summary are the receiver's; `-v` has the 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from flowsweep.defaults import SECOND_NS
+from flowsweep.imports.digits import DECIMAL, WHOLE
 from flowsweep.imports.transfer import (
     Datagrams,
     FarEnd,
@@ -18,28 +19,30 @@ from flowsweep.imports.transfer import (
     Role,
     Test,
     Transfer,
+    bounded,
     split_reports,
 )
 
 NAME = "nuttcp"
 
-_AMOUNT = r"(?P<mb>\d+\.\d+) MB (?:/|in)\s+(?P<seconds>\d+\.\d+) (?:sec|real seconds)\s+="
+_AMOUNT = rf"(?P<mb>{DECIMAL}) MB (?:/|in)\s+(?P<seconds>{DECIMAL}) (?:sec|real seconds)\s+="
 _SIDE = r"(?:nuttcp-(?P<side>[tr])(?:\d[^:]*)?:\s+)?"
-_PRINTED = re.compile(rf"\s*{_SIDE}{_AMOUNT}.*?(?P<mbps>\d+\.\d+) Mbps(?P<rest>.*)")
+_PRINTED = re.compile(rf"\s*{_SIDE}{_AMOUNT}.*?(?P<mbps>{DECIMAL}) Mbps(?P<rest>.*)")
 _PARSED = re.compile(
-    rf"\s*{_SIDE}megabytes=(?P<mb>\d+\.\d+) real_sec(?P<whole>onds)?=(?P<seconds>\d+\.\d+) "
-    r"(?:rate_KBps=\S+ )?rate_Mbps=(?P<mbps>\d+\.\d+)(?P<rest>.*)"
+    rf"\s*{_SIDE}megabytes=(?P<mb>{DECIMAL}) real_sec(?P<whole>onds)?=(?P<seconds>{DECIMAL}) "
+    rf"(?:rate_KBps=\S+ )?rate_Mbps=(?P<mbps>{DECIMAL})(?P<rest>.*)"
 )
 _SUMMARY = re.compile(r"%TX|%RX")
-_DROPS = re.compile(r"(?:(\d+) /\s+(\d+) ~?drop/pkt|drop=(\d+) pkt=(\d+))")
+_DROPS = re.compile(rf"(?:({WHOLE}) /\s+({WHOLE}) ~?drop/pkt|drop=({WHOLE}) pkt=({WHOLE}))")
 _SETTING = re.compile(
-    r"nuttcp-(?P<side>[tr])\S*: buflen=(?P<length>\d+), nstream=(?P<flows>\d+), port=\d+ (?P<test>tcp|udp)"
+    rf"nuttcp-(?P<side>[tr])\S*: buflen=(?P<length>{WHOLE}), nstream=(?P<flows>{WHOLE}), "
+    rf"port={WHOLE} (?P<test>tcp|udp)"
     r"(?: -> (?P<to>\S+))?"
 )
 _ACCEPTED = re.compile(r"nuttcp-r\S*: accept from (\S+)")
-_WINDOWS = re.compile(r"nuttcp-([tr])\S*: send window size = (\d+), receive window size = (\d+)")
-_LIMIT = re.compile(r"nuttcp-t\S*: time limit = (\d+\.\d+) seconds")
-_LOST = re.compile(r"nuttcp-r\S*: \d+ / \d+ drop/pkt")
+_WINDOWS = re.compile(rf"nuttcp-([tr])\S*: send window size = ({WHOLE}), receive window size = ({WHOLE})")
+_LIMIT = re.compile(rf"nuttcp-t\S*: time limit = ({DECIMAL}) seconds")
+_LOST = re.compile(rf"nuttcp-r\S*: {WHOLE} / {WHOLE} drop/pkt")
 _VERSION = re.compile(r"nuttcp-[tr]\S*: v\d")
 _MEGABYTE = 1 << 20
 
@@ -55,22 +58,24 @@ def read(lines: Sequence[str]) -> tuple[Transfer, ...]:
     Raises:
         LineError: A row cannot be read, or nothing but intervals of no time follows.
     """
-    done: list[Transfer] = []
+    return tuple(bounded(_tests(lines)))
+
+
+def _tests(lines: Sequence[str]) -> Iterator[Transfer]:
     test = _Test()
     for number, line in enumerate(lines, start=1):
         if _VERSION.match(line) and test.complete:
-            done.append(test.told(number))
+            yield test.told(number)
             test = _Test()
         if found := _PRINTED.match(line) or _PARSED.match(line):
             if test.complete and found["side"] is None:
-                done.append(test.told(number))
+                yield test.told(number)
                 test = _Test()
             test.row(number, found)
         else:
             test.remark(line)
     if test.rows:
-        done.append(test.told(len(lines)))
-    return tuple(done)
+        yield test.told(len(lines))
 
 
 @dataclass(slots=True)

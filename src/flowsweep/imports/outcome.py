@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from flowsweep.archive import GoodputMethod, ImportedOutcome, ImportedTrial
-from flowsweep.defaults import MILLISECOND_NS, MINIMUM_BINS
+from flowsweep.defaults import IMPORT_BINS_PER_INTERVAL, MILLISECOND_NS, MINIMUM_BINS
 from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
 from flowsweep.imports.transfer import Report, Role, Transfer
 from flowsweep.wording import printable
@@ -42,15 +42,13 @@ class Numbering:
 
 def content_ids(transfers: Sequence[Transfer]) -> list[str]:
     """Make a trial_id of what each transfer says; those of a file that say the same get ids of their own."""
-    texts = [
-        json.dumps(asdict(transfer, dict_factory=_said), sort_keys=True, default=str)
-        for transfer in transfers
-    ]
-    seen: Counter[str] = Counter()
+    seen: Counter[bytes] = Counter()
     ids = []
-    for text in texts:
-        seen[text] += 1
-        ids.append(hashlib.sha256(f"{seen[text]} {text}".encode()).hexdigest()[:12])
+    for transfer in transfers:
+        text = json.dumps(asdict(transfer, dict_factory=_said), sort_keys=True, default=str)
+        same = hashlib.sha256(text.encode()).digest()
+        seen[same] += 1
+        ids.append(hashlib.sha256(f"{seen[same]} {text}".encode()).hexdigest()[:12])
     return ids
 
 
@@ -142,7 +140,7 @@ def _intervals(end: ImportedEnd, transfer: Transfer) -> tuple[int | None, int]:
     if len(rows) != transfer.flow_count or not all(rows):
         return None, 0
     width_ns = _asked_width(statistics.median(_width(report) for reports in rows for report in reports))
-    if width_ns <= 0:
+    if width_ns <= 0 or _bins(end, width_ns) > IMPORT_BINS_PER_INTERVAL * sum(map(len, rows)):
         return None, 0
     if end.role == "sink":
         first_ns = max(flow.intervals[0].start_ns for flow in end.flows) + transfer.omit_ns
@@ -152,6 +150,11 @@ def _intervals(end: ImportedEnd, transfer: Transfer) -> tuple[int | None, int]:
             sum(_nearest_millisecond(_width(report)) == width_ns for report in reports) for reports in rows
         )
     return (width_ns, count) if width_ns > 0 and count >= MINIMUM_BINS else (None, 0)
+
+
+def _bins(end: ImportedEnd, width_ns: int) -> int:
+    """How many exact intervals the intervals of all flows cover: a file may claim any number."""
+    return sum(_width(report) // width_ns + 1 for flow in end.flows for report in flow.intervals)
 
 
 def _fitted(span_ns: int, width_ns: int) -> tuple[int, int]:

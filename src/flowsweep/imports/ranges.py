@@ -2,45 +2,109 @@
 
 import math
 from collections.abc import Iterator
+from itertools import chain
 
+from flowsweep.defaults import (
+    IMPORT_COUNT_MAX,
+    IMPORT_FLOWS_MAX,
+    IMPORT_INTERVAL_MAX_BYTES,
+    IMPORT_INTERVAL_MAX_NS,
+    IMPORT_RATE_MAX_BPS,
+    IMPORT_SUM_MAX,
+    IMPORT_TIME_MAX_NS,
+    IMPORT_WINDOW_MAX_BYTES,
+    IMPORT_YEARS,
+    NAME_MAX_CHARACTERS,
+    PORT_MAX,
+)
 from flowsweep.imports.transfer import Report, Transfer
+from flowsweep.wording import printable
 
-_LARGEST = 1 << 62
-_MOST_FLOWS = 1_000_000
-_LARGEST_PORT = 65_535
+_Bounded = tuple[str, float | None, float]
+"""What it is, the number, and the most that it may be; the least is 0."""
+_SHOWN_CHARACTERS = 40
 
 
-def within_range(transfer: Transfer) -> bool:
-    """Whether all numbers of a transfer can be kept."""
-    far = transfer.far
-    rates = [transfer.total.rate_bps, *(() if far is None else (far.rate_bps,))]
-    ports = [port for flow in transfer.flows for port in (flow.source_port, flow.sink_port)]
-    return (
-        all(0 <= number < _LARGEST for number in _numbers(transfer) if number is not None)
-        and all(math.isfinite(rate) for rate in rates + [report.rate_bps for report in _reports(transfer)])
-        and all(port <= _LARGEST_PORT for port in ports if port is not None)
-        and (transfer.flow_count or 1) <= _MOST_FLOWS
+def beyond(transfer: Transfer) -> str | None:
+    """Say what of a transfer cannot be kept: what was found, and what is expected; None if all can."""
+    for name in (transfer.src, transfer.dst, transfer.congestion):
+        if name is not None and len(name) > NAME_MAX_CHARACTERS:
+            shown = printable(name[:_SHOWN_CHARACTERS])
+            return f'found the name "{shown}…", expected up to {NAME_MAX_CHARACTERS} characters'
+    at = transfer.started_at
+    first, last = IMPORT_YEARS
+    if at is not None and not first <= at.year <= last:
+        return f"found the time {at.isoformat()}, expected one of the years {first} to {last}"
+    for what, number, most in chain(_settings(transfer), _reported(transfer), _pings(transfer)):
+        if number is not None and not 0 <= number <= most:
+            return f"found {what} of {number:.6g}, expected 0 to {most:.6g}"
+    return None
+
+
+def _settings(transfer: Transfer) -> Iterator[_Bounded]:
+    windows = (
+        transfer.window_send_bytes,
+        transfer.window_recv_bytes,
+        transfer.window_granted_send_bytes,
+        transfer.window_granted_recv_bytes,
     )
-
-
-def _numbers(transfer: Transfer) -> Iterator[int | None]:
-    yield transfer.flow_count
-    yield transfer.window_send_bytes
-    yield transfer.window_recv_bytes
-    yield transfer.window_granted_send_bytes
-    yield transfer.window_granted_recv_bytes
-    yield transfer.length_bytes
-    yield transfer.duration_ns
-    yield transfer.rate_bps
-    for report in _reports(transfer):
-        yield from (report.start_ns, report.end_ns, report.size_bytes)
-        if report.datagrams is not None:
-            told = report.datagrams
-            yield from (told.count, told.missing, told.reordered, told.jitter_ns)
-
-
-def _reports(transfer: Transfer) -> Iterator[Report]:
-    yield transfer.total
+    yield "a number of flows", transfer.flow_count, IMPORT_FLOWS_MAX
+    for size in (*windows, transfer.length_bytes):
+        yield "a window or length in bytes", size, IMPORT_WINDOW_MAX_BYTES
+    yield "a duration in ns", transfer.duration_ns, IMPORT_TIME_MAX_NS
+    yield "an omitted time in ns", transfer.omit_ns, IMPORT_TIME_MAX_NS
+    yield "a rate in bit/s", transfer.rate_bps, IMPORT_RATE_MAX_BPS
     for flow in (*transfer.flows, *(() if transfer.far is None else transfer.far.flows)):
-        yield flow.whole
-        yield from flow.intervals
+        yield "a port", flow.source_port, PORT_MAX
+        yield "a port", flow.sink_port, PORT_MAX
+
+
+def _reported(transfer: Transfer) -> Iterator[_Bounded]:
+    far = transfer.far
+    wholes: list[Report] = [transfer.total]
+    intervals: list[Report] = []
+    for flow in (*transfer.flows, *(() if far is None else far.flows)):
+        wholes.append(flow.whole)
+        intervals += flow.intervals
+    if far is not None:
+        yield "a rate in bit/s", _real(far.rate_bps), IMPORT_RATE_MAX_BPS
+        yield "bytes", far.size_bytes, IMPORT_SUM_MAX
+    for report in intervals:
+        yield "a length of an interval in ns", report.end_ns - report.start_ns, IMPORT_INTERVAL_MAX_NS
+        yield "bytes of an interval", report.size_bytes, IMPORT_INTERVAL_MAX_BYTES
+        if report.tcp is not None:
+            tcp = report.tcp
+            yield "retransmissions", tcp.retransmits, IMPORT_COUNT_MAX
+            for number in (tcp.rtt_us, tcp.rttvar_us, tcp.snd_wnd_bytes, tcp.pmtu_bytes):
+                yield "a state of TCP", number, IMPORT_WINDOW_MAX_BYTES
+    for reports in (wholes, intervals):
+        for report in reports:
+            yield from _numbers(report)
+        yield "a sum of bytes", sum(report.size_bytes for report in reports), IMPORT_SUM_MAX
+        told = [report.datagrams for report in reports if report.datagrams is not None]
+        counts = (count for each in told for count in (each.count, each.missing, each.reordered))
+        yield "a sum of datagrams", sum(count or 0 for count in counts), IMPORT_SUM_MAX
+
+
+def _numbers(report: Report) -> Iterator[_Bounded]:
+    yield "a time in ns", report.start_ns, IMPORT_TIME_MAX_NS
+    yield "a time in ns", report.end_ns, IMPORT_TIME_MAX_NS
+    yield "bytes", report.size_bytes, IMPORT_SUM_MAX
+    yield "a rate in bit/s", _real(report.rate_bps), IMPORT_RATE_MAX_BPS
+    if report.datagrams is not None:
+        told = report.datagrams
+        for count in (told.count, told.missing, told.reordered):
+            yield "a number of datagrams", count, IMPORT_COUNT_MAX
+        yield "a jitter in ns", told.jitter_ns, IMPORT_TIME_MAX_NS
+
+
+def _pings(transfer: Transfer) -> Iterator[_Bounded]:
+    for echo in transfer.echoes:
+        yield "a number of a ping", echo.sequence, IMPORT_COUNT_MAX
+        yield "a time of a ping in ns, before or after the beginning", abs(echo.at_ns), IMPORT_TIME_MAX_NS
+        yield "a round-trip time in ns", echo.rtt_ns, IMPORT_TIME_MAX_NS
+
+
+def _real(rate_bps: float) -> float:
+    """Infinity in place of what is no number: it is beyond any bound."""
+    return math.inf if math.isnan(rate_bps) else rate_bps

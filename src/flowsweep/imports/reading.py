@@ -10,14 +10,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from flowsweep.defaults import (
+    IMPORT_FILE_MAX_BYTES,
+    IMPORT_LINE_MAX_CHARACTERS,
+    IMPORT_LINES_LOOKED_AT,
+    IMPORT_LINES_MAX,
+    IMPORT_ROWS_MAX,
+    IMPORT_TESTS_MAX,
+)
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import dated_table, flent, iperf3_json, iperf_csv, iperf_text, nuttcp, pscheduler
-from flowsweep.imports.ranges import within_range
-from flowsweep.imports.transfer import PlaceError, Transfer
+from flowsweep.imports.ranges import beyond
+from flowsweep.imports.transfer import PlaceError, TooManyTestsError, Transfer
 from flowsweep.wording import format_size
 
-LARGEST_BYTES = 64 << 20
-"""A file is read as a whole; what was packed may have as much when it is unpacked."""
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+"""Of `str.splitlines`."""
 _GZIP = b"\x1f\x8b"
 
 
@@ -27,6 +35,7 @@ class Kind:
 
     name: str
     recognises: Callable[[Sequence[str]], bool]
+    """By its first lines."""
     read: Callable[[Sequence[str]], tuple[Transfer, ...]]
 
 
@@ -35,6 +44,8 @@ KINDS = {
     for module in (flent, pscheduler, iperf3_json, iperf_csv, iperf_text, nuttcp, dated_table)
 }
 """By name, in the order in which they are tried."""
+_JSON = (flent.NAME, pscheduler.NAME, iperf3_json.NAME)
+"""What is not read line by line."""
 
 
 def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer, ...]]:
@@ -51,26 +62,35 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
     chosen = KINDS[kind] if kind is not None else _recognised(lines)
     if chosen is None:
         raise ImportedFileError(
-            f"{path}: of no kind that is known ({', '.join(KINDS)}). If it is one, name it with --kind."
+            f"{path}: of no kind that is known ({', '.join(KINDS)}), by its first "
+            f"{IMPORT_LINES_LOOKED_AT} lines. If it is one, name it with --kind."
         )
+    if chosen.name not in _JSON:
+        _check_lines(path, lines)
     try:
         transfers = chosen.read(lines)
     except PlaceError as error:
         raise ImportedFileError(f"{path}:{error.place}: {error}") from error
     except csv.Error as error:
         raise ImportedFileError(f"{path}: read as {chosen.name}, it is no CSV: {error}") from error
+    except TooManyTestsError as error:
+        raise ImportedFileError(f"{path}: {error}") from error
     except (ValueError, OverflowError) as error:
         raise ImportedFileError(
             f"{path}: read as {chosen.name}, a number in it is of no use: {error}"
         ) from error
-    if not all(within_range(transfer) for transfer in transfers):
-        raise ImportedFileError(f"{path}: read as {chosen.name}, a number in it is larger than any can be")
+    if len(transfers) > IMPORT_TESTS_MAX:
+        raise ImportedFileError(f"{path}: {TooManyTestsError()}")
+    wrong = next((problem for transfer in transfers if (problem := beyond(transfer)) is not None), None)
+    if wrong is not None:
+        raise ImportedFileError(f"{path}: read as {chosen.name}, {wrong}")
     if not transfers:
         raise ImportedFileError(f"{path}: read as {chosen.name}, it tells of no test")
     return chosen, transfers
 
 
 def _recognised(lines: Sequence[str]) -> Kind | None:
+    lines = [line[:IMPORT_LINE_MAX_CHARACTERS] for line in lines[:IMPORT_LINES_LOOKED_AT]]
     for known in KINDS.values():
         # A line may be longer than CSV allows.
         with suppress(csv.Error):
@@ -79,18 +99,36 @@ def _recognised(lines: Sequence[str]) -> Kind | None:
     return None
 
 
+def _check_lines(path: Path, lines: Sequence[str]) -> None:
+    """Refuse more than can be understood within the memory that an import may take."""
+    if sum(1 for line in lines if line) > IMPORT_ROWS_MAX:
+        raise ImportedFileError(
+            f"{path}: over {IMPORT_ROWS_MAX} lines that are not empty. Split it, and import the parts."
+        )
+    for number, line in enumerate(lines, start=1):
+        if len(line) > IMPORT_LINE_MAX_CHARACTERS:
+            raise ImportedFileError(
+                f"{path}:{number}: the line has {len(line)} characters, expected up to "
+                f"{IMPORT_LINE_MAX_CHARACTERS}"
+            )
+
+
 def _lines(path: Path) -> list[str]:
     try:
         with path.open("rb") as file:  # which may be a pipe
-            content = file.read(LARGEST_BYTES + 1)
+            content = file.read(IMPORT_FILE_MAX_BYTES + 1)
         if content.startswith(_GZIP):
-            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(LARGEST_BYTES + 1)
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(IMPORT_FILE_MAX_BYTES + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ImportedFileError(f"{path}: cannot be unpacked: {error}") from error
     except OSError as error:
         raise ImportedFileError(f"{path}: cannot be read: {error.strerror or error}") from error
-    if len(content) > LARGEST_BYTES:
-        raise ImportedFileError(f"{path}: over {format_size(LARGEST_BYTES)}. Split it, and import the parts.")
+    if len(content) > IMPORT_FILE_MAX_BYTES:
+        size = format_size(IMPORT_FILE_MAX_BYTES)
+        raise ImportedFileError(f"{path}: over {size}. Split it, and import the parts.")
     # PowerShell's ">" writes UTF-16.
     encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
-    return content.decode(encoding, errors="replace").splitlines()
+    text = content.decode(encoding, errors="replace")
+    if sum(map(text.count, _LINE_ENDS)) > IMPORT_LINES_MAX:
+        raise ImportedFileError(f"{path}: over {IMPORT_LINES_MAX} lines. Split it, and import the parts.")
+    return text.splitlines()

@@ -18,6 +18,11 @@ _TCP_FIELDS = tuple(
 _SAMPLES_SCHEMA = pa.schema([*NEEDED_SAMPLE_FIELDS, *_TCP_FIELDS])
 _ECHOES_SCHEMA = pa.schema([field.with_nullable(nullable=True) for field in NEEDED_FIELDS["echoes"]])
 _DATAGRAMS_SCHEMA = pa.schema([field.with_nullable(nullable=True) for field in NEEDED_FIELDS["datagrams"]])
+_NO_SAMPLES, _NO_FLOWS, _NO_ECHOES, _NO_DATAGRAMS = (
+    # `empty_table` would load pandas.
+    pa.Table.from_batches([], schema)
+    for schema in (_SAMPLES_SCHEMA, FLOWS_SCHEMA, _ECHOES_SCHEMA, _DATAGRAMS_SCHEMA)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,16 @@ class ImportedEnd:
 def samples_of(ends: Iterable[ImportedEnd]) -> pa.Table:
     """One row per end, flow and interval."""
     rows = [{**key, "bytes": report.size_bytes, **_tcp(report)} for key, report in _reports(ends)]
-    return pa.Table.from_pylist(rows, schema=_SAMPLES_SCHEMA)
+    return _table(rows, _NO_SAMPLES)
+
+
+def _table(rows: list[dict[str, Any]], without_rows: pa.Table) -> pa.Table:
+    """Rows in the schema of a table without any: most tests have no rows of some tables."""
+    if not rows:
+        return without_rows
+    schema = without_rows.schema
+    columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _reports(ends: Iterable[ImportedEnd]) -> Iterator[tuple[dict[str, Any], Report]]:
@@ -80,7 +94,7 @@ def flows_of(ends: Iterable[ImportedEnd]) -> pa.Table:
         for end in ends
         for flow, told in enumerate(end.flows)
     ]
-    return pa.Table.from_pylist(rows, schema=FLOWS_SCHEMA)
+    return _table(rows, _NO_FLOWS)
 
 
 def _udp(whole: Report) -> dict[str, int | None]:
@@ -107,7 +121,7 @@ def further_tables(transfer: Transfer, ends: Iterable[ImportedEnd]) -> Iterator[
         for key, report in _reports(ends)
         if report.datagrams is not None
     ]
-    yield "datagrams", pa.Table.from_pylist(datagrams, schema=_DATAGRAMS_SCHEMA)
+    yield "datagrams", _table(datagrams, _NO_DATAGRAMS)
     echoes = [
         {
             "host": transfer.src,
@@ -119,4 +133,4 @@ def further_tables(transfer: Transfer, ends: Iterable[ImportedEnd]) -> Iterator[
         }
         for echo in transfer.echoes
     ]
-    yield "echoes", pa.Table.from_pylist(echoes, schema=_ECHOES_SCHEMA)
+    yield "echoes", _table(echoes, _NO_ECHOES)

@@ -1,9 +1,11 @@
 """What a file with past results says of one test, whatever tool wrote it: what every reader returns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeVar
+
+from flowsweep.defaults import IMPORT_TESTS_MAX
 
 Role = Literal["source", "sink"]
 Test = Literal["tcp", "udp"]
@@ -23,6 +25,28 @@ class LineError(PlaceError):
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(str(line), message)
+
+
+class TooManyTestsError(ValueError):
+    """A file tells of more tests than are read at once."""
+
+    def __init__(self) -> None:
+        super().__init__(f"it tells of over {IMPORT_TESTS_MAX} tests. Split it, and import the parts.")
+
+
+_Anything = TypeVar("_Anything")
+
+
+def bounded(tests: Iterable[_Anything]) -> Iterator[_Anything]:
+    """Pass tests on as they are read, but no more than a file may tell of.
+
+    Raises:
+        TooManyTestsError: There are more.
+    """
+    for number, test in enumerate(tests, start=1):
+        if number > IMPORT_TESTS_MAX:
+            raise TooManyTestsError
+        yield test
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +189,8 @@ def split_reports(reports: list[Report], line: int) -> tuple[Report, tuple[Repor
         LineError: There is neither.
     """
     *intervals, last = reports
+    if last.end_ns <= 0:
+        raise LineError(line, "the flow's report is of no time at all: it says nothing about goodput")
     if last.start_ns == 0:
         whole = last
     elif intervals:
@@ -173,6 +199,4 @@ def split_reports(reports: list[Report], line: int) -> tuple[Report, tuple[Repor
         whole = Report(0, last.end_ns, size, size * 8e9 / last.end_ns)
     else:
         raise LineError(line, "the flow's only report does not begin at 0: the rows before it are missing")
-    if whole.end_ns <= 0:
-        raise LineError(line, "the flow's report is of no time at all: it says nothing about goodput")
     return whole, tuple(intervals)
