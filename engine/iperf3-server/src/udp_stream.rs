@@ -12,7 +12,7 @@ use std::{
 use iperf3::{Counter, DatagramHeader, limits::DATAGRAM_BYTES_MAX, opens_stream};
 use rustix::net::SendFlags;
 use sys::{RECEIVE_BATCH_MAX, ReceiveBatch};
-use traffic::datagrams::{Arrival, Iperf3, Outgoing, Pace, Sequence, segment};
+use traffic::datagrams::{Arrival, Iperf3, KernelTime, Outgoing, Pace, Sequence, segment};
 
 use crate::{
     defaults::{DATAGRAM_ROOM_BYTES, READ_BYTES, SINK_QUIET, SINK_READ_ON, STOP_CHECK},
@@ -41,7 +41,9 @@ struct Sink {
 /// Receives until it is to stop and nothing comes any more. Its opening is answered again: the first answer may be lost.
 pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
     let room = together.terms.write_bytes.clamp(DATAGRAM_ROOM_BYTES, DATAGRAM_BYTES_MAX as usize);
-    let mut batch = ReceiveBatch::new((READ_BYTES / room).clamp(1, RECEIVE_BATCH_MAX), room);
+    let most = (READ_BYTES / room).clamp(1, RECEIVE_BATCH_MAX);
+    let mut batch = ReceiveBatch::new(most, room);
+    let mut kernel = KernelTime::begin();
     let mut sink = Sink::new(together.terms.counter);
     let mut stopped: Option<Instant> = None;
     let mut counts = together.counts();
@@ -55,12 +57,19 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
                 if !counts && together.counts() {
                     (counts, sink.jitter_ns) = (true, 0.0);
                 }
+                kernel.look();
+                let mut count = 0;
                 for datagram in received {
+                    count += 1;
                     if let Some(reply) = opens_stream(datagram.bytes) {
                         let _ = socket.send(&reply);
                     } else {
-                        sink.take(datagram.bytes, datagram.arrived_unix_ns.unwrap_or_default());
+                        let stamp = datagram.arrived_unix_ns;
+                        sink.take(datagram.bytes, stamp.and_then(|stamp_unix_ns| kernel.arrived_ns(stamp_unix_ns)));
                     }
+                }
+                if count < most {
+                    kernel.drained();
                 }
                 tally.set(sink.count());
             }
@@ -129,7 +138,8 @@ impl Sink {
         Self { counter, highest: 0, sequence: Sequence::new(), bytes: 0, last_transit_ns: None, jitter_ns: 0.0 }
     }
 
-    fn take(&mut self, bytes: &[u8], arrived_ns: i64) {
+    /// `arrived_ns`: by a clock that nobody sets; absent if it is not known, so that it counts for no jitter.
+    fn take(&mut self, bytes: &[u8], arrived_ns: Option<i64>) {
         let Some(header) = DatagramHeader::read(self.counter, bytes) else { return };
         let number = match self.counter {
             Counter::Wide => header.sequence,
@@ -142,6 +152,10 @@ impl Sink {
         }
         self.highest = self.highest.max(number);
         self.bytes += bytes.len() as u64;
+        let Some(arrived_ns) = arrived_ns else {
+            self.last_transit_ns = None;
+            return;
+        };
         let sent_ns = i64::try_from(header.sent_us).unwrap_or(i64::MAX).saturating_mul(1000);
         let transit_ns = arrived_ns.saturating_sub(sent_ns);
         if let Some(last) = self.last_transit_ns.replace(transit_ns) {
@@ -200,7 +214,7 @@ mod tests {
     fn a_duplicate_is_no_negative_loss() {
         let mut sink = Sink::new(Counter::Wide);
         for sequence in [1, 2, 5, 5, 5, 3, 3] {
-            sink.take(&datagram(Counter::Wide, sequence, 0), 0);
+            sink.take(&datagram(Counter::Wide, sequence, 0), Some(0));
         }
         let count = sink.count();
         assert_eq!((count.packets, count.missing, count.reordered, count.duplicates), (5, 1, 1, 3));
@@ -210,9 +224,9 @@ mod tests {
     #[test]
     fn what_is_no_datagram_of_a_stream_counts_nothing() {
         let mut sink = Sink::new(Counter::Wide);
-        sink.take(&[0; 11], 0);
-        sink.take(&datagram(Counter::Wide, 0, 0), 0);
-        sink.take(&datagram(Counter::Wide, u64::MAX, 0), 0);
+        sink.take(&[0; 11], Some(0));
+        sink.take(&datagram(Counter::Wide, 0, 0), Some(0));
+        sink.take(&datagram(Counter::Wide, u64::MAX, 0), Some(0));
         assert_eq!(sink.count(), Count::default());
     }
 
@@ -220,7 +234,7 @@ mod tests {
     fn jitter_is_that_of_rfc_1889() {
         let mut sink = Sink::new(Counter::Narrow);
         for (sequence, arrived_ns) in (1..).zip([1_000_000, 2_600_000, 3_600_000]) {
-            sink.take(&datagram(Counter::Narrow, sequence, sequence * 1000), arrived_ns);
+            sink.take(&datagram(Counter::Narrow, sequence, sequence * 1000), Some(arrived_ns));
         }
         assert_eq!(sink.count().jitter_ns, 35_156);
     }

@@ -8,6 +8,10 @@ pub const START_TIMEOUT: Duration = Duration::from_secs(60);
 pub const ORIGIN_SPREAD_MAX: Duration = Duration::from_micros(20);
 /// How often, at most; the closest looks count.
 pub const ORIGIN_READINGS: u32 = 5;
+/// A wall clock that differs from what it should show by more than this was set.
+pub const CLOCK_STEP_LEAST: Duration = Duration::from_micros(10);
+/// One that drifts from the monotonic clock by less than one part in so many is followed.
+pub const CLOCK_DRIFT_SHARE: i64 = 1000;
 /// How long a connection may take over its handshake: long enough for a lost segment on a slow path.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many handshakes may be pending beyond the flows that are still missing.
@@ -168,16 +172,25 @@ pub const MESSAGES_MAX_BYTES: usize = 256 << 10;
 pub const PACER_SPIN: Duration = Duration::from_micros(60);
 /// How long a source waits after the kernel refused a datagram.
 pub const REFUSED_PAUSE: Duration = Duration::from_micros(50);
-/// Datagrams that a listening side looks at before it looks at its deadline again.
-pub const OPENINGS_AT_ONCE: usize = 256;
+/// Datagrams that whoever receives takes before it looks at its deadlines again, however many more wait.
+pub const DATAGRAMS_AT_ONCE: usize = 256;
 /// How often, and how long, a sink repeats that it has received a flow's first datagram.
 pub const RUNNING_INTERVAL: Duration = Duration::from_millis(50);
 /// See [`RUNNING_INTERVAL`].
 pub const RUNNING_REPEATED: Duration = Duration::from_secs(3);
+/// How long a host may be away, or its source of datagrams be late, before its flows count as broken off at the sink: when
+/// the source should have stopped, and nothing comes any more.
+pub const PAUSE_BORNE: Duration = Duration::from_secs(4);
+/// What a sink's thread has seen of silence in one pass, at most: for longer than that it was not there to see anything.
+pub const SILENCE_OF_PASS: Duration = Duration::from_millis(100);
 /// How often a source says that it has stopped, until the sink says that it knows.
-pub const END_MARKS: u32 = 20;
-/// From one such word to the next.
+pub const END_MARKS: u32 = 60;
+/// The first of them follow each other quickly.
+pub const END_MARKS_QUICK: u32 = 20;
+/// From one of those to the next.
 pub const END_MARK_INTERVAL: Duration = Duration::from_millis(10);
+/// From one of the others to the next.
+pub const END_MARK_INTERVAL_LATER: Duration = Duration::from_millis(100);
 /// How long a sink of datagrams that has got all of them waits for duplicates, at most: the drain may be shorter.
 pub const DUPLICATES_AWAITED: Duration = Duration::from_millis(100);
 /// How long it counts what is late, at most: no longer than the drain.

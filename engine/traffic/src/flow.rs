@@ -14,6 +14,7 @@ use wire::{CpuTime, FlowEnd, FlowReport};
 use crate::{
     TrialError,
     host::ThreadMeter,
+    origin::Origin,
     time::{from_nanoseconds, microseconds, nanoseconds},
 };
 
@@ -60,7 +61,7 @@ pub struct Ending {
 pub struct Flows<C> {
     /// The flows, in the order of their index.
     pub all: Vec<Flow<C>>,
-    origin: Instant,
+    origin: Origin,
     begun: Mutex<bool>,
     begin: Condvar,
     counts: AtomicBool,
@@ -121,7 +122,7 @@ impl<C: Connection> Flow<C> {
 
 impl<C: Connection> Flows<C> {
     /// Takes over connections with the index of their flow; `origin` is the zero of all their times.
-    pub fn new(connections: impl IntoIterator<Item = (u32, C)>, origin: Instant) -> Self {
+    pub fn new(connections: impl IntoIterator<Item = (u32, C)>, origin: Origin) -> Self {
         let all = connections.into_iter().map(|(index, connection)| Flow {
             index,
             ports: connection.ports(),
@@ -146,12 +147,17 @@ impl<C: Connection> Flows<C> {
 
     /// The zero of all times.
     pub fn origin(&self) -> Instant {
+        self.origin.instant
+    }
+
+    /// The same by the wall clock, too.
+    pub fn origin_of_both(&self) -> Origin {
         self.origin
     }
 
     /// Time since the origin, in nanoseconds.
     pub fn now_ns(&self) -> i64 {
-        nanoseconds(self.origin.elapsed())
+        self.origin.elapsed_ns()
     }
 
     /// Sum of all flows' bytes.

@@ -7,6 +7,7 @@ mod error;
 mod flow;
 mod host;
 mod iperf3_client;
+mod kernel_time;
 mod limits;
 mod meeting;
 mod origin;
@@ -24,6 +25,7 @@ mod window;
 /// What is known of datagrams, for whoever counts or sends them elsewhere.
 pub mod datagrams {
     pub use crate::{
+        kernel_time::KernelTime,
         meeting::ways,
         udp::{
             Arrival, Pace, Sequence,

@@ -16,7 +16,7 @@ use wire::{ANSWER_BYTES, Event, Listening, Meeting, OPENING_BYTES, Opening, Port
 use crate::{
     Control, Outbox, Task, TrialError,
     address::{family_of, local_address, on_free_port, resolve, set_dscp},
-    defaults::{BESIDE_ATTEMPTS, OPENING_INTERVAL, START_TIMEOUT, STOP_CHECK},
+    defaults::{BESIDE_ATTEMPTS, DATAGRAMS_AT_ONCE, OPENING_INTERVAL, START_TIMEOUT, STOP_CHECK},
 };
 
 /// What a test asks of a meeting.
@@ -82,7 +82,8 @@ impl Met {
         let deadline = Instant::now() + START_TIMEOUT;
         let mut buffer = [0; OPENING_BYTES + 1];
         loop {
-            while let Ok(datagram) = receive_datagram(&self.socket, &mut buffer) {
+            for _ in 0..DATAGRAMS_AT_ONCE {
+                let Ok(datagram) = receive_datagram(&self.socket, &mut buffer) else { break };
                 self.answer_opening(buffer.get(..datagram.length).unwrap_or(&buffer));
             }
             if control.wait_for_start(STOP_CHECK) {

@@ -16,18 +16,40 @@ pub struct Origin {
     pub unix_ns: i64,
 }
 
+/// What both clocks show at a later moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Since the origin, by the clock that samples are taken with.
+    pub at_ns: i64,
+    /// By the wall clock, in nanoseconds since 1970 UTC.
+    pub unix_ns: i64,
+    /// How far apart the two may have been read.
+    pub spread_ns: i64,
+}
+
+impl Look {
+    /// How far the wall clock is ahead of the time since the origin.
+    pub fn offset_ns(&self) -> i64 {
+        self.unix_ns.saturating_sub(self.at_ns)
+    }
+}
+
 impl Origin {
-    /// Now. A thread may be interrupted between its clocks: the reading that took least counts.
+    /// Now.
     pub fn now() -> Self {
-        let mut best = Reading::take();
-        for _ in 1..ORIGIN_READINGS {
-            if best.spread() <= ORIGIN_SPREAD_MAX {
-                break;
-            }
-            let next = Reading::take();
-            best = if next.spread() < best.spread() { next } else { best };
-        }
-        Self { instant: best.before + best.spread() / 2, unix_ns: best.unix_ns }
+        let closest = Reading::closest();
+        Self { instant: closest.middle(), unix_ns: closest.unix_ns }
+    }
+
+    /// Both clocks, now.
+    pub fn look(&self) -> Look {
+        let closest = Reading::closest();
+        Look { at_ns: self.ns_at(closest.middle()), unix_ns: closest.unix_ns, spread_ns: nanoseconds(closest.spread()) }
+    }
+
+    /// Now by a wall clock that nobody has set since the origin, in nanoseconds since 1970 UTC.
+    pub fn steady_unix_ns(&self) -> i64 {
+        self.unix_ns.saturating_add(self.elapsed_ns())
     }
 
     /// Time since then, in nanoseconds.
@@ -41,7 +63,7 @@ impl Origin {
     }
 }
 
-/// What the wall clock shows, in nanoseconds since 1970 UTC: the kernel stamps datagrams with the same.
+/// What the wall clock shows, in nanoseconds since 1970 UTC. It may be set at any moment: nothing is measured with it.
 pub fn wall_clock_ns() -> i64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
@@ -59,6 +81,23 @@ impl Reading {
         let before = Instant::now();
         let unix_ns = wall_clock_ns();
         Self { before, unix_ns, after: Instant::now() }
+    }
+
+    /// A thread may be interrupted between its clocks: the reading that took least counts.
+    fn closest() -> Self {
+        let mut best = Self::take();
+        for _ in 1..ORIGIN_READINGS {
+            if best.spread() <= ORIGIN_SPREAD_MAX {
+                break;
+            }
+            let next = Self::take();
+            best = if next.spread() < best.spread() { next } else { best };
+        }
+        best
+    }
+
+    fn middle(&self) -> Instant {
+        self.before + self.spread() / 2
     }
 
     fn spread(&self) -> Duration {

@@ -36,7 +36,8 @@ pub struct DatagramHeader {
     pub tag: u64,
     /// Its number.
     pub sequence: u64,
-    /// When it was handed to the kernel, by the sender's wall clock, in nanoseconds since 1970 UTC.
+    /// When it was handed to the kernel, by the sender's wall clock as it went on from the trial's
+    /// origin, whatever it was set to since, in nanoseconds since 1970 UTC.
     pub sent_unix_ns: i64,
 }
 

@@ -868,6 +868,10 @@ class Report(BaseModel):
     """
     Wall clock at this end's time origin, in nanoseconds since 1970 UTC. Samples count from there.
     """
+    remarks: list[str] | None = []
+    """
+    What else is to be told: that this host's clock was set meanwhile, and what that cost.
+    """
     role: Role
     """
     Which end reports.
@@ -1208,8 +1212,8 @@ class UdpCounts(BaseModel):
     """
     delay_min_ns: int | None = None
     """
-    Smallest difference of the sink's receiving time and the source's sending time, each by its own wall clock, in
-    nanoseconds.
+    Smallest difference of the sink's receiving time and the source's sending time, each by its own wall clock as
+    it went on from this end's origin, in nanoseconds.
     """
     duplicates: Annotated[int, Field(ge=0)]
     """
@@ -1223,7 +1227,7 @@ class UdpCounts(BaseModel):
     jitter_ns: Annotated[int | None, Field(ge=0)] = None
     """
     Interarrival jitter at the end (RFC 3550), in nanoseconds, from the kernel's times; with `UDP_GRO` of the first
-    datagram of each buffer.
+    datagram of each buffer. Of first copies only, in the order of arrival.
     """
     late: Annotated[int, Field(ge=0)]
     """

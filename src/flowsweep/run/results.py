@@ -155,7 +155,11 @@ def _end(end: TrialEnd) -> End | None:
         mss_bytes=end.granted.mss_bytes,
         gso=False if stopped_cutting else end.granted.gso,
         gro=end.granted.gro,
-        remarks=(*end.granted.remarks, *([_CUT_NO_MORE] if stopped_cutting else [])),
+        remarks=(
+            *end.granted.remarks,
+            *([_CUT_NO_MORE] if stopped_cutting else []),
+            *(() if report is None else report.remarks or ()),
+        ),
         origin_unix_ns=None if report is None else report.origin_unix_ns,
         clock_offset_ns=end.clock.offset_ns,
         clock_bound_ns=end.clock.bound_ns,

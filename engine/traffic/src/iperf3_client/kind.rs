@@ -67,12 +67,12 @@ pub trait Kind {
     ) -> Result<(), TrialError>;
     /// What we saw of one direction, to be told to the server.
     fn seen(side: &Side<'_, Self::Sampler>, settings: &Self::Settings) -> Vec<Seen>;
-    /// Hands the samples of one direction over, and says what became of its flows.
+    /// Hands the samples of one direction over, and says what became of its flows, and what is to be told beside.
     fn deliver(
         sampler: Self::Sampler,
         flows: Flows<ConnectionOf<Self>>,
         tables: &mut Delivery<'_>,
-    ) -> Result<Vec<FlowReport>, TrialError>;
+    ) -> Result<(Vec<FlowReport>, Option<String>), TrialError>;
     /// Whether flows may break and the others go on.
     const STREAMS_BREAK_ALONE: bool;
     /// Whether flows consist of datagrams.

@@ -185,7 +185,7 @@ impl<'a, K: Kind> Trial<'a, K> {
         let origin = Origin::now();
         let interval = K::reach(first.settings).sample_interval;
         let flows: Vec<Flows<ConnectionOf<K>>> =
-            connections.into_iter().map(|of_task| Flows::new((0..).zip(of_task), origin.instant)).collect();
+            connections.into_iter().map(|of_task| Flows::new((0..).zip(of_task), origin)).collect();
         let mut sides: Vec<Side<'_, K::Sampler>> = Vec::new();
         for ((task, flows), counters) in self.tasks.iter().zip(&flows).zip(counters.drain(..)) {
             sides.push(Side {
@@ -259,7 +259,7 @@ impl<'a, K: Kind> Trial<'a, K> {
         let Told { flows, sampler, monitor, far_side } = told;
         let observed = monitor.end(flows.now_ns(), flows.meters());
         let mut tables = Delivery::new(task.trial, task.role, self.outbox);
-        let reports = K::deliver(sampler, flows, &mut tables)?;
+        let (reports, remark) = K::deliver(sampler, flows, &mut tables)?;
         // A trial is as good as its samples: CPU time that cannot be read back is only counted as lost.
         let _ = tables.deliver(observed.cpu);
         let broken = broken(&reports);
@@ -275,6 +275,7 @@ impl<'a, K: Kind> Trial<'a, K> {
             counters: observed.counters,
             throttled_us: observed.throttled_us,
             far_side,
+            remarks: remark.into_iter().collect(),
             incomplete,
         })));
         Ok(())

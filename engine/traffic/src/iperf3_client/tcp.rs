@@ -102,12 +102,16 @@ impl Kind for Tcp {
         seen(side)
     }
 
-    fn deliver(sampler: Sampler, flows: TcpFlows, tables: &mut Delivery<'_>) -> Result<Vec<FlowReport>, TrialError> {
+    fn deliver(
+        sampler: Sampler,
+        flows: TcpFlows,
+        tables: &mut Delivery<'_>,
+    ) -> Result<(Vec<FlowReport>, Option<String>), TrialError> {
         let reports = flows.all.iter().map(TcpFlow::report).collect();
         // Closes what was aborted, so that nothing of it shares the path with the samples.
         drop(flows);
         tables.deliver(sampler.log).map_err(|error| TrialError::Samples(error.to_string()))?;
-        Ok(reports)
+        Ok((reports, None))
     }
 
     const STREAMS_BREAK_ALONE: bool = false;

@@ -31,6 +31,7 @@ use crate::{
         sampler::Sampler,
         socket, source,
         stream::{Opened, Stream, UdpFlows},
+        untimed_remark,
     },
 };
 
@@ -138,12 +139,13 @@ impl Kind for Udp {
         sampler: Sampler,
         mut flows: UdpFlows,
         tables: &mut Delivery<'_>,
-    ) -> Result<Vec<FlowReport>, TrialError> {
+    ) -> Result<(Vec<FlowReport>, Option<String>), TrialError> {
         let mut histograms = Log::new();
-        let mut reports = Vec::new();
+        let (mut reports, mut steps) = (Vec::new(), Vec::new());
         for flow in &mut flows.all {
             let outcome = flow.connection.outcome();
             outcome.histograms.iter().for_each(|row| histograms.push(row));
+            steps.push(outcome.steps);
             reports.push(FlowReport { udp: Some(outcome.counts), ..flow.report() });
         }
         drop(flows);
@@ -151,7 +153,7 @@ impl Kind for Udp {
         tables.deliver(sampler.datagrams).map_err(|error| TrialError::Samples(error.to_string()))?;
         // A trial is as good as its samples: rows of these that cannot be read back are only counted as lost.
         let _ = tables.deliver(histograms);
-        Ok(reports)
+        Ok((reports, untimed_remark(steps)))
     }
 
     const STREAMS_BREAK_ALONE: bool = true;

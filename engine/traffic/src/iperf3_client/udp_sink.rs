@@ -12,30 +12,35 @@ use crate::{
     flow::cpu_since,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
     udp::{
+        arrivals::Moment,
         counted::Counted,
+        silence::Silence,
         stream::{NotOurs, UdpFlow, UdpFlows},
     },
 };
 
 /// Receives one stream until the coordinator says that it is over, or it is silent for too long.
 pub fn receive(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings) {
-    let mut batch = if settings.gro {
-        ReceiveBatch::new(GRO_BUFFERS, GRO_BUFFER_BYTES)
+    let (room, length) = if settings.gro {
+        (GRO_BUFFERS, GRO_BUFFER_BYTES)
     } else {
         // One byte more shows which datagrams are too long.
-        ReceiveBatch::new(RECEIVE_BATCH_MAX, settings.length_bytes as usize + 1)
+        (RECEIVE_BATCH_MAX, settings.length_bytes as usize + 1)
     };
-    let mut receiver = Receiver::new(flow, settings);
+    let mut batch = ReceiveBatch::new(room, length);
+    let mut receiver = Receiver::new(flow, flows, settings);
     let mut running = None;
     let broken = loop {
         match batch.receive(&flow.connection.socket) {
             Ok(buffers) => {
                 receiver.leave_out_if_due(flows);
-                receiver.take(buffers);
+                if receiver.take(buffers) < room {
+                    receiver.counted.kernel.drained();
+                }
                 receiver.publish(flows);
                 running = running.or_else(|| Some((sys::thread_cpu().ok(), Instant::now())));
             }
-            Err(error) if is_pause(&error) => {}
+            Err(error) if is_pause(&error) => receiver.counted.kernel.look(),
             Err(error) => break Some(error.to_string()),
         }
         if flows.sending_stopped() {
@@ -59,16 +64,18 @@ struct Receiver<'a> {
     silence_ns: i64,
     counted: Counted<'a>,
     counts: bool,
+    silence: Silence,
     last_ns: Option<i64>,
 }
 
 impl<'a> Receiver<'a> {
-    fn new(flow: &'a UdpFlow, settings: &UdpSettings) -> Self {
+    fn new(flow: &'a UdpFlow, flows: &UdpFlows, settings: &UdpSettings) -> Self {
         Self {
             length: settings.length_bytes as usize,
             silence_ns: microseconds_to_ns(settings.silence_timeout_us),
-            counted: Counted::new(flow, settings.length_bytes as usize),
+            counted: Counted::new(flow, settings.length_bytes as usize, flows.origin_of_both()),
             counts: false,
+            silence: Silence::from(flows.now_ns()),
             last_ns: None,
         }
     }
@@ -81,18 +88,23 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) {
+    /// Says how many buffers there were.
+    fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) -> usize {
+        self.counted.kernel.look();
+        let mut count = 0;
         for buffer in buffers {
             let size = buffer.segment_bytes.unwrap_or(buffer.bytes.len()).max(1);
-            let mut arrived_ns = buffer.arrived_unix_ns;
+            let mut moment = Some(self.counted.moment(buffer.arrived_unix_ns));
             for datagram in buffer.bytes.chunks(size) {
-                self.take_one(datagram, &mut arrived_ns);
+                self.take_one(datagram, &mut moment);
             }
+            count += 1;
         }
+        count
     }
 
     #[inline]
-    fn take_one(&mut self, datagram: &[u8], arrived_ns: &mut Option<i64>) {
+    fn take_one(&mut self, datagram: &[u8], moment: &mut Option<Moment>) {
         let header = DatagramHeader::read(COUNTER, datagram).filter(|_| datagram.len() == self.length);
         let Some((header, number)) = header.and_then(|header| Some((header, header.sequence.checked_sub(1)?))) else {
             // Late replies to openings come here, too.
@@ -101,19 +113,22 @@ impl<'a> Receiver<'a> {
             }
             return;
         };
-        self.counted.take(number, microseconds_to_ns(header.sent_us), arrived_ns);
+        self.counted.take(number, microseconds_to_ns(header.sent_us), moment);
     }
 
     /// Tells the coordinator what has come. Delays are not told: nobody knows what the server's clock counts from.
     fn publish(&mut self, flows: &UdpFlows) {
         if self.counted.has_fresh() {
-            self.last_ns = Some(flows.now_ns());
+            let now_ns = flows.now_ns();
+            (self.last_ns, self.silence) = (Some(now_ns), Silence::from(now_ns));
         }
         self.counted.publish(flows, |_, arrivals| arrivals.interval = None);
     }
 
-    fn silent_for(&self, now_ns: i64) -> Option<Duration> {
-        let silent_ns = now_ns - self.last_ns?;
+    fn silent_for(&mut self, now_ns: i64) -> Option<Duration> {
+        self.last_ns?;
+        self.silence.lasts(now_ns);
+        let silent_ns = self.silence.seen_ns;
         (silent_ns > self.silence_ns.max(nanoseconds(STOP_CHECK))).then(|| from_nanoseconds(silent_ns))
     }
 

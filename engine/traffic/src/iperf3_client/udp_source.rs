@@ -1,13 +1,16 @@
 //! Datagrams as an iperf3 server expects them.
 
 use super::udp::COUNTER;
-use crate::udp::{content::Iperf3, source::Kind, stream::UdpFlow};
+use crate::{
+    origin::Origin,
+    udp::{content::Iperf3, source::Kind, stream::UdpFlow},
+};
 
 /// A stream's datagrams: numbers, and nothing behind them.
 pub type Numbered = Iperf3<[u8; 0]>;
 
 impl Kind for Numbered {
-    fn of(_: &UdpFlow) -> Self {
+    fn of(_: &UdpFlow, _: Origin) -> Self {
         Self { counter: COUNTER, payload: [] }
     }
 

@@ -76,7 +76,7 @@ const COLUMNS: [(&str, DataType, &str, bool, &str); 10] = [
     ("sequence", DataType::Int64, "", false, "Number of the probe in its trial, in the order of sending."),
     ("ttl", DataType::Int32, "hops", false, "How far the probe could go: 1 is the first router."),
     ("size_bytes", DataType::Int64, "bytes", false, "Size of the probe's IP packet, its headers included."),
-    ("sent_ns", DataType::Int64, "ns", false, "When it was sent, by the source's wall clock read just before the call, since the source's origin."),
+    ("sent_ns", DataType::Int64, "ns", false, "When it was sent, by the source's clock read just before the call, since the source's origin."),
     ("rtt_ns", DataType::Int64, "ns", true, "From sent_ns until the source's kernel took the answer from the device. How long the sink's engine took to answer is not in it; how long a router did is. Absent: nothing came in time, to this probe and to those sent in its place before."),
     ("address", DataType::Utf8, "", true, "Who answered. Absent if nobody did, or the source's own kernel."),
     ("answer", DataType::Utf8, "", true, "time_exceeded: a router; destination: the sink's engine; port_unreachable: the sink's host, where no engine listens any more; too_big: a router whose next link cannot carry it; unreachable: a router that does not forward it; other."),

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     TrialError,
-    defaults::{DISTANCE_TRIES, PACKET_MOST_BYTES, PATH_HOP_LIMIT},
+    defaults::{DATAGRAMS_AT_ONCE, DISTANCE_TRIES, PACKET_MOST_BYTES, PATH_HOP_LIMIT},
     samples::Log,
     time::microseconds_to_ns,
 };
@@ -85,19 +85,23 @@ fn send(run: &mut Run<'_>, secrets: Secrets, prober: &mut Prober, probe: Probe, 
     prober.sent(probe, sent_ns);
 }
 
-/// Takes all answers that have come.
+/// Takes the answers that have come.
 fn hear(run: &mut Run<'_>, secrets: Secrets, prober: &mut Prober, log: &mut Log<HopRow>) {
     let mut buffer = [0; LONG_BYTES];
-    while let Some(error) = run.line.receive_error(&mut buffer) {
+    for _ in 0..DATAGRAMS_AT_ONCE {
+        let Some(error) = run.receive_error(&mut buffer) else { break };
         let quoted = &buffer[..error.quoted.min(buffer.len())];
         let Some(sequence) = quoted_probe(quoted).or_else(|| prober.only_one_for(error.from)) else { continue };
-        let arrived_ns = run.arrived_ns(error.arrived_unix_ns);
+        // What came at an unknown time is asked again, like what was lost.
+        let Some(arrived_ns) = run.arrived_ns(error.arrived_unix_ns) else { continue };
         let seen = |sent_ns| Seen { answer: answer(error.kind), from: error.from, rtt_ns: arrived_ns - sent_ns };
         prober.answered(sequence, seen).into_iter().for_each(|row| log.push(&row));
     }
-    while let Some((reply, datagram)) = run.line.receive(&mut buffer, |bytes| Reply::read(bytes, secrets.sink)) {
+    for _ in 0..DATAGRAMS_AT_ONCE {
+        let Some((reply, datagram)) = run.receive(&mut buffer, |bytes| Reply::read(bytes, secrets.sink)) else { break };
         let Reply::Probe { sequence, held_ns, .. } = reply else { continue };
-        let arrived_ns = run.arrived_ns(datagram.arrived_unix_ns) - i64::try_from(held_ns).unwrap_or(0);
+        let Some(arrived_ns) = run.arrived_ns(datagram.arrived_unix_ns) else { continue };
+        let arrived_ns = arrived_ns.saturating_sub(i64::try_from(held_ns).unwrap_or(0));
         let from = datagram.peer.map(|peer| peer.ip());
         let seen = |sent_ns| Seen { answer: Answer::Destination, from, rtt_ns: arrived_ns - sent_ns };
         prober.answered(sequence, seen).into_iter().for_each(|row| log.push(&row));

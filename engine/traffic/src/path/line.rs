@@ -29,6 +29,16 @@ pub struct Line {
     ipv6: bool,
 }
 
+/// What was taken from the socket.
+pub enum Taken<T> {
+    /// A datagram of the trial, with what the kernel knows of it.
+    Ours(T, Datagram),
+    /// Something else. There may be more.
+    Other,
+    /// Nothing waits.
+    Nothing,
+}
+
 impl Line {
     /// Sets the socket of two ends that have met up.
     pub fn new(met: Met) -> Result<Self, TrialError> {
@@ -98,21 +108,19 @@ impl Line {
         wait_readable(&self.met.socket, timeout);
     }
 
-    /// The next datagram that `read` knows as this trial's, if one is there, with what the kernel knows of it; all others
-    /// are counted as strangers.
-    pub fn receive<T>(&mut self, buffer: &mut [u8], read: impl Fn(&[u8]) -> Option<T>) -> Option<(T, Datagram)> {
-        loop {
-            let datagram = match sys::receive_datagram(&self.met.socket, buffer) {
-                Ok(datagram) => datagram,
-                Err(error) if is_of_earlier(&error) => continue,
-                Err(_) => return None,
-            };
-            let payload = &buffer[..datagram.length.min(buffer.len())];
-            match read(payload) {
-                Some(said) => return Some((said, datagram)),
-                None => self.turn_away(payload),
-            }
+    /// The next datagram, if one is there. One that `read` does not know as this trial's is counted as a stranger.
+    pub fn receive<T>(&mut self, buffer: &mut [u8], read: impl Fn(&[u8]) -> Option<T>) -> Taken<T> {
+        let datagram = match sys::receive_datagram(&self.met.socket, buffer) {
+            Ok(datagram) => datagram,
+            Err(error) if is_of_earlier(&error) => return Taken::Other,
+            Err(_) => return Taken::Nothing,
+        };
+        let payload = &buffer[..datagram.length.min(buffer.len())];
+        let said = read(payload);
+        if said.is_none() {
+            self.turn_away(payload);
         }
+        said.map_or(Taken::Other, |said| Taken::Ours(said, datagram))
     }
 
     /// The next ICMP error about what was sent, if one is there.

@@ -35,6 +35,9 @@ use crate::{
     samples::{Delivery, Log, Tabular},
 };
 
+/// What becomes of arrivals of about when the clock was set.
+const CLOCK_SET: &str = "have no time: probes were sent again, trains and streams are left out whole";
+
 /// Carries one end of a measurement out, from the socket to the report.
 pub fn carry_out(task: &Task<'_, PathSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
     check::check(task.settings)?;
@@ -99,7 +102,7 @@ fn report<R: Tabular>(
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     let origin_unix_ns = run.origin.unix_ns;
-    let (observed, strangers) = run.end();
+    let (observed, strangers, steps) = run.end();
     let mut tables = Delivery::new(task.trial, task.role, outbox);
     tables.deliver(log).map_err(|error| TrialError::Samples(error.to_string()))?;
     // A trial is as good as its rows: CPU time that cannot be read back is only counted as lost.
@@ -115,6 +118,7 @@ fn report<R: Tabular>(
         counters: observed.counters,
         throttled_us: observed.throttled_us,
         far_side: None,
+        remarks: steps.remark(CLOCK_SET).into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())

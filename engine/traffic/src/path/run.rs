@@ -1,13 +1,15 @@
 use std::time::{Duration, Instant};
 
+use sys::{Datagram, IcmpError};
 use wire::PathSettings;
 
-use super::line::Line;
+use super::line::{Line, Taken};
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::STOP_CHECK,
+    defaults::{DATAGRAMS_AT_ONCE, STOP_CHECK},
     host::{Counters, Monitor, Observed},
-    origin::{Origin, wall_clock_ns},
+    kernel_time::{KernelTime, Steps},
+    origin::Origin,
     progress::ProgressTeller,
     time::nanoseconds,
 };
@@ -25,6 +27,7 @@ pub struct Run<'a> {
     pub origin: Origin,
     /// Bytes of payload that passed so far.
     pub bytes: u64,
+    kernel: KernelTime,
     control: &'a Control,
     monitor: Monitor,
     progress: ProgressTeller<'a>,
@@ -39,10 +42,12 @@ impl<'a> Run<'a> {
         control: &'a Control,
         outbox: &'a dyn Outbox,
     ) -> Self {
+        let origin = Origin::now();
         Self {
             settings: task.settings,
             line,
-            origin: Origin::now(),
+            origin,
+            kernel: KernelTime::new(origin),
             bytes: 0,
             control,
             monitor: Monitor::begin(counters, MONITOR_INTERVAL, 0, 0),
@@ -50,14 +55,44 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Now, by the wall clock, which the kernel stamps datagrams with, since the origin.
+    /// Now, since the origin.
     pub fn now_ns(&self) -> i64 {
-        wall_clock_ns() - self.origin.unix_ns
+        self.origin.elapsed_ns()
     }
 
-    /// When a datagram arrived, since the origin: now, if the kernel did not say.
-    pub fn arrived_ns(&self, arrived_unix_ns: Option<i64>) -> i64 {
-        arrived_unix_ns.unwrap_or_else(wall_clock_ns) - self.origin.unix_ns
+    /// The next datagram of the trial's, as `read` understands it, of all that wait, but not of more than
+    /// [`DATAGRAMS_AT_ONCE`]: a flood of others cannot keep the caller from its deadlines.
+    pub fn receive<T>(&mut self, buffer: &mut [u8], read: impl Fn(&[u8]) -> Option<T>) -> Option<(T, Datagram)> {
+        for _ in 0..DATAGRAMS_AT_ONCE {
+            match self.line.receive(buffer, &read) {
+                Taken::Ours(said, datagram) => {
+                    self.kernel.look();
+                    return Some((said, datagram));
+                }
+                Taken::Other => {}
+                Taken::Nothing => {
+                    self.kernel.drained();
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    /// The next ICMP error about what was sent, if one is there.
+    pub fn receive_error(&mut self, buffer: &mut [u8]) -> Option<IcmpError> {
+        let error = self.line.receive_error(buffer)?;
+        self.kernel.look();
+        Some(error)
+    }
+
+    /// When the latest that was received arrived, by what the kernel said of it, since the origin: now, if it said nothing;
+    /// absent if it said so by a clock that was set about then.
+    pub fn arrived_ns(&mut self, stamp_unix_ns: Option<i64>) -> Option<i64> {
+        match stamp_unix_ns {
+            Some(stamp_unix_ns) => self.kernel.arrived_ns(stamp_unix_ns),
+            None => Some(self.now_ns()),
+        }
     }
 
     /// Does what is due now and then, and goes no further if the controller has stopped the trial.
@@ -90,9 +125,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What was seen of the host, and of strangers.
-    pub fn end(self) -> (Observed, wire::Strangers) {
+    /// What was seen of the host, of strangers, and of the host's clock being set.
+    pub fn end(self) -> (Observed, wire::Strangers, Steps) {
         let elapsed_ns = nanoseconds(self.origin.instant.elapsed());
-        (self.monitor.end(elapsed_ns, std::iter::empty()), self.line.strangers())
+        (self.monitor.end(elapsed_ns, std::iter::empty()), self.line.strangers(), self.kernel.steps)
     }
 }

@@ -13,7 +13,9 @@ use super::{
 };
 use crate::{
     TrialError,
-    defaults::{FAREWELL, PACKET_MOST_BYTES, PATH_LINGER, START_TIMEOUT, STOP_CHECK, TRAIN_PACKETS_MAX},
+    defaults::{
+        DATAGRAMS_AT_ONCE, FAREWELL, PACKET_MOST_BYTES, PATH_LINGER, START_TIMEOUT, STOP_CHECK, TRAIN_PACKETS_MAX,
+    },
     samples::Log,
 };
 
@@ -30,7 +32,7 @@ pub struct Secrets {
 pub fn take(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<TrainRow>) -> Result<(), TrialError> {
     let longest = START_TIMEOUT + Duration::from_micros(run.settings.deadline_us) + 2 * FAREWELL;
     let deadline = Instant::now() + longest;
-    let mut intake = Intake { log, secrets, train: 0, rows: Vec::new(), leaving: None };
+    let mut intake = Intake { log, secrets, train: 0, rows: Vec::new(), untimed: false, leaving: None };
     let taken =
         intake.take_all(run, deadline).and_then(|whole| whole.then_some(()).ok_or(TrialError::NoFarewell(longest)));
     intake.keep_rows();
@@ -43,6 +45,8 @@ struct Intake<'a> {
     /// The last train or stream that has come, and its packets: a stream may be withdrawn.
     train: u32,
     rows: Vec<TrainRow>,
+    /// Packets of it came at an unknown time: none of it is kept, as if all had been lost.
+    untimed: bool,
     /// Once the source has finished: until when it is answered, in case it has not heard.
     leaving: Option<Instant>,
 }
@@ -53,7 +57,10 @@ impl Intake<'_> {
         let token = self.secrets.source;
         let mut buffer = vec![0; PACKET_MOST_BYTES as usize];
         loop {
-            while let Some((question, datagram)) = run.line.receive(&mut buffer, |bytes| Question::read(bytes, token)) {
+            for _ in 0..DATAGRAMS_AT_ONCE {
+                let Some((question, datagram)) = run.receive(&mut buffer, |bytes| Question::read(bytes, token)) else {
+                    break;
+                };
                 self.take(run, question, &datagram);
                 run.look()?;
             }
@@ -70,12 +77,14 @@ impl Intake<'_> {
 
     fn take(&mut self, run: &mut Run<'_>, question: Question, datagram: &Datagram) {
         run.bytes += datagram.length as u64;
-        let received_ns = run.arrived_ns(datagram.arrived_unix_ns);
+        let arrived_ns = run.arrived_ns(datagram.arrived_unix_ns);
         let reply = match question {
-            Question::Packet(packet) => return self.keep(run, packet, received_ns, datagram.length),
+            Question::Packet(packet) => return self.keep(run, packet, arrived_ns, datagram.length),
             Question::Probe { sequence } => {
                 let hop_limit = datagram.hop_limit.unwrap_or(0);
-                let held_ns = u64::try_from(run.now_ns() - received_ns).unwrap_or(0);
+                // Of a question that came at an unknown time it is not known how long it waited here.
+                let Some(arrived_ns) = arrived_ns else { return };
+                let held_ns = u64::try_from(run.now_ns().saturating_sub(arrived_ns)).unwrap_or(0);
                 Reply::Probe { sequence, hop_limit, held_ns }
             }
             Question::TrainEnd { train } => {
@@ -98,11 +107,13 @@ impl Intake<'_> {
         let _ = run.line.send(&reply.encode(self.secrets.sink));
     }
 
-    fn keep(&mut self, run: &Run<'_>, packet: Packet, received_ns: i64, payload_bytes: usize) {
+    fn keep(&mut self, run: &Run<'_>, packet: Packet, arrived_ns: Option<i64>, payload_bytes: usize) {
         if packet.train != self.train || self.rows.len() >= TRAIN_PACKETS_MAX as usize {
             self.keep_rows();
-            self.train = packet.train;
+            (self.train, self.untimed) = (packet.train, false);
         }
+        self.untimed |= arrived_ns.is_none();
+        let Some(received_ns) = arrived_ns.filter(|_| !self.untimed) else { return self.rows.clear() };
         let size_bytes = u32::try_from(payload_bytes).unwrap_or(u32::MAX).saturating_add(run.line.headers_bytes());
         self.rows.push(TrainRow { packet, size_bytes, received_ns });
     }

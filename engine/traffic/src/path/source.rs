@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     TrialError,
-    defaults::{FAREWELL, PATH_REPEAT},
+    defaults::{DATAGRAMS_AT_ONCE, FAREWELL, PATH_REPEAT},
     samples::Log,
 };
 
@@ -63,12 +63,13 @@ pub fn ask_once(
             return Ok(None);
         }
         run.line.wait(left);
-        while let Some((reply, _)) = run.line.receive(&mut buffer, |bytes| Reply::read(bytes, secrets.sink)) {
+        for _ in 0..DATAGRAMS_AT_ONCE {
+            let Some((reply, _)) = run.receive(&mut buffer, |bytes| Reply::read(bytes, secrets.sink)) else { break };
             if is_due(reply) {
                 return Ok(Some(reply));
             }
         }
-        while run.line.receive_error(&mut buffer).is_some() {}
+        let _ = (0..DATAGRAMS_AT_ONCE).take_while(|_| run.receive_error(&mut buffer).is_some()).count();
         run.look()?;
     }
 }

@@ -27,12 +27,12 @@ pub struct TrainRow {
 const COLUMNS: [(&str, DataType, &str, bool, &str); 8] = [
     ("role", DataType::Utf8, "", false, "Which end saw this: sink."),
     ("train", DataType::Int64, "", false, "Number of the train or stream in its trial, in the order of sending; those of streams that were sent again are missing."),
-    ("kind", DataType::Utf8, "", false, "train: its packets were sent one straight after the other; stream: at rate_bps. A stream that was held up on its own host is sent again, up to three times, and only the last one is kept."),
+    ("kind", DataType::Utf8, "", false, "train: its packets were sent one straight after the other; stream: at rate_bps. A stream that was held up on its own host is sent again, up to three times, and only the last one is kept. One during which the sink's clock was set is left out."),
     ("rate_bps", DataType::Int64, "bit/s", true, "Rate that the packets of a stream were sent at, of whole IP packets. Absent for a train."),
     ("sequence", DataType::Int64, "", false, "Number of the packet in its train, from 0; those that are missing were lost."),
     ("size_bytes", DataType::Int64, "bytes", false, "Size of its IP packet, headers included."),
-    ("sent_ns", DataType::Int64, "ns", false, "When it was sent, by the source's wall clock read just before the call, since the source's origin. Where the gaps are as wide as those of received_ns, the source was the narrowest of all."),
-    ("received_ns", DataType::Int64, "ns", false, "When the sink's kernel took it from the device, by the sink's wall clock, since the sink's origin: no delay can be told from it and sent_ns, only how delay changes."),
+    ("sent_ns", DataType::Int64, "ns", false, "When it was sent, by the source's clock read just before the call, since the source's origin. Where the gaps are as wide as those of received_ns, the source was the narrowest of all."),
+    ("received_ns", DataType::Int64, "ns", false, "When the sink's kernel took it from the device, by the sink's clock, since the sink's origin: no delay can be told from it and sent_ns, only how delay changes."),
 ];
 
 impl Record for TrainRow {

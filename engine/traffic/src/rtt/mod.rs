@@ -61,6 +61,8 @@ struct Ran {
     /// Payload that it sent (source) or got (sink), as far as its engine had it in hands.
     bytes: u64,
     echoes: Log<EchoRow>,
+    /// What is to be told beside.
+    remark: Option<String>,
     incomplete: Option<TrialError>,
 }
 
@@ -119,6 +121,7 @@ fn report(
         counters: observed.counters,
         throttled_us: observed.throttled_us,
         far_side: None,
+        remarks: ran.remark.into_iter().collect(),
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())

@@ -15,7 +15,7 @@ use wire::{Echo, EchoMessage, RttSettings};
 use super::Ran;
 use crate::{
     Control, Task, TrialError,
-    defaults::{ECHO_BACKLOG, ECHO_MAX_BYTES, END_LINGER, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
+    defaults::{DATAGRAMS_AT_ONCE, ECHO_BACKLOG, ECHO_MAX_BYTES, END_LINGER, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
     meeting::{Met, count},
     samples::Log,
 };
@@ -62,7 +62,7 @@ pub fn answer(task: &Task<'_, RttSettings>, met: &mut Met, connections: Option<&
             deadline = Instant::now() + END_LINGER;
         }
     }
-    Ran { bytes: answering.bytes, echoes: Log::new(), incomplete }
+    Ran { bytes: answering.bytes, echoes: Log::new(), remark: None, incomplete }
 }
 
 struct Answering<'a> {
@@ -83,11 +83,12 @@ impl Answering<'_> {
         let _ = poll(&mut watched, Timespec::try_from(longest).ok().as_ref());
     }
 
-    /// Only the other end's datagrams come here: the socket is connected.
+    /// Only the other end's datagrams come here: the socket is connected. Those that come faster than they are answered
+    /// wait while deadlines are looked at.
     fn take_datagrams(&mut self) {
         // What is refused on the way is reported here, and does not end what still waits.
         let waiting = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        loop {
+        for _ in 0..DATAGRAMS_AT_ONCE {
             let length = match receive_datagram(&self.met.socket, &mut self.buffer) {
                 Ok(datagram) => datagram.length,
                 Err(error) if waiting(&error) => continue,

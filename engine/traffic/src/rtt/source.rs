@@ -1,6 +1,9 @@
 //! The asking end: one thread that sends what is due and hears what has come.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use rustix::event::{PollFd, Timespec, poll};
 use sys::receive_datagram;
@@ -48,6 +51,7 @@ pub fn ask(
         asking.wait(pause);
     }
     let Asking { asker, ledger, bytes, refusal, .. } = asking;
+    let remark = asker.steps().and_then(|steps| steps.remark("have the time at which the engine saw them"));
     // What its connections and sockets still hold must not be answered any more.
     drop(asker);
     say_end(task, met);
@@ -56,7 +60,7 @@ pub fn ask(
         let reason = refusal.map(|error| error.to_string());
         incomplete = incomplete.or(Some(TrialError::NoAnswer { questions, reason }));
     }
-    Ran { bytes, echoes: ledger.into_log(), incomplete }
+    Ran { bytes, echoes: ledger.into_log(), remark, incomplete }
 }
 
 struct Asking<'a> {
@@ -121,7 +125,8 @@ fn say_end(task: &Task<'_, RttSettings>, met: &Met) {
         if gone {
             return;
         }
-        while wait_readable(&met.socket, END_INTERVAL) {
+        let again = Instant::now() + END_INTERVAL;
+        while wait_readable(&met.socket, again.saturating_duration_since(Instant::now())) {
             match receive_datagram(&met.socket, &mut answer) {
                 Ok(_) if EchoMessage::read(task.answer, &answer) == Some(EchoMessage::EndSeen) => return,
                 Ok(_) => {}

@@ -64,7 +64,7 @@ pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn O
         return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
     }
     let origin = Origin::now();
-    let flows = Flows::new((0..).zip(streams), origin.instant);
+    let flows = Flows::new((0..).zip(streams), origin);
     let ran = run::run(&flows, task, &mut buffers, counters, control, outbox)?;
     report(task, flows, ran, strangers, origin.unix_ns, outbox)
 }
@@ -117,6 +117,7 @@ fn report(
         counters: ran.observed.counters,
         throttled_us: ran.observed.throttled_us,
         far_side: None,
+        remarks: Vec::new(),
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())

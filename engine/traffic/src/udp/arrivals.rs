@@ -24,7 +24,16 @@ struct Times {
     sent_ns: i64,
 }
 
-/// Delays of an interval, in nanoseconds, by the wall clocks of both ends.
+/// When a datagram came, or several at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// In nanoseconds since 1970 UTC, by a clock that nobody sets.
+    Known(i64),
+    /// The kernel did not say, or by a clock that was set about then.
+    Unknown,
+}
+
+/// Delays of an interval, in nanoseconds, by the wall clocks of both ends as they went on from their origins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delays {
     /// The smallest.
@@ -48,8 +57,17 @@ impl Arrivals {
         }
     }
 
-    /// Looks at a datagram, or at the first of several that came at once; each time is of its host's wall clock.
-    pub fn observe(&mut self, arrived_ns: i64, sent_ns: i64) {
+    /// Looks at a datagram that came for the first time, or at the first such of several that came at once. In the order of
+    /// arrival, as RFC 3550 has it: one that was overtaken counts like the others. A gap or a change of delay is that to
+    /// the one before, if its time is known.
+    pub fn take(&mut self, moment: Moment, sent_ns: i64) {
+        match moment {
+            Moment::Known(arrived_ns) => self.observe(arrived_ns, sent_ns),
+            Moment::Unknown => self.last = None,
+        }
+    }
+
+    fn observe(&mut self, arrived_ns: i64, sent_ns: i64) {
         let delay_ns = arrived_ns.saturating_sub(sent_ns);
         self.delay.record(delay_ns);
         match &mut self.interval {

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Control, Task, TrialError,
     address::{family_of, resolve},
-    defaults::{OPENING_INTERVAL, STOP_CHECK},
+    defaults::{DATAGRAMS_AT_ONCE, OPENING_INTERVAL, STOP_CHECK},
 };
 
 /// A flow on its way to the other end.
@@ -114,7 +114,7 @@ impl Attempt {
     /// Reads what has come. Whatever is not the answer may be somebody else's, and is not one.
     fn listen(&mut self) {
         let mut bytes = [0; 64];
-        loop {
+        for _ in 0..DATAGRAMS_AT_ONCE {
             match self.stream.socket.recv(&mut bytes) {
                 Ok(length) if self.stream.is_answer(&bytes[..length]) => {
                     self.answered = true;

@@ -1,18 +1,20 @@
 //! What stands in datagrams: ours, and those of iperf3.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use iperf3::Counter;
 use rustix::time::{ClockId, clock_gettime};
 use wire::{DATAGRAM_HEADER_BYTES, DatagramHeader, DatagramKind};
 
 use super::outgoing::Content;
+use crate::origin::Origin;
 
 /// Where number and sending time stand in a header of ours.
 const CHANGING: std::ops::Range<usize> = 16..DATAGRAM_HEADER_BYTES;
 
 /// Datagrams between two engines.
-pub struct Ours(DatagramHeader);
+pub struct Ours {
+    header: DatagramHeader,
+    origin: Origin,
+}
 
 /// Datagrams as iperf3 has them: numbers from 1, sent at a time of the monotonic clock, and a payload.
 pub struct Iperf3<P> {
@@ -23,21 +25,22 @@ pub struct Iperf3<P> {
 }
 
 impl Ours {
-    /// Those of a flow.
-    pub fn new(flow: u32, tag: u64) -> Self {
-        Self(DatagramHeader { kind: DatagramKind::Data, flow, tag, sequence: 0, sent_unix_ns: 0 })
+    /// Those of a flow. Times of sending are those of the wall clock as it goes on from the origin, whatever it is set to.
+    pub fn new(flow: u32, tag: u64, origin: Origin) -> Self {
+        let header = DatagramHeader { kind: DatagramKind::Data, flow, tag, sequence: 0, sent_unix_ns: 0 };
+        Self { header, origin }
     }
 }
 
 impl Content for Ours {
     fn fill(&self, datagram: &mut [u8]) {
-        datagram[..DATAGRAM_HEADER_BYTES].copy_from_slice(&self.0.encode());
+        datagram[..DATAGRAM_HEADER_BYTES].copy_from_slice(&self.header.encode());
     }
 
     fn number<'a>(&self, datagrams: impl Iterator<Item = (u64, &'a mut [u8])>) {
-        let sent_unix_ns = unix_ns();
+        let sent_unix_ns = self.origin.steady_unix_ns();
         for (sequence, datagram) in datagrams {
-            let header = DatagramHeader { sequence, sent_unix_ns, ..self.0 };
+            let header = DatagramHeader { sequence, sent_unix_ns, ..self.header };
             datagram[CHANGING].copy_from_slice(&header.encode()[CHANGING]);
         }
     }
@@ -55,12 +58,6 @@ impl<P: AsRef<[u8]>> Content for Iperf3<P> {
             iperf3::DatagramHeader { sent_us, sequence: number + 1 }.write(self.counter, datagram);
         }
     }
-}
-
-/// The wall clock.
-fn unix_ns() -> i64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
 }
 
 fn monotonic_us() -> u64 {

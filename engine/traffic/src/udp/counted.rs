@@ -3,12 +3,13 @@
 use wire::{Strangers, UdpCounts};
 
 use super::{
-    arrivals::Arrivals,
+    arrivals::{Arrivals, Moment},
     histograms,
     rows::{HistogramRow, Quantity},
     sequence::{Arrival, Sequence},
     stream::{NotOurs, Outcome, Tally, UdpFlow, UdpFlows},
 };
+use crate::{kernel_time::KernelTime, origin::Origin};
 
 /// The counts of one flow.
 pub struct Counted<'a> {
@@ -21,11 +22,14 @@ pub struct Counted<'a> {
     pub arrivals: Arrivals,
     /// What came to its socket and is not of it.
     pub strangers: Strangers,
+    /// What the kernel says of times.
+    pub kernel: KernelTime,
+    origin: Origin,
 }
 
 impl<'a> Counted<'a> {
     /// Of datagrams of `length` bytes, none of which has come.
-    pub fn new(flow: &'a UdpFlow, length: usize) -> Self {
+    pub fn new(flow: &'a UdpFlow, length: usize, origin: Origin) -> Self {
         Self {
             flow,
             length,
@@ -33,19 +37,28 @@ impl<'a> Counted<'a> {
             sequence: Sequence::new(),
             arrivals: Arrivals::new(),
             strangers: Strangers::default(),
+            kernel: KernelTime::new(origin),
+            origin,
         }
     }
 
-    /// Counts a datagram. Of several that came at one time the first takes `arrived_ns`, and stands for them.
+    /// When a buffer came of which the kernel says this.
+    pub fn moment(&mut self, stamp_unix_ns: Option<i64>) -> Moment {
+        let arrived_ns = stamp_unix_ns.and_then(|stamp_unix_ns| self.kernel.arrived_ns(stamp_unix_ns));
+        arrived_ns.map_or(Moment::Unknown, |arrived_ns| Moment::Known(arrived_ns.saturating_add(self.origin.unix_ns)))
+    }
+
+    /// Counts a datagram. Of several that came at one time the first new one takes the `moment`, and stands for them: a
+    /// second copy says nothing of when the path delivers.
     #[inline]
-    pub fn take(&mut self, number: u64, sent_unix_ns: i64, arrived_ns: &mut Option<i64>) {
+    pub fn take(&mut self, number: u64, sent_unix_ns: i64, moment: &mut Option<Moment>) {
         match self.sequence.take(number) {
             Arrival::New => self.fresh += 1,
-            Arrival::Duplicate | Arrival::TooOld => {}
+            Arrival::Duplicate | Arrival::TooOld => return,
             Arrival::Implausible => return NotOurs::NotAnEngine.count(&mut self.strangers),
         }
-        if let Some(arrived_ns) = arrived_ns.take() {
-            self.arrivals.observe(arrived_ns, sent_unix_ns);
+        if let Some(moment) = moment.take() {
+            self.arrivals.take(moment, sent_unix_ns);
         }
     }
 
@@ -98,6 +111,127 @@ impl<'a> Counted<'a> {
             delay_min_ns: delay.and_then(|delay| delay.min_ns),
             ..UdpCounts::default()
         };
-        self.flow.connection.leave(Outcome { counts, histograms: rows, strangers: self.strangers });
+        self.flow.connection.leave(Outcome {
+            counts,
+            histograms: rows,
+            strangers: self.strangers,
+            steps: self.kernel.steps,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use proptest::prelude::*;
+    use wire::Token;
+
+    use super::*;
+    use crate::udp::{
+        arrivals::Delays,
+        stream::{Opened, Stream},
+    };
+
+    const MS: i64 = 1_000_000;
+
+    fn flows(origin: Origin) -> UdpFlows {
+        let opened = Opened { token: Token([1; 16]), answer: Token([2; 16]), listening: true };
+        let stream = Stream::new(UdpSocket::bind("127.0.0.1:0").unwrap(), 0, opened);
+        UdpFlows::new([(0, stream)], origin)
+    }
+
+    /// Numbers, when they were sent, and when they came.
+    fn counted<'a>(flows: &'a UdpFlows, came: &[(u64, i64, Moment)]) -> Counted<'a> {
+        let mut counted = Counted::new(&flows.all[0], 100, flows.origin_of_both());
+        for (number, sent_ns, moment) in came {
+            counted.take(*number, *sent_ns, &mut Some(*moment));
+        }
+        counted
+    }
+
+    fn times(counted: &Counted<'_>) -> (Option<u64>, u64, Option<Delays>) {
+        let arrivals = &counted.arrivals;
+        (arrivals.jitter_ns(), arrivals.spacing.len(), arrivals.interval)
+    }
+
+    #[test]
+    fn a_second_copy_is_in_no_time() {
+        let flows = flows(Origin::now());
+        let even: Vec<_> =
+            (0..50).map(|number: i64| (number.cast_unsigned(), number * MS, Moment::Known(number * MS + 5))).collect();
+        let mut doubled = Vec::new();
+        for (number, sent_ns, moment) in even.clone() {
+            doubled.push((number, sent_ns, moment));
+            // A copy 40 ms later, and one at once.
+            doubled.push((number, sent_ns, moment));
+            if let Some(earlier) = number.checked_sub(40) {
+                doubled.push((earlier, sent_ns - 40 * MS, Moment::Known(sent_ns + MS / 2)));
+            }
+        }
+        let (once, twice) = (counted(&flows, &even), counted(&flows, &doubled));
+        assert_eq!((times(&once).0, times(&once).1), (Some(0), 49));
+        assert_eq!(times(&once), times(&twice));
+        assert_eq!(twice.sequence.duplicates, 60);
+    }
+
+    #[test]
+    fn of_several_that_came_at_once_the_first_new_one_stands_for_them() {
+        let flows = flows(Origin::now());
+        let mut counted = counted(&flows, &[(0, 0, Moment::Known(5))]);
+        let mut moment = Some(Moment::Known(MS + 5));
+        for (number, sent_ns) in [(0, 0), (1, MS), (2, MS + 100)] {
+            counted.take(number, sent_ns, &mut moment);
+        }
+        assert_eq!((counted.arrivals.jitter_ns(), counted.arrivals.spacing.len()), (Some(0), 1));
+    }
+
+    #[test]
+    fn one_that_was_overtaken_counts_when_it_came() {
+        let flows = flows(Origin::now());
+        let known = |at_ns| Moment::Known(at_ns);
+        let counted = counted(&flows, &[(0, 0, known(5)), (2, 2 * MS, known(2 * MS + 5)), (1, MS, known(3 * MS + 5))]);
+        // Two milliseconds more on the way than the one before: RFC 3550 takes a sixteenth of it.
+        assert_eq!((counted.arrivals.jitter_ns(), counted.arrivals.spacing.len()), (Some(125_000), 2));
+        assert_eq!(counted.sequence.reordered, 1);
+    }
+
+    #[test]
+    fn what_came_at_an_unknown_time_is_in_no_gap_and_no_delay() {
+        let flows = flows(Origin::now());
+        let known = |at_ns| Moment::Known(at_ns);
+        let came =
+            [(0, 0, known(5)), (1, MS, known(MS + 5)), (2, 2 * MS, Moment::Unknown), (3, 3 * MS, known(3 * MS + 5))];
+        let counted = counted(&flows, &came);
+        assert_eq!((times(&counted).0, times(&counted).1), (Some(0), 1));
+        assert_eq!((counted.sequence.unique, counted.arrivals.interval.unwrap().mean_ns()), (4, 5));
+    }
+
+    #[test]
+    fn times_count_from_the_origin_however_the_wall_clock_is_set() {
+        let origin = Origin::now();
+        let flows = flows(origin);
+        let mut counted = Counted::new(&flows.all[0], 100, origin);
+        assert_eq!(counted.moment(None), Moment::Unknown);
+        let Moment::Known(at_ns) = counted.moment(Some(origin.unix_ns)) else { panic!("the origin is known") };
+        assert!((at_ns - origin.unix_ns).abs() < MS);
+    }
+
+    proptest! {
+        #[test]
+        fn copies_change_no_time(copies in proptest::collection::vec((0_u64..100, 0_i64..200), 0..300)) {
+            let flows = flows(Origin::now());
+            let mut came: Vec<_> =
+                (0..100).map(|number: i64| (number * MS + number % 7 * 1000, number.cast_unsigned(), number * MS)).collect();
+            let once: Vec<_> = came.iter().map(|(at, number, sent)| (*number, *sent, Moment::Known(*at))).collect();
+            // After the first of its number in any case.
+            came.extend(copies.iter().map(|(number, later)| {
+                let sent_ns = number.cast_signed() * MS;
+                (sent_ns + 7000 + later * MS, *number, sent_ns)
+            }));
+            came.sort_unstable_by_key(|(at, ..)| *at);
+            let all: Vec<_> = came.iter().map(|(at, number, sent)| (*number, *sent, Moment::Known(*at))).collect();
+            prop_assert_eq!(times(&counted(&flows, &once)), times(&counted(&flows, &all)));
+        }
     }
 }

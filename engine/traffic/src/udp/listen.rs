@@ -18,9 +18,12 @@ use super::{
 use crate::{
     Control, Task, TrialError,
     address::{local_address, on_free_port},
-    defaults::{DATAGRAM_WINDOW_BYTES, OPENINGS_AT_ONCE, STOP_CHECK, STRANGERS_PAUSE},
+    defaults::{DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, STOP_CHECK, STRANGERS_PAUSE},
     meeting::{count, wait_readable, ways},
 };
+
+/// What any datagram takes of a socket's buffer, at least: the kernel's bookkeeping counts (`truesize`).
+const BUFFERED_LEAST_BYTES: usize = 256;
 
 /// A socket that listens for one trial's flows, and for strangers as long as the trial lasts.
 pub struct Listener {
@@ -105,9 +108,9 @@ impl Listener {
         sys::socket_drops(&self.socket).unwrap_or(0)
     }
 
-    /// What has come, at most [`OPENINGS_AT_ONCE`]: a flood cannot keep the caller from its deadline.
+    /// What has come, at most [`DATAGRAMS_AT_ONCE`]: a flood cannot keep the caller from its deadline.
     fn waiting(&self) -> impl Iterator<Item = (Datagram, [u8; OPENING_BYTES])> {
-        (0..OPENINGS_AT_ONCE).map_while(|_| {
+        (0..DATAGRAMS_AT_ONCE).map_while(|_| {
             let mut bytes = [0; OPENING_BYTES];
             sys::receive_datagram(&self.socket, &mut bytes).ok().map(|datagram| (datagram, bytes))
         })
@@ -212,7 +215,7 @@ impl Accepted {
 /// Answers what a flow's peer asks again, while its socket does not wait.
 pub fn answer_openings(stream: &Stream) {
     let mut bytes = [0; OPENING_BYTES + 1];
-    for _ in 0..OPENINGS_AT_ONCE {
+    for _ in 0..DATAGRAMS_AT_ONCE {
         let Ok(length) = stream.socket.recv(&mut bytes) else { return };
         stream.answer_again(&bytes[..length]);
     }
@@ -231,8 +234,8 @@ fn connect(socket: Socket, local: SocketAddr, peer: SocketAddr) -> io::Result<Ud
 /// Between bind and connect anybody's datagrams come to the new socket. A flow of the trial that lost its opening so asks
 /// again; of nobody else anything may stay.
 fn discard_waiting(socket: &Socket) -> io::Result<()> {
-    let most = SockRef::from(socket).recv_buffer_size()?;
-    for _ in 0..most {
+    let most = SockRef::from(socket).recv_buffer_size()? / BUFFERED_LEAST_BYTES;
+    for _ in 0..=most {
         if sys::receive_datagram(socket, &mut [0; OPENING_BYTES]).is_err() {
             break;
         }

@@ -13,6 +13,7 @@ pub mod rows;
 mod run;
 pub mod sampler;
 pub mod sequence;
+pub mod silence;
 mod sink;
 pub mod socket;
 pub mod source;
@@ -36,6 +37,7 @@ use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{START_TIMEOUT, STOP_CHECK},
     host::Counters,
+    kernel_time::Steps,
     origin::Origin,
     samples::{Delivery, Log},
 };
@@ -79,7 +81,7 @@ pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn O
         wait_for_start(&streams, control)?;
     }
     let origin = Origin::now();
-    let flows = UdpFlows::new(met.standing, origin.instant);
+    let flows = UdpFlows::new(met.standing, origin);
     let ran = run::run(&flows, task, offloads, met.listener.as_ref(), counters, control, outbox)?;
     report(task, flows, met.missing, ran, met.strangers, origin.unix_ns, outbox)
 }
@@ -122,12 +124,13 @@ fn report(
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     add(&mut strangers, ran.strangers);
-    let mut histograms = Log::new();
+    let (mut histograms, mut steps) = (Log::new(), Vec::new());
     let mut reports: Vec<FlowReport> = missing.into_iter().map(NotStanding::report).collect();
     for flow in &mut flows.all {
         let outcome = flow.connection.outcome();
         outcome.histograms.iter().for_each(|row| histograms.push(row));
         add(&mut strangers, outcome.strangers);
+        steps.push(outcome.steps);
         reports.push(FlowReport { udp: Some(outcome.counts), ..flow.report() });
     }
     drop(flows);
@@ -150,9 +153,15 @@ fn report(
         counters: ran.observed.counters,
         throttled_us: ran.observed.throttled_us,
         far_side: None,
+        remarks: untimed_remark(steps).into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())
+}
+
+/// What is to be told of a sink's clock that was set, as each of its flows saw it.
+pub fn untimed_remark(steps: Vec<Steps>) -> Option<String> {
+    Steps::seen_by_all(steps).remark("have no time, and are left out of spacing, jitter and delay")
 }
 
 fn broken(reports: &[FlowReport]) -> Option<TrialError> {

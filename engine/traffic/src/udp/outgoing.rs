@@ -112,7 +112,7 @@ mod tests {
     use wire::{DatagramHeader, DatagramKind};
 
     use super::*;
-    use crate::udp::content::Ours;
+    use crate::{origin::Origin, udp::content::Ours};
 
     fn sent_as(segmented: bool) {
         let (source, sink) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
@@ -120,7 +120,7 @@ mod tests {
         if segmented {
             sys::set_udp_segment(&source, 100).unwrap();
         }
-        let mut outgoing = Outgoing::new(Ours::new(7, 9), 100, segmented);
+        let mut outgoing = Outgoing::new(Ours::new(7, 9, Origin::now()), 100, segmented);
         assert_eq!(outgoing.send(&source, 3, SendFlags::empty()).unwrap(), 3);
         assert_eq!(outgoing.send(&source, 1, SendFlags::empty()).unwrap(), 1);
         for sequence in 0..4 {
@@ -145,7 +145,8 @@ mod tests {
         let source = UdpSocket::bind("127.0.0.1:0").unwrap();
         source.connect(sink.local_addr().unwrap()).unwrap();
         // Without the socket option nothing is cut, and 64 of these are too large for one datagram.
-        let mut outgoing = Outgoing { bytes: vec![0; 64 * 1400], ..Outgoing::new(Ours::new(0, 0), 1400, true) };
+        let mut outgoing =
+            Outgoing { bytes: vec![0; 64 * 1400], ..Outgoing::new(Ours::new(0, 0, Origin::now()), 1400, true) };
         let sent = outgoing.send(&source, 64, SendFlags::empty()).unwrap();
         assert_eq!((sent, outgoing.next, outgoing.segmented), (64, 64, false));
         let mut datagram = [0; 2000];

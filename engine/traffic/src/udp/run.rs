@@ -21,8 +21,8 @@ use super::{
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{
-        DUPLICATES_AWAITED, END_MARK_INTERVAL, END_MARKS, LATE_AWAITED, RUNNING_CHECK, RUNNING_INTERVAL,
-        RUNNING_REPEATED, SINK_SLACK, START_TIMEOUT, STOP_CHECK,
+        DUPLICATES_AWAITED, END_MARK_INTERVAL, END_MARK_INTERVAL_LATER, END_MARKS, END_MARKS_QUICK, LATE_AWAITED,
+        PAUSE_BORNE, RUNNING_CHECK, RUNNING_INTERVAL, RUNNING_REPEATED, SINK_SLACK, START_TIMEOUT, STOP_CHECK,
     },
     host::{Counters, Monitor, Observed},
     progress::ProgressTeller,
@@ -161,13 +161,15 @@ impl Coordinator<'_> {
             Role::Source => {
                 self.watch_until(stop_ns)?;
                 self.flows.stop_sending();
-                END_MARK_INTERVAL * END_MARKS + SINK_SLACK
+                let later = END_MARK_INTERVAL_LATER * (END_MARKS - END_MARKS_QUICK);
+                END_MARK_INTERVAL * END_MARKS_QUICK + later + PAUSE_BORNE
             }
             Role::Sink => {
                 let stopped_ns = stop_ns.saturating_add(nanoseconds(SINK_SLACK));
                 self.expected.stopped_ns.store(stopped_ns, Ordering::Relaxed);
                 self.watch_until(stopped_ns)?;
-                Duration::from_micros(settings.drain_us) + DUPLICATES_AWAITED + LATE_AWAITED + SINK_SLACK
+                let drain = Duration::from_micros(settings.drain_us) + DUPLICATES_AWAITED + LATE_AWAITED;
+                drain + 2 * PAUSE_BORNE
             }
         };
         if self.watch_until(self.flows.now_ns().saturating_add(nanoseconds(deadline)))? {

@@ -10,12 +10,13 @@ use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
 use wire::{DatagramHeader, DatagramKind, FlowEnd, UdpSettings};
 
 use super::{
-    arrivals::Delays,
+    arrivals::{Delays, Moment},
     counted::Counted,
+    silence::Silence,
     stream::{NotOurs, UdpFlow, UdpFlows},
 };
 use crate::{
-    defaults::{DUPLICATES_AWAITED, GONE_AWAITED, GRO_BUFFER_BYTES, GRO_BUFFERS, LATE_AWAITED},
+    defaults::{DUPLICATES_AWAITED, GONE_AWAITED, GRO_BUFFER_BYTES, GRO_BUFFERS, LATE_AWAITED, PAUSE_BORNE},
     flow::cpu_since,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
 };
@@ -33,18 +34,21 @@ pub const NOT_YET: i64 = i64::MAX;
 
 /// Receives until the flow is over: its source has said so, or must have stopped, or is silent for too long.
 pub fn receive(flow: &UdpFlow, flows: &UdpFlows, expected: &Expected, settings: &UdpSettings, together: bool) {
-    let mut batch = if together {
-        ReceiveBatch::new(GRO_BUFFERS, GRO_BUFFER_BYTES)
+    let (room, length) = if together {
+        (GRO_BUFFERS, GRO_BUFFER_BYTES)
     } else {
         // One byte more shows which datagrams are too long.
-        ReceiveBatch::new(RECEIVE_BATCH_MAX, settings.length_bytes as usize + 1)
+        (RECEIVE_BATCH_MAX, settings.length_bytes as usize + 1)
     };
-    let mut receiver = Receiver::new(flow, settings);
+    let mut batch = ReceiveBatch::new(room, length);
+    let mut receiver = Receiver::new(flow, flows, settings);
     let mut running = None;
     let over = loop {
         match batch.receive(&flow.connection.socket) {
             Ok(buffers) => {
-                receiver.take(buffers);
+                if receiver.take(buffers) < room {
+                    receiver.counted.kernel.drained();
+                }
                 receiver.publish(flows);
                 if running.is_none() && flow.bytes() > 0 {
                     // What the thread costs counts from the first datagram: before it, the thread only waits.
@@ -53,7 +57,7 @@ pub fn receive(flow: &UdpFlow, flows: &UdpFlows, expected: &Expected, settings: 
                     flow.connection.say(DatagramKind::Running, 0);
                 }
             }
-            Err(error) if is_passing(&error) => {}
+            Err(error) if is_passing(&error) => receiver.counted.kernel.look(),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => receiver.is_gone(flows.now_ns(), &error),
             Err(error) => break Err(error.to_string()),
         }
@@ -92,6 +96,7 @@ struct Receiver<'a> {
     silence_ns: i64,
     drain_ns: i64,
     counted: Counted<'a>,
+    silence: Silence,
     last_ns: Option<i64>,
     /// What the source says it sent, once it has stopped.
     sent: Option<u64>,
@@ -103,7 +108,7 @@ struct Receiver<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    fn new(flow: &'a UdpFlow, settings: &UdpSettings) -> Self {
+    fn new(flow: &'a UdpFlow, flows: &UdpFlows, settings: &UdpSettings) -> Self {
         let pause_ns = settings.spacing_ns.unwrap_or_else(|| {
             settings.rate_bps.map_or(0, |rate_bps| u64::from(settings.length_bytes) * 8_000_000_000 / rate_bps)
         });
@@ -114,7 +119,8 @@ impl<'a> Receiver<'a> {
             length: settings.length_bytes as usize,
             silence_ns: microseconds_to_ns(settings.silence_timeout_us).max(pause_ns),
             drain_ns: microseconds_to_ns(settings.drain_us),
-            counted: Counted::new(flow, settings.length_bytes as usize),
+            counted: Counted::new(flow, settings.length_bytes as usize, flows.origin_of_both()),
+            silence: Silence::from(flows.now_ns()),
             last_ns: None,
             sent: None,
             stopped_ns: None,
@@ -123,27 +129,32 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) {
+    /// Says how many buffers there were.
+    fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) -> usize {
+        self.counted.kernel.look();
+        let mut count = 0;
         for buffer in buffers {
             let size = buffer.segment_bytes.unwrap_or(buffer.bytes.len()).max(1);
             // All of a buffer came at one time: its first datagram stands for it.
-            let mut arrived_ns = buffer.arrived_unix_ns;
+            let mut moment = Some(self.counted.moment(buffer.arrived_unix_ns));
             for datagram in buffer.bytes.chunks(size) {
                 match self.flow.connection.header_of(datagram) {
-                    Ok(header) => self.take_one(header, datagram.len(), &mut arrived_ns),
+                    Ok(header) => self.take_one(header, datagram.len(), &mut moment),
                     Err(NotOurs::NotAnEngine) if self.flow.connection.answer_again(datagram) => {}
                     // Said more than once, and the rest of it is heard here.
                     Err(NotOurs::NotAnEngine) if self.flow.connection.is_answer(datagram) => {}
                     Err(not_ours) => not_ours.count(&mut self.counted.strangers),
                 }
             }
+            count += 1;
         }
+        count
     }
 
     #[inline]
-    fn take_one(&mut self, header: DatagramHeader, length: usize, arrived_ns: &mut Option<i64>) {
+    fn take_one(&mut self, header: DatagramHeader, length: usize, moment: &mut Option<Moment>) {
         match header.kind {
-            DatagramKind::Data if length == self.length => self.take_data(header, arrived_ns),
+            DatagramKind::Data if length == self.length => self.take_data(header, moment),
             DatagramKind::Trial if length == self.length => {}
             DatagramKind::End => {
                 self.sent = self.sent.or(Some(header.sequence));
@@ -154,11 +165,11 @@ impl<'a> Receiver<'a> {
     }
 
     #[inline]
-    fn take_data(&mut self, header: DatagramHeader, arrived_ns: &mut Option<i64>) {
+    fn take_data(&mut self, header: DatagramHeader, moment: &mut Option<Moment>) {
         if self.drained_ns.is_some() {
             return self.counted.sequence.take_late(header.sequence);
         }
-        self.counted.take(header.sequence, header.sent_unix_ns, arrived_ns);
+        self.counted.take(header.sequence, header.sent_unix_ns, moment);
     }
 
     /// Tells the coordinator what has come.
@@ -166,6 +177,7 @@ impl<'a> Receiver<'a> {
         let now_ns = flows.now_ns();
         if self.counted.has_fresh() {
             self.last_ns = Some(now_ns);
+            self.silence = Silence::from(now_ns);
         }
         if self.sent.is_some() {
             self.stopped_ns = self.stopped_ns.or(Some(now_ns));
@@ -190,6 +202,11 @@ impl<'a> Receiver<'a> {
     }
 
     fn judge(&mut self, now_ns: i64, expected: &Expected) -> Verdict {
+        if self.last_ns.is_some() || expected.begun_ns.load(Ordering::Relaxed) != NOT_YET {
+            self.silence.lasts(now_ns);
+        } else {
+            self.silence = Silence::from(now_ns);
+        }
         if let Some(drained_ns) = self.drained_ns {
             return if now_ns - drained_ns >= self.drain_ns.min(nanoseconds(LATE_AWAITED)) {
                 Verdict::Over
@@ -214,17 +231,17 @@ impl<'a> Receiver<'a> {
     /// Of a flow whose source has not said that it stopped.
     fn judge_silence(&self, now_ns: i64, expected: &Expected) -> Verdict {
         if let Some((gone_ns, error)) = &self.gone
-            && now_ns - gone_ns > nanoseconds(GONE_AWAITED)
+            && (now_ns - gone_ns).min(self.silence.seen_ns) > nanoseconds(GONE_AWAITED)
         {
             return Verdict::Broken(format!("its source is gone without a word: {error}"));
         }
-        let since_ns = self.last_ns.unwrap_or(expected.begun_ns.load(Ordering::Relaxed));
-        let silent_ns = now_ns.saturating_sub(since_ns);
+        let silent_ns = self.silence.seen_ns;
         let stopped = now_ns.saturating_sub(self.drain_ns) > expected.stopped_ns.load(Ordering::Relaxed);
-        if silent_ns < self.silence_ns && !stopped {
+        let borne_ns = self.silence_ns.min(if stopped { nanoseconds(PAUSE_BORNE) } else { i64::MAX });
+        if silent_ns < borne_ns {
             return Verdict::GoOn;
         }
-        let silent = from_nanoseconds(silent_ns.max(0)).as_secs_f64();
+        let silent = from_nanoseconds(silent_ns).as_secs_f64();
         Verdict::Broken(match self.last_ns {
             None => format!("no datagram came within {silent:.1} s of the first of another flow"),
             Some(_) => format!("silent for {silent:.1} s, and its source never said that it had stopped"),

@@ -24,16 +24,20 @@ use super::{
 };
 use crate::{
     TrialError,
-    defaults::{END_MARK_INTERVAL, END_MARKS, PACER_SPIN, REFUSED_PAUSE, STOP_CHECK},
+    defaults::{
+        DATAGRAMS_AT_ONCE, END_MARK_INTERVAL, END_MARK_INTERVAL_LATER, END_MARKS, END_MARKS_QUICK, PACER_SPIN,
+        REFUSED_PAUSE, STOP_CHECK,
+    },
     flow::cpu_since,
+    origin::Origin,
     threads::spawn,
     time::nanoseconds,
 };
 
 /// Whose datagrams a source sends.
 pub trait Kind: Content {
-    /// Those of a flow.
-    fn of(flow: &UdpFlow) -> Self;
+    /// Those of a flow, whose times of sending count on from an origin.
+    fn of(flow: &UdpFlow, origin: Origin) -> Self;
     /// Whether the sink is told of the end over the flow's own socket.
     const TELLS_END: bool;
 }
@@ -72,7 +76,7 @@ pub fn spawn_all<'scope, K: Kind>(
 /// Sends as fast as the kernel takes it, until told to stop.
 fn send_flood<K: Kind>(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
-    let mut sender = Sender::<K>::new(flow, settings, segmented);
+    let mut sender = Sender::<K>::new(flow, flows.origin_of_both(), settings, segmented);
     let mut broken = None;
     while broken.is_none() && !flows.sending_stopped() {
         flow.meter.answer_if_asked(|| flows.now_ns());
@@ -92,7 +96,8 @@ fn send_paced<K: Kind>(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
     // The kernel may put a sleep off by 50 us otherwise, to wake several threads at once.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
-    let mut senders: Vec<Sender<'_, K>> = all.iter().map(|flow| Sender::new(flow, settings, segmented)).collect();
+    let sender = |flow| Sender::new(flow, flows.origin_of_both(), settings, segmented);
+    let mut senders: Vec<Sender<'_, K>> = all.iter().map(sender).collect();
     let mut broken: Vec<Option<String>> = vec![None; senders.len()];
     let mut schedule = begin_all(&mut senders, now_ns(flows));
     while !flows.sending_stopped() {
@@ -144,16 +149,16 @@ fn wait(left_ns: u64) {
 }
 
 impl Kind for Ours {
-    fn of(flow: &UdpFlow) -> Self {
-        Self::new(flow.index, flow.connection.tag)
+    fn of(flow: &UdpFlow, origin: Origin) -> Self {
+        Self::new(flow.index, flow.connection.tag, origin)
     }
 
     const TELLS_END: bool = true;
 }
 
 impl<'a, K: Kind> Sender<'a, K> {
-    fn new(flow: &'a UdpFlow, settings: &UdpSettings, segmented: bool) -> Self {
-        let outgoing = Outgoing::new(K::of(flow), settings.length_bytes as usize, segmented);
+    fn new(flow: &'a UdpFlow, origin: Origin, settings: &UdpSettings, segmented: bool) -> Self {
+        let outgoing = Outgoing::new(K::of(flow, origin), settings.length_bytes as usize, segmented);
         let together = outgoing.together();
         Self {
             flow,
@@ -251,7 +256,7 @@ fn end_all<K: Kind>(senders: Vec<Sender<'_, K>>, flows: &UdpFlows, cpu: &mut Cpu
 /// Tells each flow's sink how many datagrams were sent, until it says that it knows, or for a while.
 fn say_ended<K: Kind>(senders: &[&Sender<'_, K>], flows: &UdpFlows) {
     let mut unheard: Vec<&Sender<'_, K>> = if K::TELLS_END { senders.to_vec() } else { Vec::new() };
-    for _ in 0..END_MARKS {
+    for mark in 0..END_MARKS {
         if unheard.is_empty() {
             return;
         }
@@ -262,7 +267,7 @@ fn say_ended<K: Kind>(senders: &[&Sender<'_, K>], flows: &UdpFlows) {
         if flows.aborted().is_some() {
             return;
         }
-        thread::sleep(END_MARK_INTERVAL);
+        thread::sleep(if mark < END_MARKS_QUICK { END_MARK_INTERVAL } else { END_MARK_INTERVAL_LATER });
         unheard.retain(|sender| !heard(sender.flow, DatagramKind::Ended));
     }
 }
@@ -279,7 +284,7 @@ pub fn hear(stream: &Stream) {
 
 fn hear_until(stream: &Stream, word: Option<DatagramKind>) -> bool {
     let mut bytes = [0; 64];
-    loop {
+    for _ in 0..DATAGRAMS_AT_ONCE {
         match receive_now(&stream.socket, &mut bytes) {
             Ok(length) => {
                 let header = stream.header_of(&bytes[..length]);
@@ -299,6 +304,7 @@ fn hear_until(stream: &Stream, word: Option<DatagramKind>) -> bool {
             }
         }
     }
+    false
 }
 
 /// A socket that somebody closed from outside has no peer any more: why, it says once.

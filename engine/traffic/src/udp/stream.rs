@@ -13,6 +13,7 @@ use wire::{
 use super::{arrivals::Delays, rows::HistogramRow};
 use crate::{
     flow::{Connection, Flow, Flows},
+    kernel_time::Steps,
     meeting::count,
 };
 
@@ -71,6 +72,8 @@ pub struct Outcome {
     pub histograms: Vec<HistogramRow>,
     /// What came to the flow's socket and was not of the flow.
     pub strangers: Strangers,
+    /// What a sink saw of its host's clock being set.
+    pub steps: Steps,
 }
 
 impl Stream {

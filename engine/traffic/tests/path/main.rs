@@ -4,6 +4,7 @@
 
 #[path = "../ends/mod.rs"]
 mod ends;
+mod flooded;
 mod loopback;
 mod routers;
 mod support;

@@ -4,6 +4,7 @@
 
 #[path = "../ends/mod.rs"]
 mod ends;
+mod flooded;
 mod refusals;
 mod support;
 mod whole;

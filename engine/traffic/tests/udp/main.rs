@@ -5,6 +5,7 @@
 mod broken;
 #[path = "../ends/mod.rs"]
 mod ends;
+mod held_up;
 mod strangers;
 mod support;
 mod whole;

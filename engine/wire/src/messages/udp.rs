@@ -68,10 +68,10 @@ pub struct UdpCounts {
     /// Datagrams that the sending kernel refused (no buffers); they were sent again under the same number.
     pub refused: u64,
     /// Interarrival jitter at the end (RFC 3550), in nanoseconds, from the kernel's times; with `UDP_GRO` of the first
-    /// datagram of each buffer.
+    /// datagram of each buffer. Of first copies only, in the order of arrival.
     pub jitter_ns: Option<u64>,
-    /// Smallest difference of the sink's receiving time and the source's sending time, each by its own wall clock, in
-    /// nanoseconds.
+    /// Smallest difference of the sink's receiving time and the source's sending time, each by its own wall clock as
+    /// it went on from this end's origin, in nanoseconds.
     pub delay_min_ns: Option<i64>,
     /// How far a source fell behind its pace, at most, in nanoseconds.
     pub behind_max_ns: Option<u64>,

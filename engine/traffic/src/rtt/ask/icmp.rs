@@ -14,7 +14,13 @@ use sys::{Tell, receive_datagram, tell};
 use wire::{ECHO_HEADER_BYTES, EchoMessage, RttSettings, Token};
 
 use super::{Asker, Heard};
-use crate::{Task, address::set_dscp, defaults::ECHO_MAX_BYTES, meeting::Met};
+use crate::{
+    Task,
+    address::set_dscp,
+    defaults::{DATAGRAMS_AT_ONCE, ECHO_MAX_BYTES},
+    kernel_time::{KernelTime, Steps},
+    meeting::Met,
+};
 
 /// Type, code, checksum, identifier, number.
 const ICMP_HEADER_BYTES: usize = 8;
@@ -29,6 +35,7 @@ pub struct IcmpAsker {
     token: Token,
     packet: Vec<u8>,
     answer: Vec<u8>,
+    kernel: KernelTime,
 }
 
 impl IcmpAsker {
@@ -53,7 +60,7 @@ impl IcmpAsker {
         }
         let room = ICMP_HEADER_BYTES + ECHO_MAX_BYTES as usize;
         let (packet, answer) = (vec![0; room], vec![0; room + IPV4_HEADER_MAX_BYTES]);
-        Ok(Self { socket, raw, ipv6, token: task.token, packet, answer })
+        Ok(Self { socket, raw, ipv6, token: task.token, packet, answer, kernel: KernelTime::begin() })
     }
 }
 
@@ -71,19 +78,24 @@ impl Asker for IcmpAsker {
     }
 
     fn hear(&mut self, _: u64, heard: &mut dyn FnMut(Heard)) {
-        loop {
+        for _ in 0..DATAGRAMS_AT_ONCE {
             let datagram = match receive_datagram(&self.socket, &mut self.answer) {
                 Ok(datagram) => datagram,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return self.kernel.drained(),
                 // What the path said of a question; the next datagram is another matter.
                 Err(error) if error.raw_os_error().is_some() => continue,
                 Err(_) => return,
             };
+            self.kernel.look();
             let Some(bytes) = self.answer.get(..datagram.length) else { continue };
             if let Some(sequence) = read_reply(bytes, self.token, self.raw && !self.ipv6, self.ipv6) {
-                heard(Heard::from_datagram(sequence, &datagram));
+                heard(Heard::from_datagram(sequence, &datagram, &mut self.kernel));
             }
         }
+    }
+
+    fn steps(&self) -> Option<Steps> {
+        Some(self.kernel.steps)
     }
 
     fn watch<'a>(&'a self, watched: &mut Vec<PollFd<'a>>) {

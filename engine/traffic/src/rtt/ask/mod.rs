@@ -4,10 +4,7 @@ mod icmp;
 mod tcp_connect;
 mod udp;
 
-use std::{
-    io,
-    time::{Duration, Instant},
-};
+use std::{io, time::Instant};
 
 use rustix::event::PollFd;
 use sys::Datagram;
@@ -17,8 +14,8 @@ use self::{icmp::IcmpAsker, tcp_connect::ConnectAsker, udp::UdpAsker};
 use crate::{
     Task, TrialError,
     defaults::{ICMP_TRIAL, ICMP_TRIAL_QUESTIONS},
+    kernel_time::{KernelTime, Steps},
     meeting::{Met, wait_readable},
-    origin::wall_clock_ns,
 };
 
 /// Asks, and hears answers, without ever waiting.
@@ -30,6 +27,10 @@ pub trait Asker {
     fn ask(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()>;
     /// Tells of the answers that have come; of questions before `first_open` nobody wants to know any more.
     fn hear(&mut self, first_open: u64, heard: &mut dyn FnMut(Heard));
+    /// What was seen of this host's clock being set, where the kernel's times count.
+    fn steps(&self) -> Option<Steps> {
+        None
+    }
     /// What to wait for.
     fn watch<'a>(&'a self, watched: &mut Vec<PollFd<'a>>);
 }
@@ -46,12 +47,12 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// The kernel tells by the wall clock, which may be set meanwhile: only how long ago it was, just now, is taken of it.
-    fn from_datagram(sequence: u64, datagram: &Datagram) -> Self {
-        let (seen, wall_ns) = (Instant::now(), wall_clock_ns());
-        let age_ns = datagram.arrived_unix_ns.and_then(|arrived_ns| wall_ns.checked_sub(arrived_ns)).unwrap_or(0);
-        let age = Duration::from_nanos(u64::try_from(age_ns).unwrap_or(0));
-        Self { sequence, arrived: seen.checked_sub(age).unwrap_or(seen), seen }
+    /// An answer that has just been received. Where the clock that the kernel tells the time by was set about then, it came
+    /// when it was seen.
+    fn from_datagram(sequence: u64, datagram: &Datagram, kernel: &mut KernelTime) -> Self {
+        let seen = Instant::now();
+        let arrived = datagram.arrived_unix_ns.and_then(|stamp_unix_ns| kernel.arrived(stamp_unix_ns));
+        Self { sequence, arrived: arrived.unwrap_or(seen), seen }
     }
 }
 

@@ -5,7 +5,12 @@ use sys::receive_datagram;
 use wire::{EchoMessage, RttSettings};
 
 use super::{Asker, Heard};
-use crate::{Task, defaults::ECHO_MAX_BYTES, meeting::Met};
+use crate::{
+    Task,
+    defaults::{DATAGRAMS_AT_ONCE, ECHO_MAX_BYTES},
+    kernel_time::{KernelTime, Steps},
+    meeting::Met,
+};
 
 /// Asks with datagrams, which the sink's engine sends back.
 pub struct UdpAsker<'a> {
@@ -13,13 +18,14 @@ pub struct UdpAsker<'a> {
     met: &'a Met,
     question: Vec<u8>,
     answer: Vec<u8>,
+    kernel: KernelTime,
 }
 
 impl<'a> UdpAsker<'a> {
     /// Over the socket the ends have met with.
     pub fn new(task: &'a Task<'_, RttSettings>, met: &'a Met) -> Self {
         let buffer = || vec![0; ECHO_MAX_BYTES as usize];
-        Self { task, met, question: buffer(), answer: buffer() }
+        Self { task, met, question: buffer(), answer: buffer(), kernel: KernelTime::begin() }
     }
 }
 
@@ -35,18 +41,25 @@ impl Asker for UdpAsker<'_> {
     }
 
     fn hear(&mut self, _: u64, heard: &mut dyn FnMut(Heard)) {
-        loop {
+        for _ in 0..DATAGRAMS_AT_ONCE {
             let datagram = match receive_datagram(&self.met.socket, &mut self.answer) {
                 Ok(datagram) => datagram,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
-                Err(_) => return,
+                Err(_) => return self.kernel.drained(),
             };
+            self.kernel.look();
             let Some(bytes) = self.answer.get(..datagram.length) else { continue };
             match EchoMessage::read(self.task.answer, bytes) {
-                Some(EchoMessage::Answer(sequence)) => heard(Heard::from_datagram(sequence, &datagram)),
+                Some(EchoMessage::Answer(sequence)) => {
+                    heard(Heard::from_datagram(sequence, &datagram, &mut self.kernel));
+                }
                 _ => drop(self.met.answer_opening(bytes)),
             }
         }
+    }
+
+    fn steps(&self) -> Option<Steps> {
+        Some(self.kernel.steps)
     }
 
     fn watch<'a>(&'a self, watched: &mut Vec<PollFd<'a>>) {
