@@ -74,6 +74,14 @@ pub fn meet<S, B>(
 }
 
 impl Met {
+    /// Two ends that have met, for tests of what comes then.
+    #[cfg(test)]
+    pub fn over(socket: UdpSocket, peer: SocketAddr, token: wire::Token, answer: wire::Token) -> Self {
+        let opening = Opening { token, flow: 0 };
+        let answer = opening.answer(answer);
+        Self { socket, peer, strangers: Strangers::default(), opening, answer, listened: true }
+    }
+
     /// Waits for the start of a source. The end that listened answers openings meanwhile: its first answer may be lost.
     ///
     /// # Errors

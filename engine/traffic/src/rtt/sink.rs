@@ -130,3 +130,51 @@ impl Answering<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use wire::{ECHO_HEADER_BYTES, Meeting, Role, Token};
+
+    use super::*;
+
+    const TOKEN: Token = Token([1; 16]);
+    const ANSWER: Token = Token([2; 16]);
+    const MORE: usize = 30;
+
+    #[test]
+    fn deadlines_are_looked_at_between_datagrams_that_wait() {
+        let (sink, source) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        let peer = source.local_addr().unwrap();
+        sink.connect(peer).unwrap();
+        socket2::SockRef::from(&sink).set_recv_buffer_size(4 << 20).unwrap();
+        let mut question = [0; ECHO_HEADER_BYTES];
+        EchoMessage::Question(7).write(TOKEN, &mut question);
+        for _ in 0..DATAGRAMS_AT_ONCE + MORE {
+            source.send_to(&question, sink.local_addr().unwrap()).unwrap();
+        }
+        let settings = RttSettings {
+            echo: Echo::Udp,
+            sizes_bytes: vec![64],
+            every_us: 1000,
+            poisson: false,
+            seed: 1,
+            duration_us: 1000,
+            timeout_us: 1000,
+            connect_timeout_us: 1000,
+            dscp: None,
+            family: None,
+        };
+        let meeting = Meeting::Listen { bind: None, ports: None };
+        let task =
+            Task { trial: "t", role: Role::Sink, token: TOKEN, answer: ANSWER, meeting: &meeting, settings: &settings };
+        let mut met = Met::over(sink, peer, TOKEN, ANSWER);
+        let buffer = vec![0; ECHO_MAX_BYTES as usize];
+        let mut answering = Answering { task: &task, met: &mut met, buffer, bytes: 0, ended: false };
+        answering.take_datagrams();
+        assert_eq!(answering.bytes, (DATAGRAMS_AT_ONCE * ECHO_HEADER_BYTES) as u64);
+        answering.take_datagrams();
+        assert_eq!(answering.bytes, ((DATAGRAMS_AT_ONCE + MORE) * ECHO_HEADER_BYTES) as u64);
+    }
+}
