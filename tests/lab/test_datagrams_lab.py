@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from witness import judged, undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
 from conditions_support import (
@@ -29,14 +30,21 @@ LOSSY = Condition("lossy", delay_ms=20, loss=0.01, duplicate=0.02, flows=2, rate
 KEPT = Condition("kept", delay_ms=30, jitter_ms=20, rate_sum="1.2Mbit/s")
 FREE = Condition("free", delay_ms=30, jitter_ms=20, rate_sum="1.2Mbit/s", reorder=True)
 FEW = 5
+FIXTURE_BEARS_S = 0.05
+"""Of a hundred datagrams a second five are late then, or sent together."""
+OVERLOAD_BEARS_S = 0.015
+"""What a source of 40 Mbit/s makes up for at once: 64 datagrams."""
 
 
 @pytest.fixture(scope="module")
 def conditions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("conditions")
-    (folder / "plan.toml").write_text(plan_of([LOSSY, KEPT, FREE]), encoding="utf-8")
-    flowsweep("run", folder / "plan.toml", "--archive", folder / "archive")
-    return folder / "archive"
+    def measure(_: int) -> Path:
+        folder = tmp_path_factory.mktemp("conditions")
+        (folder / "plan.toml").write_text(plan_of([LOSSY, KEPT, FREE]), encoding="utf-8")
+        flowsweep("run", folder / "plan.toml", "--archive", folder / "archive")
+        return folder / "archive"
+
+    return undisturbed(measure, bears_s=FIXTURE_BEARS_S)
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +112,22 @@ def within(value: float, interval: tuple[float, float]) -> None:
 def test_more_than_a_link_carries_is_lost_on_the_path(tmp_path: Path) -> None:
     sweep = 'duration = "4s"\ninterval = "0.5s"\nrate = ["10Mbit/s", "40Mbit/s"]'
     plan = write_plan(tmp_path, link='rate = "20Mbit/s"', sweep=sweep, test="udp")
-    flowsweep("run", plan, "--archive", tmp_path / "archive")
-    rows = summary(tmp_path / "archive")
-    below, above = sorted(rows, key=lambda row: float(row["rate_bps"]))
-    assert (below["lost"], below["verdict"]) == ("0", "application rate")
-    assert float(below["goodput_bps"]) == pytest.approx(10e6, rel=0.01)
-    # Of an IP packet of 1498 B 1470 B are payload.
-    assert float(above["goodput_bps"]) == pytest.approx(20e6 * 1470 / 1498, rel=0.02)
-    assert above["verdict"] == "path loss"
-    assert float(above["loss"]) == pytest.approx(1 - 20 * 1470 / 1498 / 40, abs=0.02)
+
+    def measure(attempt: int) -> list[dict[str, str]]:
+        archive = tmp_path / f"archive-{attempt}"
+        flowsweep("run", plan, "--archive", archive)
+        below, above = sorted(summary(archive), key=lambda row: float(row["rate_bps"]))
+        # Whatever the machine does: nothing is lost below, no flow breaks, and the verdict is one of loss.
+        assert (below["status"], below["lost"]) == ("ok", "0")
+        assert (above["status"], above["verdict"]) == ("ok", "path loss")
+        return [below, above]
+
+    def check(rows: list[dict[str, str]]) -> None:
+        below, above = rows
+        assert below["verdict"] == "application rate"
+        assert float(below["goodput_bps"]) == pytest.approx(10e6, rel=0.01)
+        # Of an IP packet of 1498 B 1470 B are payload.
+        assert float(above["goodput_bps"]) == pytest.approx(20e6 * 1470 / 1498, rel=0.02)
+        assert float(above["loss"]) == pytest.approx(1 - 20 * 1470 / 1498 / 40, abs=0.02)
+
+    judged(measure, check, bears_s=OVERLOAD_BEARS_S)

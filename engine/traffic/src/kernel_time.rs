@@ -50,6 +50,7 @@ impl KernelTime {
     }
 
     /// Counts from an origin.
+    #[must_use]
     pub fn new(origin: Origin) -> Self {
         Self::since(origin, origin.look())
     }
@@ -84,7 +85,7 @@ impl KernelTime {
         let touched = self.touched_unix_ns.is_some_and(|touched_unix_ns| stamp_unix_ns <= touched_unix_ns);
         let arrived_ns = stamp_unix_ns.saturating_sub(self.offset_ns);
         // A stamp of the future is one of a clock that was set back, and forth again, between two looks.
-        let latest_ns = self.looked_ns.saturating_add(self.tolerance_ns(0)).saturating_add(self.within_ns);
+        let latest_ns = self.looked_ns.saturating_add(tolerance_ns(0)).saturating_add(self.within_ns);
         let known = !touched && arrived_ns <= latest_ns;
         self.steps.untimed += u64::from(!known);
         known.then_some(arrived_ns)
@@ -105,7 +106,7 @@ impl KernelTime {
         let noise_ns = self.within_ns.saturating_add(look.spread_ns);
         self.looked_ns = look.at_ns;
         self.just_set = false;
-        if change_ns.saturating_abs() > self.tolerance_ns(elapsed_ns).saturating_add(noise_ns) {
+        if change_ns.saturating_abs() > tolerance_ns(elapsed_ns).saturating_add(noise_ns) {
             self.step(look, change_ns);
         } else if change_ns.saturating_abs() > noise_ns || look.spread_ns < self.within_ns {
             (self.offset_ns, self.within_ns) = (look.offset_ns(), look.spread_ns);
@@ -126,11 +127,11 @@ impl KernelTime {
             steps.largest_ns = change_ns;
         }
     }
+}
 
-    /// How far the difference of both clocks may have drifted since the last look.
-    fn tolerance_ns(&self, elapsed_ns: i64) -> i64 {
-        nanoseconds(CLOCK_STEP_LEAST).saturating_add(elapsed_ns / CLOCK_DRIFT_SHARE)
-    }
+/// How far the difference of both clocks may have drifted meanwhile.
+fn tolerance_ns(elapsed_ns: i64) -> i64 {
+    nanoseconds(CLOCK_STEP_LEAST).saturating_add(elapsed_ns / CLOCK_DRIFT_SHARE)
 }
 
 impl Steps {

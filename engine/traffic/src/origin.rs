@@ -18,6 +18,7 @@ pub struct Origin {
 
 /// What both clocks show at a later moment.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "each name says its unit")]
 pub struct Look {
     /// Since the origin, by the clock that samples are taken with.
     pub at_ns: i64,

@@ -93,8 +93,9 @@ fn what_still_waited_when_the_clock_was_set_has_no_time() {
 
 #[test]
 fn a_clock_that_is_set_again_and_again_tells_no_wrong_time() {
-    let offset =
-        |at_ns: i64| UNIX_NS + [0, -SECOND, 3 * SECOND, 3 * SECOND - 20 * MS][(at_ns / SECOND).clamp(0, 3) as usize];
+    let offset = |at_ns: i64| {
+        UNIX_NS + [0, -SECOND, 3 * SECOND, 3 * SECOND - 20 * MS][usize::try_from(at_ns / SECOND).unwrap().min(3)]
+    };
     for (pass_ns, batch) in [(3 * MS, 64), (10 * MS + MS / 2, 10)] {
         let (told, steps) = played(pass_ns, batch, &offset);
         assert_true(&told, 2 * SPREAD_NS);

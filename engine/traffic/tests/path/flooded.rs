@@ -20,7 +20,7 @@ fn probe() -> [u8; 16] {
     probe
 }
 
-fn is_stopped(end: End) {
+fn is_stopped(end: &End) {
     let kind = match end.next() {
         Event::Failed(failed) => failed.kind,
         Event::Report(report) => report.incomplete.unwrap().kind,
@@ -38,7 +38,7 @@ fn a_flood_does_not_keep_a_sink_from_being_stopped() {
         source.send(&Opening { token: TOKEN, flow: 0 }.encode()).unwrap();
         source.recv(&mut [0; ANSWER_BYTES]).unwrap();
         sink.connected();
-        Flood::of(&source, &datagram).does_not_keep(sink, is_stopped);
+        Flood::of(&source, &datagram).does_not_keep(sink, |sink| is_stopped(&sink));
     }
 }
 
@@ -53,5 +53,5 @@ fn a_flood_does_not_keep_a_source_from_being_stopped() {
     sink.send(&Opening::decode(&opening).unwrap().answer(ANSWER)).unwrap();
     source.connected();
     source.control.start(std::time::Instant::now());
-    Flood::of(&sink, &[7; 16]).does_not_keep(source, is_stopped);
+    Flood::of(&sink, &[7; 16]).does_not_keep(source, |source| is_stopped(&source));
 }

@@ -1,0 +1,110 @@
+"""Witnesses see when a processor is away, and judgement asks them: it excuses nothing else."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import witness
+from lab_support import needs_lab
+from witness import ATTEMPTS, Seen, judged, undisturbed, witnesses
+
+pytestmark = needs_lab
+
+BURST_S = 0.2
+BURST = f"""
+import os, sys, time
+os.sched_setaffinity(0, {{int(sys.argv[1])}})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+until = time.monotonic() + {BURST_S}
+while time.monotonic() < until:
+    pass
+"""
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, absences_s: list[float]) -> None:
+    """Have the machine be away for so long in each attempt."""
+    left = iter(absences_s)
+
+    @contextmanager
+    def seen() -> Iterator[Seen]:
+        yield Seen([(0.0, next(left))])
+
+    monkeypatch.setattr(witness, "witnesses", seen)
+
+
+def at_most(limit: int) -> list[int]:
+    """A measurement that counts down with each attempt, and what was measured."""
+    measured: list[int] = []
+
+    def measure(attempt: int) -> int:
+        measured.append(attempt)
+        return 10 - attempt
+
+    def check(value: int) -> None:
+        assert value <= limit
+
+    judged(measure, check, bears_s=0.1)
+    return measured
+
+
+def test_what_fails_while_the_machine_is_there_fails_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, [0.1, 0.1])
+    with pytest.raises(AssertionError) as failure:
+        at_most(9)
+    (note,) = failure.value.__notes__
+    assert note.startswith(f"attempt 1 of {ATTEMPTS}: processors were away 1 times meanwhile, for 100.0 ms")
+
+
+def test_what_fails_while_it_is_away_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, [0.5, 0.5, 0.0])
+    assert at_most(8) == [0, 1, 2]
+
+
+def test_what_passes_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, [0.5])
+    assert at_most(10) == [0]
+
+
+def test_what_always_fails_is_not_excused_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, [0.5] * ATTEMPTS)
+    with pytest.raises(AssertionError, match="assert 7 <= 0"):
+        at_most(0)
+
+
+def test_an_undisturbed_measurement_is_taken_once_and_others_are_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for absences_s, taken in (([0.0], 0), ([0.5, 0.0], 1), ([0.5] * ATTEMPTS, ATTEMPTS - 1)):
+        pretend(monkeypatch, absences_s)
+        assert undisturbed(lambda attempt: attempt, bears_s=0.1) == taken
+
+
+def test_a_process_of_ordinary_priority_takes_no_processor_away() -> None:
+    words = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(words) for _ in os.sched_getaffinity(0)]
+    try:
+        with witnesses() as seen:
+            begun = time.monotonic()
+            time.sleep(0.3)
+            ended = time.monotonic()
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert seen.away_between(begun, ended) <= seen.longest_s
+    assert seen.longest_s < BURST_S
+
+
+def test_an_absence_is_seen_on_whichever_processor_it_is() -> None:
+    for cpu in sorted(os.sched_getaffinity(0)):
+        with witnesses() as seen:
+            begun = time.monotonic()
+            subprocess.run([sys.executable, "-c", BURST, str(cpu)], check=True, timeout=30)
+            ended = time.monotonic()
+        assert seen.longest_s > 0.9 * BURST_S
+        assert seen.away_between(begun, ended) > 0.9 * BURST_S
+        assert seen.away_between(ended + 60, ended + 61) == 0

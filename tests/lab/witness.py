@@ -1,0 +1,134 @@
+"""Whether the machine was there: one process for each processor looks before anything else that runs.
+
+A virtual machine is away whenever its host lets others run, and nothing that is measured meanwhile is on
+time. A test whose figure depends on time asks `judged` or `undisturbed`: what was measured while a processor
+was away for longer than the figure bears is measured again, a few times at most. A product at fault fails
+each time.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+ATTEMPTS = 4
+END_TIMEOUT_S = 10
+LOOKS_EVERY_S = 0.001
+AWAY_S = 0.003
+"""From one look to the next beyond which a processor was away."""
+
+# Before the emulator and other threads of an engine, which ask for priority 1. Where real-time priority is
+# not permitted the engine has none either.
+LOOK = """
+import contextlib, json, os, select, sys, time
+cpu, every_s, away_s = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+os.sched_setaffinity(0, {cpu})
+with contextlib.suppress(PermissionError):
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(2))
+print("looks", flush=True)
+absences, before, over = [], time.monotonic(), []
+# Until standard input is closed, also by the death of whoever began this.
+while not over:
+    over = select.select([sys.stdin], [], [], every_s)[0]
+    now = time.monotonic()
+    if now - before > away_s:
+        absences.append((before, now))
+    before = now
+print(json.dumps(absences))
+"""
+
+Measured = TypeVar("Measured")
+
+
+@dataclass
+class Seen:
+    """What the witnesses of all processors saw, once they have ended."""
+
+    absences: list[tuple[float, float]] = field(default_factory=list)
+    """Of any processor: from and to, in seconds of `time.monotonic`, sorted."""
+
+    @property
+    def longest_s(self) -> float:
+        """The longest absence, in seconds; 0 if there was none."""
+        return max((to - since for since, to in self.absences), default=0.0)
+
+    def away_between(self, since: float, to: float) -> float:
+        """The longest part of an absence that lies between two moments of `time.monotonic`, in seconds."""
+        parts = [min(to, until) - max(since, begun) for begun, until in self.absences]
+        return max([0.0, *parts])
+
+    def __str__(self) -> str:
+        total_s = sum(to - since for since, to in self.absences)
+        return (
+            f"processors were away {len(self.absences)} times meanwhile, for {1e3 * self.longest_s:.1f} ms "
+            f"at most and {1e3 * total_s:.1f} ms together"
+        )
+
+
+@contextmanager
+def witnesses() -> Iterator[Seen]:
+    """Have every processor watched until the end of the block, after which the result is filled in."""
+    seen = Seen()
+    watching = [_begin(cpu) for cpu in sorted(os.sched_getaffinity(0))]
+    try:
+        yield seen
+    finally:
+        for process in watching:
+            output, _ = process.communicate(timeout=END_TIMEOUT_S)
+            seen.absences += [(since, to) for since, to in json.loads(output)]
+        seen.absences.sort()
+
+
+def judged(
+    measure: Callable[[int], Measured], check: Callable[[Measured], None], *, bears_s: float
+) -> Measured:
+    """Measure something and check it; once more where the check fails and the machine was away.
+
+    Args:
+        measure: what is told the number of the attempt, from 0.
+        check: raises AssertionError.
+        bears_s: an absence of a processor that the figures bear: none that was shorter excuses a failure.
+
+    Returns:
+        What was measured, and found good.
+
+    Raises:
+        AssertionError: the check failed while the machine was there, or ATTEMPTS times while it was not.
+    """
+    for attempt in range(ATTEMPTS):
+        with witnesses() as seen:
+            measured = measure(attempt)
+        try:
+            check(measured)
+        except AssertionError as error:
+            error.add_note(f"attempt {attempt + 1} of {ATTEMPTS}: {seen}")
+            if seen.longest_s <= bears_s or attempt + 1 == ATTEMPTS:
+                raise
+        else:
+            break
+    return measured
+
+
+def undisturbed(measure: Callable[[int], Measured], *, bears_s: float) -> Measured:
+    """Measure something until no processor was away for longer than `bears_s`: at most ATTEMPTS times.
+
+    For what several tests look at. The last measurement counts in any case.
+    """
+    for attempt in range(ATTEMPTS):
+        with witnesses() as seen:
+            measured = measure(attempt)
+        if seen.longest_s <= bears_s:
+            break
+    return measured
+
+
+def _begin(cpu: int) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", LOOK, str(cpu), str(LOOKS_EVERY_S), str(AWAY_S)]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "looks\n"
+    return process
