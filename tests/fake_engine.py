@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import DataAddress, HostAccess
+from flowsweep.hosts.allowance import Allowance
 from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.inbox import TrialEvent, TrialInbox
@@ -97,7 +98,21 @@ def cpu_rows(role: str) -> pa.Table:
 
 
 def samples(role: str, values: list[int]) -> pa.Table:
-    return pa.table({"role": [role] * len(values), "bytes": pa.array(values, pa.int64())})
+    numbers = {
+        "flow": pa.array([0] * len(values), pa.int32()),
+        "start_ns": pa.array(range(0, 10 * len(values), 10), pa.int64()),
+        "end_ns": pa.array(range(10, 10 * len(values) + 10, 10), pa.int64()),
+        "bytes": pa.array(values, pa.int64()),
+    }
+    return pa.table({"role": pa.array([role] * len(values), pa.string()), **numbers})
+
+
+def histogram_rows(role: str, counts: list[int]) -> pa.Table:
+    """Buckets of one flow's delays."""
+    numbers = {name: pa.array(range(len(counts)), pa.int64()) for name in ("low", "high")}
+    numbers["count"] = pa.array(counts, pa.int64())
+    words = {"role": [role] * len(counts), "flow": pa.array([0] * len(counts), pa.int32())}
+    return pa.table({**words, "quantity": ["delay"] * len(counts), **numbers})
 
 
 def echoes() -> pa.Table:
@@ -192,12 +207,12 @@ class FakeSession:
     async def describe(self, peers: Sequence[str] = ()) -> HostFacts:
         return host_facts(self.host, peers)
 
-    def channel(self, trial: str) -> "FakeChannel":
+    def channel(self, trial: str, allowance: Allowance | None = None) -> "FakeChannel":
         channel = FakeChannel(self, trial, self._network)
         self._channels.append(channel)
         return channel
 
-    async def close(self) -> None:
+    async def close(self, patience_s: float | None = None) -> None:
         self.closed = True
         self.lose("the session was closed")
 
@@ -212,15 +227,12 @@ class FakeChannel:
 
     def __init__(self, session: FakeSession, trial: str, network: FakeNetwork) -> None:
         self.inbox = TrialInbox()
+        self.bytes_received = 0
         self.mishap: str | None = None
         self.request: Prepare | None = None
         self._session = session
         self._trial = trial
         self._network = network
-
-    @property
-    def tables_received(self) -> int:
-        return self.inbox.tables_received
 
     async def send(self, request: Prepare | Start | Stop) -> None:
         if self._session.lost is not None:

@@ -181,12 +181,49 @@ RECONNECT_FOR_S = 30.0
 RECONNECT_FIRST_PAUSE_S = 0.25
 ENGINE_END_TIMEOUT_S = 2.0
 """How long an engine may take to end once its standard input is closed, before it is ended by force."""
+ENGINE_CUT_OFF_TIMEOUT_S = 1.0
+"""Likewise, of one that did not stop, or said what is not the protocol."""
+ENGINE_KILLED_TIMEOUT_S = 0.5
+"""How long a process that was killed may take to be gone, and what it started to let go of its pipes."""
+HEARTBEAT_S = 3.0
+"""How often an engine is told that the controller is there; after 15 s without a word it ends itself."""
+EVENT_MAX_BYTES = 8 << 20
+"""One message: of a thousand flows, or of a host with a thousand devices, takes less."""
+EVENT_VALUES_MAX = 1 << 17
+EVENT_DEPTH_MAX = 16
+EVENT_TEXT_MAX = 16 << 10
+EVENT_UNIX_MAX_NS = 4 * 10**18
+"""In the year 2096: differences of differences of such times have 64 bits."""
+TABLE_MAX_BYTES = 32 << 20
+"""One piece of a table: engines send 16 384 rows at once, of at most 700 bytes."""
+TABLE_TEXT_MAX_BYTES = 256
+TABLE_TIME_MAX_NS = 1 << 60
+"""36 years, from an end's origin or between two clocks of which one was never set."""
+TABLE_BYTE_COUNT_MAX = 1 << 53
+FRAME_COUNTS_BYTES = 64 << 10
+"""What a piece of a table takes in memory at least, however few rows it has."""
+SESSION_STRAY_MAX_BYTES = 16 << 20
+"""What an engine may say of trials that nobody follows (any more)."""
+TRIAL_BYTES_LEAST = 16 << 20
+"""What an engine may say of a trial, whatever was asked; above that it is what was asked: rows of samples of
+1 KiB (they have 0.7), and of other tables as `flowsweep.run.allowance` says."""
+TRIAL_BYTES_MOST = 16 << 30
+"""An engine keeps 4 GiB of samples itself, which are 9 GB as Arrow."""
+TRIAL_EVENTS_LEAST = 256
+TRANSFER_LEAST_S = 10.0
+"""How long tables may take beyond when the report was due, however few there are."""
+TRANSFER_SLOWEST_BYTES_PER_S = 125_000
+"""The slowest control channel that is borne: 1 Mbit/s for all that a trial may say."""
+TRANSFER_MOST_S = 3600.0
+"""Longer than this no tables are waited for."""
 COPY_TIMEOUT_S = 120.0
 """How long sending the engine to a host may take."""
 TRIAL_SLACK_S = 5.0
 """What an engine may take beyond its own deadlines, before the controller stops waiting for it."""
 STOP_TIMEOUT_S = 3.0
 """How long an engine may take to end a trial that it was told to stop."""
+STOP_TOLD_TIMEOUT_S = 0.5
+"""How long telling it so may take where nobody waits for the end, since the session ends as well."""
 
 # The lab (docs/lab.md says why)
 LAB_MTU_BYTES = 1500

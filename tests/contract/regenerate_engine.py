@@ -34,6 +34,15 @@ began: what an interval added is the difference of two rows. A *gauge* is what w
 interval. Without either it belongs to the interval. A value that a kernel does not have is null. The same is
 in the metadata of the Parquet files' columns.
 """
+KNOWN_COLUMNS = ROOT / "src" / "flowsweep" / "hosts" / "columns.py"
+KNOWN_COLUMNS_HEADER = '''\
+# Generated from the tables in schema/ by tests/contract/regenerate_engine.py: do not edit.
+"""The tables that engines send: names of their columns, Arrow types, and whether a value may be absent."""
+
+from collections.abc import Mapping
+
+COLUMNS: Mapping[str, tuple[tuple[str, str, bool], ...]] = {
+'''
 HEADER = "# Generated from schema/messages.json by tests/contract/regenerate_engine.py: do not edit."
 
 
@@ -43,6 +52,7 @@ def main() -> None:
     for name, path in TABLES.items():
         path.write_text(engine_schema(name))
     COLUMNS.write_text(columns_page([path.read_text() for path in TABLES.values()]))
+    KNOWN_COLUMNS.write_text(known_columns({name: path.read_text() for name, path in TABLES.items()}))
     EMULATION.write_text(engine_schema("emulation"))
     MODELS.write_text(models_of(schema))
 
@@ -66,6 +76,19 @@ def _columns_section(schema: str) -> str:
     ]
     head = ["| column | unit | kind | meaning |", "|---|---|---|---|"]
     return "\n".join([f"## {table['title']}", "", *head, *rows, ""])
+
+
+def known_columns(schemas: dict[str, str]) -> str:
+    """Python source of the tables' columns, from the schemas by the names of their tables."""
+    lines = []
+    for name, schema in schemas.items():
+        lines.append(f'    "{name}": (')
+        lines += [
+            f'        ("{field["name"]}", "{field["type"]}", {field["nullable"]}),'
+            for field in json.loads(schema)["fields"]
+        ]
+        lines.append("    ),")
+    return "\n".join([KNOWN_COLUMNS_HEADER.rstrip(), *lines, "}", ""])
 
 
 def models_of(schema: str) -> str:

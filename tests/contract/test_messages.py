@@ -5,11 +5,13 @@ import json
 from regenerate_engine import (
     COLUMNS,
     EMULATION,
+    KNOWN_COLUMNS,
     MODELS,
     SCHEMA,
     TABLES,
     columns_page,
     engine_schema,
+    known_columns,
     models_of,
 )
 
@@ -27,6 +29,11 @@ def test_the_committed_schemas_are_the_engines() -> None:
 
 def test_the_page_of_all_columns_is_of_the_committed_schemas() -> None:
     assert COLUMNS.read_text() == columns_page([path.read_text() for path in TABLES.values()]), REMEDY
+
+
+def test_the_controller_knows_the_columns_of_the_committed_schemas() -> None:
+    told = known_columns({name: path.read_text() for name, path in TABLES.items()})
+    assert KNOWN_COLUMNS.read_text() == told, REMEDY
 
 
 def test_the_committed_models_are_of_the_committed_schema() -> None:

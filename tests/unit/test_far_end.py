@@ -2,6 +2,7 @@
 
 import asyncio
 
+from analysis_support import make_trial
 from fake_engine import FakeNetwork, access, report
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.hosts.inbox import EndReport
@@ -9,6 +10,7 @@ from flowsweep.hosts.messages import FarFlow, FarSide, Progress, Report
 from flowsweep.run.end import Deadlines
 from flowsweep.run.engines import Place
 from flowsweep.run.far_end import FarEnd
+from flowsweep.run.traffic import Traffic
 from virtual_time import VirtualTimeLoop
 
 TCP = FarFlow(flow=1, bytes=500, elapsed_us=2_000_000)
@@ -17,7 +19,8 @@ UDP = FarFlow(flow=0, bytes=900, elapsed_us=1, datagrams=10, lost=1, jitter_ns=7
 
 async def far_end(role: str) -> FarEnd:
     place = Place(access("b"), await FakeNetwork().connect(access("b")), ClockOffset(0, 0, 0))
-    return FarEnd("t", role, place, "a", Deadlines())
+    traffic = Traffic("t", "a", "b", make_trial().parameters, pad_ns=0, first_flow=0)
+    return FarEnd(traffic, role, place, "a", Deadlines())
 
 
 def told(role: str, *flows: FarFlow) -> EndReport:

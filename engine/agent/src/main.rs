@@ -4,6 +4,7 @@ mod emulate;
 mod facts;
 mod iperf3_server;
 mod outbox;
+mod requests;
 mod session;
 
 use std::{io, process::ExitCode};
@@ -87,7 +88,7 @@ fn main() -> ExitCode {
 
 fn agent() -> ExitCode {
     raise_file_limit();
-    match session::serve(io::stdin().lock(), io::stdout()) {
+    match session::serve(io::stdin(), io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("flowsweep-engine: {error}");

@@ -11,9 +11,9 @@ use std::{
 };
 
 use traffic::{Control, Outbox};
-use wire::{ClockReading, Event, Failed, FrameKind, HEADER_BYTES, Hello, PROTOCOL, Phase, Prepare, Request, Role};
+use wire::{ClockReading, Event, Failed, Hello, PROTOCOL, Phase, Prepare, Request, Role};
 
-use crate::{facts::host_facts, outbox::FrameWriter};
+use crate::{facts::host_facts, outbox::FrameWriter, requests::Requests};
 
 /// How long trials and descriptions may take to end once the session is over, and their last words to be written.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -26,8 +26,8 @@ type Trials = Arc<Mutex<HashMap<(String, Role), Arc<Control>>>>;
 /// Serves one controller until `input` ends.
 ///
 /// # Errors
-/// When the stream breaks or carries something other than frames.
-pub fn serve(mut input: impl Read, output: impl Write + Send + 'static) -> io::Result<()> {
+/// When the stream breaks or carries something other than frames, or the controller says nothing any more.
+pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> io::Result<()> {
     let outbox = Arc::new(FrameWriter::open(output)?);
     outbox.event(Event::Hello(Hello {
         protocol: PROTOCOL,
@@ -36,8 +36,9 @@ pub fn serve(mut input: impl Read, output: impl Write + Send + 'static) -> io::R
     }));
     let trials = Trials::default();
     let mut descriptions = Vec::new();
+    let mut requests = Requests::read(input)?;
     let outcome = loop {
-        match read_request(&mut input) {
+        match requests.next() {
             Ok(Some(Ok(request))) => handle(request, &trials, &mut descriptions, &outbox),
             Ok(Some(Err(message))) => outbox.event(Event::Refused { message }),
             Ok(None) => break Ok(()),
@@ -49,32 +50,14 @@ pub fn serve(mut input: impl Read, output: impl Write + Send + 'static) -> io::R
     outcome
 }
 
-/// `None` at the end of the input; an inner error for a frame that is no request.
-fn read_request(input: &mut impl Read) -> io::Result<Option<Result<Request, String>>> {
-    let mut header = [0; HEADER_BYTES];
-    match input.read_exact(&mut header) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        Err(error) => return Err(error),
-    }
-    let (kind, length) = wire::decode_header(header).map_err(io::Error::other)?;
-    let mut payload = Vec::new();
-    // Grows with what really comes, not with what was announced.
-    if input.take(length as u64).read_to_end(&mut payload)? < length {
-        return Ok(None);
-    }
-    Ok(Some(match kind {
-        FrameKind::Json => serde_json::from_slice(&payload).map_err(|error| format!("not a request: {error}")),
-        FrameKind::Arrow => Err("a controller does not send samples".into()),
-    }))
-}
-
 fn handle(request: Request, trials: &Trials, descriptions: &mut Vec<JoinHandle<()>>, outbox: &Arc<FrameWriter>) {
     match request {
         Request::Describe { peers } => {
             descriptions.retain(|thread| !thread.is_finished());
             descriptions.extend(describe(peers, outbox));
         }
+        // That it was said is all.
+        Request::Alive => {}
         Request::Clock { number } => outbox.event(Event::Clock(ClockReading { number, unix_ns: unix_ns() })),
         Request::Prepare(prepare) => begin(*prepare, trials, outbox),
         Request::Start { trial, at_unix_ns } => {
@@ -163,6 +146,8 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use wire::{FrameKind, HEADER_BYTES};
+
     use super::*;
 
     #[derive(Clone, Default)]
@@ -185,7 +170,7 @@ mod tests {
 
     fn answers(input: &[u8]) -> (io::Result<()>, Vec<Event>) {
         let output = Output::default();
-        let outcome = serve(input, output.clone());
+        let outcome = serve(io::Cursor::new(input.to_vec()), output.clone());
         let bytes = output.0.lock().unwrap().clone();
         let mut rest = bytes.strip_prefix(wire::MAGIC).unwrap();
         let mut events = Vec::new();

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from typing_extensions import Buffer
 
 from flowsweep.archive import disk
+from flowsweep.archive.entries import TABLES
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.errors import ArchiveError
 
@@ -28,7 +29,14 @@ def write_attempt(folder: Folder, name: str, tables: Mapping[str, pa.Table]) -> 
 
     Returns:
         SHA-256 of each table's file.
+
+    Raises:
+        ArchiveError: A table is none of `TABLES`; nothing was written.
     """
+    if unknown := sorted(set(tables) - set(TABLES)):
+        raise ArchiveError(
+            f"{folder.path / name}: no archive has a table {unknown[0]!r}, expected {', '.join(TABLES)}"
+        )
     unfinished = name + UNFINISHED
     folder.make_empty_folder(unfinished)
     digests = {}

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from flowsweep.defaults import CLOCK_EXCHANGES, CLOCK_TURN_S, PAD_PER_DURATION
+from flowsweep.defaults import CLOCK_EXCHANGES, CLOCK_TURN_S, PAD_PER_DURATION, SESSION_REQUEST_TIMEOUT_S
+from flowsweep.errors import SessionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ SAME_CLOCK = ClockOffset(offset_ns=0, bound_ns=0, measured_ns=0)
 class HostClock(Protocol):
     """Something that can ask a host for its clock, as `hosts.session.Session`."""
 
+    host: str
+
     async def clock(self) -> ClockExchange:
         """Ask once; raises SessionError."""
 
@@ -74,9 +77,14 @@ class Clocks:
         """Ask a host for its clock a few times, one question after the other.
 
         Raises:
-            SessionError: The session is lost, or an answer did not come in time.
+            SessionError: The session is lost, or the answers did not come in time, all together.
         """
-        exchanges = [await self._ask(host) for _ in range(CLOCK_EXCHANGES)]
+        try:
+            async with asyncio.timeout(SESSION_REQUEST_TIMEOUT_S):
+                exchanges = [await self._ask(host) for _ in range(CLOCK_EXCHANGES)]
+        except TimeoutError:
+            reason = f"its clock was not told {CLOCK_EXCHANGES} times within {SESSION_REQUEST_TIMEOUT_S:g} s"
+            raise SessionError(host.host, reason) from None
         return offset_of(exchanges, time.monotonic_ns())
 
     async def _ask(self, host: HostClock) -> ClockExchange:

@@ -3,6 +3,8 @@
 import hashlib
 import shutil
 import sys
+import zlib
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -11,6 +13,8 @@ from flowsweep.errors import LaunchError
 
 ENGINE_NAME = "flowsweep-engine"
 THIS_MACHINE = "this machine"
+
+_MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 def engine_path() -> Path:
@@ -30,11 +34,39 @@ def engine_path() -> Path:
     )
 
 
-@cache
+@dataclass(frozen=True, slots=True)
+class EngineSums:
+    """What a copy of an engine is known by, as the tools that every host has tell it."""
+
+    size_bytes: int
+    sha256: str
+    """In hexadecimal."""
+    cksum: int
+    """As POSIX's `cksum` prints it."""
+
+
 def engine_hash(path: Path) -> str:
     """Name a version of the engine: the first 16 hexadecimal digits of its SHA-256."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    return engine_sums(path).sha256[:16]
+
+
+@cache
+def engine_sums(path: Path) -> EngineSums:
+    """Sums of the engine's file."""
+    content = path.read_bytes()
+    return EngineSums(len(content), hashlib.sha256(content).hexdigest(), cksum(content))
+
+
+def cksum(content: bytes) -> int:
+    """The sum that POSIX's `cksum` prints.
+
+    It is the CRC of IEEE 802.3 as zlib has it, but with the bits of each byte in the other order, beginning
+    with 0, and over the length, too, its lowest byte first, as many bytes as it has (POSIX.1-2017, cksum).
+    """
+    size = len(content)
+    summed = content + size.to_bytes((size.bit_length() + 7) // 8, "little")
+    mirrored = zlib.crc32(summed.translate(_MIRRORED), 0xFFFFFFFF)
+    return int(f"{mirrored:032b}"[::-1], 2)
 
 
 def _of_distribution() -> Path | None:

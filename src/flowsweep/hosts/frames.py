@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from flowsweep.defaults import EVENT_MAX_BYTES, TABLE_MAX_BYTES
+
 MAGIC = b"\0flowsweep/agent"
 MAX_PAYLOAD_BYTES = 64 << 20
 MAX_BANNER_BYTES = 64 << 10
@@ -84,10 +86,12 @@ class FrameReader:
             del self._rest[: at + len(MAGIC)]
 
     def _header(self) -> tuple[int, FrameKind]:
-        length, kind = _HEADER.unpack_from(self._rest)
-        if length > MAX_PAYLOAD_BYTES:
-            raise FrameError(f"frame of {length} bytes, at most {MAX_PAYLOAD_BYTES} are accepted")
+        length, number = _HEADER.unpack_from(self._rest)
         try:
-            return length, FrameKind(kind)
+            kind = FrameKind(number)
         except ValueError:
-            raise FrameError(f"unknown frame kind {kind:#04x}, expected 'J' or 'A'") from None
+            raise FrameError(f"unknown frame kind {number:#04x}, expected 'J' or 'A'") from None
+        longest = EVENT_MAX_BYTES if kind is FrameKind.JSON else TABLE_MAX_BYTES
+        if length > longest:
+            raise FrameError(f"frame of {length} bytes, at most {longest} are accepted")
+        return length, kind

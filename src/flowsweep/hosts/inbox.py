@@ -35,6 +35,11 @@ class Inbox(Generic[T]):
         """Add one thing, or the reason why no more will come."""
         self._items.put_nowait(item)
 
+    @property
+    def waiting(self) -> int:
+        """How many things nobody has read yet."""
+        return self._items.qsize()
+
     async def get(self) -> T:
         """Wait for the next thing.
 
@@ -53,13 +58,10 @@ class TrialInbox(Inbox[TrialEvent]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tables_received = 0
-        """Pieces of tables that came: tells a long transfer from a silent engine."""
         self._tables: dict[str, list[pa.Table]] = {}
 
     def put_table(self, name: str, piece: pa.Table) -> None:
         """Keep a piece of a table until the report comes."""
-        self.tables_received += 1
         self._tables.setdefault(name, []).append(piece)
 
     def put_report(self, report: Report) -> None:

@@ -8,7 +8,7 @@ import shlex
 from flowsweep.defaults import COPY_TIMEOUT_S
 from flowsweep.errors import LaunchError
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.engine import engine_hash, engine_path
+from flowsweep.hosts.engine import engine_hash, engine_path, engine_sums
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.ssh import ssh_hops
 
@@ -29,7 +29,7 @@ def engine_command(access: HostAccess) -> tuple[str, ...]:
     """The command that starts the engine of a host.
 
     Where a copy of this machine's engine is used, a shell on the host starts it, or says on standard error
-    what kind of machine it is if there is no copy (`platform_without_engine`).
+    what kind of machine it is if there is no copy, or one that is damaged (`platform_without_engine`).
 
     Raises:
         LaunchError: this installation has no engine, and the host is not said to have one of its own.
@@ -40,7 +40,8 @@ def engine_command(access: HostAccess) -> tuple[str, ...]:
         return launched(access, (str(engine_path()), "agent"))
     engine = f"{_FOLDER}/engine-{engine_hash(engine_path())}"
     missing = f'echo "{_MISSING} $(uname -s -m)" >&2'
-    return launched(access, ("sh", "-c", f"test -x {engine} && exec {engine} agent; {missing}"))
+    start = f"test -x {engine} && {_is_whole(engine)} && exec {engine} agent; {missing}"
+    return launched(access, ("sh", "-c", start))
 
 
 def launched(access: HostAccess, command: tuple[str, ...]) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ async def copy_engine(access: HostAccess, platform: str) -> None:
             f'name its path, `engine = "…"` in [hosts.{access.name}]',
         )
     engine = await asyncio.to_thread(engine_path().read_bytes)
-    copying = await PipedProcess.start(access.name, copy_command(access, len(engine)))
+    copying = await PipedProcess.start(access.name, copy_command(access))
     try:
         async with asyncio.timeout(COPY_TIMEOUT_S):
             with contextlib.suppress(OSError):
@@ -92,12 +93,28 @@ async def copy_engine(access: HostAccess, platform: str) -> None:
         raise LaunchError(access.name, f"copying the engine there failed, {ending}: {copying.complaint}")
 
 
-def copy_command(access: HostAccess, size_bytes: int) -> tuple[str, ...]:
-    """The command that writes its standard input to where `engine_command` looks: whole, or not at all."""
+def copy_command(access: HostAccess) -> tuple[str, ...]:
+    """The command that writes its standard input to where `engine_command` looks: whole, or not at all.
+
+    It is on the host's disk before it has its name: one that a crash left without its content would have the
+    name, too.
+    """
     name = f"engine-{engine_hash(engine_path())}"
     script = (
         f"umask 077 && mkdir -p {_FOLDER} && cd {_FOLDER} && cat > {name}.$$"
-        f' && test "$(wc -c < {name}.$$)" -eq {size_bytes} && chmod 700 {name}.$$ && mv -f {name}.$$ {name}'
+        f" && {_is_whole(f'{name}.$$')} && chmod 700 {name}.$$"
+        f" && {{ sync -d {name}.$$ 2>/dev/null || sync; }} && mv -f {name}.$$ {name}"
         f' || {{ rm -f {name}.$$; echo "it did not arrive whole" >&2; exit 1; }}'
     )
     return launched(access, ("sh", "-c", script))
+
+
+def _is_whole(file: str) -> str:
+    """A shell's condition: a file there is this machine's engine, by size and SHA-256, or POSIX's sum."""
+    sums = engine_sums(engine_path())
+    return (
+        f'test "$(wc -c < {file})" -eq {sums.size_bytes}'
+        f" && if command -v sha256sum >/dev/null"
+        f'; then sum=$(sha256sum < {file}) && test "${{sum%% *}}" = {sums.sha256}'
+        f'; else sum=$(cksum < {file}) && test "${{sum%% *}}" = {sums.cksum}; fi'
+    )

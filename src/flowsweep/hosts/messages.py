@@ -7,6 +7,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 
+class Alive(BaseModel):
+    """
+    Nothing is asked, nothing is answered: the controller is still there. From the first of these on, an engine that
+    hears no request at all for 15 s ends its traffic and exits.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    type: Literal["alive"] = "alive"
+
+
 class Clock(BaseModel):
     """
     Answer to `clock`.
@@ -1056,7 +1069,8 @@ class Stop(BaseModel):
 Request = TypeAliasType(
     "Request",
     Annotated[
-        Describe | ClockRequest | Prepare | Start | Stop, Field(discriminator="type")
+        Describe | Alive | ClockRequest | Prepare | Start | Stop,
+        Field(discriminator="type"),
     ],
 )
 """

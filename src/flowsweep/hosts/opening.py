@@ -7,7 +7,7 @@ from flowsweep.hosts.session import Session
 
 
 async def open_session(access: HostAccess) -> Session:
-    """Start the engine of a host and greet it; copies the engine there first if the host has none yet.
+    """Start the engine of a host and greet it; copies the engine there first if the host has no whole one.
 
     Raises:
         LaunchError: the engine cannot be started or copied there.

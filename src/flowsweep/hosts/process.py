@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from flowsweep.defaults import ENGINE_END_TIMEOUT_S
+from flowsweep.defaults import ENGINE_END_TIMEOUT_S, ENGINE_KILLED_TIMEOUT_S
 from flowsweep.errors import LaunchError
 
 _PIPE_LIMIT_BYTES = 1 << 20
@@ -61,12 +61,15 @@ class PipedProcess:
         """What it said last on standard error."""
         return self._complaint.decode(errors="replace").strip()
 
-    async def end(self) -> str:
-        """Close its standard input, wait until it is gone, end it by force if it stays; says how it ended."""
+    async def end(self, patience_s: float | None = None) -> str:
+        """Close its standard input, wait until it is gone, end it by force if it stays; says how it ended.
+
+        It takes no longer than `patience_s` (`ENGINE_END_TIMEOUT_S` if absent) and `ENGINE_KILLED_TIMEOUT_S`.
+        """
         self.stdin.close()
-        if not await self._gone_within(ENGINE_END_TIMEOUT_S):
+        if not await self._gone_within(ENGINE_END_TIMEOUT_S if patience_s is None else patience_s):
             self._end_by_force()
-            await self._gone_within(ENGINE_END_TIMEOUT_S)
+            await self._gone_within(ENGINE_KILLED_TIMEOUT_S)
         self.transport.close()
         return self._ending()
 

@@ -5,34 +5,40 @@ import itertools
 import time
 from collections.abc import Sequence
 
-import pyarrow as pa
-from pydantic import TypeAdapter, ValidationError
-
-from flowsweep.defaults import SESSION_OPEN_TIMEOUT_S, SESSION_REQUEST_TIMEOUT_S
+from flowsweep.defaults import (
+    ENGINE_CUT_OFF_TIMEOUT_S,
+    SESSION_OPEN_TIMEOUT_S,
+    SESSION_REQUEST_TIMEOUT_S,
+    SESSION_STRAY_MAX_BYTES,
+)
 from flowsweep.errors import SessionError
+from flowsweep.hosts.allowance import Allowance
 from flowsweep.hosts.clock import ClockExchange
+from flowsweep.hosts.events import read_event
 from flowsweep.hosts.frames import Frame, FrameError, FrameKind, FrameReader, encode
-from flowsweep.hosts.inbox import Inbox, TrialEvent, TrialInbox
+from flowsweep.hosts.heartbeat import Heartbeat
+from flowsweep.hosts.inbox import Inbox, TrialEvent
+from flowsweep.hosts.intake import TrialIntake
 from flowsweep.hosts.messages import (
     Clock,
     ClockRequest,
     Describe,
-    Event,
     Hello,
     HostFacts,
     Prepare,
     Refused,
-    Report,
     Start,
     Stop,
 )
 from flowsweep.hosts.process import PipedProcess
+from flowsweep.hosts.tables import read_table
 
-PROTOCOL = 4
+PROTOCOL = 5
 
 _READ_BYTES = 256 << 10
 _SHOWN_CHARACTERS = 400
-_EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
+_UNASKED_MAX = 2
+"""Answers that may wait for whoever will ask for them."""
 
 
 class Session:
@@ -42,13 +48,17 @@ class Session:
         self.host = host
         self.lost: SessionError | None = None
         """Why the session is over, once it is."""
+        self.bytes_received = 0
+        """All that the engine has said: tells a long transfer from a silent engine."""
         self._process = process
+        self._heartbeat = Heartbeat(process.stdin)
+        self._stray_bytes = 0
         self._frames = FrameReader()
         self._general: Inbox[Hello | HostFacts] = Inbox()
         self._clock_numbers = itertools.count(1)
         self._clock_answers: dict[int, Inbox[tuple[int, int]]] = {}
         """By number of the question: what the host's clock showed, and when that came here."""
-        self._trials: dict[str, TrialInbox] = {}
+        self._trials: dict[str, TrialIntake] = {}
         self._reader = asyncio.create_task(self._read())
 
     @property
@@ -69,6 +79,7 @@ class Session:
                 raise self._error(
                     f"an engine of another version answered: {hello}; expected protocol {PROTOCOL}"
                 )
+            self._heartbeat.start()
         except TimeoutError:
             await self.close()
             raise self._error(f"no engine answered within {deadline_s:g} s") from None
@@ -114,15 +125,20 @@ class Session:
         except TimeoutError:
             raise self._error(f"its clock was not told within {deadline_s:g} s") from None
         finally:
-            del self._clock_answers[number]
+            self._clock_answers.pop(number, None)
         return ClockExchange(asked_unix_ns, answered_unix_ns, came_ns - asked_ns)
 
-    def channel(self, trial: str) -> "TrialChannel":
-        """Follow one trial; to be called before its `prepare` is sent."""
-        inbox = self._trials.setdefault(trial, TrialInbox())
+    def channel(self, trial: str, allowance: Allowance | None = None) -> "TrialChannel":
+        """Follow one trial; to be called before its `prepare` is sent.
+
+        Args:
+            trial: its name in the session.
+            allowance: what the engine may say of it; who says more breaks the protocol.
+        """
+        intake = self._trials.setdefault(trial, TrialIntake(allowance or Allowance()))
         if self.lost is not None:
-            inbox.put(self.lost)
-        return TrialChannel(self, trial, inbox)
+            intake.inbox.put(self.lost)
+        return TrialChannel(self, trial, intake)
 
     def forget(self, trial: str) -> None:
         """Whatever still comes of this trial is dropped."""
@@ -143,67 +159,83 @@ class Session:
         payload = request.model_dump_json().encode()
         try:
             async with asyncio.timeout(deadline_s):
-                self._process.stdin.write(encode(Frame(FrameKind.JSON, payload)))
+                # Whoever has a trial must not be left alone with it.
+                frame = encode(Frame(FrameKind.JSON, payload))
+                self._heartbeat.write(frame, heard=isinstance(request, Prepare))
                 await self._process.stdin.drain()
         except TimeoutError:
             raise self._error(f"the engine took no request for {deadline_s:g} s") from None
         except OSError as error:
             raise self._error(f"the session broke: {error}") from error
 
-    async def close(self) -> None:
-        """Without its standard input an engine ends its traffic and exits; by force if it does not."""
-        ending = await self._process.end()
+    async def close(self, patience_s: float | None = None) -> None:
+        """Without its standard input an engine ends its traffic and exits; by force if it does not.
+
+        Args:
+            patience_s: how long it may take, in seconds; absent: `ENGINE_END_TIMEOUT_S`.
+        """
+        ending = await self._end(patience_s)
         self._reader.cancel()
         await asyncio.gather(self._reader, return_exceptions=True)
         self._lose(self._error(f"the session was closed, {ending}"))
 
+    async def _end(self, patience_s: float | None) -> str:
+        self._heartbeat.end()
+        return await self._process.end(patience_s)
+
     async def _read(self) -> None:
+        patience_s = None
         try:
             while data := await self._process.stdout.read(_READ_BYTES):
+                self.bytes_received += len(data)
                 for frame in self._frames.feed(data):
                     self._take(frame)
             reason = "the session ended"
-        except (FrameError, ValidationError, pa.ArrowException) as error:
-            reason = f"what came is not the protocol: {error}"
         except SessionError as error:
             reason = error.reason
-        except OSError as error:
+        except ConnectionError as error:
             reason = f"the session broke: {error}"
-        ending = await self._process.end()
+        except Exception as error:  # noqa: BLE001 - hostile bytes may make a library raise anything
+            patience_s = ENGINE_CUT_OFF_TIMEOUT_S
+            words = " ".join(str(error).split()) or type(error).__name__
+            reason = f"what came is not the protocol: {words[:_SHOWN_CHARACTERS]}"
+        ending = await self._end(patience_s)
         self._lose(self._error(f"{reason}, {ending}"))
 
     def _take(self, frame: Frame) -> None:
+        size = len(frame.payload)
         if frame.kind is FrameKind.ARROW:
-            self._take_table(frame.payload)
+            table = read_table(frame.payload)
+            intake = self._trials.get(table.trial)
+            if intake is None or intake.ended:
+                self._pass_over(size)
+            else:
+                intake.take_table(table, size)
             return
-        event = _EVENTS.validate_json(frame.payload)
+        event = read_event(frame.payload)
         if isinstance(event, Hello | HostFacts):
+            if self._general.waiting >= _UNASKED_MAX:
+                raise FrameError(f"the engine said {event.type} although nobody asked")
             self._general.put(event)
         elif isinstance(event, Clock):
-            # Nobody waits for an answer that came too late.
-            if (answer := self._clock_answers.get(event.number)) is not None:
+            # Nobody waits for an answer that came too late, or once more.
+            if (answer := self._clock_answers.pop(event.number, None)) is not None:
                 answer.put((event.unix_ns, time.monotonic_ns()))
-        elif isinstance(event, Refused):
-            raise SessionError(self.host, f"the engine refused a request: {event.message}")
-        elif (inbox := self._trials.get(event.trial)) is not None:
-            if isinstance(event, Report):
-                inbox.put_report(event)
             else:
-                inbox.put(event)
+                self._pass_over(size)
+        elif isinstance(event, Refused):
+            said = event.message[:_SHOWN_CHARACTERS]
+            raise SessionError(self.host, f"the engine refused a request: {said}")
+        elif (intake := self._trials.get(event.trial)) is not None and not intake.ended:
+            intake.take_event(event, size)
+        else:
+            self._pass_over(size)
 
-    def _take_table(self, payload: bytes) -> None:
-        try:
-            with pa.ipc.open_stream(payload) as stream:
-                metadata = dict(stream.schema.metadata or {})
-                table = stream.read_all()
-        except OSError as error:
-            # Arrow calls it so where a stream is shorter than it says; nothing was read from the engine here.
-            raise FrameError(f"a table that is not Arrow: {error}") from error
-        trial = metadata.pop(b"trial", b"").decode(errors="replace")
-        name = metadata.pop(b"table", b"samples").decode(errors="replace")
-        metadata.pop(b"role", None)
-        if (inbox := self._trials.get(trial)) is not None:
-            inbox.put_table(name, table.replace_schema_metadata(metadata or None))
+    def _pass_over(self, size: int) -> None:
+        """Leave out what nobody waits for, as long as it does not become a habit."""
+        self._stray_bytes += size
+        if self._stray_bytes > SESSION_STRAY_MAX_BYTES:
+            raise FrameError(f"more than {SESSION_STRAY_MAX_BYTES} bytes that nobody asked for")
 
     def _lose(self, error: SessionError) -> None:
         if self.lost is not None:
@@ -212,8 +244,8 @@ class Session:
         self._general.put(error)
         for answer in self._clock_answers.values():
             answer.put(error)
-        for inbox in self._trials.values():
-            inbox.put(error)
+        for intake in self._trials.values():
+            intake.inbox.put(error)
 
     def _error(self, reason: str) -> SessionError:
         """An error that also names what was said beside the protocol."""
@@ -229,15 +261,15 @@ class Session:
 class TrialChannel:
     """One trial's part of a session."""
 
-    def __init__(self, session: Session, trial: str, inbox: TrialInbox) -> None:
+    def __init__(self, session: Session, trial: str, intake: TrialIntake) -> None:
         self._session = session
         self._trial = trial
-        self._inbox = inbox
+        self._inbox = intake.inbox
 
     @property
-    def tables_received(self) -> int:
-        """Pieces of tables that came so far."""
-        return self._inbox.tables_received
+    def bytes_received(self) -> int:
+        """What came so far, of this trial and all else in the session."""
+        return self._session.bytes_received
 
     async def send(self, request: Prepare | Start | Stop) -> None:
         """Hand a request to the engine; see `Session.send`."""

@@ -2,10 +2,17 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from flowsweep.defaults import SESSION_REQUEST_TIMEOUT_S, STOP_TIMEOUT_S, TRIAL_SLACK_S
+from flowsweep.defaults import (
+    ENGINE_CUT_OFF_TIMEOUT_S,
+    SESSION_REQUEST_TIMEOUT_S,
+    STOP_TIMEOUT_S,
+    STOP_TOLD_TIMEOUT_S,
+    TRIAL_SLACK_S,
+)
 from flowsweep.errors import SessionError
 from flowsweep.hosts.inbox import EndReport, TrialEvent
 from flowsweep.hosts.messages import (
@@ -19,9 +26,11 @@ from flowsweep.hosts.messages import (
     Start,
     Stop,
 )
+from flowsweep.run.allowance import allowance_of
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import Failure
 from flowsweep.run.requests import EndRole
+from flowsweep.run.traffic import Traffic
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,9 @@ _MISSED: Mapping[type[TrialEvent], str] = {
 class TrialEnd:
     """One end of the flows between two hosts. Every method that waits raises `TrialError`."""
 
-    def __init__(self, name: str, role: EndRole, place: Place, peer: str, deadlines: Deadlines) -> None:
+    def __init__(
+        self, traffic: Traffic, role: EndRole, place: Place, peer: str, deadlines: Deadlines
+    ) -> None:
         self.role = role
         self.access = place.access
         self.clock = place.clock
@@ -64,12 +75,15 @@ class TrialEnd:
         self.result: EndReport | None = None
         self.trouble: Failure | None = None
         """The first that went wrong here, also while the trial was stopped."""
-        self._name = name
+        self._name = traffic.name
         self._session = place.session
-        self._channel = place.session.channel(name)
+        self._allowance = allowance_of(traffic, role)
+        self._channel = place.session.channel(traffic.name, self._allowance)
         self._deadlines = deadlines
         self._asked = False
         self._over = False
+        self._latest = 0.0
+        """When the report must be there, by the event loop's clock; 0 before it was waited for."""
         self._progress: Callable[[Progress], None] | None = None
 
     async def prepare(self, request: Prepare) -> None:
@@ -92,20 +106,40 @@ class TrialEnd:
         await self._send(Start(trial=self._name, at_unix_ns=at_unix_ns), "run")
 
     async def finished(self, engine_timeout_s: float, progress: Callable[[Progress], None]) -> None:
-        """Wait for the report, and hand on each progress message until then."""
+        """Wait for the report, and hand on each progress message until then.
+
+        When it is due, its tables may still be on their way: as long as something comes, they have the time
+        that the allowance gives them, and no more.
+        """
         self._progress = progress
-        await self._next(EndReport, "run", engine_timeout_s + self._deadlines.slack_s)
+        due_s = engine_timeout_s + self._deadlines.slack_s
+        longest_s = due_s + self._allowance.transfer_s
+        self._latest = asyncio.get_running_loop().time() + longest_s
+        await self._next(EndReport, "run", due_s, longest_s)
 
     async def stop(self) -> None:
-        """End what goes on here, whatever state it is in. An engine that does not even stop is ended."""
+        """End what goes on here, whatever state it is in. An engine that does not even stop is ended.
+
+        That takes no longer than `Deadlines.stop_s` and ending the engine; where tables come, no longer than
+        the trial might have taken, either.
+        """
         if not self._asked or self._over:
             return
+        stop_s = self._deadlines.stop_s
+        left_s = self._latest - asyncio.get_running_loop().time()
+        longest_s = max(stop_s, min(left_s, stop_s + self._allowance.transfer_s))
         try:
-            await self._send(Stop(trial=self._name), "run")
-            await self._next(EndReport, "run", self._deadlines.stop_s)
+            await self._send(Stop(trial=self._name), "run", stop_s)
+            await self._next(EndReport, "run", stop_s, longest_s)
         except TrialError:
             if not self._over:
-                await self._session.close()
+                await self._session.close(ENGINE_CUT_OFF_TIMEOUT_S)
+
+    async def let_go(self) -> None:
+        """Tell the engine to end what goes on, and wait for nothing: its session is about to be closed."""
+        if self._asked and not self._over:
+            with suppress(TrialError):
+                await self._send(Stop(trial=self._name), "run", STOP_TOLD_TIMEOUT_S)
 
     @property
     def over(self) -> bool:
@@ -131,18 +165,33 @@ class TrialEnd:
     def _failure(self, phase: Phase, kind: str, message: str) -> Failure:
         return Failure(phase=phase, host=self.access.name, kind=kind, message=message)
 
-    async def _send(self, request: Prepare | Start | Stop, phase: Phase) -> None:
+    async def _send(
+        self, request: Prepare | Start | Stop, phase: Phase, timeout_s: float | None = None
+    ) -> None:
         try:
-            await self._channel.send(request)
+            async with asyncio.timeout(timeout_s):
+                await self._channel.send(request)
+        except TimeoutError:
+            message = f"the engine took no request for {timeout_s:g} s"
+            raise self.error(phase, "engine_silent", message) from None
         except SessionError as error:
             raise self.error(phase, "session_lost", error.reason) from error
 
-    async def _next(self, expected: type[Expected], phase: Phase, timeout_s: float) -> Expected:
-        """The next event of the expected kind; whatever else ends the trial fails it."""
-        deadline = asyncio.get_running_loop().time() + timeout_s
+    async def _next(
+        self, expected: type[Expected], phase: Phase, timeout_s: float, longest_s: float | None = None
+    ) -> Expected:
+        """The next event of the expected kind; whatever else ends the trial fails it.
+
+        Args:
+            expected: kind of the event.
+            phase: where the trial is.
+            timeout_s: when the event is due.
+            longest_s: how long it is waited for as long as something comes; absent: no longer than that.
+        """
+        begun = asyncio.get_running_loop().time()
         try:
             while True:
-                event = await self._receive(deadline)
+                event = await self._receive(begun + timeout_s, begun + (longest_s or timeout_s))
                 if isinstance(event, expected):
                     return event
                 if isinstance(event, FailedEvent):
@@ -152,24 +201,27 @@ class TrialEnd:
                 if isinstance(event, Progress) and self._progress is not None:
                     self._progress(event)
         except TimeoutError:
-            message = f"{_MISSED[expected]} within {timeout_s:g} s"
+            waited_s = round(asyncio.get_running_loop().time() - begun, 1)
+            message = f"{_MISSED[expected]} within {max(timeout_s, waited_s):g} s"
             raise self.error(phase, "engine_silent", message) from None
         except SessionError as error:
             self._over = True
             raise self.error(phase, "session_lost", error.reason) from error
 
-    async def _receive(self, deadline: float) -> TrialEvent:
-        """The next event, before the deadline or for as long as samples keep coming."""
+    async def _receive(self, due: float, latest: float) -> TrialEvent:
+        """The next event, before it is due, or at the latest for as long as something comes."""
+        clock = asyncio.get_running_loop().time
         while True:
-            tables = self._channel.tables_received
+            received = self._channel.bytes_received
+            # What is due already has a while from the last word on.
+            until = due if clock() < due else min(latest, clock() + self._deadlines.request_s)
             try:
-                async with asyncio.timeout_at(deadline):
+                async with asyncio.timeout_at(until):
                     event = await self._channel.receive()
                 break
             except TimeoutError:
-                if self._channel.tables_received == tables:
+                if self._channel.bytes_received == received or clock() >= latest:
                     raise
-                deadline += self._deadlines.request_s
         self._over = isinstance(event, FailedEvent | EndReport)
         if isinstance(event, EndReport):
             self.result = event

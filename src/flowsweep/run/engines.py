@@ -6,6 +6,7 @@ from typing import Protocol
 
 from flowsweep.errors import SessionError
 from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.allowance import Allowance
 from flowsweep.hosts.clock import ClockExchange, ClockOffset
 from flowsweep.hosts.inbox import TrialEvent
 from flowsweep.hosts.messages import HostFacts, Prepare, Start, Stop
@@ -15,8 +16,8 @@ class Channel(Protocol):
     """One trial's part of a session, as `hosts.session.TrialChannel`."""
 
     @property
-    def tables_received(self) -> int:
-        """Pieces of tables that came so far."""
+    def bytes_received(self) -> int:
+        """What came of the session so far."""
 
     async def send(self, request: Prepare | Start | Stop) -> None:
         """Hand a request to the engine; raises SessionError."""
@@ -40,11 +41,11 @@ class EngineSession(Protocol):
     async def describe(self, peers: Sequence[str] = ()) -> HostFacts:
         """Ask what the engine sees of its host, and of the routes to its peers; raises SessionError."""
 
-    def channel(self, trial: str) -> Channel:
-        """Follow one trial, by its name in the session."""
+    def channel(self, trial: str, allowance: Allowance) -> Channel:
+        """Follow one trial, by its name in the session, of which no more may be said than is allowed."""
 
-    async def close(self) -> None:
-        """End the engine."""
+    async def close(self, patience_s: float | None = None) -> None:
+        """End the engine, by force once it has taken this long; absent: as long as engines may take."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from flowsweep.errors import SessionError
+from flowsweep.hosts.allowance import Allowance
 from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.inbox import TrialEvent
 from flowsweep.hosts.messages import HostFacts, Prepare, Start, Stop
@@ -25,11 +26,11 @@ class NoEngine:
         """Nobody looks at the host."""
         self._refuse()
 
-    def channel(self, trial: str) -> "NoChannel":
+    def channel(self, trial: str, allowance: Allowance) -> "NoChannel":
         """A channel on which nothing is ever said."""
         return NoChannel(self.host)
 
-    async def close(self) -> None:
+    async def close(self, patience_s: float | None = None) -> None:
         """There is nothing to end."""
 
     def _refuse(self) -> NoReturn:
@@ -39,7 +40,7 @@ class NoEngine:
 class NoChannel:
     """One trial's part of it."""
 
-    tables_received = 0
+    bytes_received = 0
 
     def __init__(self, host: str) -> None:
         self._host = host

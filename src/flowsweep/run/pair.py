@@ -30,8 +30,8 @@ class Pair:
 
     def __init__(self, traffic: Traffic, source: Place, sink: Place, deadlines: Deadlines) -> None:
         self.traffic = traffic
-        self.sender = _end(traffic.name, "source", source, sink, deadlines)
-        self.receiver = _end(traffic.name, "sink", sink, source, deadlines)
+        self.sender = _end(traffic, "source", source, sink, deadlines)
+        self.receiver = _end(traffic, "sink", sink, source, deadlines)
         for near, far in (self.ends, self.ends[::-1]):
             if isinstance(near, NearEnd) and isinstance(far, FarEnd):
                 near.far = far
@@ -117,9 +117,9 @@ class Pair:
         return address
 
 
-def _end(name: str, role: EndRole, place: Place, peer: Place, deadlines: Deadlines) -> TrialEnd:
+def _end(traffic: Traffic, role: EndRole, place: Place, peer: Place, deadlines: Deadlines) -> TrialEnd:
     if place.access.iperf3 is not None:
         kind: type[TrialEnd] = FarEnd
     else:
         kind = TrialEnd if peer.access.iperf3 is None else NearEnd
-    return kind(name, role, place, peer.access.name, deadlines)
+    return kind(traffic, role, place, peer.access.name, deadlines)

@@ -107,9 +107,11 @@ def _bytes_differ(pair: Pair) -> Failure | None:
 
 def _rows_missing(pair: Pair) -> Failure | None:
     for end in pair.ends:
-        for name, announced in _report(end).table_rows.items():
-            table = None if end.result is None else end.result.tables.get(name)
-            arrived = 0 if table is None else table.num_rows
+        tables = {} if end.result is None else end.result.tables
+        told = _report(end).table_rows
+        for name in sorted({*told, *tables}):
+            announced = told.get(name, 0)
+            arrived = tables[name].num_rows if name in tables else 0
             if arrived != announced:
                 message = f"{announced} rows of {name} were announced, {arrived} came"
                 return end.error("report", "rows_missing", message).failure

@@ -35,6 +35,9 @@ async def run_trial(
 ) -> TrialOutcome:
     """Carry one trial out; whatever goes wrong with it is in the outcome.
 
+    When cancelled, it waits for nobody's last words: whoever ends a campaign closes the sessions with its
+    engines, which ends all traffic.
+
     Args:
         attempt: the trial, and which attempt at it.
         places: the hosts that take part, by name.
@@ -52,12 +55,16 @@ async def run_trial(
     ends = [end for pair in (*pairs, *(companion.pair for companion in beside)) for end in pair.ends]
     error: TrialError | None = None
     try:
-        await unless_broken(watch, _carry_out(pairs, beside, start_line, progress))
-    except TrialError as trial_error:
-        error = trial_error
-    finally:
+        try:
+            await unless_broken(watch, _carry_out(pairs, beside, start_line, progress))
+        except TrialError as trial_error:
+            error = trial_error
         if error is not None or not all(end.over for end in ends):
             await _stop(start_line, ends)
+    except asyncio.CancelledError:
+        await asyncio.gather(*(end.let_go() for end in ends))
+        raise
+    finally:
         for end in ends:
             end.close()
     return outcome_of(attempt, pairs, beside, None if error is None else error.failure)

@@ -21,7 +21,7 @@ pub use setup::{Connected, Granted, Listening, Meeting, Mode, PortRange, Prepare
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// What the controller asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +32,9 @@ pub enum Request {
         /// Addresses of the hosts it will exchange traffic with: the answer has the routes to them.
         peers: Vec<String>,
     },
+    /// Nothing is asked, nothing is answered: the controller is still there. From the first of these on, an engine that
+    /// hears no request at all for 15 s ends its traffic and exits.
+    Alive,
     /// Say what the host's clock shows. Answered by `clock`, at once.
     Clock {
         /// Told in the answer.
