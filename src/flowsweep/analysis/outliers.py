@@ -3,7 +3,7 @@
 import numpy as np
 import scipy
 
-from flowsweep.analysis.axis_words import AXIS_NAMES, level_words
+from flowsweep.analysis.axis_words import AXIS_NAMES, axes_untold, level_of, levels_apart
 from flowsweep.analysis.effect_words import percent
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.analysis.host_words import HOST_COLUMNS
@@ -102,7 +102,8 @@ def _named(observed: Observations, noise: RepeatNoise, place: int, deviation: fl
     row = noise.rows[place]
     other = _other(noise, place)
     axes = [name for name in observed.factors if name in AXIS_NAMES and name not in _FOLLOWING]
-    point = ", ".join(f"{AXIS_NAMES[name]} {level_words(name, row[name])}" for name in axes)
+    axes += axes_untold(observed.rows, lambda row: (row[DIRECTION], *(level_of(row, name) for name in axes)))
+    point = ", ".join(f"{AXIS_NAMES[name]} {levels_apart(name, observed.rows)(row)}" for name in axes)
     begun = f", {row['started_at']}" if row["started_at"] else ""
     where = f"{row[DIRECTION]}{', ' if point else ''}{point}"
     than = "expected"
@@ -116,7 +117,7 @@ def _named(observed: Observations, noise: RepeatNoise, place: int, deviation: fl
 
 
 _FOLLOWING = frozenset({"window_bytes", "window_send_bytes", "window_recv_bytes", "flows_per_pair"})
-"""Axes that follow from others as a rule: a point is named without them."""
+"""Axes that follow from others as a rule: a point is then named without them."""
 
 
 def _difference(deviation: float) -> str:

@@ -85,11 +85,11 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table) -> ir.Table:
         found.fairness,
         rtt_facts(tables),
     )
-    # What was asked with stands in the echoes; the plan may have left the choice to the source.
-    joined = tables.trials.drop("echo")
+    # What was asked with stands in the echoes, since the plan may have left the choice to the source.
+    joined = tables.trials.rename(echo_planned="echo")
     for part in parts:
         joined = joined.left_join(part, "trial_id").drop("trial_id_right")
-    told = _with_reported(joined)
+    told = _with_reported(joined.mutate(echo=joined.echo.coalesce(joined.echo_planned)))
     judged = _judged(told.mutate(bins=told.bins.coalesce(0), unbalanced=told.unbalanced.coalesce(0)))
     judged = with_datagram_verdict(with_rate_sum(with_verdict(with_predictions(judged))))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")

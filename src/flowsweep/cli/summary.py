@@ -11,6 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from flowsweep.analysis import summarised
+from flowsweep.analysis.axis_words import AXIS_NAMES, axes_untold, levels_apart
 from flowsweep.archive import DUCKDB, backend
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
@@ -112,7 +113,7 @@ def print_table(
 
 def _place(row: Row) -> tuple[Any, ...]:
     """Where a trial stands among those of its sweep: as a person would look for it, not as it ran."""
-    return tuple((row[column] is not None, row[column]) for column in _ORDER)
+    return tuple((row.get(column) is not None, row.get(column)) for column in _ORDER)
 
 
 def _fitting_table(sweep: str, rows: Sequence[Row], console: Screen) -> Table:
@@ -129,7 +130,7 @@ def _fitting_table(sweep: str, rows: Sequence[Row], console: Screen) -> Table:
 def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column], *, left_out: bool) -> Table:
     varying: list[Column] = []
     same: list[str] = []
-    for heading, show in _PARAMETERS:
+    for heading, show in _parameters(rows):
         shown = {show(row) for row in rows}
         if len(shown) > 1:
             varying.append((heading, show))
@@ -155,6 +156,12 @@ def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column], *, 
     return table
 
 
+def _parameters(rows: Sequence[Row]) -> tuple[Column, ...]:
+    """What tells trials apart: the usual columns, then axes by which some differ that look alike in those."""
+    needed = axes_untold(rows, lambda row: tuple(show(row) for _, show in _PARAMETERS))
+    return (*_PARAMETERS, *((AXIS_NAMES[axis], levels_apart(axis, rows)) for axis in needed))
+
+
 def _cell(column: str, show: Callable[[Any], str]) -> Callable[[Row], str]:
     return lambda row: "" if row[column] is None else show(row[column])
 
@@ -163,11 +170,9 @@ _TEXTS = ("path", "window was", "congestion", "mode", "echo", "CPUs", "emulation
 
 _ORDER = (
     "mode", "length_bytes", "src", "dst", "sources", "sinks", "flows", "window_sum_bytes",
-    "window_send_bytes", "window_recv_bytes", "congestion", "duration_s", "rate_bps",
-    "pacing_rate_bps", "mss_bytes", "dscp", "no_delay", "affinity",
-    "family", "repeat", "order_index",
+    "window_send_bytes", "window_recv_bytes", "congestion", *AXIS_NAMES, "repeat", "order_index",
 )  # fmt: skip
-"""What trials are sorted by."""
+"""What trials are sorted by; what stands there twice counts where it stands first."""
 
 _PARAMETERS: tuple[Column, ...] = (
     ("path", lambda row: direction(row["src"], row["dst"], simultaneous=row["simultaneous"])),

@@ -91,7 +91,9 @@ def trial_groups(trials: Sequence[Row], cells: Sequence[Row]) -> list[TrialGroup
 
 def point_of(row: Row) -> tuple[Value, ...]:
     """What a trial has in common with its repeats."""
-    values = (row.get(name) for name in POINT_COLUMNS)
+    # Beside a transfer the kind of echo is no matter of the point.
+    echo = row.get("echo") if row.get("test") == "rtt" else None
+    values = (*(row.get(name) for name in POINT_COLUMNS), echo)
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 

@@ -1,8 +1,9 @@
 """The table of all trials: which columns, and how a value is written and sorted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from flowsweep.analysis.axis_words import AXIS_NAMES, UNORDERED, axes_untold, levels_apart
 from flowsweep.figures.axis import Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction
@@ -58,9 +59,25 @@ class TrialLine:
 def trial_lines(trials: Sequence[Row]) -> tuple[tuple[Column, ...], tuple[TrialLine, ...]]:
     """Make columns and rows, in the order in which the trials ran; a column without any value is left out."""
     in_order = sorted(trials, key=lambda row: str(row["started_at"] or ""))
-    columns = tuple(column for column in COLUMNS if any(column.write(row) for row in trials))
+    columns = tuple(column for column in _columns(trials) if any(column.write(row) for row in trials))
     lines = [TrialLine(row["trial_id"], row["status"], _cells(row, columns)) for row in in_order]
     return columns, tuple(lines)
+
+
+def _columns(trials: Sequence[Row]) -> Iterator[Column]:
+    """The usual columns; behind what was asked, axes by which trials differ that look alike in those."""
+    asked = [column for column in COLUMNS if column.group == ASKED]
+    needed = axes_untold(trials, lambda row: (row["sweep"], *(column.write(row) for column in asked)))
+    for column in COLUMNS:
+        yield column
+        if column is asked[-1]:
+            yield from (_axis(axis, trials) for axis in needed)
+
+
+def _axis(axis: str, trials: Sequence[Row]) -> Column:
+    name = AXIS_NAMES[axis]
+    sort = None if axis in UNORDERED else lambda row: row.get(axis)
+    return Column(f"{name[0].upper()}{name[1:]}", levels_apart(axis, trials), sort, group=ASKED)
 
 
 def _cells(row: Row, columns: Sequence[Column]) -> tuple[TableCell, ...]:
