@@ -12,6 +12,8 @@ from rich.text import Text
 
 from flowsweep.cli.app import app
 from flowsweep.cli.terminal import Screen, say
+from flowsweep.cli.this_machine import refusals
+from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, load_plan, parse_overrides
 from flowsweep.plan.model import Asking, Background, Group, PathProbing, Probe, RateSearch, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
@@ -41,7 +43,10 @@ def check(
         typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Put over the plan, as in sweep.duration=2s."),
     ] = None,
 ) -> None:
-    """Say what a plan would run: trials, seconds, bytes, and what is wrong with it. Nothing runs."""
+    """Say what a plan would run: trials, seconds, bytes, and what is wrong with it. Nothing runs.
+
+    This machine is asked whether it can be what the plan makes of it: a lab, or hosts.
+    """
     loaded = load_plan(plan, parse_overrides(overrides or []))
     points = expand(loaded)
     slots = schedule(loaded, NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed)
@@ -55,6 +60,9 @@ def check(
         show(title, rows)
     for remark in remarks(loaded, points):
         console.print(Text.assemble(("note:", "yellow"), f" {remark}"), soft_wrap=not console.is_terminal)
+    problems = refusals(loaded, points)
+    if problems:
+        raise PlanError(f"{loaded.source}: this machine would refuse it", problems)
 
 
 def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:

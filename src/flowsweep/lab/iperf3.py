@@ -30,16 +30,25 @@ def iperf3_servers(access: Mapping[str, HostAccess]) -> Iterator[None]:
             _end(servers)
 
 
-def _server(host: HostAccess, port: int) -> subprocess.Popen[bytes]:
+def iperf3_program(host: str) -> str:
+    """Where this machine's iperf3 lies, for the host of a lab that is to be such a server.
+
+    Raises:
+        LabError: This machine has none.
+    """
     program = shutil.which("iperf3")
     if program is None:
         message = (
-            f'hosts.{host.name} has peer = "iperf3", for which a lab runs the iperf3 of this machine: '
+            f'hosts.{host} has peer = "iperf3", for which a lab runs the iperf3 of this machine: '
             "there is none; install it (apt-get install iperf3)"
         )
         raise LabError(message)
+    return program
+
+
+def _server(host: HostAccess, port: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [*host.launch, program, "--server", "--port", str(port)],
+        [*host.launch, iperf3_program(host.name), "--server", "--port", str(port)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -52,10 +52,12 @@ def known_hosts(file: PlanFile) -> set[str]:
 
 def unknown_host(file: PlanFile, at: KeyPath, name: str, known: Iterable[str]) -> Problem:
     """Say that a name is none of those that are known, and how to make it one."""
-    add, section = (
-        ("join it by a link of the lab", "[lab.links.…]") if file.lab else ("describe it", f"[hosts.{name}]")
+    add = (
+        "join it by a link of the lab in [lab.links.…]"
+        if file.lab
+        else f"describe it in [hosts.{name}], which may be empty if it is this machine"
     )
-    hint = did_you_mean(name, sorted(known)) or f": {add} in {section}"
+    hint = did_you_mean(name, sorted(known)) or f": {add}"
     about: tuple[KeyPath, ...] = (("hosts",), ("groups", name), ("lab",), ("lab", "links"))
     about += tuple(("lab", "links", link, "between") for link in (file.lab.links if file.lab else ()))
     return Problem(at, f"found the unknown host {shown(name)}{hint}", about=about)
