@@ -90,7 +90,7 @@ def test_comparisons_reports_and_exports(archive: Path, tmp_path: Path, command:
         command("summary", folder),
     ]
     assert not any(ACTS.search(text) for text in said)
-    assert all("owned" in text for text in said)
+    assert not [text for text in said if "owned" not in text]
 
 
 PLAN = """
@@ -101,7 +101,7 @@ address = "127.0.0.1"
 [[sweep]]
 name = "s"
 paths = [{{ from = "left", to = "right" }}]
-duration = "1s"
+duration = "3s"
 """
 
 
@@ -125,7 +125,7 @@ def test_what_a_host_says_in_place_of_an_engine(
         command("udp", *host, "--rate", "1Mbit/s"),
     ]
     assert not any(ACTS.search(text) for text in said)
-    assert all("owned" in text for text in said)
+    assert not [text for text in said if "owned" not in text]
 
 
 def test_what_plans_files_and_arguments_say(tmp_path: Path, command: Callable[..., str]) -> None:
@@ -155,7 +155,7 @@ def test_what_plans_files_and_arguments_say(tmp_path: Path, command: Callable[..
         command("demo", "--archive", into, f"--{HOSTILE}"),
     ]
     assert not any(ACTS.search(text) for text in said)
-    assert all("owned" in text for text in said)
+    assert not [text for text in said if "owned" not in text]
 
 
 def test_every_command_is_among_these() -> None:
@@ -182,23 +182,21 @@ def test_what_a_screen_shows_in_a_terminal_is_styled_by_us_alone() -> None:
     assert re.sub(r"\x1b\[[01]?m", "", text.getvalue()) == f"{HARMLESS}\n"
 
 
-WAYS_OUT = {"print", "echo", "secho", "Console", "getConsole", "get_console", "stdout", "stderr"}
+WAYS_OUT = {"print", "Console", "get_console"}
+THEIR_WAYS_OUT = {"typer.echo", "typer.secho", "click.echo", "click.secho", "sys.stdout", "sys.stderr"}
 
 
 @pytest.mark.parametrize("path", sorted(CLI.glob("*.py")), ids=lambda path: path.name)
 def test_nobody_else_in_the_command_line_writes(path: Path) -> None:
     if path.name == "terminal.py":
         return
-    found = {
-        node.id if isinstance(node, ast.Name) else f".{node.attr}"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if (isinstance(node, ast.Name) and node.id in WAYS_OUT)
-        or (isinstance(node, ast.Attribute) and node.attr in WAYS_OUT - {"print"})
-    }
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    found = {node.id for node in nodes if isinstance(node, ast.Name)} & WAYS_OUT
+    found |= {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)} & THEIR_WAYS_OUT
     assert not found, "say it with flowsweep.cli.terminal"
     printing = [
         ast.unparse(node.func.value)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "print"
     ]
     assert {name.rpartition(".")[2] for name in printing} <= {"console", "_console", "Screen(stderr=True)"}

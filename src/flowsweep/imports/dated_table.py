@@ -48,7 +48,12 @@ Cells = Mapping[str, str]
 
 def recognises(lines: Sequence[str]) -> bool:
     """Whether there is a row of a page, or a header of CSV or TSV that names what is needed."""
-    return _header(lines) is not None or next(_page_rows(lines), None) is not None
+    if _header(lines) is not None:
+        return True
+    try:
+        return next(_page_rows(lines), None) is not None
+    except LineError:
+        return True  # a row that ends too early: whoever reads it says so
 
 
 def read(lines: Sequence[str]) -> tuple[Transfer, ...]:

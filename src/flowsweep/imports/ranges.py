@@ -23,6 +23,7 @@ from flowsweep.wording import printable
 _Bounded = tuple[str, float | None, float]
 """What it is, the number, and the most that it may be; the least is 0."""
 _SHOWN_CHARACTERS = 40
+_LARGEST_SHOWN = 1e300
 
 
 def beyond(transfer: Transfer) -> str | None:
@@ -37,8 +38,13 @@ def beyond(transfer: Transfer) -> str | None:
         return f"found the time {at.isoformat()}, expected one of the years {first} to {last}"
     for what, number, most in chain(_settings(transfer), _reported(transfer), _pings(transfer)):
         if number is not None and not 0 <= number <= most:
-            return f"found {what} of {number:.6g}, expected 0 to {most:.6g}"
+            return f"found {what} of {_shown(number)}, expected 0 to {_shown(most)}"
     return None
+
+
+def _shown(number: float) -> str:
+    """About how large a number is; a whole one may be larger than any real one."""
+    return f"{number:.6g}" if abs(number) < _LARGEST_SHOWN else f"over {_LARGEST_SHOWN:g}"
 
 
 def _settings(transfer: Transfer) -> Iterator[_Bounded]:
