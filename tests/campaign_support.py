@@ -3,10 +3,12 @@
 import csv
 import io
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,10 +18,12 @@ from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.lab import lab_possible
+from flowsweep.lab.rootless import may_administer_networks
 
 load(["summary"])
 COMMAND = (sys.executable, "-m", "flowsweep")
 LAB_MISSING = lab_possible()
+RUN_TIMEOUT_S = 300
 SHORTENED = ("sweep.duration=2s", "sweep.interval=500ms")
 """What makes an example plan's trials short."""
 
@@ -57,7 +61,7 @@ def write_plan(
 def flowsweep(
     *arguments: str | Path,
     expect: int | None = 0,
-    timeout_s: float = 300,
+    timeout_s: float = RUN_TIMEOUT_S,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Run a command to its end; its standard output.
@@ -78,6 +82,38 @@ def flowsweep(
     )
     assert expect in (None, result.returncode), f"exit {result.returncode}:\n{result.stdout}\n{result.stderr}"
     return result.stdout
+
+
+def flowsweep_here(*arguments: str | Path, expect: int = 0) -> str:
+    """Run a command in this process: another one takes seconds to begin.
+
+    Not in a thread, and not where a FlowsweepError is to end it. Where labs need a user namespace it is
+    another process after all.
+    """
+    if not may_administer_networks():
+        return flowsweep(*arguments, expect=expect)
+    words = [str(argument) for argument in arguments]
+    load(words)
+    with _at_most(RUN_TIMEOUT_S):
+        result = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert result.exit_code == expect, f"exit {result.exit_code}:\n{result.output}"
+    return result.stdout
+
+
+@contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    """Fail what takes longer, as the time limit of a process of its own would."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError(f"it did not come to its end within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def start(*arguments: str | Path) -> subprocess.Popen[str]:

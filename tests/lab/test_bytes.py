@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
+from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
 from flowsweep.analysis import balance, bins
 from flowsweep.archive import read_archive
 
@@ -32,7 +32,7 @@ def test_bytes_sent_are_bytes_read_sampled_and_binned(tmp_path: Path, link: str)
         """,
         directions="both",
     )
-    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive")
     assert {row["status"] for row in summary(tmp_path / "archive")} == {"ok"}
     tables = read_archive(tmp_path / "archive").tables()
     flows = (

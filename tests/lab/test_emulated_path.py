@@ -6,7 +6,7 @@ import ibis
 import pytest
 from scipy.stats import binom
 
-from campaign_support import LAB_MISSING, flowsweep
+from campaign_support import LAB_MISSING, flowsweep_here
 from flowsweep.analysis import summary
 from flowsweep.archive import Tables, read_archive
 
@@ -70,7 +70,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     folder = tmp_path_factory.mktemp("emulated")
     sweeps = (SWEEP.format(name=name, keys=keys) for name, keys in SWEEPS.items())
     (folder / "plan.toml").write_text(PLAN + "".join(sweeps), encoding="utf-8")
-    flowsweep("run", folder / "plan.toml", "--archive", folder / "archive")
+    flowsweep_here("run", folder / "plan.toml", "--archive", folder / "archive")
     return read_archive(folder / "archive").tables()
 
 

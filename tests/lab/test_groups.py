@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lab_support import engine_of, interfaces, namespaces_of, needs_lab
 
-from campaign_support import flowsweep, start, summary, wait_until
+from campaign_support import flowsweep_here, start, summary, wait_until
 from flowsweep.analysis import balance, bins
 from flowsweep.archive import read_archive
 from plan_support import ROOT
@@ -45,7 +45,7 @@ def write_plan(folder: Path, sweep: str, rate: str = "50Mbit/s") -> Path:
 
 def test_four_hosts_to_four_hosts_every_byte_of_every_flow_is_told(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, 'duration = "3s"\nomit = "1s"\ninterval = "0.5s"\nwindow = "128KiB"')
-    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive")
     (row,) = summary(tmp_path / "archive")
     assert (row["status"], row["flows"], row["sources"], row["sinks"]) == ("ok", "16", "4", "4")
     assert (row["src"], row["dst"], row["coverage"]) == ("sources", "sinks", "1.0")
@@ -95,7 +95,7 @@ def test_the_campaign_of_seed_001_in_short(tmp_path: Path) -> None:
         "sweep.interval=500ms",
     )
     overrides = [word for change in changes for word in ("--set", change)]
-    flowsweep("run", ROOT / "plans" / "seed-001-tcp.toml", "--archive", tmp_path / "archive", *overrides)
+    flowsweep_here("run", ROOT / "plans" / "seed-001-tcp.toml", "--archive", tmp_path / "archive", *overrides)
     one, three = sorted(summary(tmp_path / "archive"), key=lambda row: int(row["flows"]))
     assert (one["flows"], three["flows"]) == ("1", "9")
     assert (one["status"], three["status"]) == ("ok", "ok")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
+from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
 from flowsweep.analysis.shares import OWN, shares, traffic_bins
 from flowsweep.archive import read_archive
 
@@ -20,7 +20,7 @@ PAYLOAD_SHARE = 1448 / 1500
 def run(folder: Path, *, link: str, sweep: str) -> tuple[dict[str, str], dict[str, dict]]:
     """The summary of a single trial, and what each traffic got."""
     plan = write_plan(folder, link=link, sweep=sweep)
-    flowsweep("run", plan, "--archive", folder / "archive")
+    flowsweep_here("run", plan, "--archive", folder / "archive")
     (row,) = summary(folder / "archive")
     assert row["status"] == "ok"
     tables = read_archive(folder / "archive").tables()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, write_plan
+from campaign_support import LAB_MISSING, flowsweep_here, write_plan
 from flowsweep.archive import Archive, read_archive
 
 pytestmark = [
@@ -21,7 +21,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     folder = tmp_path_factory.mktemp("observation")
     sweep = f'flows = {FLOWS}\nwindow = "128KiB"\nduration = "2s"\nomit = "0.5s"\ninterval = "0.5s"'
     plan = write_plan(folder, sweep=sweep)
-    flowsweep("run", plan, "--archive", folder / "archive")
+    flowsweep_here("run", plan, "--archive", folder / "archive")
     return read_archive(folder / "archive")
 
 

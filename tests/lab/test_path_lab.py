@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, summary
+from campaign_support import LAB_MISSING, flowsweep_here, summary
 
 pytestmark = [
     pytest.mark.lab,
@@ -41,7 +41,7 @@ streams = 0
 def measured(folder: Path, *, icmp_interval: str = "0s", probes: int = 24, more: str = "") -> dict[str, str]:
     plan = folder / "plan.toml"
     plan.write_text(PLAN.format(icmp_interval=icmp_interval, probes=probes, more=more), encoding="utf-8")
-    flowsweep("run", plan, "--archive", folder / "archive")
+    flowsweep_here("run", plan, "--archive", folder / "archive")
     [row] = summary(folder / "archive")
     return row
 
@@ -65,7 +65,7 @@ def test_an_idle_path_is_free_up_to_its_capacity(tmp_path: Path) -> None:
     more = "ttl_max = 0\nstream_rates = 4"
     plan = PLAN.format(icmp_interval="0s", probes=4, more=more).replace("streams = 0", "streams = 3")
     (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
-    flowsweep("run", tmp_path / "plan.toml", "--archive", tmp_path / "archive")
+    flowsweep_here("run", tmp_path / "plan.toml", "--archive", tmp_path / "archive")
     [row] = summary(tmp_path / "archive")
     assert float(row["path_available_high_bps"]) >= 9e6
     assert float(row["path_available_low_bps"]) <= float(row["path_available_high_bps"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep
+from campaign_support import LAB_MISSING, flowsweep_here
 from flowsweep.analysis import summary
 from flowsweep.analysis.findings import findings
 from flowsweep.archive import read_archive
@@ -20,7 +20,7 @@ SETTING = {
 def test_the_plateau_begins_at_bandwidth_times_delay(tmp_path: Path) -> None:
     plan = write_windows_plan(tmp_path, SETTING, shares=(0.5, 0.7, 1.7, 2.4), counted="1500ms", repeats=2)
     archive = tmp_path / "archive"
-    flowsweep("run", plan, "--archive", archive)
+    flowsweep_here("run", plan, "--archive", archive)
     plateau = plateau_of(archive)
     assert plateau.knee is not None
     assert plateau.knee.follows_window

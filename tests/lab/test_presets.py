@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, summary
+from campaign_support import LAB_MISSING, flowsweep_here, summary
 from plan_support import ROOT
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
@@ -71,7 +71,7 @@ def run(name: str, sweep: str, folder: Path, **changed: str) -> list[dict[str, s
     plan.write_text(campaign + SWEEP + wanted, encoding="utf-8")
     overrides = {"campaign.repeats": "1", **{f"sweep.{key}": value for key, value in changed.items()}}
     words = [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
-    flowsweep("run", plan, "--archive", folder / "archive", *words)
+    flowsweep_here("run", plan, "--archive", folder / "archive", *words)
     rows = summary(folder / "archive")
     assert all(row["path_emulation"] != "overloaded" for row in rows)
     return rows

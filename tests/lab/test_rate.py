@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
+from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
 
 pytestmark = [
     pytest.mark.lab,
@@ -26,7 +26,7 @@ def test_one_and_eight_flows_fill_a_link_of_200_mbit(tmp_path: Path) -> None:
         sweep='flows = [1, 8]\nduration = "4s"\nomit = "1s"\ninterval = "0.5s"',
         directions="both",
     )
-    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive")
     rows = summary(tmp_path / "archive")
     assert sorted(int(row["flows"]) for row in rows) == [1, 1, 8, 8]
     for row in rows:
@@ -44,7 +44,7 @@ def test_a_rate_that_is_asked_for_is_what_arrives(
     rates = ", ".join(f'"{rate_bps // 1_000_000}Mbit/s"' for rate_bps in rates_bps)
     sweep = f'flows = 1\n{axis} = [{rates}]\nduration = "2s"\ninterval = "0.5s"'
     plan = write_plan(tmp_path, sweep=sweep)
-    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive")
     rows = summary(tmp_path / "archive")
     goodputs = {float(row[f"{axis}_bps"]): float(row["goodput_bps"]) for row in rows}
     # The kernel paces packets, of which headers are a part; an application paces its own bytes.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, start, wait_until, write_plan
+from campaign_support import LAB_MISSING, flowsweep_here, start, wait_until, write_plan
 from campaign_support import summary as printed_summary
 from flowsweep.analysis import summary
 from flowsweep.analysis.rate_search import rate_search_questions
@@ -39,7 +39,7 @@ QUICK_STEPS = 3
 
 def test_the_rate_of_a_link_lies_between_the_two_rates_that_are_found(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, link=LINK, sweep=SWEEP, test="udp")
-    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive")
     rows = summary(read_archive(tmp_path / "archive").tables()).to_pyarrow().to_pylist()
     assert [row["status"] for row in rows] == ["ok"] * STEPS
     assert [row["rate_carried"] for row in rows] == [row["rate_sum_bps"] <= CARRIES_BPS for row in rows]
@@ -59,7 +59,7 @@ def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Pat
     first.communicate(timeout=30)
     (kept,) = printed_summary(archive)
 
-    flowsweep("run", plan, "--archive", archive, "--resume")
+    flowsweep_here("run", plan, "--archive", archive, "--resume")
     rows = printed_summary(archive)
     assert rows[0] == kept
     # The one that was running is the only one that is begun again.
@@ -68,7 +68,7 @@ def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Pat
     (found,) = rate_search_questions(summary(read_archive(archive).tables()).to_pyarrow().to_pylist())
     assert found.n == QUICK_STEPS
 
-    flowsweep("run", plan, "--archive", archive, "--resume")
+    flowsweep_here("run", plan, "--archive", archive, "--resume")
     assert printed_summary(archive) == rows
 
 

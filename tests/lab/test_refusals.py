@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, summary, write_plan
+from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
 
 pytestmark = [
     pytest.mark.lab,
@@ -17,7 +17,7 @@ SHORT = 'duration = "0.4s"\ninterval = "0.1s"\nsample_interval = "50ms"\n'
 
 def test_a_clipped_window_fails_before_traffic_and_names_the_sysctl(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, sweep=SHORT + 'window = ["64KiB", "512MiB"]')
-    flowsweep("run", plan, "--archive", tmp_path / "archive", expect=1)
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive", expect=1)
     good, clipped = sorted(summary(tmp_path / "archive"), key=lambda row: int(row["window_bytes"]))
     assert good["status"] == "ok"
     assert (int(good["window_granted_send_bytes"]), int(good["window_granted_recv_bytes"])) == (
@@ -31,7 +31,7 @@ def test_a_clipped_window_fails_before_traffic_and_names_the_sysctl(tmp_path: Pa
 
 def test_a_clipped_window_may_be_allowed(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, sweep=SHORT + 'window = "512MiB"\nclip = "allow"')
-    flowsweep("run", plan, "--archive", tmp_path / "archive")
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive")
     (row,) = summary(tmp_path / "archive")
     assert row["status"] == "ok"
     assert 0 < int(row["window_granted_recv_bytes"]) < 2 * 2**29
@@ -41,7 +41,7 @@ def test_a_clipped_window_may_be_allowed(tmp_path: Path) -> None:
 def test_a_trial_that_does_not_drain_in_time_is_incomplete(tmp_path: Path) -> None:
     sweep = SHORT + 'window = "208KiB"\nflows = 8\ndrain = "100ms"'
     plan = write_plan(tmp_path, link='rate = "4Mbit/s"\nqueue = "1MB"', sweep=sweep)
-    flowsweep("run", plan, "--archive", tmp_path / "archive", expect=1)
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive", expect=1)
     (row,) = summary(tmp_path / "archive")
     assert (row["status"], row["failure_phase"]) == ("incomplete", "drain")
 
@@ -51,7 +51,7 @@ def test_a_congestion_control_that_is_not_there_is_named(tmp_path: Path) -> None
     plan.write_text(
         plan.read_text(encoding="utf-8").replace('"cubic"', '["nonesuch", "cubic"]'), encoding="utf-8"
     )
-    flowsweep("run", plan, "--archive", tmp_path / "archive", expect=1)
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive", expect=1)
     rows = {row["congestion"]: row for row in summary(tmp_path / "archive")}
     assert rows["cubic"]["status"] == "ok"
     assert "nonesuch" in rows["nonesuch"]["error"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from campaign_support import LAB_MISSING, flowsweep, summary
+from campaign_support import LAB_MISSING, flowsweep_here, summary
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -28,7 +28,7 @@ def rows_of(folder: Path, link: str, sweep: str) -> list[dict[str, str]]:
         """,
         encoding="utf-8",
     )
-    flowsweep("run", plan, "--archive", archive)
+    flowsweep_here("run", plan, "--archive", archive)
     rows = summary(archive)
     assert all(row["status"] == "ok" for row in rows), rows
     return rows
@@ -118,7 +118,7 @@ def test_without_the_right_to_icmp_datagrams_are_answered(tmp_path: Path) -> Non
         """,
         encoding="utf-8",
     )
-    flowsweep("run", plan, "--archive", archive)
+    flowsweep_here("run", plan, "--archive", archive)
     [row] = summary(archive)
     [low, high] = map(int, Path("/proc/sys/net/ipv4/ping_group_range").read_text().split())
     permitted = low <= os.getgid() <= high

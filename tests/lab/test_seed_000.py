@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, SHORTENED, flowsweep, summary
+from campaign_support import LAB_MISSING, SHORTENED, flowsweep_here, summary
 from flowsweep.defaults import MINIMUM_BINS
 
 pytestmark = [
@@ -22,7 +22,7 @@ CORNERS = ("sweep.flows=[1, 16]", 'sweep.length=["2KB", "16KB"]', 'sweep.window_
 
 def test_the_corners_of_the_grid(tmp_path: Path) -> None:
     overrides = [word for change in (*SHORTENED, *CORNERS) for word in ("--set", change)]
-    flowsweep("run", PLAN, "--archive", tmp_path / "archive", *overrides)
+    flowsweep_here("run", PLAN, "--archive", tmp_path / "archive", *overrides)
     rows = summary(tmp_path / "archive")
     assert {(row["src"], row["flows"], row["length_bytes"]) for row in rows} == {
         (src, flows, length)

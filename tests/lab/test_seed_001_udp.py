@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep, summary
+from campaign_support import LAB_MISSING, flowsweep_here, summary
 from plan_support import ROOT
 
 pytestmark = [
@@ -22,7 +22,7 @@ def test_four_pairs_share_the_lowest_and_the_highest_rate(tmp_path: Path) -> Non
     )  # fmt: skip
     overrides = [word for setting in settings for word in ("--set", setting)]
     plan = ROOT / "plans" / "seed-001-udp.toml"
-    flowsweep("run", plan, "--archive", tmp_path / "archive", *overrides)
+    flowsweep_here("run", plan, "--archive", tmp_path / "archive", *overrides)
     rows = summary(tmp_path / "archive")
     asked = sorted((float(row["rate_sum_bps"]), int(row["flows"])) for row in rows)
     assert asked == [(rate_bps, flows) for rate_bps in (LOWEST_BPS, HIGHEST_BPS) for flows in (16, 80)]
