@@ -34,7 +34,8 @@ test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/each.py \
 	  'cargo test --quiet --no-fail-fast $(ENGINE) --workspace' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile -m "together or not lab" tests/unit tests/property tests/contract tests/lab' \
-	  '$(BIN)/pytest $(SLOWEST) -m "not together" tests/lab tests/browser'
+	  '$(BIN)/pytest $(SLOWEST) -m "not together" tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile tests/browser'
 
 fuzz: setup ## Make up what peers, archives and properties are tried with, for FUZZ_SECONDS each of three times
 	@.ci/each.py 'engine/fuzz/run $(FUZZ_SECONDS)' '$(BIN)/python tests/fuzz/run.py $(FUZZ_SECONDS)' \
