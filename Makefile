@@ -29,11 +29,12 @@ setup: python cargo $(UV) ## Build the engine and install everything into .venv
 demo: setup ## Measure an emulated link on this machine and write a report
 	@$(BIN)/flowsweep demo
 
+# Those that take longest come first, so that no processor waits for another at the end.
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
 	@.ci/each.py \
 	  'cargo test --quiet --no-fail-fast $(ENGINE) --workspace' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile -m "together or not lab" tests/unit tests/property tests/contract tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
 	  '$(BIN)/pytest $(SLOWEST) -m "not together" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile tests/browser'
 
