@@ -1,7 +1,10 @@
 import asyncio
 import os
+import random
 import shlex
+import shutil
 import stat
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +14,13 @@ from fake_engine import access, greeting
 from flowsweep.errors import LaunchError
 from flowsweep.hosts import engine, launch
 from flowsweep.hosts.access import DataAddress, HostAccess
-from flowsweep.hosts.launch import copy_engine, engine_command, launched, platform_without_engine
+from flowsweep.hosts.launch import (
+    copy_command,
+    copy_engine,
+    engine_command,
+    launched,
+    platform_without_engine,
+)
 from flowsweep.hosts.of_plan import accesses_of, shares_files
 from flowsweep.hosts.opening import open_session
 from flowsweep.plan import parse_plan
@@ -123,6 +132,56 @@ def test_the_engine_is_copied_once_and_whole(local_engine: Path, home: Path) -> 
     assert copy.name == f"engine-{engine.engine_hash(local_engine)}"
     assert copy.read_bytes() == local_engine.read_bytes()
     assert stat.S_IMODE(copy.stat().st_mode) == 0o700
+
+
+def broken(copy: Path, how: str) -> None:
+    content = bytearray(copy.read_bytes())
+    if how == "cut":
+        del content[-1:]
+    elif how == "empty":
+        content.clear()
+    else:
+        content[-2] ^= 1
+    copy.write_bytes(content)
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "one bit"])
+@pytest.mark.parametrize("tool", ["sha256sum", "cksum"])
+def test_a_broken_copy_is_found_out_and_repaired(
+    local_engine: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, tool: str
+) -> None:
+    if tool == "cksum":
+        tools = tmp_path / "tools"
+        tools.mkdir()
+        for name in ("cat", "chmod", "cksum", "env", "mkdir", "mv", "rm", "sh", "sync", "uname", "wc"):
+            (tools / name).symlink_to(str(shutil.which(name)))
+        monkeypatch.setenv("PATH", str(tools))
+        assert shutil.which("sha256sum") is None
+
+    async def visit() -> None:
+        await (await open_session(remote("env"))).close()
+
+    asyncio.run(visit())
+    (copy,) = copies(home)
+    broken(copy, how)
+    asyncio.run(visit())
+    assert copies(home) == [copy]
+    assert copy.read_bytes() == local_engine.read_bytes()
+    before = copy.stat().st_ino
+    asyncio.run(visit())
+    assert copy.stat().st_ino == before, "a whole copy stays"
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 70_000])
+def test_the_sum_is_the_one_that_posix_has(size: int) -> None:
+    content = random.Random(size).randbytes(size)
+    told = subprocess.run(["cksum"], input=content, capture_output=True, check=True).stdout.split()
+    assert engine.cksum(content) == int(told[0])
+
+
+def test_the_copy_is_on_the_disk_before_it_has_its_name(local_engine: Path) -> None:
+    script = copy_command(remote("env"))[-1]
+    assert script.index("sync -d") < script.index("mv -f")
 
 
 def test_the_second_session_copies_nothing(

@@ -66,7 +66,8 @@ impl Requests {
             }
         }
         let seconds = (self.wait * SILENT_WAITS).as_secs();
-        let message = format!("the controller has said nothing for {seconds} s: it is gone, or cannot be reached any more");
+        let message =
+            format!("the controller has said nothing for {seconds} s: it is gone, or cannot be reached any more");
         Err(io::Error::new(io::ErrorKind::TimedOut, message))
     }
 }

@@ -7,7 +7,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::channel,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use wire::{Event, FrameKind, HEADER_BYTES, MAGIC, Meeting, Mode, Prepare, Request, Role, TcpSettings, Test, Token};
@@ -117,6 +117,31 @@ fn an_engine_whose_controller_leaves_ends_its_traffic_and_exits() {
             other => panic!("expected a report, got {other:?}"),
         }
     }
+    assert!(sink.leave());
+}
+
+#[test]
+fn an_engine_whose_controller_falls_silent_ends_its_traffic_and_exits() {
+    let (mut sink, mut source) = (Engine::start(), Engine::start());
+    // One hears now and then that somebody is there; the other one does not, though its input stays open.
+    sink.ask(&Request::Alive);
+    source.ask(&Request::Alive);
+    sink.ask(&prepare(Role::Sink, Meeting::Listen { bind: None, ports: None }));
+    let Event::Listening(listening) = sink.next() else { panic!("the sink does not listen") };
+    let address = "127.0.0.1".into();
+    source.ask(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
+    source.ask(&Request::Start { trial: "t".into(), at_unix_ns: None });
+    let (begin, limit) = (Instant::now(), Duration::from_secs(15));
+    let ended = loop {
+        match source.child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if begin.elapsed() > 2 * limit => panic!("it goes on"),
+            None => thread::sleep(Duration::from_millis(100)),
+        }
+        sink.ask(&Request::Alive);
+    };
+    assert!(!ended.success() && begin.elapsed() >= limit);
+    while !matches!(sink.next(), Event::Report(report) if report.incomplete.is_some()) {}
     assert!(sink.leave());
 }
 

@@ -1,0 +1,131 @@
+"""An engine that is none: whatever it says or leaves unsaid costs a trial, and neither time nor memory."""
+
+import asyncio
+import signal
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from flowsweep.defaults import (
+    CONNECT_TIMEOUT_NS,
+    SECOND_NS,
+    SESSION_OPEN_TIMEOUT_S,
+    SESSION_REQUEST_TIMEOUT_S,
+)
+from flowsweep.run.allowance import allowance_of
+from flowsweep.run.attempt import Attempt
+from flowsweep.run.traffic import own_traffic
+from hostile_support import (
+    DEADLINES,
+    HONEST,
+    Ending,
+    command,
+    endings,
+    peak_mb,
+    reached,
+    seconds_to_end,
+    trial,
+    wait_for_all,
+)
+from misbehaviours import misbehaviours
+
+ALL = misbehaviours()
+BEYOND_S = 5.0
+"""What a trial may take longer than its deadline."""
+MEMORY_MB = 300.0
+"""What a misbehaviour may take of the controller's memory."""
+HUNGRY = {
+    "while it opens": ("a banner without an end", "facts for ever", "answers for ever"),
+    "in trials": (
+        "a compressed bomb",
+        "columns that are one buffer",
+        "a batch of 10⁹ rows",
+        "JSON that is wide",
+        "JSON of many faults",
+        "tables for ever",
+        "tiny tables for ever",
+        "tables of nobody's trial for ever",
+        "progress for ever",
+        "10⁹ rows announced",
+    ),
+}
+"""What would fill memory; the hosts of one campaign each."""
+STUBBORN = {
+    "while it opens": (
+        "says nothing",
+        "a banner that drips",
+        "no facts",
+        "a clock that takes 3 s each time",
+    ),
+    "in a trial": ("deaf to all",),
+    "during a transfer": ("a table that drips",),
+}
+"""What would hold a campaign up; likewise."""
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ending]:
+    # Those first that take long: nobody waits for the last one alone.
+    patient = sorted(
+        ALL, key=lambda name: ALL[name].action not in ("drip", "instead", "slow", "deaf", "complain")
+    )
+    order = {"honest": HONEST, **{name: ALL[name] for name in patient}}
+    return asyncio.run(endings(tmp_path_factory.mktemp("engines"), order))
+
+
+def deadline_s(point: str) -> float:
+    """When a campaign of one trial must be over whose engine misbehaves from a point on."""
+    opened_s = {"open": SESSION_OPEN_TIMEOUT_S, "greeted": 2 * SESSION_REQUEST_TIMEOUT_S}
+    opened_s |= {"describe": SESSION_REQUEST_TIMEOUT_S, "clock": SESSION_REQUEST_TIMEOUT_S}
+    if point in opened_s:
+        return opened_s[point]
+    (traffic,) = own_traffic(Attempt.now(trial(), 1))
+    connected_s = DEADLINES.request_s + CONNECT_TIMEOUT_NS / SECOND_NS + DEADLINES.slack_s
+    if point in ("listening", "connected"):
+        return connected_s
+    run_s = traffic.longest_run_ns / SECOND_NS + DEADLINES.slack_s
+    return run_s + allowance_of(traffic, "sink").transfer_s
+
+
+def test_there_are_more_than_thirty() -> None:
+    assert len(ALL) >= 30
+
+
+def test_an_engine_that_keeps_to_the_script_is_taken_for_one(ended: dict[str, Ending]) -> None:
+    record = ended["honest"].record
+    assert record is not None
+    assert (record.status, record.failure) == ("ok", None)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_trial_ends_in_time_with_a_reason(ended: dict[str, Ending], name: str) -> None:
+    ending, misbehaviour = ended[name], ALL[name]
+    assert ending.took_s <= deadline_s(misbehaviour.point) + BEYOND_S
+    assert ending.record is None or ending.record.status in ("failed", "incomplete")
+    assert misbehaviour.reason in ending.reason
+    assert len(ending.reason) < 2000
+
+
+def test_no_misbehaviour_fills_the_controllers_memory(tmp_path: Path) -> None:
+    named = {"honest": [HONEST], **{name: [ALL[one] for one in ones] for name, ones in HUNGRY.items()}}
+    running = {name: command(tmp_path, name, ones) for name, ones in named.items()}
+    told = {name: process.communicate(timeout=120)[0] for name, process in running.items()}
+    normal_mb = peak_mb(tmp_path, "honest")
+    taken_mb = {name: round(peak_mb(tmp_path, name) - normal_mb) for name in named}
+    assert "1 trial" in told["honest"]
+    assert f"{len(HUNGRY['in trials'])} trials" in told["in trials"]
+    assert {name: mb for name, mb in taken_mb.items() if mb > MEMORY_MB} == {}
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_campaign_whatever_its_engines_do(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    running = {name: command(tmp_path, name, [ALL[one] for one in ones]) for name, ones in STUBBORN.items()}
+    wait_for_all([partial(reached, tmp_path, name) for name in running])
+    took_s = {name: seconds_to_end(process, number) for name, process in running.items()}
+    told = {name: process.communicate()[0] for name, process in running.items()}
+    assert {name: text for name, text in told.items() if "Traceback" in text} == {}
+    assert {name: process.returncode for name, process in running.items()} == dict.fromkeys(running, code)
+    assert {name: seconds for name, seconds in took_s.items() if seconds > BEYOND_S} == {}
