@@ -1,9 +1,11 @@
 """Hosts behind a real OpenSSH server, which greets with a banner and a login message."""
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -19,11 +21,13 @@ from analysis_support import make_trial
 from flowsweep.errors import SessionError
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.engine import engine_hash, engine_path
+from flowsweep.hosts.messages import Listen, Prepare
 from flowsweep.hosts.opening import open_session
 from flowsweep.hosts.session import Session
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import CampaignEvent, SessionLost, SessionRegained
 from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.settings import settings_of
 from flowsweep.schedule import Slot
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
@@ -144,6 +148,41 @@ def test_the_five_second_question_through_ssh(far: SshHost, direction: tuple[str
     assert row["status"] == "ok"
     assert (row["src"], row["dst"]) == (("there", "here") if direction else ("here", "there"))
     assert row["goodput_bps"] > 0
+
+
+def test_an_engine_behind_a_connection_that_carries_nothing_ends_with_its_traffic(far: SshHost) -> None:
+    """The client is stopped, not ended: the far side has a connection on which nothing is ever said."""
+
+    async def cut_off() -> float:
+        session = await open_session(far.access)
+        test = settings_of(make_trial().parameters, "sink", 0)
+        token = "0" * 32
+        channel = session.channel("t")
+        await channel.send(
+            Prepare(trial="t", role="sink", token=token, answer=token, meeting=Listen(), test=test)
+        )
+        await channel.receive()
+        client = session._process.process.pid
+        os.kill(client, signal.SIGSTOP)
+        begun = time.monotonic()
+        try:
+            await asyncio.to_thread(_wait_until, lambda: not _engines(far), timeout_s=30)
+            return time.monotonic() - begun
+        finally:
+            os.kill(client, signal.SIGCONT)
+            await session.close()
+
+    assert 10 < asyncio.run(cut_off()) < 20
+
+
+def _engines(far: SshHost) -> list[int]:
+    """Process ids of the engines that run from copies on the far host."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "exe").readlink() in far.copies:
+                found.append(int(process.name))
+    return found
 
 
 class CuttingRecorder:

@@ -12,6 +12,7 @@ from flowsweep.hosts.engine import engine_hash, engine_path, engine_sums
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.ssh import ssh_hops
 
+_READ_BYTES = 64 << 10
 _MISSING = "flowsweep: no engine here yet, this is"
 _FOLDER = '"${HOME:?no home folder to keep the engine in}/.cache/flowsweep"'
 
@@ -82,7 +83,9 @@ async def copy_engine(access: HostAccess, platform: str) -> None:
                 copying.stdin.write(engine)
                 await copying.stdin.drain()
                 copying.stdin.close()
-            await copying.stdout.read()
+            # Whatever a login says before its end is not kept.
+            while await copying.stdout.read(_READ_BYTES):
+                pass
     except TimeoutError:
         raise LaunchError(
             access.name, f"copying the engine there took more than {COPY_TIMEOUT_S:.0f} s"
