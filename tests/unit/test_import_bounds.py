@@ -62,7 +62,8 @@ def trial(**changes: object) -> ImportedTrial:
     usual = {
         "trial_id": "0" * 12, "imported_from": "f", "sweep": "s", "repeat": 1, "started_at": None,
         "elapsed_ns": 1, "src": "a", "dst": "b", "flows": 1, "window_send_bytes": None,
-        "window_recv_bytes": None, "window_granted_send_bytes": None, "window_granted_recv_bytes": None, "length_bytes": None,
+        "window_recv_bytes": None, "window_granted_send_bytes": None, "window_granted_recv_bytes": None,
+        "length_bytes": None,
         "congestion": None, "duration_ns": None, "interval_ns": None, "expected_bins": 0,
         "goodput_method": "sender_mean", "reported_bytes": 1, "reported_goodput_bps": 1.0,
     }  # fmt: skip
