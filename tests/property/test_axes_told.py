@@ -163,8 +163,8 @@ def check(test: str, values: dict[str, tuple[str, ...]]) -> None:
     assert points == len(rows)
     assert len(set(shown_by_summary(rows))) == points
     assert len(set(shown_by_report(rows))) == points
-    # Findings are of one mode, and only of what has a goodput.
-    if test != "rtt" and "mode" not in values:
+    # Findings are of one mode, of what has a goodput, and of several points; sums may come to one, per flow.
+    if test != "rtt" and "mode" not in values and points > 1:
         assert len(set(named_by_findings(rows))) == points
 
 
@@ -204,7 +204,7 @@ def test_an_export_has_all_that_points_differ_in() -> None:
         assert len({point_of(row) for row in rows.to_pyarrow().to_pylist()}) == len(outcomes)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(varied())
 def test_points_of_several_axes_are_told_apart(found: tuple[str, dict[str, tuple[str, ...]]]) -> None:
     check(*found)
