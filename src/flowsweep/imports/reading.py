@@ -26,6 +26,7 @@ from flowsweep.wording import format_size
 
 _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 """Of `str.splitlines`."""
+_LONGEST_MESSAGE = 500
 _GZIP = b"\x1f\x8b"
 
 
@@ -70,7 +71,7 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
     try:
         transfers = chosen.read(lines)
     except PlaceError as error:
-        raise ImportedFileError(f"{path}:{error.place}: {error}") from error
+        raise ImportedFileError(f"{path}:{error.place}: {_one_line(error)}") from error
     except csv.Error as error:
         raise ImportedFileError(f"{path}: read as {chosen.name}, it is no CSV: {error}") from error
     except TooManyTestsError as error:
@@ -87,6 +88,12 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
     if not transfers:
         raise ImportedFileError(f"{path}: read as {chosen.name}, it tells of no test")
     return chosen, transfers
+
+
+def _one_line(error: Exception) -> str:
+    """What is wrong, in one line that ends: it may quote what a file says."""
+    said = " ".join(str(error).split())
+    return said if len(said) <= _LONGEST_MESSAGE else f"{said[:_LONGEST_MESSAGE]}…"
 
 
 def _recognised(lines: Sequence[str]) -> Kind | None:
