@@ -40,6 +40,7 @@ from flowsweep.hosts.session import PROTOCOL
 BYTES_PER_FLOW = 1_000_000
 PEERS = ("a", "b", "c", "left", "right", *(f"{side}{number}" for side in "st" for number in range(1, 13)))
 KILLED = "the session ended, it was ended by SIGKILL"
+CLOCK_SET = "this host's clock was set"
 LATE_S = 9.0
 """As long as an engine may wait for the first bytes of all flows, all but a second."""
 
@@ -157,8 +158,8 @@ class FakeNetwork:
     `dies_late` (a moment later), `broken` (a flow breaks), `not_running` (no byte came), `silent` (it never
     reports, and stops when told to), `stuck` (it does not even stop), `drain_timeout`, `reads_less`,
     `no_samples`, `cuts_no_more` (the source's kernel ceases to cut datagrams apart), `other_columns` (its
-    samples have one more), `late` (the first bytes flow only after
-    `LATE_S`).
+    samples have one more), `clock_set` (its host's clock is set meanwhile), `late` (the first bytes flow
+    only after `LATE_S`).
     """
 
     mishaps: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -296,6 +297,7 @@ class FakeChannel:
             "origin_unix_ns": self._origin_unix_ns(),
             "table_rows": {"samples": 1, "cpu": 2},
             "counters": {"Tcp.OutSegs": 9},
+            "remarks": [CLOCK_SET] if self.mishap == "clock_set" else [],
         }
         if self.request is not None and isinstance(self.request.test, UdpTest):
             counts = self._counts(self.request.test)

@@ -4,7 +4,7 @@ import pytest
 
 from analysis_support import make_trial
 from datagram_support import make_udp_trial
-from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
+from fake_engine import BYTES_PER_FLOW, CLOCK_SET, FakeNetwork, access
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import Place
@@ -161,3 +161,11 @@ def test_what_ceased_to_work_while_datagrams_were_sent_was_not_granted(mishap, s
     (source,), (sink,) = outcome.record.sources, outcome.record.sinks
     assert (source.gso, sink.gso) == (still, None)
     assert any("UDP_SEGMENT ceased" in remark for remark in source.remarks) == (still is False)
+
+
+@pytest.mark.parametrize(("mishap", "told"), [("none", ()), ("clock_set", (CLOCK_SET,))])
+def test_what_an_end_reports_beside_is_kept_with_its_trial(mishap, told) -> None:
+    outcome = run(FakeNetwork(mishaps={("b", 1): mishap}))
+    assert outcome.record.status == "ok"
+    (source,), (sink,) = outcome.record.sources, outcome.record.sinks
+    assert (source.remarks, sink.remarks) == ((), told)

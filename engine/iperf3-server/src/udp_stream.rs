@@ -240,6 +240,15 @@ mod tests {
     }
 
     #[test]
+    fn what_came_at_an_unknown_time_counts_and_is_in_no_jitter() {
+        let mut sink = Sink::new(Counter::Wide);
+        for (sequence, arrived_ns) in (1..).zip([Some(1_000_000), None, Some(903_000_000), Some(904_000_000)]) {
+            sink.take(&datagram(Counter::Wide, sequence, sequence * 1000), arrived_ns);
+        }
+        assert_eq!((sink.count().packets, sink.count().jitter_ns), (4, 0));
+    }
+
+    #[test]
     fn datagrams_of_a_burst_follow_each_other_and_the_rate_is_kept() {
         for burst in [2, 10, 64, 100] {
             let mut pace = Pace::new(1000, Some(8_000_000), None, SENT_AT_ONCE).unwrap();
