@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from analysis_support import make_record, make_trial
+from analysis_support import STARTED_AT, make_record, make_trial
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.archive.campaign import CAMPAIGN_FILE
 from flowsweep.archive.trials import trials_table
@@ -45,6 +45,8 @@ def written(plan_json: str) -> bytes:
     """The file of a campaign that begins."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        create_archive(Path(folder) / "archive", plan_json=plan_json, seed=1) as writer,
+        create_archive(
+            Path(folder) / "archive", plan_json=plan_json, seed=1, created_at=STARTED_AT
+        ) as writer,
     ):
         return (writer.folder / CAMPAIGN_FILE).read_bytes()

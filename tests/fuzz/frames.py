@@ -128,12 +128,20 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     done = said(report(TRIAL, "sink", [7]))
     tables = {
         "samples": table_frame(SAMPLES, TRIAL, "sink"),
-        "echoes": table_frame(echoes().replace_schema_metadata({"table": "echoes"}), TRIAL, "source"),
+        "echoes": table_frame(asked(), TRIAL, "source"),
     }
     yield "stream", AS_IT_IS + greeting() + said(*begun) + tables["samples"] + done
     for name, table in tables.items():
         yield name, b"F" + shortened(table + done)
     yield "failed", b"F" + shortened(said(FailedEvent(trial=TRIAL, phase="run", kind="broken", message="")))
+
+
+def asked() -> pa.Table:
+    """Questions for the round-trip time, with whose they are."""
+    table = echoes()
+    whose = {"role": pa.array(["source"] * 2, pa.string()), "flow": pa.array([0, 0], pa.int32())}
+    columns = whose | {name: table[name] for name in table.column_names}
+    return pa.table(columns, metadata={"table": "echoes"})
 
 
 def shortened(frames: bytes) -> bytes:
