@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Makes the tests in fresh clones, one after the other: does a submission depend on chance?
+
+    .ci/fresh.py RUNS [BUSY]
+
+BUSY processors (0 if absent) are kept busy meanwhile by processes that do nothing else. It says of each run how
+long it took and what failed, and fails if any did. The clones have what is committed. Their logs stay in a
+folder that it names.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SPIN = "while True: pass"
+FAILURES = re.compile(r"^(?:FAILED|ERROR) (\S+)|^test (\S+) \.\.\. FAILED", re.MULTILINE)
+
+
+def main(runs: str, busy: str = "0") -> int:
+    """Make the runs; the exit code."""
+    logs = Path(tempfile.mkdtemp(prefix="flowsweep-fresh-"))
+    commit = subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip()
+    print(f"{runs} runs of {commit}, {busy} processors kept busy; logs in {logs}", flush=True)
+    failed = 0
+    for number in range(1, int(runs) + 1):
+        with ExitStack() as stack:
+            for _ in range(int(busy)):
+                stack.enter_context(kept_busy())
+            failed += not passed(number, logs / f"{number}.log")
+    print(f"{int(runs) - failed} of {runs} passed")
+    return int(failed > 0)
+
+
+def passed(number: int, log: Path) -> bool:
+    """Whether a fresh clone passes; prints a line about it."""
+    clone = log.with_suffix("")
+    subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+    begin = time.monotonic()
+    with log.open("wb") as file:
+        done = subprocess.run(["make", "test"], cwd=clone, stdout=file, stderr=file, check=False)
+    minutes = (time.monotonic() - begin) / 60
+    text = log.read_text(encoding="utf-8", errors="replace")
+    names = dict.fromkeys(first or second for first, second in FAILURES.findall(text))
+    verdict = "passed" if done.returncode == 0 else f"FAILED: {', '.join(names) or 'see its log'}"
+    print(f"run {number}: {minutes:.1f} min, {verdict}", flush=True)
+    shutil.rmtree(clone)
+    return done.returncode == 0
+
+
+@contextmanager
+def kept_busy() -> Iterator[None]:
+    """Have a process compute without end while the block runs."""
+    process = subprocess.Popen([sys.executable, "-c", SPIN])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+if __name__ == "__main__":
+    if not 2 <= len(sys.argv) <= 3:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    sys.exit(main(*sys.argv[1:]))
