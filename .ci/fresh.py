@@ -3,9 +3,9 @@
 
     .ci/fresh.py RUNS [BUSY]
 
-BUSY processors (0 if absent) are kept busy meanwhile by processes that do nothing else. It says of each run how
-long it took and what failed, and fails if any did. The clones have what is committed. Their logs stay in a
-folder that it names.
+BUSY processors (0 if absent) are kept busy meanwhile by processes that do nothing else. It says of each run
+how long it took and what failed, and fails if any did. The clones have what is committed. Their logs stay in
+a folder that it names.
 """
 
 import re
