@@ -3,6 +3,7 @@ use std::{
     fs::{self, OpenOptions},
     io,
     net::IpAddr,
+    os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -12,6 +13,7 @@ use std::{
 use clap::Args;
 use iperf3::auth::{Authenticator, Padding, PrivateKey, SKEW_S_DEFAULT, Users};
 use iperf3_server::{Admission, Config, Deadlines, Door, Limits, Log, Network, defaults};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// What the server may be told.
 #[derive(Args)]
@@ -25,16 +27,19 @@ pub struct Arguments {
     /// Tests that run at once.
     #[arg(long, value_name = "COUNT", default_value_t = defaults::TESTS_MAX, value_parser = at_least_one)]
     tests_max: usize,
+    /// Tests that run at once from one address (of IPv6: from one /64); a quarter of all places otherwise.
+    #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
+    tests_per_address: Option<usize>,
     /// Clients that wait for a place; whoever comes after them is told that the server is busy.
     #[arg(long, value_name = "COUNT", default_value_t = defaults::QUEUE_MAX)]
     queue: usize,
     /// One test at a time, and nobody waits: as iperf3's own server does.
-    #[arg(long, conflicts_with_all = ["tests_max", "queue"])]
+    #[arg(long, conflicts_with_all = ["tests_max", "tests_per_address", "queue"])]
     exclusive: bool,
-    /// Longest test, its omitted beginning included, in seconds.
+    /// Longest test, its omitted beginning included, in seconds; without it a day, and an hour where a client says no time.
     #[arg(long, value_name = "SECONDS")]
     duration_max: Option<u32>,
-    /// Highest rate of a test, over all its streams, in bit/s.
+    /// Highest rate of a test, over all its streams and both directions, in bit/s, by what they carry.
     #[arg(long, value_name = "BIT/S")]
     rate_max: Option<u64>,
     /// Most streams of a test in each direction.
@@ -43,7 +48,7 @@ pub struct Arguments {
     /// A network whose hosts may test, such as 192.0.2.0/24; may be given again. Without any, everybody.
     #[arg(long, value_name = "CIDR")]
     allow: Vec<Network>,
-    /// A client that is to send and does not for so long loses its place, in seconds.
+    /// A client that is to send, or to read, and does not for so long loses its place, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = defaults::NO_DATA_TIMEOUT.as_secs())]
     no_data_timeout: u64,
     /// A file to which tests are written, one line of JSON an event; `-` is standard output.
@@ -82,6 +87,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
 
 fn serve(arguments: Arguments) -> io::Result<()> {
     let stop = sys::termination_signals()?;
+    allow_many_files();
     let log = arguments.log.as_deref().map_or(Ok(Log::default()), log)?;
     let door = Door::open(arguments.into_config()?, log).map_err(io::Error::other)?;
     eprintln!("flowsweep-engine: an iperf3 server listens on {}", door.address()?);
@@ -89,18 +95,29 @@ fn serve(arguments: Arguments) -> io::Result<()> {
     Ok(())
 }
 
+/// Each stream and each client that waits is a file: as many as this user may have. With fewer the server has fewer clients.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
 fn log(path: &Path) -> io::Result<Log> {
     if path == Path::new("-") {
-        return Ok(Log::to(io::stdout()));
+        return Log::to(io::stdout());
     }
     let named = |error: io::Error| io::Error::other(format!("cannot write to {}: {error}", path.display()));
-    Ok(Log::to(OpenOptions::new().create(true).append(true).open(path).map_err(named)?))
+    let mut how = OpenOptions::new();
+    // A named pipe that is opened for writing alone is waited for until somebody reads it.
+    let pipe = fs::metadata(path).is_ok_and(|known| known.file_type().is_fifo());
+    how.read(pipe).write(true).create(!pipe).append(!pipe);
+    Log::to(how.open(path).map_err(named)?)
 }
 
 impl Arguments {
     fn into_config(self) -> io::Result<Config> {
         let authenticator = self.authenticator()?.map(Arc::new);
-        let shared = Admission { tests_max: self.tests_max, queue_max: self.queue };
+        let shared = Admission::shared(self.tests_max, self.queue);
+        let shared = Admission { per_address_max: self.tests_per_address.unwrap_or(shared.per_address_max), ..shared };
         Ok(Config {
             authenticator,
             bind: self.bind,

@@ -78,13 +78,13 @@ impl Server {
         let config = Config {
             bind: Some([127, 0, 0, 1].into()),
             port: 0,
-            admission: Admission { tests_max: 16, queue_max: 8 },
+            admission: Admission { tests_max: 16, per_address_max: 16, queue_max: 8 },
             no_data_timeout: Duration::from_secs(30) / SHORTER,
             interval: Duration::from_millis(20),
             deadlines: Deadlines::shortened(SHORTER),
             ..Config::default()
         };
-        let door = Door::open(config, Log::to(Lines)).expect("loopback has a port");
+        let door = Door::open(config, Log::to(Lines).expect("a thread")).expect("loopback has a port");
         let address = door.address().expect("it has one");
         let never = eventfd(0, EventfdFlags::CLOEXEC).expect("a file");
         thread::spawn(move || door.serve(&never));

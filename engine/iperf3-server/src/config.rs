@@ -15,7 +15,7 @@ pub struct Config {
     pub admission: Admission,
     /// What may be asked for.
     pub limits: Limits,
-    /// Without a byte of data from a client that is to send.
+    /// Without progress of a direction: from a client that is to send, to one that is to read.
     pub no_data_timeout: Duration,
     /// How long it waits for everything else.
     pub deadlines: Deadlines,
@@ -30,9 +30,10 @@ pub struct Config {
 /// What a client may ask for.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Longest test with its omitted beginning, in seconds; nothing: as long as iperf3 allows.
+    /// Longest test with its omitted beginning, in seconds; nothing: as long as iperf3 allows, and
+    /// [`defaults::DURATION_MAX`] where the client says no time.
     pub duration_max_s: Option<u32>,
-    /// Rate of all streams of a test, in bit/s; nothing: none.
+    /// Rate of all streams of a test, in bit/s, by what they carry; nothing: none.
     pub rate_max_bps: Option<u64>,
     /// Most streams in each direction.
     pub flows_max: u32,
@@ -45,7 +46,7 @@ impl Default for Config {
         Self {
             bind: None,
             port: defaults::PORT,
-            admission: Admission { tests_max: defaults::TESTS_MAX, queue_max: defaults::QUEUE_MAX },
+            admission: Admission::shared(defaults::TESTS_MAX, defaults::QUEUE_MAX),
             limits: Limits::default(),
             no_data_timeout: defaults::NO_DATA_TIMEOUT,
             deadlines: Deadlines::default(),
@@ -63,6 +64,12 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// How long a test without a time may last, its omitted beginning included.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        self.duration_max_s.map_or(defaults::DURATION_MAX, |most| Duration::from_secs(most.into()))
+    }
+
     /// Whether somebody may test at all.
     #[must_use]
     pub fn admits(&self, peer: IpAddr) -> bool {
@@ -81,9 +88,10 @@ impl Limits {
             return refuse(ErrorCode::STREAMS, "parallel", params.streams().to_string(), expected);
         }
         if let Some(most) = self.duration_max_s {
-            let (time, omit) = (params.time.unwrap_or(0), params.omit.unwrap_or(0));
-            if time == 0 || time + omit > most {
-                let found = if time == 0 { "no end".to_owned() } else { format!("{} s", time + omit) };
+            let time = params.time.unwrap_or(0);
+            let total = time.saturating_add(params.omit.unwrap_or(0));
+            if time == 0 || total > most {
+                let found = if time == 0 { "no end".to_owned() } else { format!("{total} s") };
                 return refuse(ErrorCode::SERVER_DURATION, "time", found, format!("at most {most} s"));
             }
         }

@@ -17,11 +17,19 @@ use thiserror::Error;
 
 use crate::{
     deadlines::Deadlines,
-    defaults::{KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_PROBES, STOP_CHECK},
+    defaults::{KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_PROBES, STOP_CHECK, STOPPING_LEAVE},
+    urgency::Urgency,
 };
 
 /// The connection over which a test is led.
-pub struct Control(TcpStream, Deadlines);
+pub struct Control<'a> {
+    stream: TcpStream,
+    deadlines: Deadlines,
+    urgency: &'a Urgency,
+}
+
+/// Waits are cut into pieces: patience may end while a client is waited for.
+const PIECE: Duration = STOP_CHECK;
 
 /// Has the kernel end a connection whose peer does not answer for seconds.
 ///
@@ -47,6 +55,9 @@ pub enum ControlError {
     /// It took too long.
     #[error("the client said nothing within {} s", .0.as_secs())]
     Timeout(Duration),
+    /// The server is to end.
+    #[error("the server ends")]
+    Stops,
     /// No state.
     #[error(transparent)]
     State(#[from] UnknownState),
@@ -55,17 +66,16 @@ pub enum ControlError {
     Frame(#[from] FrameError),
 }
 
-impl Control {
+impl<'a> Control<'a> {
     /// Takes over a newcomer's connection.
     ///
     /// # Errors
     /// If its settings cannot be changed.
-    pub fn new(stream: TcpStream, deadlines: Deadlines) -> io::Result<Self> {
-        stream.set_nonblocking(false)?;
+    pub fn new(stream: TcpStream, deadlines: Deadlines, urgency: &'a Urgency) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(deadlines.write))?;
         notice_vanishing(&stream)?;
-        Ok(Self(stream, deadlines))
+        Ok(Self { stream, deadlines, urgency })
     }
 
     /// Moves the test on.
@@ -73,7 +83,7 @@ impl Control {
     /// # Errors
     /// [`ControlError`] if the client cannot be reached.
     pub fn say(&self, state: State) -> Result<(), ControlError> {
-        Ok((&self.0).write_all(&[state.byte()])?)
+        self.write(&[state.byte()], self.deadlines.write)
     }
 
     /// Says what went wrong.
@@ -82,33 +92,52 @@ impl Control {
     /// [`ControlError`] if the client cannot be reached.
     pub fn say_error(&self, code: ErrorCode, errno: i32) -> Result<(), ControlError> {
         let error = ServerError { code, errno }.encode();
-        Ok((&self.0).write_all(&[&[State::ServerError.byte()][..], &error].concat())?)
+        self.write(&[&[State::ServerError.byte()][..], &error].concat(), self.deadlines.write)
     }
 
-    /// Sends JSON.
+    /// Says that the server ends: what there is no room for at once is not said.
+    pub fn say_end(&self) {
+        // Whoever cannot be told will notice.
+        let _ = (&self.stream).write(&[State::ServerTerminate.byte()]);
+    }
+
+    /// Sends JSON, which may be long.
     ///
     /// # Errors
-    /// [`ControlError`] if the client cannot be reached.
+    /// [`ControlError`] if the client cannot be reached, or does not take it in time.
     pub fn send(&self, message: &impl Serialize) -> Result<(), ControlError> {
-        Ok((&self.0).write_all(&encode_frame(message)?)?)
+        self.write(&encode_frame(message)?, self.deadlines.results)
     }
 
     /// The next state, if there is one within `longest`.
     ///
     /// # Errors
-    /// [`ControlError`] if the connection is closed, or the byte is no state.
+    /// [`ControlError`] if the connection is closed, the byte is no state, or the server is to end.
     pub fn next_state(&self, longest: Duration) -> Result<Option<State>, ControlError> {
-        let mut watched = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
-        let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
-        // An interrupted poll only means looking once more.
-        if !poll(&mut watched, Some(&longest)).is_ok_and(|ready| ready > 0) {
+        if !self.wait(PollFlags::IN, longest)? {
             return Ok(None);
         }
         let mut byte = [0];
-        match (&self.0).read(&mut byte)? {
-            0 => Err(ControlError::Closed),
-            _ => Ok(Some(State::try_from(byte[0])?)),
+        match (&self.stream).read(&mut byte) {
+            Ok(0) => Err(ControlError::Closed),
+            Ok(_) => Ok(Some(State::try_from(byte[0])?)),
+            Err(error) if is_for_now(&error) => Ok(None),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    /// The next state, if there is one within `longest`; within less, as soon as others wait for the place.
+    ///
+    /// # Errors
+    /// As [`Control::next_state`].
+    pub fn last_state(&self, longest: Duration) -> Result<Option<State>, ControlError> {
+        let begin = Instant::now();
+        while let Some(left) = self.left(begin, longest) {
+            if let Some(state) = self.next_state(left.min(PIECE))? {
+                return Ok(Some(state));
+            }
+        }
+        Ok(None)
     }
 
     /// Takes JSON of at most `most` bytes. Memory grows with what has come, not with what was announced.
@@ -116,46 +145,92 @@ impl Control {
     /// # Errors
     /// [`ControlError`] if it does not come within `timeout`, or is not what was expected.
     pub fn receive<T: DeserializeOwned>(&self, most: usize, timeout: Duration) -> Result<T, ControlError> {
-        let deadline = Instant::now() + timeout;
-        let mut text = self.read_to(LENGTH_BYTES, deadline, timeout)?;
+        let begin = Instant::now();
+        let mut text = self.read_to(LENGTH_BYTES, begin, timeout)?;
         let header = text.first_chunk().copied().unwrap_or_default();
         let length = frame_length(header, most)?;
-        text = self.read_to(length, deadline, timeout)?;
+        text = self.read_to(length, begin, timeout)?;
         Ok(parse_json(&text)?)
     }
 
     /// Ends the conversation so that the client can still read what was said last.
     pub fn close(self) {
-        let _ = self.0.shutdown(Shutdown::Write);
-        let deadline = Instant::now() + self.1.leaving;
+        let _ = self.stream.shutdown(Shutdown::Write);
+        let begin = Instant::now();
         let mut rest = [0; 4096];
-        let _ = self.0.set_read_timeout(Some(STOP_CHECK.min(self.1.leaving)));
-        while Instant::now() < deadline {
-            match (&self.0).read(&mut rest) {
+        loop {
+            let stops = self.urgency.stops();
+            let longest = if stops { self.deadlines.leaving.min(STOPPING_LEAVE) } else { self.deadlines.leaving };
+            let Some(left) = longest.checked_sub(begin.elapsed()) else { return };
+            if !poll_one(&self.stream, PollFlags::IN, left.min(PIECE)) {
+                continue;
+            }
+            match (&self.stream).read(&mut rest) {
                 Ok(0) => return,
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return,
+                Err(error) if !is_for_now(&error) => return,
                 _ => {}
             }
         }
     }
 
-    fn read_to(&self, length: usize, deadline: Instant, timeout: Duration) -> Result<Vec<u8>, ControlError> {
+    /// Writes all of it until a deadline, however slowly the client reads.
+    fn write(&self, mut bytes: &[u8], longest: Duration) -> Result<(), ControlError> {
+        let begin = Instant::now();
+        while !bytes.is_empty() {
+            match (&self.stream).write(bytes) {
+                Ok(0) => return Err(ControlError::Closed),
+                Ok(length) => bytes = bytes.get(length..).unwrap_or_default(),
+                Err(error) if is_for_now(&error) => {
+                    let left = self.left(begin, longest).ok_or(ControlError::Timeout(longest))?;
+                    self.wait(PollFlags::OUT, left.min(PIECE))?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_to(&self, length: usize, begin: Instant, timeout: Duration) -> Result<Vec<u8>, ControlError> {
         let mut bytes = Vec::new();
         let mut chunk = [0; 4096];
         while bytes.len() < length {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(ControlError::Timeout(timeout));
-            }
-            self.0.set_read_timeout(Some(left))?;
-            let room = (length - bytes.len()).min(chunk.len());
-            match (&self.0).read(&mut chunk[..room]) {
+            let left = self.left(begin, timeout).ok_or(ControlError::Timeout(timeout))?;
+            let room = length.saturating_sub(bytes.len()).min(chunk.len());
+            match (&self.stream).read(&mut chunk[..room]) {
                 Ok(0) => return Err(ControlError::Closed),
                 Ok(read) => bytes.extend_from_slice(&chunk[..read]),
-                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                Err(error) if is_for_now(&error) => drop(self.wait(PollFlags::IN, left.min(PIECE))?),
                 Err(error) => return Err(error.into()),
             }
         }
         Ok(bytes)
     }
+
+    /// What is left of a time for something that the client has to do.
+    fn left(&self, begin: Instant, longest: Duration) -> Option<Duration> {
+        self.urgency.patience(longest).checked_sub(begin.elapsed())
+    }
+
+    /// Whether the connection has become ready for something.
+    fn wait(&self, what: PollFlags, longest: Duration) -> Result<bool, ControlError> {
+        let own = PollFd::from_borrowed_fd(self.stream.as_fd(), what);
+        let mut watched = [own, PollFd::from_borrowed_fd(self.urgency.ends(), PollFlags::IN)];
+        let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
+        // An interrupted poll only means looking once more.
+        let _ = poll(&mut watched, Some(&longest));
+        if self.urgency.stops() {
+            return Err(ControlError::Stops);
+        }
+        Ok(!watched[0].revents().is_empty())
+    }
+}
+
+fn poll_one(stream: &TcpStream, what: PollFlags, longest: Duration) -> bool {
+    let mut watched = [PollFd::from_borrowed_fd(stream.as_fd(), what)];
+    let longest = Timespec::try_from(longest).ok();
+    poll(&mut watched, longest.as_ref()).is_ok_and(|ready| ready > 0)
+}
+
+fn is_for_now(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

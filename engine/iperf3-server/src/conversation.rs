@@ -11,12 +11,14 @@ use serde_json::{Value, json};
 
 use crate::{
     control::{Control, ControlError},
-    defaults::CLIENT_RESULTS_BYTES_MAX,
+    defaults::{CLIENT_RESULTS_BYTES_MAX, ROWS_TOLD_MAX},
+    fairness::Origin,
     gather, results,
     running::Running,
     shared::Shared,
     stream::{Socket, Stream, Together},
     terms::Terms,
+    totals,
 };
 
 /// A client whose test begins.
@@ -31,6 +33,14 @@ pub struct Guest {
     pub params: Params,
     /// Who it is.
     pub peer: IpAddr,
+}
+
+impl Guest {
+    /// From where it comes.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.peer.into()
+    }
 }
 
 /// Why a test did not end as it should.
@@ -66,39 +76,45 @@ impl Failure {
 
 impl From<ControlError> for Failure {
     fn from(error: ControlError) -> Self {
-        Self::Control(error)
+        match error {
+            ControlError::Stops => Self::ServerStops,
+            error => Self::Control(error),
+        }
     }
 }
 
 /// Leads a test from its streams to its results, and writes it down.
 pub fn converse(guest: Guest, shared: &Shared) {
     let Guest { number, stream, cookie, params, peer } = guest;
-    // Whatever the log says is no reason to end a test.
-    let _ = shared.log.write("test_begins", described(number, peer, &params));
-    let Ok(control) = Control::new(stream, shared.config.deadlines) else { return };
+    shared.log.write("test_begins", described(number, peer, &params));
+    let Ok(control) = Control::new(stream, shared.config.deadlines, &shared.urgency) else { return };
     let mut seen = Value::Null;
     let ended = test(number, (cookie, peer), &params, &control, shared, &mut seen);
     let (status, error) = match &ended {
         Ok(()) => ("complete", None),
         Err(failure) => failure.words(),
     };
+    // Before the client is waited for: when the server ends, the log may not.
+    note_end(shared, number, status, error.as_deref(), seen);
     let told = match ended {
-        Ok(()) => return close(shared, number, status, error.as_deref(), seen),
+        Ok(()) => return,
         Err(Failure::Refused(code, errno)) => control.say_error(code, errno),
-        Err(Failure::ServerStops) => control.say(State::ServerTerminate),
+        Err(Failure::ServerStops) => {
+            control.say_end();
+            Ok(())
+        }
         Err(_) => Ok(()),
     };
     if told.is_ok() {
         control.close();
     }
-    close(shared, number, status, error.as_deref(), seen);
 }
 
 fn test(
     number: u64,
     (cookie, peer): (Cookie, IpAddr),
     params: &Params,
-    control: &Control,
+    control: &Control<'_>,
     shared: &Shared,
     seen: &mut Value,
 ) -> Result<(), Failure> {
@@ -109,31 +125,33 @@ fn test(
         Protocol::Tcp => gather::tcp_streams(cookie, params, count, control, shared)?,
         Protocol::Udp => gather::udp_streams(peer, params, count, control, shared)?,
     };
-    let mut running = Running::new(number, begin(&terms, sockets, shared)?, shared);
+    let kept = if params.get_server_output { ROWS_TOLD_MAX } else { 0 };
+    let mut running = Running::new(number, begin(&terms, sockets, shared)?, shared, kept);
     control.say(State::TestStart)?;
     control.say(State::TestRunning)?;
     running.begin();
     let ended = running.watch(control);
     running.stop_sources();
-    *seen = running.totals(None);
+    *seen = totals::of(&running, None);
     ended?;
     let told = exchange(&mut running, params, control, shared)?;
-    *seen = running.totals(Some(&told));
+    *seen = totals::of(&running, Some(&told));
     control.say(State::DisplayResults)?;
     // A client that is content with its results and leaves without a word is no failure.
-    let _ = control.next_state(shared.config.deadlines.done);
+    let _ = control.last_state(shared.config.deadlines.done);
     Ok(())
 }
 
 fn begin(terms: &Terms, sockets: Vec<Socket>, shared: &Shared) -> Result<(Vec<Stream>, Arc<Together>), Failure> {
-    let together = Arc::new(Together::new(terms.clone(), Arc::clone(&shared.payload)));
+    let rate_max_bps = shared.config.limits.rate_max_bps;
+    let together = Arc::new(Together::new(terms.clone(), Arc::clone(&shared.payload), rate_max_bps));
     let mut streams = Vec::new();
     for (index, socket) in (0..).zip(sockets) {
         match Stream::begin(stream_id(index), index >= terms.receiving, socket, &together) {
             Ok(stream) => streams.push(stream),
             Err(error) => {
                 // Those that have begun end with what watches over them.
-                drop(Running::new(0, (streams, together), shared));
+                drop(Running::new(0, (streams, together), shared, 0));
                 return Err(Failure::refused(ErrorCode::STREAM, &error));
             }
         }
@@ -145,7 +163,7 @@ fn begin(terms: &Terms, sockets: Vec<Socket>, shared: &Shared) -> Result<(Vec<St
 fn exchange(
     running: &mut Running<'_>,
     params: &Params,
-    control: &Control,
+    control: &Control<'_>,
     shared: &Shared,
 ) -> Result<Results, Failure> {
     if !running.counts_to_the_last() {
@@ -184,10 +202,10 @@ fn described(number: u64, peer: IpAddr, params: &Params) -> Value {
     })
 }
 
-fn close(shared: &Shared, number: u64, status: &str, error: Option<&str>, seen: Value) {
+fn note_end(shared: &Shared, number: u64, status: &str, error: Option<&str>, seen: Value) {
     let mut line = json!({ "test": number, "status": status, "error": error });
     if let (Some(line), Value::Object(seen)) = (line.as_object_mut(), seen) {
         line.extend(seen);
     }
-    let _ = shared.log.write("test_ends", line);
+    shared.log.write("test_ends", line);
 }

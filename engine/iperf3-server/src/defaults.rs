@@ -6,9 +6,14 @@ use std::time::Duration;
 pub const PORT: u16 = 5201;
 /// Tests that run at once.
 pub const TESTS_MAX: usize = 64;
+/// One address (of IPv6: one /64) has one in so many of the places: others find some, however many come from there.
+pub const PART_OF_ONE_ORIGIN: usize = 4;
+/// While somebody waits whom only others' tests keep out: how long a test may do nothing with its place. Ten honest clients
+/// are to be served within 10 s; a client over a path of seconds still opens its streams.
+pub const CROWDED_PATIENCE: Duration = Duration::from_secs(3);
 /// Clients that may wait for a place.
 pub const QUEUE_MAX: usize = 256;
-/// Newcomers that may be under way at once: beyond it the one that came first has to go.
+/// Newcomers that may be under way at once: beyond it one has to go, the first of the address from which most came.
 pub const NEWCOMERS_MAX: usize = 256;
 /// Connections that are accepted before everybody else is looked at again.
 pub const ACCEPTED_AT_ONCE: usize = 64;
@@ -32,8 +37,28 @@ pub const RESULTS_TIMEOUT: Duration = Duration::from_secs(30);
 pub const DONE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Beyond its duration a test may last as long as iperf3's own server lets it.
 pub const GRACE: Duration = Duration::from_secs(40);
-/// Without a byte of data from a client that is to send.
+/// Without progress of a direction: from a client that is to send, to one that is to read, or to its end once it has all.
 pub const NO_DATA_TIMEOUT: Duration = Duration::from_secs(30);
+/// What is a progress, in bytes; less where a single write of the test is shorter.
+pub const PROGRESS_BYTES: u64 = 1024;
+/// How often a test looks at what its client has acknowledged.
+pub const ACKNOWLEDGED_CHECK: Duration = Duration::from_millis(500);
+/// Longest test whose client says no time, but a number of bytes or writes. Whoever says a time has at most iperf3's day.
+pub const DURATION_MAX: Duration = Duration::from_secs(3600);
+/// A client that is told that the server ends is given so long to read it: a round trip of the longest of paths.
+pub const STOPPING_LEAVE: Duration = Duration::from_millis(300);
+/// For what the log holds to be written when the server ends.
+pub const LOG_FLUSH: Duration = Duration::from_millis(400);
+/// Lines of the log that are not written yet, in bytes: ten seconds of 64 tests of a few streams each.
+pub const LOG_BYTES_MAX: usize = 4 << 20;
+/// Refusals of an address are summarised after so long.
+pub const REFUSALS_WINDOW: Duration = Duration::from_secs(10);
+/// How often it is looked at whether there is a summary.
+pub const REFUSALS_LOOK: Duration = Duration::from_secs(1);
+/// Of each address, refusals in that time that are told one by one.
+pub const REFUSALS_TOLD: u32 = 3;
+/// Addresses whose refusals are told apart in that time.
+pub const REFUSALS_ORIGINS_MAX: usize = 1024;
 /// How often a test looks at whether it is to stop.
 pub const STOP_CHECK: Duration = Duration::from_millis(100);
 /// What a test of a number of bytes waits for, once the client has said how many it sent: without any progress.
@@ -42,8 +67,8 @@ pub const DRAIN_QUIET: Duration = Duration::from_secs(2);
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Between two rows of the log.
 pub const INTERVAL: Duration = Duration::from_secs(1);
-/// A client's results, beside what a server prints, take 200 bytes a stream.
-pub const CLIENT_RESULTS_BYTES_MAX: usize = 1 << 20;
+/// A client's results, beside what a server prints, take 200 bytes a stream; of 256 streams at most.
+pub const CLIENT_RESULTS_BYTES_MAX: usize = 256 << 10;
 /// Keepalive of a control connection: a peer that vanished is noticed after `IDLE` + `PROBES` × `INTERVAL`.
 pub const KEEPALIVE_IDLE: Duration = Duration::from_secs(2);
 /// See [`KEEPALIVE_IDLE`].
@@ -64,13 +89,28 @@ pub const DATAGRAM_ROOM_BYTES: usize = 2048;
 pub const SINK_QUIET: Duration = Duration::from_millis(50);
 /// What is read on after a stop, if the peer sends without end.
 pub const SINK_READ_ON: Duration = Duration::from_secs(1);
-/// What a stream reads at once, in bytes.
+/// What a stream reads at once, in bytes, at most.
 pub const READ_BYTES: usize = 256 << 10;
+/// And at least, however many streams a test has.
+pub const READ_BYTES_MIN: usize = 32 << 10;
+/// What all streams of a test read at once, in bytes, beyond that.
+pub const TEST_READ_BYTES: usize = 4 << 20;
 /// Length of a write where a client does not say, in bytes: iperf3's own for TCP.
 pub const WRITE_BYTES: u32 = 128 << 10;
 /// Stack of a thread, in bytes.
 pub const STACK_BYTES: usize = 256 << 10;
-/// Intervals of a test that are kept to be told to the client: beyond it the log alone has them.
-pub const INTERVALS_TOLD_MAX: usize = 3600;
-/// A rate that nobody promised is looked at over so long, as iperf3 does.
+/// Rows of intervals, one a stream, that are kept for a client that asks for the server's output: five hours of one
+/// stream, two minutes of 128. As text they take 2 MB. Beyond it the log alone has them.
+pub const ROWS_TOLD_MAX: usize = 20_000;
+/// A rate above the limit is looked at over so long, as iperf3 does.
 pub const RATE_WINDOW: Duration = Duration::from_secs(5);
+/// The same of datagrams by the numbers that they carry: their sender does not slow down when they are not read.
+pub const DATAGRAM_RATE_WINDOW: Duration = Duration::from_secs(1);
+/// What a test may carry at once after a rest, as a time at its limit.
+pub const RATE_BURST: Duration = Duration::from_millis(50);
+/// What all streams of a test carry at once under a limit, as a time at it.
+pub const RATE_PART: Duration = Duration::from_millis(5);
+/// What the socket buffers of a test under a limit hold of what the client sends, as a time at it.
+pub const LIMITED_WINDOW: Duration = Duration::from_millis(500);
+/// And each of them at least, in bytes.
+pub const LIMITED_WINDOW_BYTES_MIN: usize = 64 << 10;

@@ -1,7 +1,7 @@
 //! Where everybody comes in: one thread, which no newcomer can make wait.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     io::{self, Write},
     net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     os::fd::{AsFd, OwnedFd},
@@ -9,7 +9,7 @@ use std::{
         Arc,
         mpsc::{Receiver, Sender, channel},
     },
-    thread::{self, JoinHandle},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -26,11 +26,14 @@ use crate::{
     config::Config,
     control::notice_vanishing,
     conversation::{Guest, converse},
-    defaults::{ACCEPTED_AT_ONCE, NEWCOMERS_MAX, STACK_BYTES, STOP_CHECK},
+    defaults::{ACCEPTED_AT_ONCE, LOG_FLUSH, NEWCOMERS_MAX, STACK_BYTES, STOP_CHECK},
+    fairness::crowd,
     listening::{everywhere, listen_on_one_port},
     log::Log,
     newcomer::{Newcomer, Progress},
     openings::Openings,
+    places::Places,
+    refusals::Refusals,
     shared::{Arrived, Shared},
     vetting::{Verdict, Vetting},
 };
@@ -55,8 +58,8 @@ pub struct Door {
     shared: Arc<Shared>,
     newcomers: VecDeque<Newcomer>,
     vetting: Option<Vetting>,
-    waiting: VecDeque<Guest>,
-    running: HashMap<u64, JoinHandle<()>>,
+    places: Places,
+    refusals: Refusals,
     ended: (Sender<u64>, Receiver<u64>),
     bell: Arc<OwnedFd>,
     accepted: u64,
@@ -79,11 +82,11 @@ impl Door {
         Ok(Self {
             listener,
             openings,
-            shared: Arc::new(Shared::new(config, log)),
+            places: Places::new(config.admission),
+            refusals: Refusals::default(),
+            shared: Arc::new(Shared::new(config, log).map_err(failed)?),
             newcomers: VecDeque::new(),
             vetting,
-            waiting: VecDeque::new(),
-            running: HashMap::new(),
             ended: channel(),
             bell,
             accepted: 0,
@@ -107,16 +110,20 @@ impl Door {
                 return self.close();
             }
             self.reap();
+            self.look_at_waiting(&ready.waiting);
+            self.admit_waiting();
             if ready.openings {
                 self.openings.take(&self.shared.set_ups);
             }
             if ready.listener {
                 self.accept();
             }
-            self.look_at_waiting(&ready.waiting);
             self.look_at_newcomers();
             self.vet_newcomers();
-            self.admit_waiting();
+            self.shared.urgency.set_crowded(self.places.are_crowded());
+            for row in self.refusals.summaries(Instant::now()) {
+                self.shared.log.write("refused_more", row);
+            }
         }
     }
 
@@ -124,7 +131,7 @@ impl Door {
         let reading = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
         let mut watches = vec![reading(stop.as_fd()), reading(self.bell.as_fd()), reading(self.listener.as_fd())];
         watches.push(reading(self.openings.socket.as_fd()));
-        watches.extend(self.waiting.iter().map(|guest| reading(guest.stream.as_fd())));
+        watches.extend(self.places.waiting.iter().map(|guest| reading(guest.stream.as_fd())));
         watches.extend(self.newcomers.iter().map(|newcomer| reading(newcomer.stream.as_fd())));
         let now = Instant::now();
         let due = self.newcomers.iter().map(|newcomer| newcomer.deadline.saturating_duration_since(now)).min();
@@ -133,7 +140,7 @@ impl Door {
         let _ = poll(&mut watches, longest.as_ref());
         let told: Vec<bool> = watches.iter().map(|watch| !watch.revents().is_empty()).collect();
         let (own, others) = told.split_at(OWN_WATCHES);
-        let (waiting, newcomers) = others.split_at(self.waiting.len());
+        let (waiting, newcomers) = others.split_at(self.places.waiting.len());
         for (newcomer, ready) in self.newcomers.iter_mut().zip(newcomers) {
             newcomer.ready = *ready;
         }
@@ -146,7 +153,7 @@ impl Door {
                 Ok((stream, peer)) => self.welcome(stream, peer.ip().to_canonical()),
                 Err(error) => {
                     let code = Errno::from_io_error(&error);
-                    if matches!(code, Some(Errno::MFILE | Errno::NFILE)) && self.newcomers.pop_front().is_none() {
+                    if matches!(code, Some(Errno::MFILE | Errno::NFILE)) && !self.dismiss_newcomer() {
                         // Only tests hold files: one of them will end.
                         thread::sleep(STOP_CHECK);
                     }
@@ -166,22 +173,32 @@ impl Door {
             self.note_refusal(peer, "its network may not test here");
             newcomer.deny(now);
         }
-        if self.newcomers.len() == NEWCOMERS_MAX {
-            self.newcomers.pop_front();
+        if self.newcomers.len() >= NEWCOMERS_MAX {
+            self.dismiss_newcomer();
         }
         self.newcomers.push_back(newcomer);
+    }
+
+    /// Has one go without a word: of those from where most come, who came first. Whoever floods displaces his own.
+    fn dismiss_newcomer(&mut self) -> bool {
+        let origins = self.newcomers.iter().map(|newcomer| newcomer.origin);
+        let Some((most, _)) = crowd(origins) else { return false };
+        let of_most = self.newcomers.iter().enumerate().filter(|(_, newcomer)| newcomer.origin == most);
+        let first = of_most.min_by_key(|(_, newcomer)| newcomer.order).map(|(at, _)| at);
+        first.and_then(|at| self.newcomers.remove(at)).is_some()
     }
 
     fn look_at_newcomers(&mut self) {
         let now = Instant::now();
         for newcomer in std::mem::take(&mut self.newcomers) {
             let kept = if newcomer.ready { self.advance(newcomer, now) } else { Some(newcomer) };
-            self.newcomers.extend(kept.and_then(|newcomer| self.in_time(newcomer, now)));
+            let kept = kept.and_then(|newcomer| self.in_time(newcomer, now));
+            self.newcomers.extend(kept);
         }
     }
 
     /// A newcomer that may still be here. One that has done its part is told that nobody came to its token.
-    fn in_time(&self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
+    fn in_time(&mut self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
         if now < newcomer.deadline {
             return Some(newcomer);
         }
@@ -205,7 +222,7 @@ impl Door {
         }
         let Some(vetting) = &mut self.vetting else { return };
         let requests = || self.newcomers.iter().filter_map(|newcomer| Some((newcomer, newcomer.request()?)));
-        let waiting: Vec<_> = requests().map(|(newcomer, _)| (newcomer.order, newcomer.peer)).collect();
+        let waiting: Vec<_> = requests().map(|(newcomer, _)| (newcomer.order, newcomer.origin)).collect();
         vetting.ask(&waiting, |order| {
             let (_, request) = requests().find(|(newcomer, _)| newcomer.order == order)?;
             Some((request.params.authtoken.clone(), request.came_at_s))
@@ -242,7 +259,7 @@ impl Door {
             self.shared.calls.hand_over(&cookie, Arrived { order: newcomer.order, stream: newcomer.stream });
             return None;
         }
-        if self.decide() == Decision::Deny {
+        if self.places.decide(newcomer.origin) == Decision::Deny {
             self.note_refusal(newcomer.peer, "there is no place");
             newcomer.deny(now);
             return Some(newcomer);
@@ -263,7 +280,7 @@ impl Door {
 
     /// Has a newcomer that may test begin, wait or go.
     fn give_place(&mut self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
-        let decision = self.decide();
+        let decision = self.places.decide(newcomer.origin);
         if decision == Decision::Deny {
             self.note_refusal(newcomer.peer, "there is no place");
             newcomer.deny(now);
@@ -276,24 +293,32 @@ impl Door {
         if decision == Decision::Begin {
             self.begin(guest);
         } else {
+            if decision == Decision::WaitInstead {
+                self.send_away();
+            }
             // One that vanishes while it waits must not keep its place; if that cannot be set, its turn shows it.
             let _ = notice_vanishing(&guest.stream);
             self.note("test_waits", json!({ "test": guest.number, "client": peer.to_string() }));
-            self.waiting.push_back(guest);
+            self.places.waiting.push_back(guest);
         }
         None
     }
 
-    fn decide(&self) -> Decision {
-        self.shared.config.admission.decide(self.running.len(), self.waiting.len())
+    /// Tells one that waits that there is no place after all: its address has more of the queue than another one's.
+    fn send_away(&mut self) {
+        let Some(mut guest) = self.places.make_room() else { return };
+        // Whoever cannot be told is gone.
+        let _ = guest.stream.write_all(&[State::AccessDenied.byte()]);
+        let error = "the queue is full, and most who wait come from this address";
+        self.note("test_ends", json!({ "test": guest.number, "status": "failed", "error": error }));
     }
 
     /// A client that waits has nothing to say: whatever comes means that it has given up.
     fn look_at_waiting(&mut self, ready: &[bool]) {
         let mut ready = ready.iter();
         let (left, waiting): (VecDeque<_>, _) =
-            std::mem::take(&mut self.waiting).into_iter().partition(|_| ready.next().is_some_and(|said| *said));
-        self.waiting = waiting;
+            std::mem::take(&mut self.places.waiting).into_iter().partition(|_| ready.next().is_some_and(|said| *said));
+        self.places.waiting = waiting;
         for guest in left {
             let error = "the client left while it waited for a place";
             self.note("test_ends", json!({ "test": guest.number, "status": "client_gone", "error": error }));
@@ -301,8 +326,7 @@ impl Door {
     }
 
     fn admit_waiting(&mut self) {
-        while self.running.len() < self.shared.config.admission.tests_max {
-            let Some(guest) = self.waiting.pop_front() else { return };
+        while let Some(guest) = self.places.next() {
             self.begin(guest);
         }
     }
@@ -316,7 +340,7 @@ impl Door {
             converse(guest, &shared);
         };
         match thread.spawn(body) {
-            Ok(thread) => drop(self.running.insert(number, thread)),
+            Ok(thread) => self.places.take(number, peer.into(), thread),
             Err(error) => self.note_refusal(peer, &format!("no thread for it: {error}")),
         }
     }
@@ -325,31 +349,28 @@ impl Door {
         // The bell only wakes the door; which test it was stands in the queue.
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         while let Ok(number) = self.ended.1.try_recv() {
-            if let Some(thread) = self.running.remove(&number) {
-                // A test whose thread failed has ended, too.
-                let _ = thread.join();
-            }
+            self.places.free(number);
         }
     }
 
     fn close(mut self) {
-        self.shared.stop();
-        for guest in &mut self.waiting {
+        self.shared.urgency.stop();
+        for guest in &mut self.places.waiting {
             // Whoever cannot be told will notice.
             let _ = guest.stream.write_all(&[State::ServerTerminate.byte()]);
         }
-        for (_, thread) in self.running.drain() {
-            let _ = thread.join();
+        self.places.join();
+        self.shared.log.flush(LOG_FLUSH);
+    }
+
+    fn note_refusal(&mut self, peer: IpAddr, reason: &str) {
+        if self.refusals.note(peer.into(), reason, Instant::now()) {
+            self.note("refused", json!({ "client": peer.to_string(), "error": reason }));
         }
     }
 
-    fn note_refusal(&self, peer: IpAddr, reason: &str) {
-        self.note("refused", json!({ "client": peer.to_string(), "error": reason }));
-    }
-
     fn note(&self, event: &str, fields: Value) {
-        // Whatever the log says is no reason to end.
-        let _ = self.shared.log.write(event, fields);
+        self.shared.log.write(event, fields);
     }
 }
 

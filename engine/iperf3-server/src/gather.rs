@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, SockRef, Type};
 use crate::{
     control::Control,
     conversation::Failure,
-    defaults::{OPENING_CHECK, STOP_CHECK},
+    defaults::{LIMITED_WINDOW, LIMITED_WINDOW_BYTES_MIN, OPENING_CHECK, STOP_CHECK},
     openings,
     shared::{Arrived, Shared},
     stream::Socket,
@@ -47,22 +47,28 @@ pub fn tcp_streams(
     cookie: Cookie,
     params: &Params,
     count: usize,
-    control: &Control,
+    control: &Control<'_>,
     shared: &Shared,
 ) -> Result<Vec<Socket>, Failure> {
     let call = shared.calls.call(cookie, count).ok_or(Failure::Refused(ErrorCode(106), 0))?;
     control.say(State::CreateStreams)?;
-    let deadline = Instant::now() + shared.config.deadlines.streams;
+    let deadlines = shared.config.deadlines;
+    let begin = Instant::now();
+    let mut last = begin;
     let mut arrived: Vec<Arrived> = Vec::new();
     while arrived.len() < count {
         match call.arrivals.recv_timeout(STOP_CHECK) {
-            Ok(stream) => arrived.push(stream),
-            Err(RecvTimeoutError::Timeout) => still_wanted(control, shared, deadline)?,
+            Ok(stream) => {
+                arrived.push(stream);
+                last = Instant::now();
+            }
+            Err(RecvTimeoutError::Timeout) => still_wanted(control, shared, begin + deadlines.streams, last)?,
             Err(RecvTimeoutError::Disconnected) => return Err(Failure::Refused(ErrorCode::STREAM, 0)),
         }
     }
     arrived.sort_unstable_by_key(|stream| stream.order);
-    arrived.into_iter().map(|arrived| configured(arrived.stream, params)).collect()
+    let window_max = limited_window(shared.config.limits.rate_max_bps, count);
+    arrived.into_iter().map(|arrived| configured(arrived.stream, params, window_max)).collect()
 }
 
 /// Has the streams of datagrams of a test opened.
@@ -73,25 +79,29 @@ pub fn udp_streams(
     peer: IpAddr,
     params: &Params,
     count: usize,
-    control: &Control,
+    control: &Control<'_>,
     shared: &Shared,
 ) -> Result<Vec<Socket>, Failure> {
     let turn = Instant::now() + shared.config.deadlines.turn;
     let opening = loop {
         match shared.set_ups.begin(peer, params, count, STOP_CHECK) {
             Some(opening) => break opening,
-            None => still_wanted(control, shared, turn)?,
+            None => still_wanted(control, shared, turn, Instant::now())?,
         }
     };
     control.say(State::CreateStreams)?;
     let deadline = Instant::now() + shared.config.deadlines.streams;
+    let mut last = Instant::now();
     let mut sockets: Vec<UdpSocket> = Vec::new();
     while sockets.len() < count {
         match opening.arrivals.recv_timeout(OPENING_CHECK) {
-            Ok(made) => sockets.push(made?),
+            Ok(made) => {
+                sockets.push(made?);
+                last = Instant::now();
+            }
             Err(RecvTimeoutError::Timeout) => {
                 openings::answer_again(sockets.iter());
-                still_wanted(control, shared, deadline)?;
+                still_wanted(control, shared, deadline, last)?;
             }
             Err(RecvTimeoutError::Disconnected) => return Err(Failure::Refused(ErrorCode::STREAM, 0)),
         }
@@ -99,15 +109,16 @@ pub fn udp_streams(
     Ok(sockets.into_iter().map(Socket::Udp).collect())
 }
 
-/// Whether a test that waits for its streams is to wait on.
+/// Whether a test that waits for its streams until `deadline` is to wait on; `last`: when the last one came.
 ///
 /// # Errors
 /// [`Failure`] if not.
-pub fn still_wanted(control: &Control, shared: &Shared, deadline: Instant) -> Result<(), Failure> {
-    if shared.stops() {
+pub fn still_wanted(control: &Control<'_>, shared: &Shared, deadline: Instant, last: Instant) -> Result<(), Failure> {
+    if shared.urgency.stops() {
         return Err(Failure::ServerStops);
     }
-    if Instant::now() > deadline {
+    let patience = shared.urgency.patience(shared.config.deadlines.turn.max(shared.config.deadlines.streams));
+    if Instant::now() > deadline || last.elapsed() > patience {
         return Err(Failure::Refused(ErrorCode::STREAM, 0));
     }
     match control.next_state(Duration::ZERO)? {
@@ -117,7 +128,15 @@ pub fn still_wanted(control: &Control, shared: &Shared, deadline: Instant) -> Re
     }
 }
 
-fn configured(stream: TcpStream, params: &Params) -> Result<Socket, Failure> {
+/// How much each of a test's sockets may hold of what the client sends, where its rate is limited: what is read no faster
+/// than the limit must not come any faster either.
+fn limited_window(rate_max_bps: Option<u64>, streams: usize) -> Option<usize> {
+    let bytes = u128::from(rate_max_bps? / 8) * LIMITED_WINDOW.as_millis() / 1000;
+    let each = usize::try_from(bytes).unwrap_or(usize::MAX) / streams.max(1);
+    Some(each.max(LIMITED_WINDOW_BYTES_MIN))
+}
+
+fn configured(stream: TcpStream, params: &Params, window_max: Option<usize>) -> Result<Socket, Failure> {
     let refuse = |code: ErrorCode| move |error: io::Error| Failure::refused(code, &error);
     stream.set_nonblocking(false).map_err(refuse(ErrorCode::STREAM))?;
     if params.nodelay {
@@ -128,6 +147,10 @@ fn configured(stream: TcpStream, params: &Params) -> Result<Socket, Failure> {
     }
     let ipv6 = stream.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_ipv6());
     set_common(&SockRef::from(&stream), params, ipv6)?;
+    let asked = params.window.filter(|window| *window > 0).map(|window| window as usize);
+    if let Some(most) = window_max.filter(|most| asked.is_some_and(|asked| asked > *most)) {
+        SockRef::from(&stream).set_recv_buffer_size(most).map_err(refuse(BUFFER))?;
+    }
     Ok(Socket::Tcp(stream))
 }
 

@@ -11,7 +11,7 @@ use iperf3::{
     parse_json,
 };
 
-use crate::{deadlines::Deadlines, vetting::now_s};
+use crate::{deadlines::Deadlines, fairness::Origin, vetting::now_s};
 
 /// A connection whose purpose is not known yet.
 pub struct Newcomer {
@@ -19,6 +19,8 @@ pub struct Newcomer {
     pub stream: TcpStream,
     /// Who it is.
     pub peer: IpAddr,
+    /// From where it comes.
+    pub origin: Origin,
     /// When it was accepted, as a number: streams have their roles in this order.
     pub order: u64,
     /// When it has to be further than it is.
@@ -71,7 +73,18 @@ impl Newcomer {
     pub fn new(stream: TcpStream, peer: IpAddr, order: u64, deadlines: Deadlines, now: Instant) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let deadline = now + deadlines.cookie;
-        Ok(Self { stream, peer, order, deadline, ready: true, deadlines, stage: Stage::Cookie, bytes: Vec::new() })
+        let origin = peer.into();
+        Ok(Self {
+            stream,
+            peer,
+            origin,
+            order,
+            deadline,
+            ready: true,
+            deadlines,
+            stage: Stage::Cookie,
+            bytes: Vec::new(),
+        })
     }
 
     /// Reads what has come: never more than belongs to what is expected, since a stream's data may follow at once.

@@ -19,6 +19,28 @@ pub struct Interval {
     pub streams: Vec<Slice>,
 }
 
+/// What is kept of an interval for the client.
+pub struct Told {
+    /// See [`Interval`].
+    pub begin_s: f64,
+    /// See [`Interval`].
+    pub end_s: f64,
+    /// See [`Interval`].
+    pub omitted: bool,
+    /// Stream by stream.
+    pub streams: Vec<ToldRow>,
+}
+
+/// Of one stream.
+pub struct ToldRow {
+    /// iperf3's number of the stream.
+    pub id: i64,
+    /// Whether data goes to the client.
+    pub sends: bool,
+    /// Carried in the interval.
+    pub bytes: u64,
+}
+
 /// One interval of one stream.
 pub struct Slice {
     /// iperf3's number of the stream.
@@ -34,15 +56,15 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// What a stream has carried since it had carried `before`.
-    pub fn of(stream: &Stream, before: Count) -> Self {
+    /// What a stream has carried since it had carried `before`; what the kernel says only if somebody reads it.
+    pub fn of(stream: &Stream, before: Count, with_tcp_info: bool) -> Self {
         let count = stream.tally.count();
         Self {
             id: stream.id,
             sends: stream.sends,
             count,
             bytes: count.bytes.saturating_sub(before.bytes),
-            tcp_info: stream.tcp().and_then(|socket| tcp_info(socket).ok()),
+            tcp_info: stream.tcp().filter(|_| with_tcp_info).and_then(|socket| tcp_info(socket).ok()),
         }
     }
 
@@ -69,6 +91,14 @@ impl Slice {
 }
 
 impl Interval {
+    /// What a client is told of it: nothing but bytes, 24 of them a stream.
+    #[must_use]
+    pub fn told(&self) -> Told {
+        let row = |slice: &Slice| ToldRow { id: slice.id, sends: slice.sends, bytes: slice.bytes };
+        let streams = self.streams.iter().map(row).collect();
+        Told { begin_s: self.begin_s, end_s: self.end_s, omitted: self.omitted, streams }
+    }
+
     /// As a line of the log.
     pub fn json(&self, test: u64) -> Value {
         let seconds = self.end_s - self.begin_s;
@@ -77,7 +107,9 @@ impl Interval {
             "test": test, "begin_s": self.begin_s, "end_s": self.end_s, "omitted": self.omitted, "streams": streams,
         })
     }
+}
 
+impl Told {
     /// Bytes of all streams that send, or of all that receive.
     pub fn bytes(&self, sends: bool) -> u64 {
         self.streams.iter().filter(|slice| slice.sends == sends).map(|slice| slice.bytes).sum()
@@ -87,6 +119,13 @@ impl Interval {
 /// Segments that a connection has sent again so far.
 pub fn retransmits(socket: Option<&TcpStream>) -> u64 {
     socket.and_then(|socket| tcp_info(socket).ok()).and_then(|info| info.get("total_retrans")).unwrap_or(0)
+}
+
+/// Bytes that a peer has acknowledged, and whether there are any that it has not.
+pub fn acknowledged(socket: &TcpStream) -> Option<(u64, bool)> {
+    let info = tcp_info(socket).ok()?;
+    let pending = info.get("unacked").unwrap_or(0) > 0 || info.get("notsent_bytes").unwrap_or(0) > 0;
+    Some((info.get("bytes_acked")?, pending))
 }
 
 /// What a stream does here.

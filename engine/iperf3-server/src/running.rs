@@ -5,27 +5,29 @@ use std::{
     time::{Duration, Instant},
 };
 
-use iperf3::{ErrorCode, Protocol, Results, State};
-use serde_json::{Value, json};
-
 use crate::{
     control::Control,
     conversation::Failure,
     deadlines::Deadlines,
-    defaults::{INTERVALS_TOLD_MAX, RATE_WINDOW, STOP_CHECK},
-    record::{Interval, Slice, milliseconds, rate_bps, retransmits, role},
+    defaults::{ACKNOWLEDGED_CHECK, DATAGRAM_RATE_WINDOW, PROGRESS_BYTES, STOP_CHECK},
+    progress::Progress,
+    record::{Interval, Slice, Told, acknowledged, retransmits},
     shared::Shared,
     stream::{Stream, Together},
     tally::Count,
     terms::{Amount, Terms},
+    throttle,
 };
+use iperf3::{ErrorCode, Protocol, Results, State};
 
 /// A test whose streams flow. When it goes, no thread of it is left.
 pub struct Running<'a> {
     /// Its streams, those from the client first.
     pub streams: Vec<Stream>,
-    /// Its intervals, the first [`INTERVALS_TOLD_MAX`] of them.
-    pub intervals: Vec<Interval>,
+    /// Its first intervals, if the client wants to be told of them.
+    pub intervals: Vec<Told>,
+    /// Rows of intervals, one a stream, that may still be kept.
+    kept: usize,
     /// What its threads took, once they have ended: user and system.
     pub cpu: (Duration, Duration),
     number: u64,
@@ -38,8 +40,9 @@ pub struct Running<'a> {
     end: Option<Instant>,
     interval_begin: Instant,
     interval_counts: Vec<Count>,
-    rate_checked: (Instant, u64),
-    progress: (Instant, u64),
+    receives: Progress,
+    is_read: Progress,
+    acknowledged_checked: Instant,
 }
 
 /// What a stream had done when it began to count.
@@ -52,15 +55,22 @@ pub struct Mark {
 }
 
 impl<'a> Running<'a> {
-    /// Streams that flow already.
-    pub fn new(number: u64, (streams, together): (Vec<Stream>, Arc<Together>), shared: &'a Shared) -> Self {
+    /// Streams that flow already; `kept`: rows of intervals, one a stream, that are kept for the client.
+    pub fn new(
+        number: u64,
+        (streams, together): (Vec<Stream>, Arc<Together>),
+        shared: &'a Shared,
+        kept: usize,
+    ) -> Self {
         let now = Instant::now();
+        let enough = PROGRESS_BYTES.min(together.terms.write_bytes as u64);
         let none = vec![Count::default(); streams.len()];
         Self {
             marks: vec![Mark::default(); streams.len()],
             omits: !together.terms.omit.is_zero(),
             streams,
             intervals: Vec::new(),
+            kept,
             cpu: (Duration::ZERO, Duration::ZERO),
             number,
             together,
@@ -70,8 +80,9 @@ impl<'a> Running<'a> {
             end: None,
             interval_begin: now,
             interval_counts: none,
-            rate_checked: (now, 0),
-            progress: (now, 0),
+            receives: Progress::new(now, enough),
+            is_read: Progress::new(now, enough),
+            acknowledged_checked: now,
         }
     }
 
@@ -96,7 +107,7 @@ impl<'a> Running<'a> {
     ///
     /// # Errors
     /// [`Failure`] if it ends otherwise.
-    pub fn watch(&mut self, control: &Control) -> Result<(), Failure> {
+    pub fn watch(&mut self, control: &Control<'_>) -> Result<(), Failure> {
         loop {
             let said = control.next_state(self.next_due())?;
             let now = Instant::now();
@@ -109,9 +120,6 @@ impl<'a> Running<'a> {
                 }
                 Some(State::ClientTerminate) => return Err(Failure::ClientTerminated),
                 Some(_) => return Err(Failure::Refused(ErrorCode::MESSAGE, 0)),
-            }
-            if self.shared.stops() {
-                return Err(Failure::ServerStops);
             }
             self.begin_to_count_if_due(now);
             if now >= self.interval_begin + self.shared.config.interval {
@@ -146,7 +154,8 @@ impl<'a> Running<'a> {
         let Deadlines { drain, drain_quiet, .. } = self.shared.config.deadlines;
         let deadline = Instant::now() + drain;
         let mut progress = (Instant::now(), self.received());
-        while !self.has_all(told) && Instant::now() < deadline && progress.0.elapsed() < drain_quiet {
+        let stops = || self.shared.urgency.stops();
+        while !stops() && !self.has_all(told) && Instant::now() < deadline && progress.0.elapsed() < drain_quiet {
             std::thread::sleep(Duration::from_millis(2));
             if self.received() > progress.1 {
                 progress = (Instant::now(), self.received());
@@ -164,45 +173,6 @@ impl<'a> Running<'a> {
     /// What each stream has carried in all, and had when it began to count.
     pub fn counted(&self) -> impl Iterator<Item = (&Stream, Count, Mark)> {
         self.streams.iter().zip(&self.marks).map(|(stream, mark)| (stream, stream.tally.count(), *mark))
-    }
-
-    /// The last line of the log; `told`: what the client saw.
-    #[must_use]
-    pub fn totals(&self, told: Option<&Results>) -> Value {
-        let seconds = self.seconds();
-        let (mut sent, mut received) = (0, 0);
-        let mut streams = Vec::new();
-        for (stream, count, mark) in self.counted() {
-            let bytes = count.bytes.saturating_sub(mark.count.bytes);
-            *if stream.sends { &mut sent } else { &mut received } += bytes;
-            let theirs = told.and_then(|told| told.streams.iter().find(|other| other.id == stream.id));
-            let mut row = json!({
-                "id": stream.id, "role": role(stream.sends), "bytes": bytes, "rate_bps": rate_bps(bytes, seconds),
-                "client_bytes": theirs.map(|theirs| theirs.bytes),
-            });
-            let more = match (self.terms().protocol, stream.sends) {
-                (Protocol::Tcp, true) => {
-                    json!({ "retransmits": retransmits(stream.tcp()).saturating_sub(mark.retransmits) })
-                }
-                (Protocol::Tcp, false) => json!({ "client_retransmits": theirs.map(|theirs| theirs.retransmits) }),
-                (Protocol::Udp, true) => json!({
-                    "packets": count.packets - mark.count.packets,
-                    "client_lost": theirs.map(|theirs| theirs.errors - theirs.omitted_errors.unwrap_or(0)),
-                }),
-                (Protocol::Udp, false) => json!({
-                    "packets": count.packets - mark.count.packets,
-                    "lost": count.missing.saturating_sub(mark.count.missing),
-                    "reordered": count.reordered - mark.count.reordered,
-                    "duplicates": count.duplicates - mark.count.duplicates,
-                    "jitter_ms": milliseconds(count.jitter_ns),
-                }),
-            };
-            if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
-                row.extend(more);
-            }
-            streams.push(row);
-        }
-        json!({ "seconds": seconds, "sent_bytes": sent, "received_bytes": received, "streams": streams })
     }
 
     fn received(&self) -> u64 {
@@ -241,8 +211,13 @@ impl<'a> Running<'a> {
     }
 
     fn end_interval(&mut self, now: Instant) {
-        let slices: Vec<Slice> =
-            self.streams.iter().zip(&self.interval_counts).map(|(stream, before)| Slice::of(stream, *before)).collect();
+        let logs = self.shared.log.is_wanted();
+        let slices: Vec<Slice> = self
+            .streams
+            .iter()
+            .zip(&self.interval_counts)
+            .map(|(stream, before)| Slice::of(stream, *before, logs))
+            .collect();
         self.interval_counts = slices.iter().map(|slice| slice.count).collect();
         let since = |moment: Instant| moment.saturating_duration_since(self.begin).as_secs_f64();
         let interval = Interval {
@@ -252,41 +227,72 @@ impl<'a> Running<'a> {
             streams: slices,
         };
         self.interval_begin = now;
-        if self.shared.log.is_wanted() {
-            // Whatever the log says is no reason to end a test.
-            let _ = self.shared.log.write("interval", interval.json(self.number));
+        if logs {
+            self.shared.log.write("interval", interval.json(self.number));
         }
-        if self.intervals.len() < INTERVALS_TOLD_MAX {
-            self.intervals.push(interval);
+        if let Some(kept) = self.kept.checked_sub(interval.streams.len()) {
+            self.kept = kept;
+            self.intervals.push(interval.told());
         }
     }
 
     fn check_limits(&mut self, now: Instant) -> Result<(), Failure> {
-        let config = &self.shared.config;
-        let carried = self.carried();
+        let (config, urgency) = (&self.shared.config, &self.shared.urgency);
+        let idle_max = urgency.patience(config.no_data_timeout);
         if self.terms().receiving > 0 {
-            let received = self.received();
-            if received > self.progress.1 {
-                self.progress = (now, received);
-            } else if now.duration_since(self.progress.0) > config.no_data_timeout {
+            self.receives.note(now, self.received());
+            if self.receives.idle(now) > idle_max {
                 return Err(Failure::Refused(ErrorCode::NO_DATA, 0));
             }
         }
-        if let Some(duration) = self.terms().duration
-            && now > self.begin + self.terms().omit + duration + config.deadlines.grace
-        {
+        self.check_reading(now, idle_max)?;
+        let grace = urgency.patience(config.deadlines.grace);
+        let longest = match self.terms().duration {
+            Some(duration) => self.terms().omit + duration,
+            None => config.limits.longest(),
+        };
+        if now > self.begin + longest + grace {
             return Err(Failure::Refused(ErrorCode::EXPIRED, 0));
         }
-        let looked = now.duration_since(self.rate_checked.0);
-        if let (Some(most), true) = (config.limits.rate_max_bps, looked >= RATE_WINDOW) {
-            let rate = rate_bps(carried - self.rate_checked.1, looked.as_secs_f64());
-            self.rate_checked = (now, carried);
-            #[expect(clippy::cast_precision_loss, reason = "a rate")]
-            if self.terms().rate_bps.is_none() && rate > most as f64 {
-                return Err(Failure::Refused(ErrorCode::TOTAL_RATE, 0));
-            }
+        self.check_rate(now)
+    }
+
+    /// Whether the client reads what it is sent, and ends the test once it has all of it.
+    fn check_reading(&mut self, now: Instant, idle_max: Duration) -> Result<(), Failure> {
+        let tcp = self.terms().protocol == Protocol::Tcp;
+        if self.terms().sending == 0 || !tcp || now < self.acknowledged_checked + ACKNOWLEDGED_CHECK {
+            return Ok(());
         }
-        Ok(())
+        self.acknowledged_checked = now;
+        let sources = self.streams.iter().filter(|stream| stream.sends).filter_map(Stream::tcp);
+        let (bytes, pending) = sources
+            .filter_map(acknowledged)
+            .fold((0_u64, false), |(sum, any), (bytes, pending)| (sum.saturating_add(bytes), any || pending));
+        self.is_read.note(now, bytes);
+        if !pending && self.together.rests() {
+            self.is_read.rests(now);
+        }
+        if self.is_read.idle(now) <= idle_max {
+            return Ok(());
+        }
+        let timed_out = rustix::io::Errno::TIMEDOUT.raw_os_error();
+        Err(if pending {
+            Failure::Refused(ErrorCode::WRITE, timed_out)
+        } else {
+            Failure::Refused(ErrorCode::EXPIRED, 0)
+        })
+    }
+
+    /// Whether the client would go faster than it may. No stream does; of datagrams that are not read their numbers tell.
+    fn check_rate(&self, now: Instant) -> Result<(), Failure> {
+        let Some(most_bps) = self.shared.config.limits.rate_max_bps else { return Ok(()) };
+        let elapsed = now.saturating_duration_since(self.begin);
+        let mut above = throttle::is_exceeded(most_bps, self.carried(), elapsed);
+        if self.terms().protocol == Protocol::Udp && elapsed >= DATAGRAM_RATE_WINDOW {
+            let packets = self.streams.iter().map(|stream| stream.tally.count().packets).fold(0, u64::saturating_add);
+            above |= throttle::is_above(most_bps, packets.saturating_mul(self.terms().write_bytes as u64), elapsed);
+        }
+        if above { Err(Failure::Refused(ErrorCode::TOTAL_RATE, 0)) } else { Ok(()) }
     }
 
     fn end_threads(&mut self, sends: bool) {
@@ -305,6 +311,7 @@ impl<'a> Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
+        self.together.abandon();
         self.end_threads(true);
         self.end_threads(false);
     }

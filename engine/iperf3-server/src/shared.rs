@@ -2,17 +2,17 @@
 
 use std::{
     collections::HashMap,
+    io,
     net::TcpStream,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
 };
 
 use iperf3::{Cookie, limits::WRITE_BYTES_MAX};
 
-use crate::{config::Config, log::Log, openings::SetUps};
+use crate::{config::Config, log::Log, openings::SetUps, urgency::Urgency};
 
 /// What the door and all tests share.
 pub struct Shared {
@@ -26,7 +26,8 @@ pub struct Shared {
     pub set_ups: SetUps,
     /// What all streams send.
     pub payload: Arc<[u8]>,
-    stopping: AtomicBool,
+    /// Why tests may have to hurry.
+    pub urgency: Urgency,
 }
 
 /// A stream's connection, and when it was accepted.
@@ -51,8 +52,10 @@ pub struct Call<'a> {
 
 impl Shared {
     /// Of a server that begins.
-    #[must_use]
-    pub fn new(config: Config, log: Log) -> Self {
+    ///
+    /// # Errors
+    /// If there can be no more files.
+    pub fn new(config: Config, log: Log) -> io::Result<Self> {
         // Nothing that a device on the way could compress.
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let payload = (0..WRITE_BYTES_MAX).map(|_| {
@@ -62,24 +65,8 @@ impl Shared {
             state.to_le_bytes()[0]
         });
         let payload = payload.collect();
-        Self {
-            config,
-            log,
-            calls: Calls::default(),
-            set_ups: SetUps::default(),
-            payload,
-            stopping: AtomicBool::new(false),
-        }
-    }
-
-    /// Whether all tests are to end.
-    pub fn stops(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
-    }
-
-    /// All tests are to end.
-    pub fn stop(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
+        let urgency = Urgency::new()?;
+        Ok(Self { config, log, calls: Calls::default(), set_ups: SetUps::default(), payload, urgency })
     }
 }
 

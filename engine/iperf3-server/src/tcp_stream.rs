@@ -7,32 +7,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
-    defaults::{READ_BYTES, SINK_READ_ON, STOP_CHECK},
-    stream::Together,
-    tally::Tally,
-};
+use crate::{defaults::STOP_CHECK, stream::Together, tally::Tally};
 
 /// Sends until it is to stop, enough is sent, or the peer is gone.
 pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
     let terms = &together.terms;
     let write = &together.payload[..terms.write_bytes.min(together.payload.len())];
+    let part = if together.throttle.is_some() { together.part_bytes() } else { write.len() };
     let begin = Instant::now();
     for number in 0_u64.. {
         if let Some(rate_bps) = terms.rate_bps {
             let due = begin + span(number / terms.burst * terms.burst, write.len(), rate_bps);
-            wait_until(due, || together.stops(true));
+            together.rest_until(due);
         }
         if together.stops(true) || !together.budget.claim(write.len()) {
             return;
         }
         let mut rest = write;
         while !rest.is_empty() {
-            match socket.write(rest) {
+            match socket.write(&rest[..rest.len().min(part)]) {
                 Ok(0) => return,
                 Ok(length) => {
                     tally.add_bytes(length);
                     rest = &rest[length..];
+                    together.sent(length);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return,
@@ -43,16 +41,19 @@ pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
 
 /// Receives until it is to stop and has read what is there, or the peer is gone.
 pub fn receive(mut socket: &TcpStream, tally: &Tally, together: &Together) {
-    let mut buffer = vec![0; READ_BYTES];
+    let mut buffer = vec![0; together.part_bytes()];
     let mut stopped: Option<Instant> = None;
     loop {
         match socket.read(&mut buffer) {
             Ok(0) => return,
-            Ok(length) => tally.add_bytes(length),
+            Ok(length) => {
+                tally.add_bytes(length);
+                together.received(length, &mut stopped);
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,
         }
-        if together.stops(false) && stopped.get_or_insert_with(Instant::now).elapsed() > SINK_READ_ON {
+        if together.ends_sink(&mut stopped) {
             return;
         }
     }
@@ -65,7 +66,7 @@ pub fn span(writes: u64, bytes: usize, rate_bps: u64) -> Duration {
 }
 
 /// Sleeps until a moment, or until somebody says so.
-pub fn wait_until(moment: Instant, over: impl Fn() -> bool) {
+pub fn wait_until(moment: Instant, mut over: impl FnMut() -> bool) {
     while !over() {
         let left = moment.saturating_duration_since(Instant::now());
         if left.is_zero() {

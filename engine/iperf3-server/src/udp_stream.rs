@@ -15,7 +15,7 @@ use sys::{RECEIVE_BATCH_MAX, ReceiveBatch};
 use traffic::datagrams::{Arrival, Iperf3, KernelTime, Outgoing, Pace, Sequence, segment};
 
 use crate::{
-    defaults::{DATAGRAM_ROOM_BYTES, READ_BYTES, SINK_QUIET, SINK_READ_ON, STOP_CHECK},
+    defaults::{DATAGRAM_ROOM_BYTES, SINK_QUIET, STOP_CHECK},
     stream::Together,
     tally::{Count, Tally},
     tcp_stream::span,
@@ -41,7 +41,7 @@ struct Sink {
 /// Receives until it is to stop and nothing comes any more. Its opening is answered again: the first answer may be lost.
 pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
     let room = together.terms.write_bytes.clamp(DATAGRAM_ROOM_BYTES, DATAGRAM_BYTES_MAX as usize);
-    let most = (READ_BYTES / room).clamp(1, RECEIVE_BATCH_MAX);
+    let most = (together.part_bytes() / room).clamp(1, RECEIVE_BATCH_MAX);
     let mut batch = ReceiveBatch::new(most, room);
     let mut kernel = KernelTime::begin();
     let mut sink = Sink::new(together.terms.counter);
@@ -58,9 +58,10 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
                     (counts, sink.jitter_ns) = (true, 0.0);
                 }
                 kernel.look();
-                let mut count = 0;
+                let (mut count, mut bytes) = (0, 0);
                 for datagram in received {
                     count += 1;
+                    bytes += datagram.bytes.len();
                     if let Some(reply) = opens_stream(datagram.bytes) {
                         let _ = socket.send(&reply);
                     } else {
@@ -72,13 +73,14 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
                     kernel.drained();
                 }
                 tally.set(sink.count());
+                together.received(bytes, &mut stopped);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && stops => return,
             // An ICMP message about an answer, or nothing for now.
             Err(error) if passes(&error) => {}
             Err(_) => return,
         }
-        if stops && stopped.get_or_insert_with(Instant::now).elapsed() > SINK_READ_ON {
+        if together.ends_sink(&mut stopped) {
             return;
         }
     }
@@ -97,13 +99,15 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
         // for each costs more than to send it.
         let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
     }
+    let most = if together.throttle.is_some() { (together.part_bytes() / length).max(1) } else { SENT_AT_ONCE };
     let begin = Instant::now();
     let now_ns = || u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
     if socket.set_write_timeout(Some(STOP_CHECK)).is_err() {
         return;
     }
     while !together.stops(true) {
-        let wanted = pace.as_mut().map_or(SENT_AT_ONCE, |pace| due(pace, now_ns(), outgoing.next, terms.burst));
+        let wanted =
+            pace.as_mut().map_or(SENT_AT_ONCE, |pace| due(pace, now_ns(), outgoing.next, terms.burst)).min(most);
         if let (0, Some(pace)) = (wanted, &pace) {
             thread::sleep(Duration::from_nanos(pace.due_ns().saturating_sub(now_ns())).min(STOP_CHECK));
             continue;
@@ -115,6 +119,7 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
                 }
                 let packets = outgoing.next;
                 tally.set(Count { packets, bytes: packets * length as u64, ..Count::default() });
+                together.sent(sent * length);
             }
             Err(error) if passes(&error) => thread::sleep(PAUSE),
             Err(_) => return,
@@ -185,7 +190,7 @@ impl Sink {
 fn unfolded(sequence: u64, highest: u64) -> u64 {
     let ring = 1_u64 << 32;
     let ahead = sequence.wrapping_sub(highest) % ring;
-    if ahead < ring / 2 { highest + ahead } else { highest.saturating_sub(ring - ahead) }
+    if ahead < ring / 2 { highest.saturating_add(ahead) } else { highest.saturating_sub(ring - ahead) }
 }
 
 /// Whether a stream goes on after an error: the peer's port may be closed for a moment, the host may be short of buffers.

@@ -7,33 +7,32 @@
 use std::{
     collections::HashMap,
     io,
-    net::IpAddr,
     os::fd::OwnedFd,
     sync::{
         Arc,
         mpsc::{Receiver, SyncSender, channel, sync_channel},
     },
-    thread::{self, JoinHandle},
+    thread,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use iperf3::auth::{Authenticator, RANDOM_BYTES};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::defaults::STACK_BYTES;
+use crate::{defaults::STACK_BYTES, fairness::Origin};
 
 /// What a look at a token came to: the reason why not, for the log.
 pub type Verdict = Result<(), String>;
 
 /// A thread that looks at tokens, one at a time.
 pub struct Vetting {
-    questions: Option<SyncSender<Question>>,
+    /// Once they are gone the thread ends; nobody waits for the token that it looks at just then.
+    questions: SyncSender<Question>,
     answers: Receiver<(u64, Verdict)>,
     busy: bool,
     turns: u64,
     /// When an address had its turn; of those that wait.
-    last_turns: HashMap<IpAddr, u64>,
-    thread: Option<JoinHandle<()>>,
+    last_turns: HashMap<Origin, u64>,
 }
 
 struct Question {
@@ -59,28 +58,20 @@ impl Vetting {
                 let _ = rustix::io::write(&bell, &1_u64.to_ne_bytes());
             }
         };
-        let thread = thread::Builder::new().name("vetting".into()).stack_size(STACK_BYTES).spawn(body)?;
-        Ok(Self {
-            questions: Some(questions),
-            answers,
-            busy: false,
-            turns: 0,
-            last_turns: HashMap::new(),
-            thread: Some(thread),
-        })
+        thread::Builder::new().name("vetting".into()).stack_size(STACK_BYTES).spawn(body)?;
+        Ok(Self { questions, answers, busy: false, turns: 0, last_turns: HashMap::new() })
     }
 
     /// Has the next token looked at, if none is just now. `waiting`: order and address of each newcomer that waits for it,
     /// in their order; `token` is that of an order, and the wall clock in seconds since 1970 when it came.
-    pub fn ask(&mut self, waiting: &[(u64, IpAddr)], token: impl FnOnce(u64) -> Option<(Option<String>, i64)>) {
+    pub fn ask(&mut self, waiting: &[(u64, Origin)], token: impl FnOnce(u64) -> Option<(Option<String>, i64)>) {
         if self.busy {
             return;
         }
         self.last_turns.retain(|address, _| waiting.iter().any(|(_, peer)| peer == address));
         let Some((order, peer)) = next(waiting, &self.last_turns) else { return };
         let Some((token, came_at_s)) = token(order) else { return };
-        let Some(questions) = &self.questions else { return };
-        self.busy = questions.try_send(Question { order, token, came_at_s }).is_ok();
+        self.busy = self.questions.try_send(Question { order, token, came_at_s }).is_ok();
         self.turns += 1;
         self.last_turns.insert(peer, self.turns);
     }
@@ -93,16 +84,6 @@ impl Vetting {
     }
 }
 
-impl Drop for Vetting {
-    fn drop(&mut self) {
-        self.questions = None;
-        if let Some(thread) = self.thread.take() {
-            // One that failed has ended, too.
-            let _ = thread.join();
-        }
-    }
-}
-
 /// Now, by the clock by which tokens are made, in seconds since 1970.
 pub fn now_s() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -110,8 +91,8 @@ pub fn now_s() -> i64 {
 }
 
 /// Whose address has not had a turn for the longest; among those, who came first.
-fn next(waiting: &[(u64, IpAddr)], last_turns: &HashMap<IpAddr, u64>) -> Option<(u64, IpAddr)> {
-    let turn = |peer: &IpAddr| last_turns.get(peer).copied().unwrap_or(0);
+fn next(waiting: &[(u64, Origin)], last_turns: &HashMap<Origin, u64>) -> Option<(u64, Origin)> {
+    let turn = |peer: &Origin| last_turns.get(peer).copied().unwrap_or(0);
     waiting.iter().min_by_key(|(order, peer)| (turn(peer), *order)).copied()
 }
 
@@ -125,11 +106,14 @@ fn look(authenticator: &Authenticator, question: &Question) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]
     fn a_flood_from_one_address_costs_the_others_one_look_each() {
-        let (flood, other): (IpAddr, IpAddr) = ([192, 0, 2, 1].into(), [192, 0, 2, 2].into());
+        let origin = |last| Origin::from(IpAddr::from([192, 0, 2, last]));
+        let (flood, other) = (origin(1), origin(2));
         let mut waiting: Vec<_> = (0..100).map(|order| (order, flood)).chain([(100, other), (101, other)]).collect();
         let mut last_turns = HashMap::new();
         let mut turns = Vec::new();

@@ -55,7 +55,10 @@ impl ErrorCode {
     /// The test lasted longer than it may.
     pub const EXPIRED: Self = Self(160);
     /// A stream could not be made.
+    /// A stream could not be made.
     pub const STREAM: Self = Self(200);
+    /// A stream cannot be written to.
+    pub const WRITE: Self = Self(205);
 
     /// In words.
     #[must_use]

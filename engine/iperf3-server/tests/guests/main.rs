@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod datagrams;
+mod fair;
 mod hostile;
 mod known_weaknesses;
+mod limits;
 mod places;
 mod script;
+mod stopping;
 mod users;
 mod whole;

@@ -25,7 +25,7 @@ fn a_server_of_one_test_at_a_time_is_busy() {
 
 #[test]
 fn who_waits_begins_when_a_place_is_free() {
-    let server = Server::start(Config { admission: Admission { tests_max: 1, queue_max: 1 }, ..Config::default() });
+    let server = Server::start(Config { admission: Admission::shared(1, 1), ..Config::default() });
     let first = Guest::ask(&server, 1, &tcp(json!({})));
     let _streams = first.run(1);
     let second = Guest::ask(&server, 2, &tcp(json!({})));
@@ -37,7 +37,7 @@ fn who_waits_begins_when_a_place_is_free() {
 
 #[test]
 fn who_gives_up_waiting_leaves_room_for_another() {
-    let server = Server::start(Config { admission: Admission { tests_max: 1, queue_max: 1 }, ..Config::default() });
+    let server = Server::start(Config { admission: Admission::shared(1, 1), ..Config::default() });
     let first = Guest::ask(&server, 1, &tcp(json!({})));
     let _streams = first.run(1);
     let second = Guest::ask(&server, 2, &tcp(json!({})));
@@ -48,7 +48,8 @@ fn who_gives_up_waiting_leaves_room_for_another() {
 
 #[test]
 fn many_tests_run_at_once() {
-    let server = Server::start(Config::default());
+    let admission = Admission { per_address_max: 20, ..Admission::shared(64, 0) };
+    let server = Server::start(Config { admission, ..Config::default() });
     let guests: Vec<_> = (0..20).map(|name| Guest::ask(&server, name, &tcp(json!({ "parallel": 2 })))).collect();
     let streams: Vec<_> = guests.iter().map(|guest| guest.run(2)).collect();
     for (index, streams) in (1..).zip(&streams) {
@@ -101,7 +102,7 @@ fn a_strangers_network_may_not_test() {
 
 #[test]
 fn running_and_waiting_clients_are_told_that_the_server_ends() {
-    let mut server = Server::start(Config { admission: Admission { tests_max: 1, queue_max: 1 }, ..Config::default() });
+    let mut server = Server::start(Config { admission: Admission::shared(1, 1), ..Config::default() });
     let first = Guest::ask(&server, 1, &tcp(json!({})));
     let _streams = first.run(1);
     let second = Guest::ask(&server, 2, &tcp(json!({})));

@@ -13,9 +13,12 @@ use iperf3::{COOKIE_BYTES, Cookie, Results, State, StreamResults, encode_frame, 
 use iperf3_server::{Config, Door, Log};
 use rustix::event::{EventfdFlags, eventfd};
 use serde_json::{Value, json};
+use socket2::{Domain, Socket, Type};
 
 /// How long a test waits for what must come.
 pub const PATIENCE: Duration = Duration::from_secs(20);
+/// From where clients come unless something else is said.
+const HOME: [u8; 4] = [127, 0, 0, 1];
 
 /// A server on loopback; ends when it goes.
 pub struct Server {
@@ -42,8 +45,18 @@ impl Write for Lines {
 impl Server {
     pub fn start(config: Config) -> Self {
         let lines = Arc::new(Mutex::new(Vec::new()));
-        let config = Config { bind: Some([127, 0, 0, 1].into()), port: 0, ..config };
-        let door = Door::open(config, Log::to(Lines(Arc::clone(&lines)))).unwrap();
+        let log = Log::to(Lines(Arc::clone(&lines))).unwrap();
+        Self::begin(config, log, lines)
+    }
+
+    /// With a log that [`Self::events`] does not know.
+    pub fn logging_to(config: Config, log: Log) -> Self {
+        Self::begin(config, log, Arc::default())
+    }
+
+    fn begin(config: Config, log: Log, lines: Arc<Mutex<Vec<u8>>>) -> Self {
+        let config = Config { bind: Some(HOME.into()), port: 0, ..config };
+        let door = Door::open(config, log).unwrap();
         let (address, stop) = (door.address().unwrap(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap()));
         let its_stop = Arc::clone(&stop);
         let thread = thread::spawn(move || door.serve(&its_stop));
@@ -95,7 +108,12 @@ pub struct Guest {
 impl Guest {
     /// Connects and names its test.
     pub fn enter(server: &Server, name: u8) -> Self {
-        let control = connect(server.address);
+        Self::enter_from(server, HOME, name)
+    }
+
+    /// The same from another of loopback's addresses.
+    pub fn enter_from(server: &Server, from: [u8; 4], name: u8) -> Self {
+        let control = connect_from(server.address, from);
         let cookie = Cookie::from_random([name; COOKIE_BYTES - 1]);
         (&control).write_all(cookie.bytes()).unwrap();
         Self { control, cookie, address: server.address }
@@ -103,7 +121,12 @@ impl Guest {
 
     /// Connects and asks for a test.
     pub fn ask(server: &Server, name: u8, params: &Value) -> Self {
-        let guest = Self::enter(server, name);
+        Self::ask_from(server, HOME, name, params)
+    }
+
+    /// The same from another of loopback's addresses.
+    pub fn ask_from(server: &Server, from: [u8; 4], name: u8, params: &Value) -> Self {
+        let guest = Self::enter_from(server, from, name);
         assert_eq!(guest.state(), Some(State::ParamExchange));
         (&guest.control).write_all(&encode_frame(params).unwrap()).unwrap();
         guest
@@ -192,7 +215,14 @@ fn merged(mut base: Value, more: Value) -> Value {
 }
 
 pub fn connect(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).unwrap();
+    connect_from(address, HOME)
+}
+
+pub fn connect_from(address: SocketAddr, from: [u8; 4]) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((from, 0)).into()).unwrap();
+    socket.connect(&address.into()).unwrap();
+    let stream = TcpStream::from(socket);
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     stream.set_nodelay(true).unwrap();

@@ -1,0 +1,97 @@
+//! Whose turn it is, and who has to go, where there is not room for all: addresses share, however many come from one.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+};
+
+/// Bits of an IPv6 address that are a subscriber's network: whoever has one has all addresses in it (RFC 6177).
+const SUBSCRIBER_BITS: u32 = 64;
+
+/// From where somebody comes: an IPv4 address, or a /64 of IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Origin(IpAddr);
+
+impl From<IpAddr> for Origin {
+    fn from(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> SUBSCRIBER_BITS << SUBSCRIBER_BITS).into(),
+            address @ IpAddr::V4(_) => address,
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V4(address) => write!(formatter, "{address}"),
+            IpAddr::V6(address) => write!(formatter, "{address}/{SUBSCRIBER_BITS}"),
+        }
+    }
+}
+
+/// How many come from where.
+pub fn counted(origins: impl Iterator<Item = Origin>) -> HashMap<Origin, usize> {
+    let mut counts = HashMap::new();
+    for origin in origins {
+        *counts.entry(origin).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// From where most come, and how many; of several the one that came first.
+pub fn crowd(origins: impl Iterator<Item = Origin> + Clone) -> Option<(Origin, usize)> {
+    let counts = counted(origins.clone());
+    let most = *counts.values().max()?;
+    origins.into_iter().find(|origin| counts.get(origin) == Some(&most)).map(|origin| (origin, most))
+}
+
+/// The place in the queue of whoever is next: who may begin at all, since fewer than `per_origin` tests run from there, and
+/// of these from where the fewest run; among them, who came first.
+pub fn next(
+    waiting: impl Iterator<Item = Origin>,
+    running: &HashMap<Origin, usize>,
+    per_origin: usize,
+) -> Option<usize> {
+    let run = |origin: &Origin| running.get(origin).copied().unwrap_or(0);
+    let may = waiting.enumerate().filter(|(_, origin)| run(origin) < per_origin);
+    may.min_by_key(|(at, origin)| (run(origin), *at)).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(address: &str) -> Origin {
+        address.parse::<IpAddr>().unwrap().into()
+    }
+
+    #[test]
+    fn an_address_is_an_origin_and_so_is_a_subscribers_network() {
+        assert_eq!(origin("192.0.2.1"), origin("::ffff:192.0.2.1"));
+        assert_ne!(origin("192.0.2.1"), origin("192.0.2.2"));
+        assert_eq!(origin("2001:db8::1"), origin("2001:db8::ffff:0:0:1"));
+        assert_ne!(origin("2001:db8::1"), origin("2001:db8:0:1::1"));
+        assert_eq!(origin("2001:db8::1").to_string(), "2001:db8::/64");
+        assert_eq!(origin("192.0.2.1").to_string(), "192.0.2.1");
+    }
+
+    #[test]
+    fn the_crowd_is_where_most_come_from() {
+        let (one, other) = (origin("192.0.2.1"), origin("192.0.2.2"));
+        assert_eq!(crowd([one, other, other].into_iter()), Some((other, 2)));
+        assert_eq!(crowd([other, one, one, other].into_iter()), Some((other, 2)), "who came first");
+        assert_eq!(crowd([].into_iter()), None);
+    }
+
+    #[test]
+    fn a_place_goes_to_where_the_fewest_tests_run() {
+        let (many, few, none) = (origin("192.0.2.1"), origin("192.0.2.2"), origin("192.0.2.3"));
+        let running = HashMap::from([(many, 4), (few, 1)]);
+        assert_eq!(next([many, few, none, none].into_iter(), &running, 4), Some(2));
+        assert_eq!(next([many, few].into_iter(), &running, 4), Some(1));
+        assert_eq!(next([many].into_iter(), &running, 4), None, "it has all of its places");
+        assert_eq!(next([many].into_iter(), &running, 5), Some(0));
+    }
+}
