@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from flowsweep.hosts.engine import engine_path
@@ -290,7 +291,8 @@ def amount_of(case: Case) -> list[str]:
 def rates_at_once(clients: int, rate_bps: int) -> list[float]:
     """Have clients test at once over a link that holds twice what they want; the rates that receivers saw."""
     cases = [Case(direction=("normal", "reverse")[number % 2]) for number in range(clients)]
-    with build_pair(rate_bps=2 * clients * rate_bps) as lab, serving(lab, f"--tests-max={clients}") as server:
+    places = [f"--tests-max={clients}", f"--tests-per-address={clients}"]
+    with build_pair(rate_bps=2 * clients * rate_bps) as lab, serving(lab, *places) as server:
 
         def run(numbered: tuple[int, Case]) -> float:
             number, case = numbered
@@ -306,9 +308,9 @@ def rates_at_once(clients: int, rate_bps: int) -> list[float]:
 
 @dataclass(frozen=True)
 class BesideHostile:
-    """A test alone and beside hostile connections."""
+    """A test beside hostile connections: once to its server, once to another one of the same host."""
 
-    alone_bps: float
+    elsewhere_bps: float
     beside_bps: float
     connected: int
     memory_before_bytes: int
@@ -317,37 +319,53 @@ class BesideHostile:
     """Threads and files of the server that were not there before."""
 
 
-def beside_hostile(connections: int) -> BesideHostile:
-    """Have a client test twice, the second time while others misbehave.
+def beside_hostile(connections: int, rounds: int) -> BesideHostile:
+    """Have a client test in rounds, in each while others misbehave to another server, and to its own.
 
-    What those send is a few MB, hence hardly a share of the link: what moves the rate is the server.
+    What those send is a few MB, hence hardly a share of the link: what moves the rate is the server, or the
+    machine. Connections cost the machine the same wherever they go, and its pauses disturb some intervals:
+    medians of many, taken in turn, differ by what the server does.
     """
-    amount = ["-t", "5", "-O", "1"]
-    with build_pair(rate_bps=200_000_000, delay_ns=2_000_000) as lab, serving(lab) as server:
+    with (
+        build_pair(rate_bps=200_000_000, delay_ns=2_000_000) as lab,
+        serving(lab, "--interval=0.25") as server,
+        serving(lab, port=5202) as other,
+    ):
         threads, files = server.threads(), server.files()
-        alone = ask(server, Case(), "alone", amount)
-        server.ended("alone")
-        before = server.resident_bytes()
-        (address, *_) = lab.access[SERVER].addresses[CLIENTS]
-        script = [sys.executable, "-c", HOSTILE, address.address, str(server.port), str(connections)]
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(ask, server, Case(), "beside", amount)
-            for _ in server.waiting():
-                if any(line["title"] == "beside" for line in server.events("test_begins")):
-                    break
-            words = [*lab.access[CLIENTS].launch, *script]
-            hostile = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            assert hostile.stdout is not None
-            connected = int(hostile.stdout.readline())
-            most = server.resident_bytes()
-            beside = running.result()
-        hostile.communicate()
-        wrong = disagreement(beside, server.ended("beside"))
-        assert wrong is None, wrong
+        rates: dict[int, list[float]] = {other.port: [], server.port: []}
+        connected, before, most = connections, 0, 0
+        for number, port in itertools.product(range(rounds), rates):
+            if port == server.port and not before:
+                before = server.resident_bytes()
+            seen, stood = _test_beside(server, port, f"round {number} to {port}", connections)
+            rates[port] += seen
+            connected = min(connected, stood)
+            most = max(most, server.resident_bytes())
         for _ in server.waiting():
             if server.threads() <= threads and server.files() <= files:
                 break
-        rates = [report["end"]["sum_received"]["bits_per_second"] for report in (alone, beside)]
-        grew = max(most, server.resident_bytes()) - before
         left = (server.threads() - threads, server.files() - files)
-        return BesideHostile(*rates, connected, before, grew, left)
+        medians = [median(rates[port]) for port in rates]
+        return BesideHostile(*medians, connected, before, most - before, left)
+
+
+def _test_beside(server: Server, port: int, title: str, connections: int) -> tuple[list[float], int]:
+    """Have a client test while hostile connections come to a port: its rates, and how many of those stood."""
+    (address, *_) = server.lab.access[SERVER].addresses[CLIENTS]
+    script = [sys.executable, "-c", HOSTILE, address.address, str(port), str(connections)]
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(ask, server, Case(), title, ["-t", "4", "-O", "1"])
+        for _ in server.waiting():
+            if any(line["title"] == title for line in server.events("test_begins")):
+                break
+        words = [*server.lab.access[CLIENTS].launch, *script]
+        hostile = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert hostile.stdout is not None
+        connected = int(hostile.stdout.readline())
+        report = running.result()
+    hostile.communicate()
+    ended = server.ended(title)
+    wrong = disagreement(report, ended)
+    assert wrong is None, wrong
+    intervals = [line for line in server.events("interval") if line["test"] == ended["test"]]
+    return [line["streams"][0]["rate_bps"] for line in intervals if not line["omitted"]], connected

@@ -75,7 +75,8 @@ def _lab(setting: Setting) -> Iterator[tuple[Lab, Sequence[str]]]:
 @contextmanager
 def _servers(setting: Setting, lab: Lab) -> Iterator[Sequence[int]]:
     if setting.own_server:
-        with serving(lab, f"--tests-max={setting.clients}") as server:
+        places = [f"--tests-max={setting.clients}", f"--tests-per-address={setting.clients}"]
+        with serving(lab, *places) as server:
             yield [server.port]
         return
     ports = range(FIRST_PORT, FIRST_PORT + setting.clients)

@@ -76,9 +76,9 @@ def test_clients_without_a_pace_get_what_their_links_carry() -> None:
 
 
 def test_a_thousand_hostile_connections_do_not_disturb_a_test() -> None:
-    seen = beside_hostile(1000)
+    seen = beside_hostile(1000, rounds=2)
     assert seen.connected >= 990
-    assert seen.beside_bps == pytest.approx(seen.alone_bps, rel=0.05)
+    assert seen.beside_bps == pytest.approx(seen.elsewhere_bps, rel=0.05)
     assert seen.memory_grew_bytes < 16 << 20
     assert seen.left == (0, 0)
 
