@@ -47,7 +47,7 @@ def _iperf3_with(inside: str) -> bytes:
 
 
 def _ping(number: int, sequence: int) -> dict[str, float]:
-    return {"t": 1.6e9 + number / 5, "val": 9, "seq": sequence}
+    return {"t": 1.795e9 + number / 5, "val": 9, "seq": sequence}
 
 
 def _stream(number: int) -> dict[str, float]:
@@ -89,7 +89,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "gaps in numbers of pings": lambda: _flent(None, [_ping(n, 9_999 * n) for n in range(3_000)]),
     "a gap in numbers of pings": lambda: _flent(None, [_ping(0, 0), _ping(1, 10**15)]),
     "just as many pings as are filled in": lambda: _flent(None, [_ping(n, 10 * n) for n in range(11_000)]),
-    "values of Flent": lambda: _flent([{"t": 1.6e9 + n, "val": 9, "dur": 1} for n in range(200_000)], []),
+    "values of Flent": lambda: _flent([{"t": 1.795e9 + n, "val": 9, "dur": 1} for n in range(200_000)], []),
     "one interval that covers millions": lambda: _until(
         400_000, lambda n: IPERF_ROW.format(port=5, number=3, begin=n, end=n + 1 if n else 10**8)
     ),

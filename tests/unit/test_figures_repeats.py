@@ -1,13 +1,16 @@
 """Points that have no scale to stand on: repeats, and their mean with its interval."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from figures_support import figures, of_kind
 from flowsweep.analysis.finding import FigureKey
 from flowsweep.figures import figure_of
-from report_support import MIB, make_rows
+from flowsweep.figures.panel import panels
+from flowsweep.figures.repeats import repeats
+from report_support import MIB, make_cells, make_rows
 
 ONE_WAY = (("starlight", "sara"),)
 
@@ -51,3 +54,10 @@ def test_directions_and_words_of_a_single_point_have_a_row_each():
     there, back = of_kind(figures(rows), "repeats")
     assert [there.title, back.title] == ["starlight → sara", "sara → starlight"]
     assert list(there.figure.data[1].y) == ["congestion control bbr", "congestion control cubic"]
+
+
+def test_points_of_which_no_trial_carried_anything_have_no_mean():
+    rows = make_rows(flows=[4], window_sums=(MIB,), directions=ONE_WAY, repeats=1)
+    (panel,) = panels(make_cells(rows))
+    nothing = [row | {"goodputs_bps": []} for row in panel.rows]
+    assert not repeats(replace(panel, rows=tuple(nothing))).data[1].x

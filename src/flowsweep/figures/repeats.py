@@ -30,7 +30,7 @@ def repeats(panel: Panel) -> go.Figure:
     found = [(name, point) for name, point in found if point.goodputs_bps]
     means = [geometric_mean(point.goodputs_bps) for _, point in found]
     names = [name for name, _ in found]
-    highest = max(scale.top, *(scale.of(mean.high) or 0.0 for mean in means))
+    highest = max([scale.top, *(scale.of(mean.high) or 0.0 for mean in means)])
     axis = rate_axis(scale, "sum goodput")
     return figure(
         [_marks(found, scale), _means(found, means, scale)],
