@@ -66,7 +66,7 @@ def _cell(text: str) -> str:
     return f'"{escaped}"'
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rows=ROWS)
 def test_extremes_of_each_cell_of_a_table(rows: list[dict[str, str]]) -> None:
     with TemporaryDirectory() as folder:
@@ -107,7 +107,7 @@ def _numbers(value: object) -> int:
     return int(isinstance(value, int | float) and not isinstance(value, bool))
 
 
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changes=st.lists(PLACES, min_size=60, max_size=60))
 def test_extremes_of_each_number_of_a_file_of_iperf3(changes: list[list[tuple[int, float]]]) -> None:
     with TemporaryDirectory() as folder:
