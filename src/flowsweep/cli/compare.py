@@ -1,6 +1,6 @@
 """`flowsweep compare`: two campaigns beside each other, for people, programs and CI."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +13,7 @@ from rich.table import Table
 
 from flowsweep import wording
 from flowsweep.analysis import summary
-from flowsweep.analysis.axis_words import AXIS_NAMES, level_words
+from flowsweep.analysis.axis_words import AXIS_NAMES, axes_untold, level_of, level_words, levels_apart
 from flowsweep.analysis.comparing import Comparison, PointShift, Shift, compare
 from flowsweep.archive import Archive
 from flowsweep.cli.app import app
@@ -190,7 +190,7 @@ def _change(shift: Shift) -> str:
 
 
 def _table(points: Sequence[PointShift]) -> Table:
-    names = [name for name in points[0].point if len(_distinct(name, [point.point for point in points])) > 1]
+    names = _telling([point.point for point in points])
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("point", overflow="fold")
     for heading in ("A", "B", "shift [95 % interval]"):
@@ -205,13 +205,19 @@ def _table(points: Sequence[PointShift]) -> Table:
     return table
 
 
-def _place(point: Mapping[str, Any], names: Sequence[str]) -> str:
+def _telling(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
+    """Columns that tell points apart, and what writes them; what follows from other columns is none."""
+    varying = [name for name in points[0] if len({level_of(point, name) for point in points}) > 1]
+    names = [name for name in varying if name not in _settled(varying)]
+    names += axes_untold(points, lambda point: tuple(level_of(point, name) for name in names))
+    return {name: levels_apart(name, points) for name in names}
+
+
+def _place(point: Mapping[str, Any], names: Mapping[str, Callable[[Mapping[str, Any]], str]]) -> str:
     """Name a point by its direction and what tells it from others."""
     simultaneous = bool(point["simultaneous"])
     parts = [wording.direction(point["src"], point["dst"], simultaneous=simultaneous)]
-    # What follows from other columns is not said twice.
-    told = [name for name in names if name in AXIS_NAMES and name not in _settled(names)]
-    parts += [f"{AXIS_NAMES[name]} {level_words(name, point[name])}" for name in told]
+    parts += [f"{AXIS_NAMES[name]} {write(point)}" for name, write in names.items() if name in AXIS_NAMES]
     if "mode" in names and point["mode"] is not None:
         parts.append(format_mode(point["mode"]))
     if "sweep" in names:
@@ -241,7 +247,7 @@ def _print_only(console: Screen, name: str, points: Sequence[Mapping[str, Any]])
     if not points:
         return
     console.print(f"Only in {name}: {counted(len(points), 'point')}")
-    names = [column for column in points[0] if len(_distinct(column, points)) > 1]
+    names = _telling(points)
     for point in points[:_MOST_POINTS_TOLD]:
         console.print(f"  {_place(point, names)}", soft_wrap=True)
     if len(points) > _MOST_POINTS_TOLD:
