@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 LEFT_WITHIN_S = 5.0
-BEGIN_WITHIN_S = 60.0
+BEGIN_WITHIN_S = 180.0
 END_WITHIN_S = 30.0
 PAUSE_S = 0.05
 UNPRIVILEGED = ("setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all")
