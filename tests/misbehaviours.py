@@ -172,11 +172,12 @@ def _at_report() -> dict[str, Misbehaviour]:
 
 def misbehaviours() -> dict[str, Misbehaviour]:
     """All of them, by what they are called."""
+    return {**_while_it_opens(), **_before_it_runs(), **_at_report(), **_instead_of_a_report()}
+
+
+def _while_it_opens() -> dict[str, Misbehaviour]:
     million = "{" + ",".join(f'"k{number}":"v"' for number in range(200_000)) + "}"
     facts = said(host_facts()).replace(b'"sysctls":{}', b'"sysctls":' + million.encode())[5:]
-    report_cut = sink_report()
-    long_words = FailedEvent(trial=NAME, phase="run", kind="x", message="x" * 100_000)
-    rows = table_frame(samples("sink", [0] * 16_000), NAME, "sink")
     return {
         "says nothing": Misbehaviour("open", "instead", b"", "no engine answered"),
         "a banner without an end": Misbehaviour(
@@ -199,6 +200,11 @@ def misbehaviours() -> dict[str, Misbehaviour]:
         "answers for ever": Misbehaviour(
             "clock", "forever", json_frame(b'{"type":"clock","number":1,"unix_ns":1}')
         ),
+    }
+
+
+def _before_it_runs() -> dict[str, Misbehaviour]:
+    return {
         "no port": Misbehaviour("listening", "instead", b"", "no port"),
         "port 70000": Misbehaviour(
             "listening",
@@ -217,7 +223,14 @@ def misbehaviours() -> dict[str, Misbehaviour]:
             ),
             "values",
         ),
-        **_at_report(),
+    }
+
+
+def _instead_of_a_report() -> dict[str, Misbehaviour]:
+    report_cut = sink_report()
+    long_words = FailedEvent(trial=NAME, phase="run", kind="x", message="x" * 100_000)
+    rows = table_frame(samples("sink", [0] * 16_000), NAME, "sink")
+    return {
         "tables for ever": Misbehaviour("report", "forever", rows, "bytes that the trial can have"),
         "tiny tables for ever": Misbehaviour("report", "forever", table(), "bytes that the trial can have"),
         "tables of nobody's trial for ever": Misbehaviour(
