@@ -332,7 +332,7 @@ def test_a_file_with_a_line_longer_than_csv_allows_does_not_stop_the_others(tmp_
     result = CliRunner().invoke(app, ["import", str(tmp_path), "--archive", str(tmp_path / "old")])
     assert result.exit_code == 1
     assert f"{tmp_path / 'unknown.json'}: of no kind that is known" in result.stderr
-    assert f"{tmp_path / 'late.csv'}: read as iperf-csv, it is no CSV: field larger than" in result.stderr
+    assert f"{tmp_path / 'late.csv'}:5: the line has 200000 characters, expected up to 65536" in result.stderr
     assert "2 trials taken in from 1 file" in result.stdout
 
 
