@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from analysis_support import make_outcome
+from analysis_support import make_campaign, make_outcome
 from archive_damage import data_of
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.cli import load
@@ -114,3 +114,26 @@ def test_verify_says_what_is_damaged(archive: Path) -> None:
     assert result.exit_code == 1
     assert "no whole record" in result.stdout
     assert "1 problem" in result.stdout or "2 problems" in result.stdout
+
+
+STRANGE_PLANS = (
+    {},
+    {"campaign": 5, "sweeps": 7, "links": "no"},
+    {"campaign": {}, "sweeps": [{}, {"name": 1}], "links": [{"between": []}], "text": "x"},
+    {"campaign": {"name": ["a"]}, "sweeps": [{"name": "s", "paths": [1]}], "text": 4, "links": [{}]},
+)
+
+
+@pytest.mark.parametrize("strange", STRANGE_PLANS)
+def test_a_plan_that_nobody_checked_is_no_obstacle(strange: dict[str, object], tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    with create_archive(folder, plan_json=json.dumps(strange), seed=1) as writer:
+        for outcome in make_campaign(flows=(1,), window_sums=(1 << 18,)):
+            writer.finished(outcome)
+    for words in (
+        ("summary", folder),
+        ("findings", folder),
+        ("report", folder, "-o", tmp_path / "report.html"),
+    ):
+        result = invoke(*words)
+        assert result.exit_code == 0, (result.output, result.exception)

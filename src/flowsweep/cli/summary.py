@@ -17,7 +17,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
-from flowsweep.schedule import planned_trials
+from flowsweep.schedule import planned_sweeps, planned_trials
 from flowsweep.wording import (
     ONE_ANSWER_TESTS,
     asked_duration,
@@ -82,7 +82,7 @@ def show_summary(
             if not console.is_terminal:
                 console.width = _WIDTH_OF_NO_TERMINAL
             plan = found.campaign.plan
-            sweeps = [sweep["name"] for sweep in plan.get("sweeps", ())]
+            sweeps = [sweep.name for sweep in planned_sweeps(plan)]
             print_table(rows.to_pylist(), console, sweeps=sweeps, planned=planned_trials(plan))
 
 

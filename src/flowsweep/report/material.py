@@ -31,7 +31,7 @@ from flowsweep.archive import Archive, Tables
 from flowsweep.figures.axis import Row
 from flowsweep.figures.trial_data import TrialData, trial_data
 from flowsweep.report.trial_details import TrialDetails, trial_details
-from flowsweep.schedule import planned_trials
+from flowsweep.schedule import planned_name, planned_sweeps, planned_trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     resampled = bins(tables.samples, tables.trials, tables.flows)
     totals = ibis.memtable(intervals(resampled, tables.trials).to_pyarrow())
     return Material(
-        name=archive.campaign.plan["campaign"]["name"],
+        name=planned_name(archive.campaign.plan) or archive.folder.name,
         created_at=archive.campaign.created_at,
         seed=archive.campaign.seed,
         flowsweep_version=archive.campaign.flowsweep_version,
@@ -142,13 +142,14 @@ def _series(tables: Tables) -> dict[str, TrialData]:
 def _plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
     """Sort rows as the plan lists sweeps and paths; the way back stands behind the way there."""
     rank: dict[tuple[str, str, str], tuple[int, int]] = {}
-    for index, sweep in enumerate(plan["sweeps"]):
-        paths = [(path["src"], path["dst"]) for path in sweep["paths"]]
+    sweeps = planned_sweeps(plan)
+    for index, sweep in enumerate(sweeps):
+        paths = [(path.src, path.dst) for path in sweep.paths]
         both_ways = [way for src, dst in paths for way in ((src, dst), (dst, src))]
         for place, (src, dst) in enumerate(both_ways):
-            rank.setdefault((sweep["name"], src, dst), (index, place))
+            rank.setdefault((sweep.name, src, dst), (index, place))
     # Trials of other tools are in no plan.
-    return lambda row: rank.get((row["sweep"], row["src"], row["dst"]), (len(plan["sweeps"]), 0))
+    return lambda row: rank.get((row["sweep"], row["src"], row["dst"]), (len(sweeps), 0))
 
 
 def _rows(table: ir.Table) -> list[dict[str, Any]]:

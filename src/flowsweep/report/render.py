@@ -30,6 +30,7 @@ from flowsweep.report.material import Material
 from flowsweep.report.path_table import hop_lines
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
+from flowsweep.schedule import planned_links
 from flowsweep.wording import link_words
 
 PAGE_SCRIPTS = (
@@ -122,4 +123,4 @@ def _hash(script: Markup) -> str:
 
 def _links(material: Material) -> list[str]:
     """Emulated paths, in words."""
-    return [link_words(link) for link in material.plan.get("links", ())]
+    return [link_words(link.model_dump()) for link in planned_links(material.plan)]

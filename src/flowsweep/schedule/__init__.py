@@ -11,7 +11,7 @@ from flowsweep.schedule.parameters import (
     UdpParameters,
 )
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
-from flowsweep.schedule.planned import planned_links, planned_trials
+from flowsweep.schedule.planned import planned_links, planned_name, planned_sweeps, planned_trials
 from flowsweep.schedule.rate_search import at_rate, first_rate_bps, followed, next_rate_bps
 from flowsweep.schedule.remarks import remarks
 from flowsweep.schedule.trial import Companion, Slot, Trial
@@ -36,6 +36,8 @@ __all__ = [
     "path_mtu_bytes",
     "path_rate_bps",
     "planned_links",
+    "planned_name",
+    "planned_sweeps",
     "planned_trials",
     "remarks",
     "schedule",

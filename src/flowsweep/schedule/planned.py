@@ -1,10 +1,10 @@
-"""What a plan asks for, as an archive keeps it: how many trials, over which emulated links."""
+"""What a plan asks for, as an archive keeps it: sweeps, how many trials, over which emulated links."""
 
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from flowsweep import defaults
 from flowsweep.plan.model import Link, Plan, Sweep
@@ -42,6 +42,36 @@ def planned_links(stored_plan: Mapping[str, Any]) -> tuple[Link, ...]:
         return ()
 
 
+class PlannedPath(BaseModel):
+    """Hosts that a sweep measures between."""
+
+    src: str
+    dst: str
+
+
+class PlannedSweep(BaseModel):
+    """What is known of a sweep in a plan of any version."""
+
+    name: str
+    paths: tuple[PlannedPath, ...] = ()
+
+
+def planned_sweeps(stored_plan: Mapping[str, Any]) -> tuple[PlannedSweep, ...]:
+    """Take the sweeps from a plan, as JSON has it, in its order; none from one that has them otherwise."""
+    try:
+        return _SWEEPS.validate_python(stored_plan.get("sweeps", ()))
+    except ValidationError:
+        return ()
+
+
+def planned_name(stored_plan: Mapping[str, Any]) -> str | None:
+    """The campaign's name in a plan, as JSON has it."""
+    campaign = stored_plan.get("campaign")
+    name = campaign.get("name") if isinstance(campaign, Mapping) else None
+    return name if isinstance(name, str) else None
+
+
+_SWEEPS = TypeAdapter(tuple[PlannedSweep, ...])
 _LINKS = TypeAdapter(tuple[Link, ...])
 _NO_AXES = {"background"}
 
