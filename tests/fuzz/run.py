@@ -5,9 +5,11 @@ What was found lies in `artifacts/`, and how to have it again is printed. What l
 """
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -15,6 +17,8 @@ TARGETS = ("journal", "campaign", "frames")
 LIMITS = ("-timeout=20", "-rss_limit_mb=1536", "-max_len=65536")
 EXECUTED = re.compile(r"^stat::number_of_executed_units: *(\d+)", re.MULTILINE)
 SHOWN_LINES = 60
+MEMORY = Path("/dev/shm")
+"""Where inputs are written to, if it is there: there are a million, and libFuzzer's end removes nothing."""
 
 
 def main(seconds: str, executions: str = "-1") -> int:
@@ -24,17 +28,19 @@ def main(seconds: str, executions: str = "-1") -> int:
         return 1
     for folder in ("artifacts", "logs"):
         (HERE / folder).mkdir(exist_ok=True)
-    running = {target: start(target, seconds, executions) for target in TARGETS}
-    try:
-        return max([told(target, process) for target, process in running.items()])
-    finally:
-        for process in running.values():
-            process.kill()
-            process.wait()
+    place = MEMORY if MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="flowsweep-fuzz-", dir=place) as inputs:
+        running = {target: start(target, seconds, executions, inputs) for target in TARGETS}
+        try:
+            return max([told(target, process) for target, process in running.items()])
+        finally:
+            for process in running.values():
+                process.kill()
+                process.wait()
 
 
-def start(target: str, seconds: str, executions: str) -> subprocess.Popen[bytes]:
-    """Fuzz one target in a process of its own."""
+def start(target: str, seconds: str, executions: str, inputs: str) -> subprocess.Popen[bytes]:
+    """Fuzz one target in a process of its own, whose inputs lie in a folder."""
     corpus = HERE / "corpus" / target
     corpus.mkdir(parents=True, exist_ok=True)
     words = [
@@ -47,7 +53,12 @@ def start(target: str, seconds: str, executions: str) -> subprocess.Popen[bytes]
     ]
     words += ["-print_final_stats=1", "-verbosity=0", f"-artifact_prefix={HERE}/artifacts/{target}-"]
     with log_of(target).open("wb") as log:
-        return subprocess.Popen([*words, corpus, HERE / "seeds" / target], stdout=log, stderr=log)
+        return subprocess.Popen(
+            [*words, corpus, HERE / "seeds" / target],
+            stdout=log,
+            stderr=log,
+            env=os.environ | {"TMPDIR": inputs},
+        )
 
 
 def told(target: str, process: subprocess.Popen[bytes]) -> int:
