@@ -249,6 +249,10 @@ class FakeChannel:
         elif self.mishap not in ("stuck", "dies_late"):
             self.finish()
 
+    @property
+    def waiting(self) -> int:
+        return self.inbox.waiting
+
     async def receive(self) -> TrialEvent:
         return await self.inbox.get()
 

@@ -186,7 +186,7 @@ ENGINE_CUT_OFF_TIMEOUT_S = 1.0
 ENGINE_KILLED_TIMEOUT_S = 0.5
 """How long a process that was killed may take to be gone, and what it started to let go of its pipes."""
 HEARTBEAT_S = 3.0
-"""How often an engine is told that the controller is there; after 15 s without a word it ends itself."""
+"""How often an engine is told that the controller is there; after 30 s without a word it ends itself."""
 EVENT_MAX_BYTES = 8 << 20
 """One message: of a thousand flows, or of a host with a thousand devices, takes less."""
 EVENT_VALUES_MAX = 1 << 17
@@ -197,8 +197,8 @@ EVENT_UNIX_MAX_NS = 4 * 10**18
 TABLE_MAX_BYTES = 32 << 20
 """One piece of a table: engines send 16 384 rows at once, of at most 700 bytes."""
 TABLE_TEXT_MAX_BYTES = 256
-TABLE_TIME_MAX_NS = 1 << 60
-"""36 years, from an end's origin or between two clocks of which one was never set."""
+TABLE_TIME_MAX_NS = 1 << 61
+"""73 years, from an end's origin or between two clocks of which one was never set, and shows 1970."""
 TABLE_BYTE_COUNT_MAX = 1 << 53
 FRAME_COUNTS_BYTES = 64 << 10
 """What a piece of a table takes in memory at least, however few rows it has."""

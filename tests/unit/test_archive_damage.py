@@ -113,16 +113,18 @@ def test_data_that_nobody_understands_are_put_aside(tmp_path: Path) -> None:
     assert (folder / "aside" / "merged-7" / "thesis.tex").read_text() == "years of work"
 
 
-def test_what_the_attempt_that_was_running_left_is_removed(tmp_path: Path) -> None:
+def test_what_was_not_written_to_its_end_is_removed_and_what_was_is_put_aside(tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     write_campaign(folder, TRIALS, merged=False)
     journal = folder / "journal"
     *but_the_last, _ = parse(journal.read_bytes(), "journal").payloads
     journal.write_bytes(b"".join(map(frame, but_the_last)))
     (folder / "trials" / "0123456789ab-1.tmp").mkdir()
+    with read_archive(folder) as archive:
+        assert any("no record names trials/" in loss for loss in archive.losses)
     with open_archive_for_writing(folder) as writer:
-        assert writer.make_ready() == ()
-    assert not (folder / "aside").exists()
+        (told,) = writer.make_ready()
+    assert "no record names it; it is kept as aside/trials-" in told
     assert len(list((folder / "trials").iterdir())) == TRIALS
 
 
@@ -140,14 +142,32 @@ def test_a_changed_byte_of_data_is_an_error_and_not_another_number(tmp_path: Pat
         read_archive(folder).tables()
 
 
-def test_changed_data_are_not_merged(tmp_path: Path) -> None:
+def test_a_trial_whose_data_have_changed_is_run_again(tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     write_campaign(folder, TRIALS, merged=False)
-    path = next((folder / "trials").rglob("flows.parquet"))
+    whole = rows(folder)
+    path = next((folder / "trials").glob(f"{whole[0][0]}-1/flows.parquet"))
     data = bytearray(path.read_bytes())
     data[40] ^= 1
     path.write_bytes(data)
-    before = data_of(folder)
-    with open_archive_for_writing(folder) as writer, pytest.raises(ArchiveError, match="is damaged"):
+    with read_archive(folder) as archive:
+        assert any("has changed since it was written" in loss for loss in archive.losses)
+        assert len(archive.records) == TRIALS - 1
+    assert rows(folder) == whole[1:]
+    with open_archive_for_writing(folder) as writer:
+        add_trial(writer, 1)
         writer.compact()
-    assert data_of(folder) == before
+    again = rows(folder)
+    assert again == [(whole[0][0], 2, whole[0][2]), *whole[1:]]
+    kept = folder / "aside" / f"trials-{whole[0][0]}-1" / "flows.parquet"
+    assert kept.read_bytes() == data
+
+
+@pytest.mark.parametrize("name", ["flow=3/attempt=9/archive", "a*b/archive", "q?", "c[1]"])
+def test_the_name_of_the_folder_is_only_a_name(name: str, tmp_path: Path) -> None:
+    for folder in (tmp_path / name, tmp_path / "axb" / "archive"):
+        write_campaign(folder, TRIALS, merged=True)
+    with read_archive(tmp_path / name) as archive:
+        flows = archive.tables().flows
+        assert flows.count().to_pyarrow().as_py() == 2 * TRIALS
+        assert set(flows.flow.to_pyarrow().to_pylist()) == {0}

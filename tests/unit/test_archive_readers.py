@@ -12,7 +12,7 @@ from flowsweep.analysis import summary
 from flowsweep.archive import open_archive_for_writing, read_archive, readers
 
 READS = 25
-"""tests/truth/test_archive_reads.py makes a thousand, by commands."""
+"""tests/truth/test_archive_reads.py makes a thousand, by commands, beside campaigns that run."""
 
 
 def test_files_stay_for_as_long_as_somebody_reads_them(

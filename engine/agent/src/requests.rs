@@ -11,7 +11,7 @@ use wire::{FrameKind, HEADER_BYTES, Request};
 
 /// How long a controller that has said `alive` may say nothing: as many waits of [`WAIT`] in a row. They are counted, not
 /// timed: an engine that was itself stopped, or starved of CPU, first reads what has come meanwhile.
-const SILENT_WAITS: u32 = 15;
+const SILENT_WAITS: u32 = 30;
 const WAIT: Duration = Duration::from_secs(1);
 
 /// An inner error for a frame that is no request; `None` at the end of the input.
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     const SHORT: Duration = Duration::from_millis(20);
-    const SILENCE: Duration = Duration::from_millis(20 * 15);
+    const SILENCE: Duration = Duration::from_millis(20 * 30);
 
     fn frame(request: &Request) -> Vec<u8> {
         wire::encode(FrameKind::Json, &serde_json::to_vec(request).unwrap()).unwrap()

@@ -131,7 +131,7 @@ fn an_engine_whose_controller_falls_silent_ends_its_traffic_and_exits() {
     let address = "127.0.0.1".into();
     source.ask(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
     source.ask(&Request::Start { trial: "t".into(), at_unix_ns: None });
-    let (begin, limit) = (Instant::now(), Duration::from_secs(15));
+    let (begin, limit) = (Instant::now(), Duration::from_secs(30));
     let ended = loop {
         match source.child.try_wait().unwrap() {
             Some(status) => break status,

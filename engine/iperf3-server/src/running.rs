@@ -15,6 +15,7 @@ use crate::{
     shared::Shared,
     stream::{Stream, Together},
     tally::Count,
+    tcp_stream::span,
     terms::{Amount, Terms},
     throttle,
 };
@@ -238,7 +239,11 @@ impl<'a> Running<'a> {
 
     fn check_limits(&mut self, now: Instant) -> Result<(), Failure> {
         let (config, urgency) = (&self.shared.config, &self.shared.urgency);
-        let idle_max = urgency.patience(config.no_data_timeout);
+        // Who announced a rate may do nothing between two of its writes.
+        let terms = self.terms();
+        let pause =
+            terms.rate_bps.map_or(Duration::ZERO, |rate_bps| 2 * span(terms.burst, terms.write_bytes, rate_bps));
+        let idle_max = urgency.patience(config.no_data_timeout).max(pause.min(config.no_data_timeout));
         if self.terms().receiving > 0 {
             self.receives.note(now, self.received());
             if self.receives.idle(now) > idle_max {
@@ -287,10 +292,14 @@ impl<'a> Running<'a> {
     fn check_rate(&self, now: Instant) -> Result<(), Failure> {
         let Some(most_bps) = self.shared.config.limits.rate_max_bps else { return Ok(()) };
         let elapsed = now.saturating_duration_since(self.begin);
-        let mut above = throttle::is_exceeded(most_bps, self.carried(), elapsed);
+        // Who announced a rate sends so much at once, however slowly it goes on.
+        let (each, terms) = (self.terms().write_bytes as u64, self.terms());
+        let at_once = terms.rate_bps.map_or(0, |_| terms.burst.saturating_mul(self.streams.len() as u64));
+        let carried = self.carried().saturating_sub(at_once.saturating_mul(each));
+        let mut above = throttle::is_exceeded(most_bps, carried, elapsed);
         if self.terms().protocol == Protocol::Udp && elapsed >= DATAGRAM_RATE_WINDOW {
             let packets = self.streams.iter().map(|stream| stream.tally.count().packets).fold(0, u64::saturating_add);
-            above |= throttle::is_above(most_bps, packets.saturating_mul(self.terms().write_bytes as u64), elapsed);
+            above |= throttle::is_above(most_bps, packets.saturating_sub(at_once).saturating_mul(each), elapsed);
         }
         if above { Err(Failure::Refused(ErrorCode::TOTAL_RATE, 0)) } else { Ok(()) }
     }

@@ -1,5 +1,6 @@
 """Where an archive's tables are computed: by DuckDB in this process, or on a Spark cluster."""
 
+import re
 import shutil
 import weakref
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from flowsweep.archive.spill import spill_folder
 from flowsweep.errors import BackendError
 
 DUCKDB = "duckdb"
+_PATTERN = re.compile(r"([*?\[])")
+"""What makes DuckDB take a path for a pattern."""
 SPARK_MASTERS = ("spark://", "local-cluster[", "local[", "k8s://", "yarn")
 """What Spark's `--master` may begin with."""
 
@@ -74,7 +77,11 @@ class _DuckDb:
     def read_parquet(self, name: str, files: Sequence[str]) -> ir.Table:
         # Otherwise each statement looks into all files for the columns of each.
         apart = not _alike(files)
-        return self._connection.read_parquet(list(files), table_name=name, union_by_name=apart)
+        # A folder's name is only a name: no pattern of files, and no column as in "flow=3".
+        paths = [_PATTERN.sub(r"[\1]", file) for file in files]
+        return self._connection.read_parquet(
+            paths, table_name=name, union_by_name=apart, hive_partitioning=False
+        )
 
     def keep(self, name: str, table: pa.Table) -> ir.Table:
         return self._connection.create_table(name, table)

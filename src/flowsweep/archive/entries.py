@@ -147,10 +147,12 @@ class CompactedEntry(_Entry):
 
     @model_validator(mode="after")
     def _files_by_pattern(self) -> Self:
-        for table, files in self.files.items():
-            for file in files:
-                if merged_table(file, self.generation) != table:
-                    raise ValueError(f"{file!r} is no file of {table} in generation {self.generation}")
+        named = [(table, file) for table, files in self.files.items() for file in files]
+        for table, file in named:
+            if merged_table(file, self.generation) != table:
+                raise ValueError(f"{file!r} is no file of {table} in generation {self.generation}")
+        if len(set(named)) < len(named) or not self.sha256.keys() <= {file for _, file in named}:
+            raise ValueError("a file is named twice, or has a hash and is not named")
         return self
 
     @property
@@ -159,7 +161,14 @@ class CompactedEntry(_Entry):
         return {table: getattr(self, table) for table in TABLES}
 
 
-Entry = HostsEntry | StartedEntry | FinishedEntry | ImportedEntry | CompactedEntry
+class DroppedEntry(_Entry):
+    """Data of an attempt, or of imported trials, have changed since they were written: they do not count."""
+
+    kind: Literal["dropped"] = "dropped"
+    folder: Annotated[str, Field(pattern=rf"^{TRIALS_FOLDER}/{_TRIAL_ID.pattern}-[0-9]{{1,5}}$")]
+
+
+Entry = DroppedEntry | HostsEntry | StartedEntry | FinishedEntry | ImportedEntry | CompactedEntry
 DataEntry = FinishedEntry | ImportedEntry
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
 
@@ -194,6 +203,12 @@ def entry_of(payload: bytes) -> Entry:
     return _ENTRY.validate_json(payload)
 
 
+def is_key(trial_id: object, attempt: object) -> bool:
+    """Whether an attempt can be called that."""
+    named = isinstance(trial_id, str) and _TRIAL_ID.fullmatch(trial_id) is not None
+    return named and isinstance(attempt, int) and 1 <= attempt < 2**15
+
+
 def _check_key(trial_id: str, attempt: int) -> None:
-    if not _TRIAL_ID.fullmatch(trial_id) or not 1 <= attempt < 2**15:
+    if not is_key(trial_id, attempt):
         raise ValueError(f"{trial_id!r}, attempt {attempt}: no trial is called that")

@@ -24,6 +24,7 @@ UNFINISHED = ".tmp"
 ASIDE_FOLDER = "aside"
 """Holds what was found in an archive and not understood."""
 
+_NAME_MAX = 200
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -171,7 +172,7 @@ class Folder:
         self.make_folder(ASIDE_FOLDER)
         self.sync()
         there = set(self.names(ASIDE_FOLDER))
-        like = name.replace("/", "-")
+        like = name.replace("/", "-")[:_NAME_MAX]
         free, number = like, 1
         while free in there:
             number += 1
@@ -209,6 +210,9 @@ class Folder:
     @contextmanager
     def _parent(self, name: str) -> Iterator[tuple[int, str]]:
         """The open folder that holds what has the name, and the last part of it."""
+        for part in name.split("/"):
+            if part in {"", ".", ".."} or "\0" in part:
+                raise ValueError(f"{name!r} is no name inside an archive")
         parent, _, last = name.rpartition("/")
         with self._whole_path_named(name):
             if not parent:
@@ -246,8 +250,6 @@ class Folder:
 
 def _status(parent: int, name: str) -> os.stat_result | None:
     """What is there under a name, links not followed; None if nothing is."""
-    if name in {"", ".", ".."} or "/" in name or "\0" in name:
-        raise ValueError(f"{name!r} is no name inside an archive")
     try:
         return os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:

@@ -144,7 +144,9 @@ class JournalFile:
             os.close(self._descriptor)
             raise
         self._end = self.content.whole_bytes
-        self._tail = data[self._end :]
+        tail = data[self._end :]
+        self._tail = tail if tail.strip(b"\0") else b""
+        self._cut = bool(tail)
 
     def append(self, payload: bytes) -> None:
         """Add a record; it is on disk on return.
@@ -167,9 +169,9 @@ class JournalFile:
         os.close(self._descriptor)
 
     def _put_tail_aside(self) -> None:
-        if any(self._tail):
+        if self._tail:
             kept = self._folder.free_name_aside(f"{JOURNAL_FILE}-from-byte-{self._end}")
             self._folder.write(kept, self._tail)
-        if self._tail:
+        if self._cut:
             disk.cut(self._descriptor, at=self._end)
-            self._tail = b""
+        self._tail, self._cut = b"", False

@@ -1,6 +1,7 @@
 """What no record names: what a killed process left half done goes, all else is put aside."""
 
 import re
+from collections.abc import Iterable
 
 from flowsweep.archive.entries import MERGED_FOLDER, TRIALS_FOLDER
 from flowsweep.archive.folder import UNFINISHED, Folder
@@ -9,23 +10,17 @@ from flowsweep.archive.state import State
 _UNFINISHED = re.compile(rf"([0-9a-f]{{12}}-)?[0-9]+{re.escape(UNFINISHED)}")
 
 
-def clear_up(folder: Folder, state: State, *, whole_journal: bool) -> tuple[str, ...]:
+def clear_up(folder: Folder, state: State) -> tuple[str, ...]:
     """Remove what is known to be unfinished, and put aside what nobody understands.
 
     Folders whose data were merged since stay: somebody may still read them, see `remove_stale`.
-
-    Args:
-        folder: The archive's.
-        state: Of its journal.
-        whole_journal: Nothing of it is lost. Otherwise what the last attempt that was started has left is put
-            aside too: that it finished may be among what is lost.
 
     Returns:
         What was put aside, in sentences.
     """
     told = []
-    for name in _unnamed(folder, state):
-        if _is_unfinished(name) or (whole_journal and name == state.running):
+    for name in _unnamed(data_folders(folder), state):
+        if _is_unfinished(name):
             folder.remove(name)
         else:
             aside = folder.put_aside(name)
@@ -33,19 +28,19 @@ def clear_up(folder: Folder, state: State, *, whole_journal: bool) -> tuple[str,
     return tuple(told)
 
 
-def not_understood(folder: Folder, state: State) -> tuple[str, ...]:
-    """What no record names and no attempt that is running can have left, from the archive's folder."""
-    return tuple(
-        name for name in _unnamed(folder, state) if not _is_unfinished(name) and name != state.running
-    )
+def data_folders(folder: Folder) -> list[str]:
+    """All that lies where data do, from the archive's folder."""
+    return [f"{parent}/{name}" for parent in (TRIALS_FOLDER, MERGED_FOLDER) for name in folder.names(parent)]
 
 
-def _unnamed(folder: Folder, state: State) -> list[str]:
+def not_understood(there: Iterable[str], state: State) -> tuple[str, ...]:
+    """Of what lies where data do: what no record names, and is not being written."""
+    return tuple(name for name in _unnamed(there, state) if not _is_unfinished(name))
+
+
+def _unnamed(there: Iterable[str], state: State) -> list[str]:
     kept = state.folders | state.stale
-    inside = [
-        f"{parent}/{name}" for parent in (TRIALS_FOLDER, MERGED_FOLDER) for name in folder.names(parent)
-    ]
-    return [name for name in inside if name not in kept]
+    return [name for name in there if name not in kept]
 
 
 def _is_unfinished(name: str) -> bool:

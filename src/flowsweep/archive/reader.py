@@ -16,9 +16,9 @@ from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
 from flowsweep.archive.data_files import check_digest, check_file
 from flowsweep.archive.folder import Folder
 from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, parse
-from flowsweep.archive.leftovers import not_understood
+from flowsweep.archive.leftovers import data_folders, not_understood
 from flowsweep.archive.readers import ReadersLock
-from flowsweep.archive.recovery import recover
+from flowsweep.archive.recovery import missing_files, recover
 from flowsweep.archive.state import State, state_of
 from flowsweep.archive.tables import Tables, tables_of_files
 from flowsweep.errors import ArchiveError
@@ -28,15 +28,15 @@ from flowsweep.schedule import planned_links
 CHECKED_BYTES_MAX = 256 << 20
 """Of an archive whose files are compared with their SHA-256 whenever it is read: it takes 0.2 s at most."""
 
-_TRIES = 5
+_TRIES = 25
 _PAUSE_S = 0.02
 
 
 def read_archive(folder: Path) -> "Archive":
     """Read what an archive's journal says; the tables are read when asked for.
 
-    What is read is a snapshot: a process that writes the archive keeps the files that it names for as long as
-    the result is open, or tables of it are in use.
+    What is read is a snapshot: a process that writes the archive keeps the files that it names until the
+    result is closed, or neither it nor tables of it are in use any more.
 
     Raises:
         ArchiveError: It is no archive, is damaged, or lacks a file that its journal names.
@@ -50,17 +50,19 @@ def read_archive(folder: Path) -> "Archive":
 
 
 def _settled(folder: Folder) -> tuple[State, tuple[str, ...]]:
-    """What the journal says, and what is lost; read again for a moment if a record is being written."""
+    """What the journal says, and what is lost; read again for a moment while a record is being written."""
     path = folder.path / JOURNAL_FILE
-    for last in (*[False] * _TRIES, True):
+    for _ in range(_TRIES):
+        there = data_folders(
+            folder
+        )  # before the journal: what is there has its record already, or gets it now
         content = parse(folder.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX), str(path))
         state = state_of(content.payloads, path)
-        losses = recover(folder, state, content, roll_forward=False).losses
-        unnamed = not_understood(folder, state)
-        if last or not (content.tail_bytes or unnamed):
+        if not (content.tail_bytes or not_understood(there, state) or missing_files(folder, state)):
             break
         time.sleep(_PAUSE_S)
-    if unnamed:
+    losses = recover(folder, state, content, roll_forward=False, checked_bytes_max=CHECKED_BYTES_MAX).losses
+    if unnamed := not_understood(there, state):
         losses += (f"{folder.path}: no record names {unnamed[0]}{_and_others(unnamed)}; it is left out",)
     return state, losses
 

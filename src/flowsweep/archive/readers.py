@@ -41,13 +41,21 @@ def wait_for_readers(folder: Folder) -> int | None:
     """Keep readers out, for as long as the descriptor that is returned is open.
 
     Returns:
-        None if somebody still reads after 2 s.
+        None if somebody still reads after 2 s, or nobody can tell: there is no lock to be had.
     """
-    descriptor = folder.open(CAMPAIGN_FILE, writable=True)
     deadline = time.monotonic() + _WAIT_S
-    while not disk.try_lock(descriptor):
-        if time.monotonic() >= deadline:
-            os.close(descriptor)
-            return None
-        time.sleep(_PAUSE_S)
+    try:
+        descriptor = folder.open(CAMPAIGN_FILE, writable=True)
+    except PermissionError:
+        # On a local file system whoever may read a file may lock it.
+        descriptor = folder.open(CAMPAIGN_FILE)
+    try:
+        while not disk.try_lock(descriptor):
+            if time.monotonic() >= deadline:
+                os.close(descriptor)
+                return None
+            time.sleep(_PAUSE_S)
+    except OSError:
+        os.close(descriptor)
+        return None
     return descriptor

@@ -5,9 +5,10 @@ say whose rows they hold: a generation that has every row of every attempt whose
 the record named. Rows of attempts that the journal does not know any more are left out.
 """
 
+import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -19,7 +20,9 @@ from flowsweep.archive.entries import (
     CompactedEntry,
     DataEntry,
     Key,
+    file_of,
     generation_folder,
+    is_key,
     merged_table,
 )
 from flowsweep.archive.folder import Folder
@@ -47,9 +50,18 @@ class Recovery:
 
     The state has it already.
     """
+    dropped: tuple[str, ...] = ()
+    """Folders of attempts whose data have changed; the state has them no more."""
 
 
-def recover(folder: Folder, state: State, content: Content, *, roll_forward: bool) -> Recovery:
+def recover(
+    folder: Folder,
+    state: State,
+    content: Content,
+    *,
+    roll_forward: bool,
+    checked_bytes_max: float = math.inf,
+) -> Recovery:
     """Complete the state of a campaign by what its files say, where the journal has lost something.
 
     Args:
@@ -58,12 +70,14 @@ def recover(folder: Folder, state: State, content: Content, *, roll_forward: boo
         content: Of the journal.
         roll_forward: Look for merged files that no record names although nothing seems to be lost: what a
             process leaves that is killed just before it writes the record.
+        checked_bytes_max: Files that are not merged yet are compared with their hash if all data together are
+            no longer than this.
 
     Raises:
         ArchiveError: A file of data is missing, or is no file of the archive's own.
     """
     losses = _told(folder, content)
-    missing = _missing(folder, state)
+    missing = missing_files(folder, state)
     found = _unnamed_generation(folder, state, missing) if missing or roll_forward else None
     if found is not None:
         merged, held = found
@@ -73,7 +87,7 @@ def recover(folder: Folder, state: State, content: Content, *, roll_forward: boo
             losses += (
                 f"{folder.path}: the record of what lies in {where} is lost; the files say it themselves",
             )
-        missing = _missing(folder, state)
+        missing = missing_files(folder, state)
     elif content.damaged and state.merged is not None:
         state.leave_out(_orphans(_rows_of(folder, state.merged.files), state.keys))
     if missing:
@@ -85,10 +99,26 @@ def recover(folder: Folder, state: State, content: Content, *, roll_forward: boo
             f"{folder.path}: rows of {counted(len(state.orphans), 'attempt')} without a record are left out",
         )
     whole = found is not None and not state.loose
-    return Recovery(losses, state.merged if whole else None)
+    dropped = _changed(folder, state, checked_bytes_max)
+    for name in dropped:
+        state.drop(name)
+        losses += (f"{folder.path / name}: has changed since it was written, and does not count any more",)
+    return Recovery(losses, state.merged if whole else None, dropped)
 
 
-def _missing(folder: Folder, state: State) -> list[str]:
+def _changed(folder: Folder, state: State, checked_bytes_max: float) -> tuple[str, ...]:
+    """Folders of attempts that are not merged yet and have a file whose hash is another than it was."""
+    digests = state.digests
+    if not state.loose or sum(map(folder.file_bytes, digests)) > checked_bytes_max:
+        return ()
+    return tuple(
+        name
+        for name, entry in state.loose.items()
+        if any(folder.digest(file_of(entry, table)) != digest for table, digest in entry.sha256.items())
+    )
+
+
+def missing_files(folder: Folder, state: State) -> list[str]:
     """Files of data that count and are not there."""
     return [file for files in state.files.values() for file in files if not folder.has_file(file)]
 
@@ -124,7 +154,7 @@ def _unnamed_generation(
         files = _files_of(folder, generation)
         try:
             rows = {} if files is None else _rows_of(folder, files)
-        except (pa.ArrowException, KeyError, OSError):
+        except (ArchiveError, OSError):
             continue  # it was not written to its end
         held = {name for name, entry in state.entries.items() if files and _holds(rows, entry)}
         needed = {name for name, entry in state.entries.items() if name not in state.loose}
@@ -157,14 +187,26 @@ def _rows_of(folder: Folder, files: Mapping[str, Iterable[str]]) -> RowCounts:
     for table, names in files.items():
         counts[table] = Counter()
         for name in names:
-            with folder.read_file(name) as file, pq.ParquetFile(file) as parquet:
-                for batch in parquet.iter_batches(columns=list(_KEY_COLUMNS)):
-                    rows = (
-                        pa.Table.from_batches([batch]).group_by(_KEY_COLUMNS).aggregate([([], "count_all")])
-                    )
-                    for row in rows.to_pylist():
-                        counts[table][row["trial_id"], row["attempt"]] += row["count_all"]
+            try:
+                for key, rows in _keys_in(folder, name):
+                    counts[table][key] += rows
+            except (pa.ArrowException, KeyError, ValueError) as error:
+                raise ArchiveError(
+                    f"{folder.path / name}: is damaged: it does not say whose rows it has. "
+                    "Nothing was altered; restore the file from a copy."
+                ) from error
     return counts
+
+
+def _keys_in(folder: Folder, name: str) -> Iterator[tuple[Key, int]]:
+    """Attempts that a file has rows of, and how many; each as often as pieces of it have such rows."""
+    with folder.read_file(name) as file, pq.ParquetFile(file) as parquet:
+        for batch in parquet.iter_batches(columns=list(_KEY_COLUMNS)):
+            keys = pa.Table.from_batches([batch]).group_by(_KEY_COLUMNS)
+            for row in keys.aggregate([([], "count_all")]).to_pylist():
+                if not is_key(row["trial_id"], row["attempt"]):
+                    raise ValueError("no attempt is called that")
+                yield (row["trial_id"], row["attempt"]), row["count_all"]
 
 
 def _holds(rows: RowCounts, entry: DataEntry) -> bool:

@@ -11,6 +11,7 @@ from flowsweep.archive.entries import (
     TABLES,
     CompactedEntry,
     DataEntry,
+    DroppedEntry,
     Entry,
     FinishedEntry,
     HostsEntry,
@@ -19,7 +20,6 @@ from flowsweep.archive.entries import (
     StartedEntry,
     entry_of,
     file_of,
-    folder_of,
     generation_folder,
 )
 from flowsweep.archive.imported import ImportedTrial
@@ -49,8 +49,6 @@ class State:
     merged: CompactedEntry | None = None
     stale: set[str] = field(default_factory=set)
     """Folders whose data were merged since."""
-    running: str | None = None
-    """Folder of the attempt that was started last and has not finished."""
 
     def apply(self, entry: Entry) -> None:
         """Take the next record into account."""
@@ -59,12 +57,9 @@ class State:
                 self.host_facts.update(entry.facts)
             case StartedEntry():
                 self._count(entry.trial_id, entry.attempt)
-                self.running = folder_of(entry.trial_id, entry.attempt)
             case FinishedEntry():
                 record = entry.record
                 self._count(record.trial_id, record.attempt)
-                if entry.folder == self.running:
-                    self.running = None
                 earlier = self.records.get(record.trial_id)
                 if earlier is not None and earlier.attempt != record.attempt:
                     self.superseded.append((earlier.trial_id, earlier.attempt))
@@ -75,6 +70,8 @@ class State:
                     self._count(imported.trial_id, 1)
                     self.imported[imported.trial_id] = imported
                 self.entries[entry.folder] = self.loose[entry.folder] = entry
+            case DroppedEntry():
+                self.drop(entry.folder)
             case CompactedEntry():
                 self.take_merged(entry, holding=tuple(self.loose))
 
@@ -88,6 +85,17 @@ class State:
         self.stale.discard(generation_folder(merged.generation))
         self.merged = merged
         self.leave_out(merged.orphans)
+
+    def drop(self, folder: str) -> None:
+        """Let data not count that are not merged yet: its trials are as if they had never finished."""
+        dropped = self.loose.pop(folder, None)
+        if dropped is None:
+            return
+        del self.entries[folder]
+        for trial_id, attempt in dropped.keys:
+            self.imported.pop(trial_id, None)
+            if trial_id in self.records and self.records[trial_id].attempt == attempt:
+                del self.records[trial_id]
 
     def leave_out(self, orphans: Iterable[Key]) -> None:
         """Let rows not count whose record is lost; no later attempt gets one of their numbers."""

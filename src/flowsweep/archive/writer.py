@@ -24,6 +24,7 @@ from flowsweep.archive.entries import (
     MERGED_FOLDER,
     OF_TESTS,
     TRIALS_FOLDER,
+    DroppedEntry,
     Entry,
     FinishedEntry,
     HostsEntry,
@@ -113,7 +114,7 @@ class ArchiveWriter:
         self._opened = opened
         self._journal = journal
         self._state = state
-        self._adopted = recovery.adopted
+        self._recovery = recovery
         self._ready = False
 
     @property
@@ -152,15 +153,17 @@ class ArchiveWriter:
         """
         if self._ready:
             return ()
-        content = self._journal.content
+        for entry in (
+            self._recovery.adopted,
+            *(DroppedEntry(folder=name) for name in self._recovery.dropped),
+        ):
+            if entry is not None:
+                self._journal.append(entry.model_dump_json().encode())
         with disk.reported(self.folder, "cannot be gone on with"):
             for name in (TRIALS_FOLDER, MERGED_FOLDER):
                 self._opened.make_folder(name)
             self._opened.sync()
-            whole = not (content.damaged or content.tail_bytes)
-            told = clear_up(self._opened, self._state, whole_journal=whole)
-        if self._adopted is not None:
-            self._journal.append(self._adopted.model_dump_json().encode())
+            told = clear_up(self._opened, self._state)
         self._ready = True
         return told
 
@@ -257,9 +260,9 @@ class ArchiveWriter:
         """Remove what was merged since, unless somebody reads it."""
         if not any(self._opened.names(name) for name in self._state.stale):
             return
+        if (held := wait_for_readers(self._opened)) is None:
+            return
         with disk.reported(self.folder, "merged data cannot be removed"):
-            if (held := wait_for_readers(self._opened)) is None:
-                return
             try:
                 remove_stale(self._opened, self._state)
             finally:

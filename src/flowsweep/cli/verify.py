@@ -22,13 +22,14 @@ class Format(StrEnum):
 
 
 @app.command(
-    epilog="Exit code 0: all is as it was written; 1: something is damaged or lost; 2: it is no archive."
+    epilog="Exit code 0: all is as it was written; 1: something is damaged or lost; "
+    "2: it is no archive, or too damaged to be read."
 )
 def verify(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
     form: Annotated[Format, typer.Option("--format", help="How to tell it.")] = Format.text,
 ) -> None:
-    """Compare every file of an archive with the hash and the rows that its journal has of it."""
+    """Compare every file of data in an archive with the hash and the rows that its journal has of it."""
     with Screen(stderr=True).status("reading the archive") as status:
         found = verify_archive(
             archive,

@@ -9,6 +9,7 @@ grow with time, as is done here.
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -77,14 +78,16 @@ class Clocks:
         """Ask a host for its clock a few times, one question after the other.
 
         Raises:
-            SessionError: The session is lost, or the answers did not come in time, all together.
+            SessionError: The session is lost, or no answer came in time.
         """
-        try:
+        exchanges: list[ClockExchange] = []
+        with suppress(TimeoutError):
             async with asyncio.timeout(SESSION_REQUEST_TIMEOUT_S):
-                exchanges = [await self._ask(host) for _ in range(CLOCK_EXCHANGES)]
-        except TimeoutError:
-            reason = f"its clock was not told {CLOCK_EXCHANGES} times within {SESSION_REQUEST_TIMEOUT_S:g} s"
-            raise SessionError(host.host, reason) from None
+                while len(exchanges) < CLOCK_EXCHANGES:
+                    exchanges.append(await self._ask(host))
+        if not exchanges:
+            reason = f"its clock was not told within {SESSION_REQUEST_TIMEOUT_S:g} s"
+            raise SessionError(host.host, reason)
         return offset_of(exchanges, time.monotonic_ns())
 
     async def _ask(self, host: HostClock) -> ClockExchange:

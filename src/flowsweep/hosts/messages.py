@@ -10,7 +10,7 @@ from typing_extensions import TypeAliasType
 class Alive(BaseModel):
     """
     Nothing is asked, nothing is answered: the controller is still there. From the first of these on, an engine that
-    hears no request at all for 15 s ends its traffic and exits.
+    hears no request at all for 30 s ends its traffic and exits.
     """
 
     model_config = ConfigDict(

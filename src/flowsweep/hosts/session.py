@@ -271,6 +271,11 @@ class TrialChannel:
         """What came so far, of this trial and all else in the session."""
         return self._session.bytes_received
 
+    @property
+    def waiting(self) -> int:
+        """How many events have come and were not received yet."""
+        return self._inbox.waiting
+
     async def send(self, request: Prepare | Start | Stop) -> None:
         """Hand a request to the engine; see `Session.send`."""
         await self._session.send(request)

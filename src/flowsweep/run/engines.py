@@ -19,6 +19,10 @@ class Channel(Protocol):
     def bytes_received(self) -> int:
         """What came of the session so far."""
 
+    @property
+    def waiting(self) -> int:
+        """How many events have come and were not received yet."""
+
     async def send(self, request: Prepare | Start | Stop) -> None:
         """Hand a request to the engine; raises SessionError."""
 

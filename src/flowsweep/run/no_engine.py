@@ -41,6 +41,7 @@ class NoChannel:
     """One trial's part of it."""
 
     bytes_received = 0
+    waiting = 0
 
     def __init__(self, host: str) -> None:
         self._host = host

@@ -33,7 +33,7 @@ pub enum Request {
         peers: Vec<String>,
     },
     /// Nothing is asked, nothing is answered: the controller is still there. From the first of these on, an engine that
-    /// hears no request at all for 15 s ends its traffic and exits.
+    /// hears no request at all for 30 s ends its traffic and exits.
     Alive,
     /// Say what the host's clock shows. Answered by `clock`, at once.
     Clock {
