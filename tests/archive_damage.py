@@ -1,7 +1,10 @@
 """Archives whose journal is damaged: opened as every command opens them, and what is left of them."""
 
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from analysis_support import make_outcome, make_trial
@@ -28,6 +31,44 @@ def add_trial(writer: ArchiveWriter, repeat: int) -> None:
     outcome = make_outcome(trial, attempt=writer.attempts.get(trial.trial_id, 0) + 1)
     writer.started(trial.trial_id, outcome.record.attempt, outcome.record.started_at)
     writer.finished(outcome)
+
+
+CAMPAIGNS = """
+import sys
+from itertools import count
+from pathlib import Path
+from archive_damage import add_trial
+from flowsweep.archive import create_archive, open_archive_for_writing
+for campaign in count(1):
+    folder = Path(sys.argv[1], str(campaign))
+    create_archive(folder, plan_json="{}", seed=1).close()
+    print(campaign, flush=True)
+    for repeat in range(12):
+        with open_archive_for_writing(folder) as writer:
+            add_trial(writer, 1 + repeat // 2)
+            if repeat % 4 == 3:
+                writer.compact()
+"""
+
+
+@contextmanager
+def campaigns_without_end(folder: Path) -> Iterator[Callable[[], Path]]:
+    """Run campaigns of 12 attempts, which merge three times each, in a process of their own; tells the newest."""
+    tests = str(Path(__file__).parent)
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r})\n{CAMPAIGNS}", str(folder)]
+
+    def newest() -> Path:
+        begun = [int(path.name) for path in folder.iterdir() if (path / "campaign.json").exists()]
+        return folder / str(max(begun))
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            yield newest
+            assert process.poll() is None
+        finally:
+            process.kill()
 
 
 def data_of(folder: Path) -> dict[str, bytes]:

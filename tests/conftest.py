@@ -15,12 +15,18 @@ from hypothesis.internal.conjecture import providers
 from flowsweep.defaults import GARBAGE_OBJECTS
 
 IN_CONTINUOUS_INTEGRATION = bool(os.environ.get("CI"))
+AT_CTRL_C = signal.getsignal(signal.SIGINT)
 Reports = Generator[None, pytest.TestReport, pytest.TestReport]
 CollectReports = Generator[None, pytest.CollectReport, pytest.CollectReport]
 
 # What comes of a property must not depend on how fast or busy the machine is: no deadline, no check of speed.
 settings.register_profile(
-    "fuzz", deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "fuzz",
+    deadline=None,
+    database=None,
+    print_blob=True,
+    derandomize=False,  # Hypothesis does it by itself where it sees continuous integration
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("fixed", settings.get_profile("fuzz"), derandomize=True)
 settings.load_profile("fixed")
@@ -36,10 +42,10 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def answer_to_ctrl_c() -> Generator[None, None, None]:
-    """Put back what a command line that ran in this process has left: at its end it ignores Ctrl-C."""
-    before = signal.getsignal(signal.SIGINT)
+    """Put back what Spark has left, or a command line that ran here: it ends by ignoring Ctrl-C."""
+    signal.signal(signal.SIGINT, AT_CTRL_C)
     yield
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, AT_CTRL_C)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -35,7 +35,7 @@ def _harmless_messages() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # whose class Typer keeps to itself; it is raised again
-        if isinstance(getattr(error, "message", None), str):
+        if isinstance(vars(error).get("message"), str):
             vars(error)["message"] = printable(vars(error)["message"])
         raise
 
