@@ -53,7 +53,7 @@ for campaign in count(1):
 
 @contextmanager
 def campaigns_without_end(folder: Path) -> Iterator[Callable[[], Path]]:
-    """Run campaigns of 12 attempts, which merge three times each, in a process of their own; tells the newest."""
+    """Run campaigns of 12 attempts, which merge three times each, in another process; tells the newest."""
     tests = str(Path(__file__).parent)
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r})\n{CAMPAIGNS}", str(folder)]
 
