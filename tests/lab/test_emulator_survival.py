@@ -1,5 +1,6 @@
 """A link whose emulator is gone fails its trial at once, with the reason; and nothing of it stays behind."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from lab_support import controller, interfaces, namespaces_of, needs_lab, runs
 import campaign_support
 from flowsweep.archive import read_archive
 from flowsweep.errors import LabError
-from flowsweep.lab import build_lab
+from flowsweep.lab import build_lab, guard
 from flowsweep.plan.model import Link, LinkDirection
 
 pytestmark = needs_lab
@@ -56,15 +57,37 @@ def test_the_emulator_ends_with_a_killed_controller() -> None:
         assert namespaces_of(process.pid) == []
 
 
-def test_a_stopped_emulator_of_a_killed_controller_goes_at_the_next_start() -> None:
+def test_a_stopped_emulator_of_a_killed_controller_is_ended_by_the_guard() -> None:
     process, emulator = standing()
     os.kill(emulator, signal.SIGSTOP)
+    process.kill()
+    process.communicate(timeout=30)
+    campaign_support.wait_until(lambda: not runs(emulator) and namespaces_of(process.pid) == [], timeout_s=30)
+
+
+def test_what_a_controller_and_its_guard_left_goes_at_the_next_start() -> None:
+    process, emulator = standing()
+    for stopped in (emulator, process.pid):
+        os.kill(stopped, signal.SIGSTOP)
+    os.kill(guard_of(process.pid), signal.SIGKILL)
     process.kill()
     process.communicate(timeout=30)
     assert runs(emulator)
     with build_lab([], []):
         assert not runs(emulator)
         assert namespaces_of(process.pid) == []
+
+
+def guard_of(controller: int) -> int:
+    """The process that would end the lab of a controller."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == controller and guard.__file__.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    (process,) = found
+    return process
 
 
 def test_an_emulator_that_hangs_is_told_and_is_ended_with_the_lab() -> None:
