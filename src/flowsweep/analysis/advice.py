@@ -79,11 +79,16 @@ def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None =
     recorded = _recorded(hosts, host, name)
     sysctl = _sysctl(name, wanted, recorded)
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
-    remedies = [
-        f"{name} allows it there already" if sysctl is None else f"`{sysctl}` there",
-        *(["unless it is more already"] if recorded is None else []),
-        *([f'and {key} = "{window // 1024}KiB" in the plan'] if asked else []),
-    ]
+    asking = f'{key} = "{window // 1024}KiB" in the plan'
+    if sysctl is None:
+        remedies = [asking] if asked else []
+        remedies.append(f"{name} there allows it already")
+    else:
+        remedies = [
+            f"`{sysctl}` there",
+            *(["unless it is more already"] if recorded is None else []),
+            *([f"and {asking}"] if asked else []),
+        ]
     sentence = (
         f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: "
         f"{', '.join(remedies)}."
