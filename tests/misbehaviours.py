@@ -190,7 +190,7 @@ def _while_it_opens() -> dict[str, Misbehaviour]:
         "no facts": Misbehaviour("describe", "instead", b"", "no host facts"),
         "facts of 200 000 values": Misbehaviour("describe", "instead", json_frame(facts), "values"),
         "no clock": Misbehaviour("clock", "instead", b"", "clock was not told"),
-        "a clock that takes 3 s each time": Misbehaviour("clock", "slow", b"", "clock was not told"),
+        "a clock that takes 30 s each time": Misbehaviour("clock", "slow", b"", "clock was not told"),
         "a clock of the year 10²⁰": Misbehaviour(
             "clock", "instead", json_frame(b'{"type":"clock","number":1,"unix_ns":' + b"9" * 30 + b"}"), ""
         ),

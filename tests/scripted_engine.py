@@ -68,7 +68,7 @@ class Engine:
         os._exit(3)
 
     def do_slow(self, honest: bytes) -> None:
-        time.sleep(3)
+        time.sleep(30)
         self.write(honest)
 
     def do_complain(self, _: bytes) -> None:

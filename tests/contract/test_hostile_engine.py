@@ -56,7 +56,7 @@ STUBBORN = {
         "says nothing",
         "a banner that drips",
         "no facts",
-        "a clock that takes 3 s each time",
+        "a clock that takes 30 s each time",
     ),
     "in a trial": ("deaf to all",),
     "during a transfer": ("a table that drips",),

@@ -166,7 +166,7 @@ def test_an_engine_behind_a_connection_that_carries_nothing_ends_with_its_traffi
         os.kill(client, signal.SIGSTOP)
         begun = time.monotonic()
         try:
-            await asyncio.to_thread(_wait_until, lambda: not _engines(far), timeout_s=30)
+            await asyncio.to_thread(_wait_until, lambda: not _engines(far), timeout_s=60)
             return time.monotonic() - begun
         finally:
             os.kill(client, signal.SIGCONT)

@@ -44,7 +44,7 @@ class _Unasked:
 
 
 _MOST = _Unasked(cores=512, histogram_rows=16_384)
-_USUAL = _Unasked(cores=_MOST.cores, histogram_rows=1024)
+_USUAL = _Unasked(cores=16, histogram_rows=1024)
 
 
 def allowance_of(traffic: Traffic, role: EndRole) -> Allowance:
