@@ -15,7 +15,7 @@ from fuzz.folders import archive_folder
 PLAN = '{"links":[{"name":"wire","between":["a","b"],"forward":{"rate_bps":1000000},"backward":{}}]}'
 HEADER_BYTES = 12
 """Of a record; its first four bytes are the length of its payload."""
-reader._PAUSE_S = 0.0  # nobody writes the rest of a record here
+reader._TRIES = 1  # nobody writes the rest of a record here
 AS_IT_IS = b"R"
 """First byte of an input that is a journal; what follows another one is made one, see `journal_of`."""
 

@@ -18,7 +18,7 @@ HOSTILE = 2000
 
 
 def test_what_befalls_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_PAUSE_S", 0.0)  # nobody is writing
+    monkeypatch.setattr(reader, "_TRIES", 1)  # nobody is writing
     rows: list[tuple[str, int, str]] = []
     for kind, merged in (("loose", False), ("merged", True)):
         write_campaign(tmp_path / kind, TRIALS, merged=merged)
