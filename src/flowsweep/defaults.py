@@ -213,7 +213,7 @@ TRIAL_EVENTS_LEAST = 256
 TRANSFER_LEAST_S = 10.0
 """How long tables may take beyond when the report was due, however few there are."""
 TRANSFER_SLOWEST_BYTES_PER_S = 125_000
-"""The slowest control channel that is borne: 1 Mbit/s for all that a trial may say."""
+"""The slowest control channel that is borne: 1 Mbit/s for all that a trial may say, with 16 cores."""
 TRANSFER_MOST_S = 3600.0
 """Longer than this no tables are waited for."""
 COPY_TIMEOUT_S = 120.0
