@@ -30,6 +30,8 @@ SINK = """
 import json, selectors, socket, statistics, sys, time
 address, flows, omit, duration = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
 listener = socket.create_server((address, 5001), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
+if window := int(sys.argv[5]):
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
 print("listening", flush=True)
 waiting = selectors.DefaultSelector()
 for _ in range(flows):
@@ -85,9 +87,21 @@ def address_of(lab: Lab, name: str, peer: str, family: int = 4) -> str:
     return found
 
 
-def goodput_bps(source: HostAccess, sink: HostAccess, address: str, flows: int, duration_s: float) -> float:
-    """What the sink's application gets from some flows, after a first second: the median of eleven parts."""
-    receiver = start(sink, SINK, address, flows, 1.0, duration_s)
+def goodput_bps(
+    source: HostAccess,
+    sink: HostAccess,
+    address: str,
+    flows: int,
+    duration_s: float,
+    *,
+    window_sum_bytes: int = 0,
+) -> float:
+    """What the sink's application gets from some flows, after a first second: the median of eleven parts.
+
+    Flows whose windows together are below the queue lose nothing: nothing waits behind what was lost. 0: as
+    the kernel does.
+    """
+    receiver = start(sink, SINK, address, flows, 1.0, duration_s, window_sum_bytes // flows)
     assert receiver.stdout is not None
     assert receiver.stdout.readline() == "listening\n"
     sender = start(source, SOURCE, address, flows)

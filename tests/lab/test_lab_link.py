@@ -6,6 +6,7 @@ from lab_support import address_of, goodput_bps, host, link, needs_lab, run, sta
 from flowsweep.errors import LabError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import build_lab
+from flowsweep.lab.shaper import queue_of
 from flowsweep.plan.model import Link, LinkDirection
 
 pytestmark = needs_lab
@@ -38,9 +39,13 @@ def payload_rate(rate_bps: float, family: int) -> float:
 )
 @pytest.mark.parametrize("flows", [1, 8])
 def test_goodput_is_the_payload_share_of_the_rate(rate_bps: int, duration_s: float, flows: int) -> None:
-    with build_lab([link("l", "a", "b", rate_bps)], [host("a"), host("b")]) as lab:
-        address = address_of(lab, "b", peer="a")
-        seen = goodput_bps(lab.access["a"], lab.access["b"], address, flows, duration_s)
+    path = link("l", "a", "b", rate_bps)
+    half_of_queue = (queue_of(path.forward) or 0) // 2
+    with build_lab([path], [host("a"), host("b")]) as lab:
+        access, address = lab.access, address_of(lab, "b", peer="a")
+        seen = goodput_bps(
+            access["a"], access["b"], address, flows, duration_s, window_sum_bytes=half_of_queue
+        )
     assert seen == pytest.approx(payload_rate(rate_bps, 4), rel=0.01)
 
 
