@@ -12,7 +12,7 @@ SLOWEST := --durations=10
 TRUTH ?= tests/truth
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz truth lint format bench schema clean python cargo
+.PHONY: help setup demo test fuzz seeds truth lint format bench schema clean python cargo
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ test: setup ## Run all tests, those with real packets and a browser included
 fuzz: setup ## Make up what peers, archives and properties are tried with, for FUZZ_SECONDS each of three times
 	@.ci/each.py 'engine/fuzz/run $(FUZZ_SECONDS)' '$(BIN)/python tests/fuzz/run.py $(FUZZ_SECONDS)' \
 	  '$(BIN)/python tests/fuzz/properties.py $(FUZZ_SECONDS)'
+
+seeds: cargo ## Play the inputs that are committed to the engine's fuzz targets
+	@engine/fuzz/run 0 0
 
 truth: setup ## Check what takes long (TRUTH: some of it); results go to docs/truth/
 	$(BIN)/pytest $(TRUTH)
