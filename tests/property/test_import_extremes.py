@@ -58,7 +58,7 @@ CELLS = {
     "window": WHOLE, "length": WHOLE, "congestion": NAME, "duration": REAL, "bytes": WHOLE,
 }  # fmt: skip
 USUAL = {"from": "a", "to": "b", "bandwidth": "1000000", "time": "2001-11-28T11:46:48Z", "duration": "10"}
-ROWS = st.lists(st.fixed_dictionaries({}, optional=CELLS), min_size=30, max_size=30)
+ROWS = st.lists(st.fixed_dictionaries({}, optional=CELLS), min_size=40, max_size=40)
 
 
 def _cell(text: str) -> str:
@@ -66,7 +66,7 @@ def _cell(text: str) -> str:
     return f'"{escaped}"'
 
 
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rows=ROWS)
 def test_extremes_of_each_cell_of_a_table(rows: list[dict[str, str]]) -> None:
     with TemporaryDirectory() as folder:

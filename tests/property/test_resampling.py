@@ -28,7 +28,7 @@ Row = dict[str, Any]
 Bins = dict[tuple[int, int], tuple[int, int]]
 """By flow and bin: bytes and covered nanoseconds."""
 
-few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """Of whole campaigns: a query costs far more than a trial in it."""
 
 
@@ -134,7 +134,7 @@ def by_trial(table: Any) -> dict[str, list[Row]]:
 
 
 @few
-@given(st.lists(trials(), min_size=1, max_size=6))
+@given(st.lists(trials(), min_size=1, max_size=24))
 def test_every_byte_lands_in_its_bin_and_a_bin_counts_only_if_all_flows_cover_it(drawn: list[Drawn]) -> None:
     outcomes = [one.outcome(repeat) for repeat, one in enumerate(drawn, start=1)]
     tables = tables_of(outcomes)
@@ -179,7 +179,7 @@ def torn(draw: st.DrawFn) -> tuple[int, list[int]]:
 
 
 @few
-@given(st.lists(torn(), min_size=1, max_size=6))
+@given(st.lists(torn(), min_size=1, max_size=24))
 def test_what_is_missing_lowers_coverage_never_goodput(drawn: list[tuple[int, list[int]]]) -> None:
     """Steady traffic is alike in every complete interval: goodput is exact or absent, whatever is missing."""
     outcomes = [
