@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from flowsweep.analysis.cells import POINT_COLUMNS
 from flowsweep.analysis.comparing import Comparison, compare
@@ -57,6 +58,30 @@ def test_a_hand_computation() -> None:
         # t = 12.247 with 4 degrees of freedom
         assert shift.p_value == pytest.approx(0.000255, rel=0.01)
         assert (shift.repeats_a, shift.repeats_b, shift.outcome) == (3, 3, "faster")
+
+
+@pytest.mark.parametrize(("repeats_a", "repeats_b"), [(3, 3), (2, 7), (5, 2), (1, 4), (6, 1)])
+def test_intervals_and_p_values_are_those_of_statsmodels(repeats_a: int, repeats_b: int) -> None:
+    rng = np.random.default_rng(repeats_a * 10 + repeats_b)
+    for _ in range(20):
+        a, b = (drawn(rng, points=1, repeats=repeats) for repeats in (repeats_a, repeats_b))
+        shift = compare(a, b).points[0].shift
+        logs_a, logs_b = ([math.log(row["goodput_bps"]) for row in rows] for rows in (a, b))
+        means = CompareMeans(DescrStatsW(np.array(logs_b)), DescrStatsW(np.array(logs_a)))
+        variances = "pooled" if 1 in (repeats_a, repeats_b) else "unequal"
+        interval = means.tconfint_diff(alpha=0.05, usevar=variances)
+        expected = [*(100 * math.expm1(end) for end in interval), means.ttest_ind(usevar=variances)[1]]
+        found = [shift.interval_low_percent, shift.interval_high_percent, shift.p_value]
+        # Up to what is lost in subtracting logarithms of about 18 from each other.
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("alike", [(1e8,), (1e8, 1e8), (1e8, 1e8, 1e8)])
+def test_alike_repeats_of_one_campaign_are_compared_without_a_warning(alike: tuple[float, ...]) -> None:
+    shift = compare(campaign([[bps] for bps in alike]), campaign([[1.0e8], [1.1e8]])).overall
+    assert shift is not None
+    assert shift.interval_low_percent is not None
+    assert shift.interval_low_percent < 0 < shift.percent
 
 
 def test_points_count_alike_overall_whatever_their_level() -> None:
