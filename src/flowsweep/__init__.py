@@ -3,9 +3,8 @@
 `flowsweep.open(DIR)` gives the tables of a campaign to Python: docs/python.md.
 """
 
-from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from flowsweep.version import __version__
 
@@ -23,4 +22,6 @@ def open(folder: str | PathLike[str]) -> "OpenCampaign":
     Raises:
         flowsweep.errors.ArchiveError: It is no archive, or is damaged.
     """
-    return cast("OpenCampaign", import_module("flowsweep.api").open_campaign(folder))
+    from flowsweep.api import open_campaign
+
+    return open_campaign(folder)

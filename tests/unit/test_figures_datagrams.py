@@ -7,7 +7,8 @@ from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from figures_support import of_kind
 from flowsweep.analysis import cells, points, spacing_steps, summary
 from flowsweep.archive import tables_of
-from flowsweep.figures import Drawn, FigureData, drawn_figures
+from flowsweep.figures.collection import drawn_figures
+from flowsweep.figures.drawing import Drawn, FigureData
 
 LOSSES = {8_000_000: 0, 16_000_000: 0, 32_000_000: 400}
 """Lost of a thousand, by the rate of all flows."""

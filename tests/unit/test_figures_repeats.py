@@ -7,7 +7,7 @@ import pytest
 
 from figures_support import figures, of_kind
 from flowsweep.analysis.finding import FigureKey
-from flowsweep.figures import figure_of
+from flowsweep.figures.drawing import figure_of
 from flowsweep.figures.panel import panels
 from flowsweep.figures.repeats import repeats
 from report_support import MIB, make_cells, make_rows

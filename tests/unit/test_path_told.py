@@ -12,7 +12,8 @@ from flowsweep.analysis.findings import findings
 from flowsweep.analysis.path import path_windows
 from flowsweep.archive import read_archive
 from flowsweep.export import export_tables
-from flowsweep.figures import FigureData, drawn_figures, figure_of
+from flowsweep.figures.collection import drawn_figures
+from flowsweep.figures.drawing import FigureData, figure_of
 from flowsweep.report.material import Material, material
 from flowsweep.report.render import render
 from path_support import Way, path_outcome, path_trial

@@ -12,7 +12,8 @@ from fake_engine import FakeNetwork, access
 from flowsweep.analysis import cells, summary
 from flowsweep.analysis.findings import findings
 from flowsweep.archive import tables_of
-from flowsweep.figures import FigureData, drawn_figures
+from flowsweep.figures.collection import drawn_figures
+from flowsweep.figures.drawing import FigureData
 from flowsweep.plan.model import RateSearch
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.earlier import Earlier

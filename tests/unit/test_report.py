@@ -12,13 +12,13 @@ from analysis_support import make_campaign, write_archive
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from flowsweep.report import write_report
 from flowsweep.report.failures import reasons
 from flowsweep.report.headline import highest_goodputs, status_counts
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import material
 from flowsweep.report.render import render
 from flowsweep.report.trial_table import trial_lines
+from flowsweep.report.write import write_report
 from flowsweep.schedule import schedule
 from plan_support import command_line, plan_of
 from report_support import MIB, PLAN_TEXT, failed, make_facts, make_material, make_row, make_rows, seed_000

@@ -17,7 +17,7 @@ from analysis_support import (
 )
 from flowsweep.analysis import flow_states, receiver_series, sender_series
 from flowsweep.archive.tables import Tables, tables_of
-from flowsweep.figures import trial_data
+from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome
 
 STEP_NS = SECOND_NS // 10

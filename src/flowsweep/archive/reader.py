@@ -6,12 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
-
-import duckdb
+from typing import TYPE_CHECKING, Any, Self
 
 from flowsweep.archive import disk
-from flowsweep.archive.backends import Backend, backend
 from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
 from flowsweep.archive.data_files import check_digest, check_file
 from flowsweep.archive.folder import Folder
@@ -20,10 +17,13 @@ from flowsweep.archive.leftovers import data_folders, not_understood
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.recovery import missing_files, recover
 from flowsweep.archive.state import State, state_of
-from flowsweep.archive.tables import Tables, tables_of_files
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import planned_links
+
+if TYPE_CHECKING:
+    from flowsweep.archive.backends import Backend
+    from flowsweep.archive.tables import Tables
 
 CHECKED_BYTES_MAX = 256 << 20
 """Of an archive whose files are compared with their SHA-256 whenever it is read: it takes 0.2 s at most."""
@@ -96,7 +96,7 @@ class Archive:
         """The last finished attempt of each trial, by trial_id."""
         return self.state.records
 
-    def tables(self) -> Tables:
+    def tables(self) -> "Tables":
         """The campaign as Ibis tables on DuckDB; only the last finished attempt of each trial is in them.
 
         Raises:
@@ -105,15 +105,19 @@ class Archive:
         return self._tables
 
     @cached_property
-    def _tables(self) -> Tables:
+    def _tables(self) -> "Tables":
+        from flowsweep.archive.backends import backend
+
         return self.tables_in(backend())
 
-    def tables_in(self, backend: Backend) -> Tables:
+    def tables_in(self, backend: "Backend") -> "Tables":
         """The same in another backend.
 
         Raises:
             ArchiveError: A file of data cannot be read, or has changed since it was written; says which.
         """
+        from flowsweep.archive.tables import tables_of_files
+
         self._check_small_files()
         backend.hold(self._hold)
         with self.damage_named():
@@ -137,6 +141,8 @@ class Archive:
         Raises:
             ArchiveError: In place of DuckDB's error.
         """
+        import duckdb
+
         try:
             yield
         except duckdb.Error as error:

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.archive.backends import Backend
 from flowsweep.archive.beside import OF_COMPANIONS, split
 from flowsweep.archive.entries import TABLES
 from flowsweep.archive.imported import ImportedTrial
@@ -15,6 +15,9 @@ from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
 from flowsweep.archive.trials import trials_table
 from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
+
+if TYPE_CHECKING:
+    from flowsweep.archive.backends import Backend
 
 _ATTEMPT_KEY = pa.schema(KEY_FIELDS)
 
@@ -76,7 +79,7 @@ def tables_of_files(
     superseded: Sequence[tuple[str, int]],
     files: Mapping[str, Sequence[str]],
     links: Sequence[Link] = (),
-    backend: Backend,
+    backend: "Backend",
 ) -> Tables:
     """Make the tables of an archive in a backend that reads the Parquet files when it has to.
 

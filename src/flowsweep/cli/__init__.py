@@ -1,33 +1,35 @@
-"""The command line: one file a command. Importing a command's file adds it to the app."""
+"""The command line: one file a command, imported when the command is invoked, which adds it to the app."""
 
 import gc
 import keyword
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
 
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
-from flowsweep.cli.without_pandas import forgo_pandas
+from flowsweep.cli.without_pandas import without_pandas
 from flowsweep.defaults import GARBAGE_OBJECTS
 
 __all__ = ["COMMANDS", "load", "main"]
 
-COMMANDS = (
-    "demo",
-    "tcp",
-    "udp",
-    "check",
-    "run",
-    "summary",
-    "findings",
-    "report",
-    "compare",
-    "import",
-    "export",
-    "verify",
-)
-"""In the order in which `flowsweep --help` shows them."""
+COMMANDS = {
+    "demo": "Measure an emulated path on this machine for about two minutes, and write a report.",
+    "tcp": "Measure TCP goodput to a host now: a line a second, then the summary. Nothing is kept.",
+    "udp": "Measure loss, jitter and goodput of datagrams to a host now. Nothing is kept.",
+    "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it. Nothing runs.",
+    "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
+    "summary": "Show goodput and its circumstances for each trial of a campaign.",
+    "findings": "Say what a campaign teaches: what matters, what does not, and what is undecided.",
+    "report": "Write a campaign's figures, tables and facts into one HTML file that needs no network.",
+    "compare": "Say whether a campaign is faster or slower than another one, at each point and overall.",
+    "import": "Take past results of other tools into an archive; what it has already stays as it is.",
+    "export": "Write trials, flows, intervals and hops as files that other programs read.",
+    "verify": "Compare every file of data in an archive with the hash and the rows that its journal has "
+    "of it.",
+}
+"""What `flowsweep --help` says of each command, in its order: the beginning of the command's own help."""
 
 
 def main() -> None:
@@ -36,12 +38,12 @@ def main() -> None:
     Nothing that takes time is imported before: Ctrl-C is answered from here on.
     """
     try:
-        load(sys.argv[1:])
-        if not any(argument.startswith("--engine") for argument in sys.argv):  # Spark needs pandas
-            forgo_pandas()
         # An analysis's expressions stay: to look through them for garbage took a third of a summary's time.
         gc.set_threshold(GARBAGE_OBJECTS)
-        import_module("flowsweep.cli.app").run_app()
+        needs_pandas = any(argument.startswith("--engine") for argument in sys.argv)  # for Spark
+        with nullcontext() if needs_pandas else without_pandas():
+            load(sys.argv[1:])
+            import_module("flowsweep.cli.app").run_app()
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     finally:
@@ -50,11 +52,10 @@ def main() -> None:
 
 
 def load(arguments: Sequence[str]) -> None:
-    """Import the command that the arguments name; all of them if they name none.
+    """Import the command that the arguments name, if they name one.
 
     Not more than needed: the libraries of the analysis take longer to load than most commands to run.
     """
-    named = [argument for argument in arguments if argument in COMMANDS][:1]
-    for name in named or (() if "--version" in arguments else COMMANDS):
+    for name in [argument for argument in arguments if argument in COMMANDS][:1]:
         # A module cannot be called `import`.
         import_module(f"flowsweep.cli.{name}{'_' if keyword.iskeyword(name) else ''}")

@@ -1,14 +1,16 @@
 """The command line: one file a command, this one joins them."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
+from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.errors import FlowsweepError
@@ -17,7 +19,14 @@ from flowsweep.wording import printable
 
 
 class _Commands(TyperGroup):
-    """All commands. What Typer says of wrong arguments quotes them, and names of files may be among them."""
+    """All commands, each loaded when it is invoked.
+
+    What Typer says of wrong arguments quotes them, and names of files may be among them.
+    """
+
+    def __init__(self, *, commands: Mapping[str, Any], **settings: Any) -> None:  # noqa: ANN401 - Typer's
+        known = {name: commands.get(name) or _Unloaded(name=name, help=COMMANDS[name]) for name in COMMANDS}
+        super().__init__(commands=known, **settings)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer hides its class
         """Read what stands before the command."""
@@ -28,6 +37,16 @@ class _Commands(TyperGroup):
         """Read what stands behind the command, and run it."""
         with _harmless_messages():
             return super().invoke(ctx)
+
+
+class _Unloaded(TyperCommand):
+    """A command of which only what stands in the list of all is known."""
+
+    def make_context(self, *given: Any, **settings: Any) -> Any:  # noqa: ANN401 - Typer hides its class
+        """Load the command, which takes the place of this one."""
+        load([str(self.name)])
+        loaded = vars(get_command(app))["commands"][self.name]
+        return loaded.make_context(*given, **settings)
 
 
 @contextmanager

@@ -1,14 +1,11 @@
 """What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end told."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from flowsweep.analysis import summary
 from flowsweep.archive import ArchiveWriter, read_archive
 from flowsweep.cli.app import tell_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
@@ -20,8 +17,6 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
-from flowsweep.report.answers import answers
-from flowsweep.report.headline import emulation_marks, highest_goodputs
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.earlier import Earlier
 from flowsweep.run.observer import PathObserver
@@ -30,10 +25,6 @@ from flowsweep.wording import counted
 
 SEED_BITS = 31
 """Of a seed that is drawn: a number that is still easy to write down."""
-
-_REASONS_SHOWN = 5
-
-Row = Mapping[str, Any]
 
 
 @contextmanager
@@ -85,23 +76,10 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
 
 def tell_the_end(folder: Path) -> int:
     """Say in a few lines what a campaign came to; returns the exit code."""
-    archive = read_archive(folder)
-    with archive.damage_named():
-        rows: list[Row] = summary(archive.tables()).to_pyarrow().to_pylist()
-    statuses = Counter(row["status"] for row in rows)
-    counts = ", ".join(
-        f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]
-    )
-    say(f"{counted(len(rows), 'trial')}: {counts}")
-    for highest in highest_goodputs(rows):
-        say(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
-    for answer in answers(rows):
-        say(f"  {answer.direction}: {answer.what} {answer.number} {answer.unit}, {answer.spread}")
-    for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
-        say(f"  {count} of them: {error}")
-    for mark in emulation_marks(rows):
-        say(f"  {mark}")
-    return 0 if set(statuses) <= {"ok"} else EXIT_TRIALS_FAILED
+    # Only now, with the campaign over, the analysis is loaded.
+    from flowsweep.cli.campaign_end import tell_end
+
+    return tell_end(folder)
 
 
 def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
@@ -119,9 +97,10 @@ def _earlier(writer: ArchiveWriter) -> Earlier:
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
     if not writer.records:
         return frozenset()
-    with read_archive(writer.folder) as archive, archive.damage_named():
-        rows = summary(archive.tables()).select("trial_id", "status").to_pyarrow().to_pylist()
-    return frozenset(row["trial_id"] for row in rows if row["status"] == "ok")
+    from flowsweep.cli.summary_rows import whole_trials
+
+    with read_archive(writer.folder) as archive:
+        return whole_trials(archive)
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_e
 from flowsweep.cli.terminal import say
 from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
 from flowsweep.plan import parse_plan
-from flowsweep.report import write_report
 from flowsweep.schedule import estimate, schedule
 from flowsweep.wording import counted, format_duration
 
@@ -56,9 +55,16 @@ def demo(
     ):
         carry_out(plan, writer, stopper)
         code = tell_the_end(folder)
-        write_report(read_archive(folder), report)
+        _write_report(folder, report)
     say(f"archive: {folder}\nreport: {report.resolve()}")
     raise typer.Exit(code)
+
+
+def _write_report(folder: Path, report: Path) -> None:
+    """Only now, when the campaign is over, the figures are loaded."""
+    from flowsweep.report.write import write_report
+
+    write_report(read_archive(folder), report)
 
 
 def plan_text(*, emulated: bool, congestion: str) -> str:

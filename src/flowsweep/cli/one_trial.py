@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
 import typer
 
-from flowsweep.analysis import summary
-from flowsweep.archive import tables_of
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.progress import what_runs
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
@@ -71,8 +69,14 @@ def _measured(plan: Plan, host: str, events: EventListener) -> Mapping[str, Any]
             stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
     except Stopped as stopped:
         raise typer.Exit(stopped.exit_code) from None
-    (row,) = summary(tables_of(recorder.outcomes)).to_pyarrow().to_pylist()
-    return cast("Mapping[str, Any]", row)
+    return _row(recorder.outcomes)
+
+
+def _row(outcomes: Sequence[TrialOutcome]) -> Mapping[str, Any]:
+    """Only now, with the traffic over, the analysis is loaded."""
+    from flowsweep.cli.summary_rows import row_of_outcomes
+
+    return row_of_outcomes(outcomes)
 
 
 class _Outcomes:

@@ -10,7 +10,6 @@ from flowsweep.cli.archives import read_told
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan.readers import shown
-from flowsweep.report import write_report
 from flowsweep.wording import format_size
 
 SUFFIXES = (".html", ".htm")
@@ -26,6 +25,8 @@ def report(
     if output.suffix.lower() not in SUFFIXES:
         expected = "expected a name that ends in .html or .htm"
         raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
+    from flowsweep.report.write import write_report
+
     found = read_told(archive)
     try:
         with found.damage_named(), Screen(stderr=True).status("reading the archive") as status:

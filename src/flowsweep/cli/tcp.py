@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.analysis import STABLE_COLUMNS
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import one_trial
 from flowsweep.cli.tcp_summary import tell_summary
@@ -62,4 +61,4 @@ def tcp(
         "mode": mode,
     }
     row = one_trial("tcp", host, address, asked, overrides or [], reverse=reverse, quiet=as_json)
-    tell_and_exit(row, STABLE_COLUMNS, tell_summary, as_json=as_json)
+    tell_and_exit(row, "tcp", tell_summary, as_json=as_json)

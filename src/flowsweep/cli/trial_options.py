@@ -1,6 +1,6 @@
 """What commands without a plan have in common: options, and how their trial's summary is told."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -23,14 +23,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and
 
 def tell_and_exit(
     row: Mapping[str, Any],
-    columns: Sequence[str],
+    test: str,
     in_words: Callable[[Mapping[str, Any]], None],
     *,
     as_json: bool,
 ) -> NoReturn:
-    """Print the summary of the one trial, in words or these columns of it as JSON, and end the command."""
+    """Print the summary of the one trial, in words or its test's columns as JSON, and end the command."""
     if as_json:
-        say_json({name: row[name] for name in columns})
+        from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
+
+        say_json({name: row[name] for name in ONE_TRIAL_COLUMNS[test]})
     else:
         in_words(row)
     raise typer.Exit(0 if row["status"] == "ok" else EXIT_TRIALS_FAILED)

@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-from flowsweep.analysis import STABLE_COLUMNS
-from flowsweep.analysis.datagrams import DATAGRAM_COLUMNS
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import one_trial
 from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, tell_and_exit
@@ -57,4 +55,4 @@ def udp(
         "duration": duration,
     }
     row = one_trial("udp", host, address, asked, overrides or [], reverse=reverse, quiet=as_json)
-    tell_and_exit(row, (*STABLE_COLUMNS, *DATAGRAM_COLUMNS), tell_summary, as_json=as_json)
+    tell_and_exit(row, "udp", tell_summary, as_json=as_json)

@@ -1,0 +1,33 @@
+"""What `run` and `demo` say at the end of a campaign; imported only then, since it needs the analysis."""
+
+from collections import Counter
+from pathlib import Path
+
+from flowsweep.archive import read_archive
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.summary_rows import rows_of_archive
+from flowsweep.cli.terminal import say
+from flowsweep.report.answers import answers
+from flowsweep.report.headline import emulation_marks, highest_goodputs
+from flowsweep.wording import counted
+
+_REASONS_SHOWN = 5
+
+
+def tell_end(folder: Path) -> int:
+    """Say in a few lines what a campaign came to; returns the exit code."""
+    rows = rows_of_archive(read_archive(folder))
+    statuses = Counter(row["status"] for row in rows)
+    counts = ", ".join(
+        f"{statuses[status]} {status}" for status in ("ok", "incomplete", "failed") if statuses[status]
+    )
+    say(f"{counted(len(rows), 'trial')}: {counts}")
+    for highest in highest_goodputs(rows):
+        say(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
+    for answer in answers(rows):
+        say(f"  {answer.direction}: {answer.what} {answer.number} {answer.unit}, {answer.spread}")
+    for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):
+        say(f"  {count} of them: {error}")
+    for mark in emulation_marks(rows):
+        say(f"  {mark}")
+    return 0 if set(statuses) <= {"ok"} else EXIT_TRIALS_FAILED
