@@ -35,7 +35,8 @@ test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/each.py \
 	  'cargo test --quiet --no-fail-fast $(ENGINE) --workspace' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
-	  '$(BIN)/pytest $(SLOWEST) -m "not together" tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "not together and not alone" tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) -m alone tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile tests/browser'
 
 fuzz: setup ## Make up what peers, archives and properties are tried with, for FUZZ_SECONDS each of three times

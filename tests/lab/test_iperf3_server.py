@@ -24,7 +24,7 @@ from iperf3_guests import (
 )
 from iperf3_shares import Setting, shares
 
-pytestmark = needs_lab
+pytestmark = [*needs_lab, pytest.mark.alone]
 RATE_BPS = 1_000_000
 VANISHED_WITHIN_S = 12
 

@@ -12,7 +12,7 @@ from flowsweep.hosts.engine import engine_path
 from iperf3_guests import SERVER, Case, Server, ask, build_pair
 from iperf3_hostile import RATE_MAX_BPS, under_attack
 
-pytestmark = needs_lab
+pytestmark = [*needs_lab, pytest.mark.alone]
 SERVED_WITHIN_S, STOPPED_WITHIN_S = 10, 1
 
 

@@ -11,7 +11,11 @@ from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
 from plan_support import ROOT
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.alone,
+    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
+]
 
 RTT_S = 0.175
 PAYLOAD_BPS = 100e6 * 1448 / 1500

@@ -12,7 +12,7 @@ from flowsweep.errors import LabError
 from flowsweep.lab import build_lab, leftovers
 from flowsweep.lab.owner import Owner
 
-pytestmark = needs_lab
+pytestmark = [*needs_lab, pytest.mark.alone]
 STAY = "print('stands', os.getpid(), flush=True); sys.stdin.read()"
 UNPRIVILEGED = ("setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all")
 """Root without a capability, but that to map itself: all that an ordinary user may do."""

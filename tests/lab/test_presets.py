@@ -7,7 +7,11 @@ import pytest
 from campaign_support import LAB_MISSING, flowsweep_here, summary
 from plan_support import ROOT
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.alone,
+    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
+]
 
 PAYLOAD = 1448 / 1500
 SWEEP = "[[sweep]]\n"
