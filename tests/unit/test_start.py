@@ -22,8 +22,9 @@ STATISTICS = ("scipy.stats", "scipy.signal")
 ANALYSIS = ("ibis", "sqlglot", "duckdb", "scipy", "flowsweep.analysis", "flowsweep.archive.tables")
 TABLES = ("pyarrow", "numpy")
 TRAFFIC = ("flowsweep.run.conductor", "flowsweep.hosts.session")
+HELP = ("rich.markdown", "markdown_it", "pygments", "rich.traceback")
 PLANS = ("flowsweep.plan.model", "flowsweep.archive")
-ALL = (NEVER, STATISTICS, FIGURES, ANALYSIS, TABLES, TRAFFIC, PLANS)
+ALL = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, TABLES, TRAFFIC, PLANS)
 
 PLAN = """
 [campaign]
@@ -71,9 +72,9 @@ print("loaded", *({names!r} & set(sys.modules)))
 
 # What may be loaded is everything but the groups of each row.
 NOTHING = ALL
-NO_TABLES = (NEVER, STATISTICS, FIGURES, ANALYSIS, TABLES)
-NO_ANALYSIS = (NEVER, STATISTICS, FIGURES, ANALYSIS)
-ONLY_THE_SUMMARY = (NEVER, STATISTICS, FIGURES)
+NO_TABLES = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, TABLES)
+NO_ANALYSIS = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS)
+ONLY_THE_SUMMARY = (NEVER, HELP, STATISTICS, FIGURES)
 ROWS = {
     "": (NOTHING, "--help", 0),
     "version": (NOTHING, "--version", 0),
@@ -136,6 +137,39 @@ def test_names_on_demand_are_those_that_type_checkers_see(package: str) -> None:
     assert all(hasattr(module, name) for name in module.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = module.nothing
+
+
+def test_what_is_put_off_is_there_when_it_is_used() -> None:
+    script = """
+import sys
+from flowsweep.cli.put_off import parts_of_rich_put_off
+with parts_of_rich_put_off():
+    from rich.markdown import Markdown
+    from rich.traceback import Traceback
+    assert "markdown_it" not in sys.modules
+    assert type(Markdown("*text*")).__module__ == "rich.markdown"
+    Traceback.from_exception(ValueError, ValueError("wrong"), None)
+import rich.markdown, rich.traceback
+assert rich.markdown.MarkdownContext and rich.traceback.install
+print("whole")
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.strip() == "whole", done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["tcp", "--help"], ["chek"]])
+def test_help_and_errors_look_as_typer_writes_them(words: list[str]) -> None:
+    """Beside what all of Rich makes of it."""
+    written = []
+    for before in ("", "import rich.markdown, rich.traceback; "):
+        script = before + "from flowsweep.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False, timeout=60
+        )
+        written.append((done.returncode, done.stdout, done.stderr))
+    assert written[0] == written[1]
+    assert "Usage" in written[0][1] + written[0][2]
 
 
 def test_the_package_loads_nothing_before_a_campaign_is_opened() -> None:

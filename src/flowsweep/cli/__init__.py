@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from importlib import import_module
 
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
+from flowsweep.cli.put_off import parts_of_rich_put_off
 from flowsweep.cli.without_pandas import without_pandas
 from flowsweep.defaults import GARBAGE_OBJECTS
 
@@ -41,7 +42,7 @@ def main() -> None:
         # An analysis's expressions stay: to look through them for garbage took a third of a summary's time.
         gc.set_threshold(GARBAGE_OBJECTS)
         needs_pandas = any(argument.startswith("--engine") for argument in sys.argv)  # for Spark
-        with nullcontext() if needs_pandas else without_pandas():
+        with parts_of_rich_put_off(), nullcontext() if needs_pandas else without_pandas():
             load(sys.argv[1:])
             import_module("flowsweep.cli.app").run_app()
     except KeyboardInterrupt:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
 
 
 @contextmanager
@@ -21,7 +20,7 @@ def without_pandas() -> Iterator[None]:
         sys.meta_path.remove(absent)
 
 
-class _Absent(MetaPathFinder):
+class _Absent:
     """Pandas as if it were not installed, for which these libraries are prepared."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
