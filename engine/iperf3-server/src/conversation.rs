@@ -1,7 +1,6 @@
 //! One test from its parameters to its end, as a conversation with its client.
 
 use std::{
-    io,
     net::{IpAddr, TcpStream},
     sync::Arc,
 };
@@ -12,12 +11,15 @@ use serde_json::{Value, json};
 use crate::{
     control::{Control, ControlError},
     defaults::{CLIENT_RESULTS_BYTES_MAX, ROWS_TOLD_MAX},
+    failure::Failure,
     fairness::Origin,
     gather, results,
     running::Running,
+    settings,
     shared::Shared,
-    stream::{Socket, Stream, Together},
+    stream::{Socket, Stream},
     terms::Terms,
+    together::Together,
     totals,
 };
 
@@ -40,46 +42,6 @@ impl Guest {
     #[must_use]
     pub fn origin(&self) -> Origin {
         self.peer.into()
-    }
-}
-
-/// Why a test did not end as it should.
-#[derive(Debug)]
-pub enum Failure {
-    /// The client is gone, or said what nobody understands.
-    Control(ControlError),
-    /// The client ended it.
-    ClientTerminated,
-    /// The server is to end.
-    ServerStops,
-    /// The server ends it, with iperf3's number and the system's.
-    Refused(ErrorCode, i32),
-}
-
-impl Failure {
-    /// With the system's reason.
-    pub fn refused(code: ErrorCode, error: &io::Error) -> Self {
-        Self::Refused(code, error.raw_os_error().unwrap_or(0))
-    }
-
-    fn words(&self) -> (&'static str, Option<String>) {
-        match self {
-            Self::Control(error) => ("client_gone", Some(error.to_string())),
-            Self::ClientTerminated => ("client_terminated", None),
-            Self::ServerStops => ("server_terminated", None),
-            Self::Refused(code, errno) => {
-                ("failed", Some(iperf3::ServerError { code: *code, errno: *errno }.to_string()))
-            }
-        }
-    }
-}
-
-impl From<ControlError> for Failure {
-    fn from(error: ControlError) -> Self {
-        match error {
-            ControlError::Stops => Self::ServerStops,
-            error => Self::Control(error),
-        }
     }
 }
 
@@ -119,7 +81,7 @@ fn test(
     seen: &mut Value,
 ) -> Result<(), Failure> {
     let terms = Terms::of(params).map_err(|refusal| Failure::Refused(refusal.code, 0))?;
-    gather::check_congestion(params)?;
+    settings::check_congestion(params)?;
     let count = (terms.receiving + terms.sending) as usize;
     let sockets = match terms.protocol {
         Protocol::Tcp => gather::tcp_streams(cookie, params, count, control, shared)?,

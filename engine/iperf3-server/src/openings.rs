@@ -20,9 +20,9 @@ use sys::{Datagram, Tell};
 use traffic::datagrams::ways;
 
 use crate::{
-    conversation::Failure,
     defaults::{OPENINGS_AT_ONCE, UDP_WINDOW_BYTES},
-    gather::set_common,
+    failure::Failure,
+    settings::set_common,
 };
 
 /// Longer datagrams are no openings.

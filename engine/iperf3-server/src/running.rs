@@ -7,17 +7,18 @@ use std::{
 
 use crate::{
     control::Control,
-    conversation::Failure,
     deadlines::Deadlines,
     defaults::{ACKNOWLEDGED_CHECK, DATAGRAM_RATE_WINDOW, PROGRESS_BYTES, STOP_CHECK},
+    failure::Failure,
     progress::Progress,
     record::{Interval, Slice, Told, acknowledged, retransmits},
     shared::Shared,
-    stream::{Stream, Together},
+    stream::Stream,
     tally::Count,
     tcp_stream::span,
     terms::{Amount, Terms},
     throttle,
+    together::Together,
 };
 use iperf3::{ErrorCode, Protocol, Results, State};
 

@@ -3,24 +3,13 @@
 use std::{
     io,
     net::{Shutdown, TcpStream, UdpSocket},
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::Arc,
     thread::{self, JoinHandle},
-    time::Instant,
 };
 
 use sys::ThreadCpu;
 
-use crate::{
-    defaults::{READ_BYTES, READ_BYTES_MIN, SINK_READ_ON, STACK_BYTES, TEST_READ_BYTES},
-    tally::Tally,
-    tcp_stream::{self, wait_until},
-    terms::{Budget, Terms},
-    throttle::Throttle,
-    udp_stream,
-};
+use crate::{defaults::STACK_BYTES, tally::Tally, tcp_stream, together::Together, udp_stream};
 
 /// A stream's connection.
 pub enum Socket {
@@ -28,26 +17,6 @@ pub enum Socket {
     Tcp(TcpStream),
     /// Of datagrams, connected to the client's address.
     Udp(UdpSocket),
-}
-
-/// What all streams of a test share.
-pub struct Together {
-    /// What the test is.
-    pub terms: Terms,
-    /// What may still be sent.
-    pub budget: Budget,
-    /// What is sent.
-    pub payload: Arc<[u8]>,
-    /// What keeps the limit of the rate, if there is one.
-    pub throttle: Option<Throttle>,
-    /// Streams that send, and do not because they are to wait.
-    resting: AtomicUsize,
-    /// Nobody waits for what is still under way.
-    abandoned: AtomicBool,
-    begun: OnceLock<()>,
-    counts: AtomicBool,
-    sources_stop: AtomicBool,
-    sinks_stop: AtomicBool,
 }
 
 /// One stream.
@@ -63,101 +32,6 @@ pub struct Stream {
     thread: Option<JoinHandle<Option<ThreadCpu>>>,
 }
 
-impl Together {
-    /// Of a test that begins; `rate_max_bps`: what its streams may carry together, in bit/s.
-    #[must_use]
-    pub fn new(terms: Terms, payload: Arc<[u8]>, rate_max_bps: Option<u64>) -> Self {
-        Self {
-            budget: Budget::of(&terms),
-            begun: OnceLock::new(),
-            counts: AtomicBool::new(terms.omit.is_zero()),
-            terms,
-            payload,
-            throttle: rate_max_bps.map(Throttle::new),
-            resting: AtomicUsize::new(0),
-            abandoned: AtomicBool::new(false),
-            sources_stop: AtomicBool::new(false),
-            sinks_stop: AtomicBool::new(false),
-        }
-    }
-
-    /// Streams that send do so from now on.
-    pub fn begin(&self) {
-        // Once is enough.
-        let _ = self.begun.set(());
-    }
-
-    /// Whether what flows counts: the beginning that is left out is over.
-    pub fn counts(&self) -> bool {
-        self.counts.load(Ordering::Relaxed)
-    }
-
-    /// From now on it counts.
-    pub fn count(&self) {
-        self.counts.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether streams of a kind are to end.
-    pub fn stops(&self, sends: bool) -> bool {
-        if sends { &self.sources_stop } else { &self.sinks_stop }.load(Ordering::Relaxed)
-    }
-
-    /// All streams are to end at once: nobody is interested any more.
-    pub fn abandon(&self) {
-        self.abandoned.store(true, Ordering::Relaxed);
-        self.stop(true);
-        self.stop(false);
-    }
-
-    /// Whether a stream that receives is to end, whatever is still under way; `stopped`: when it first saw that it is to.
-    pub fn ends_sink(&self, stopped: &mut Option<Instant>) -> bool {
-        self.abandoned.load(Ordering::Relaxed)
-            || self.stops(false) && stopped.get_or_insert_with(Instant::now).elapsed() > SINK_READ_ON
-    }
-
-    /// A stream has received so many bytes: waits until more may come under the limit.
-    pub fn received(&self, bytes: usize, stopped: &mut Option<Instant>) {
-        if let Some(throttle) = &self.throttle {
-            wait_until(throttle.carried(bytes), || self.ends_sink(stopped));
-        }
-    }
-
-    /// A stream has sent so many bytes: waits until more may go under the limit.
-    pub fn sent(&self, bytes: usize) {
-        if let Some(throttle) = &self.throttle {
-            self.rest_until(throttle.carried(bytes));
-        }
-    }
-
-    /// A stream that sends waits because it is to, and not because of its client.
-    pub fn rest_until(&self, moment: Instant) {
-        if moment <= Instant::now() {
-            return;
-        }
-        self.resting.fetch_add(1, Ordering::Relaxed);
-        wait_until(moment, || self.stops(true));
-        self.resting.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Whether any stream that sends waits because it is to.
-    pub fn rests(&self) -> bool {
-        self.resting.load(Ordering::Relaxed) > 0
-    }
-
-    /// How much a stream carries at once, at most.
-    pub fn part_bytes(&self) -> usize {
-        let streams = self.terms.receiving.saturating_add(self.terms.sending).max(1);
-        let fair = (TEST_READ_BYTES / streams as usize).clamp(READ_BYTES_MIN, READ_BYTES);
-        self.throttle.as_ref().map_or(fair, |throttle| throttle.part_bytes(streams).min(fair))
-    }
-
-    /// Streams of a kind are to end; sinks once they have read what is there.
-    pub fn stop(&self, sends: bool) {
-        if sends { &self.sources_stop } else { &self.sinks_stop }.store(true, Ordering::Relaxed);
-        self.begin();
-    }
-}
-
 impl Stream {
     /// Has a thread carry a stream: it receives at once, and sends once all begin together.
     ///
@@ -168,7 +42,7 @@ impl Stream {
         let (its_socket, its_tally, together) = (Arc::clone(&socket), Arc::clone(&tally), Arc::clone(together));
         let carry = move || {
             if sends {
-                together.begun.wait();
+                together.wait_for_begin();
             }
             match &*its_socket {
                 Socket::Tcp(socket) if sends => tcp_stream::send(socket, &its_tally, &together),
@@ -212,6 +86,7 @@ mod tests {
     use iperf3::Params;
 
     use super::*;
+    use crate::terms::Terms;
 
     fn pair() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -3,11 +3,10 @@
 use std::{
     io::{self, Read, Write},
     net::TcpStream,
-    thread,
     time::{Duration, Instant},
 };
 
-use crate::{defaults::STOP_CHECK, stream::Together, tally::Tally};
+use crate::{tally::Tally, together::Together};
 
 /// Sends until it is to stop, enough is sent, or the peer is gone.
 pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
@@ -63,17 +62,6 @@ pub fn receive(mut socket: &TcpStream, tally: &Tally, together: &Together) {
 pub fn span(writes: u64, bytes: usize, rate_bps: u64) -> Duration {
     let nanoseconds = u128::from(writes).saturating_mul(bytes as u128 * 8_000_000_000) / u128::from(rate_bps.max(1));
     Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
-}
-
-/// Sleeps until a moment, or until somebody says so.
-pub fn wait_until(moment: Instant, mut over: impl FnMut() -> bool) {
-    while !over() {
-        let left = moment.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return;
-        }
-        thread::sleep(left.min(STOP_CHECK));
-    }
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ use traffic::datagrams::{Arrival, Iperf3, KernelTime, Outgoing, Pace, Sequence, 
 
 use crate::{
     defaults::{DATAGRAM_ROOM_BYTES, SINK_QUIET, STOP_CHECK},
-    stream::Together,
     tally::{Count, Tally},
     tcp_stream::span,
+    together::Together,
 };
 
 /// After a datagram that the host could not take.

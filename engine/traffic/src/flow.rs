@@ -267,7 +267,12 @@ impl<C: Connection> Flows<C> {
 
 /// CPU time of the calling thread since `before`.
 pub fn cpu_since(before: Option<ThreadCpu>, began: Instant) -> CpuTime {
-    let elapsed_us = microseconds(began.elapsed());
+    cpu_in(before, began.elapsed())
+}
+
+/// CPU time of the calling thread since `before`, which is so long ago.
+pub fn cpu_in(before: Option<ThreadCpu>, elapsed: Duration) -> CpuTime {
+    let elapsed_us = microseconds(elapsed);
     let (Some(before), Ok(now)) = (before, sys::thread_cpu()) else {
         return CpuTime { elapsed_us, ..CpuTime::default() };
     };

@@ -19,6 +19,7 @@ mod task;
 mod tcp;
 mod threads;
 mod time;
+mod trial;
 mod udp;
 mod window;
 
@@ -42,7 +43,8 @@ pub use host::{CpuRow, rtnetlink};
 pub use path::{HopRow, TrainRow};
 pub use rtt::EchoRow;
 pub use samples::{Sample, SampleBatch, Tabular, schema_json};
-pub use task::{Task, carry_out};
+pub use task::Task;
+pub use trial::carry_out;
 pub use udp::{DatagramRow, HistogramRow};
 
 use wire::Event;

@@ -22,11 +22,12 @@ use super::{
 use crate::{
     Task, TrialError,
     defaults::{ACKNOWLEDGED_CHECK, IPERF3_SETTLE},
-    flow::{Flow, Flows, cpu_since},
+    flow::cpu_since,
     samples::Delivery,
     tcp::{
         buffers::{Buffers, Carriers},
         check,
+        flow::{TcpFlow, TcpFlows},
         intake::Intake,
         payload::Feed,
         sampler::Sampler,
@@ -34,9 +35,6 @@ use crate::{
     },
     window::verify_window,
 };
-
-type TcpFlow = Flow<TcpStream>;
-type TcpFlows = Flows<TcpStream>;
 
 /// A test of TCP connections.
 pub struct Tcp;

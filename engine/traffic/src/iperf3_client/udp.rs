@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use iperf3::{Cookie, Counter, OPENING, replies_to_opening};
+use iperf3::{Cookie, OPENING, replies_to_opening};
 use rustix::net::{RecvFlags, recv};
 use wire::{FlowReport, Granted, Iperf3, Role, UdpSettings};
 
@@ -19,7 +19,7 @@ use super::{
     run::Times,
     side::{Sampling, Side},
     udp_sink::receive,
-    udp_source::Numbered,
+    udp_source::{COUNTER, Numbered},
 };
 use crate::{
     Task, TrialError,
@@ -35,8 +35,6 @@ use crate::{
     },
 };
 
-/// Numbers do not run out.
-pub const COUNTER: Counter = Counter::Wide;
 const AWAITED: &str = "its reply to the opening of a stream";
 
 /// A test of streams of datagrams.

@@ -6,7 +6,7 @@ use iperf3::{DatagramHeader, replies_to_opening};
 use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
 use wire::{FlowEnd, UdpSettings};
 
-use super::{conversation::is_pause, udp::COUNTER};
+use super::{conversation::is_pause, udp_source::COUNTER};
 use crate::{
     defaults::{GRO_BUFFER_BYTES, GRO_BUFFERS, STOP_CHECK},
     flow::cpu_since,

@@ -1,10 +1,14 @@
 //! Datagrams as an iperf3 server expects them.
 
-use super::udp::COUNTER;
+use iperf3::Counter;
+
 use crate::{
     origin::Origin,
     udp::{content::Iperf3, source::Kind, stream::UdpFlow},
 };
+
+/// Numbers do not run out.
+pub const COUNTER: Counter = Counter::Wide;
 
 /// A stream's datagrams: numbers, and nothing behind them.
 pub type Numbered = Iperf3<[u8; 0]>;

@@ -2,10 +2,7 @@
 
 use std::{collections::VecDeque, net::IpAddr};
 
-use super::{
-    hop_row::{HopRow, Seen},
-    prober::Probe,
-};
+use super::hop_row::{HopRow, Seen};
 use crate::defaults::{HOP_LOST_OF_LAST, HOP_SILENT_TRIES, HOP_SPACING_LEAST_NS, HOP_SPACING_MOST_NS, HOP_WINDOW};
 
 /// One hop: what it is still to be asked, and how often it answers.
@@ -26,6 +23,17 @@ pub struct Hop {
     last: VecDeque<Outcome>,
     /// Where it answered from last.
     pub address: Option<IpAddr>,
+}
+
+/// A probe to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its number.
+    pub sequence: u32,
+    /// How many hops it may go.
+    pub ttl: u8,
+    /// Size of its IP packet.
+    pub size_bytes: u32,
 }
 
 /// A probe without an answer so far.

@@ -6,12 +6,13 @@ use rustix::io::Errno;
 use sys::IcmpErrorKind;
 
 use super::{
+    asking::ask_once,
     datagram::{LONG_BYTES, Question, Reply, quoted_probe},
+    hop::Probe,
     hop_row::{Answer, HopRow, Seen},
-    prober::{Asked, Probe, Prober, Step},
+    prober::{Asked, Prober, Step},
     run::Run,
     sink::Secrets,
-    source::ask_once,
 };
 use crate::{
     TrialError,

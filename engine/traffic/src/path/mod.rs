@@ -4,6 +4,7 @@
 //! that may only go some hops. Both ends have one socket, so that all of it takes the same way through a network that
 //! spreads flows. What is sent is of low rate but for the trains, and goes to nobody but the sink that has answered.
 
+mod asking;
 mod check;
 mod datagram;
 mod dispersion;

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    hop::{Hop, UnderWay},
+    hop::{Hop, Probe, UnderWay},
     hop_row::{HopRow, Seen},
 };
 use crate::defaults::HOP_TRIES;
@@ -34,17 +34,6 @@ pub struct Asked {
     pub timeout_ns: i64,
     /// Of the order of sizes, and of the times between probes.
     pub seed: u64,
-}
-
-/// A probe to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probe {
-    /// Its number.
-    pub sequence: u32,
-    /// How many hops it may go.
-    pub ttl: u8,
-    /// Size of its IP packet.
-    pub size_bytes: u32,
 }
 
 /// What to do now.

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::{
+    asking::ask_once,
     datagram::{Packet, Question, Reply},
     dispersion::{Dispersion, Growth},
     run::Run,
     sink::Secrets,
-    source::ask_once,
     streams::{due_ns, stream_rates},
 };
 use crate::{

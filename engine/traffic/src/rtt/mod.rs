@@ -8,22 +8,22 @@ mod ledger;
 mod sink;
 mod source;
 mod timetable;
+mod watch;
 
 use std::time::Duration;
 
-use sys::{ThreadCpu, thread_cpu};
-use wire::{Connected, CpuTime, Echo, Event, FlowEnd, FlowReport, Granted, Report, Role, RttSettings};
+use wire::{Connected, Echo, Event, FlowEnd, FlowReport, Granted, Report, Role, RttSettings};
 
 pub use echo_row::EchoRow;
 
+use self::watch::{Ran, Watch};
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::ECHO_MONITOR_INTERVAL,
-    host::{Counters, Monitor},
+    flow::cpu_in,
+    host::Counters,
     meeting::{Met, Terms, meet},
-    origin::Origin,
-    samples::{Delivery, Log},
-    time::microseconds,
+    samples::Delivery,
+    time::from_nanoseconds,
 };
 
 /// Carries one end of a measurement out, from the sockets to the report.
@@ -56,30 +56,6 @@ pub fn carry_out(task: &Task<'_, RttSettings>, control: &Control, outbox: &dyn O
     }
 }
 
-/// What one end did.
-struct Ran {
-    /// Payload that it sent (source) or got (sink), as far as its engine had it in hands.
-    bytes: u64,
-    echoes: Log<EchoRow>,
-    /// What is to be told beside.
-    remark: Option<String>,
-    incomplete: Option<TrialError>,
-}
-
-/// What is seen of the host and of this thread meanwhile.
-struct Watch {
-    origin: Origin,
-    monitor: Monitor,
-    cpu: Option<ThreadCpu>,
-}
-
-impl Watch {
-    fn begin(counters: Counters) -> Self {
-        let monitor = Monitor::begin(counters, ECHO_MONITOR_INTERVAL, 0, 0);
-        Self { monitor, cpu: thread_cpu().ok(), origin: Origin::now() }
-    }
-}
-
 fn tell_connected(task: &Task<'_, RttSettings>, granted: Granted, outbox: &dyn Outbox) {
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
 }
@@ -103,7 +79,7 @@ fn report(
         error: None,
         local_port: met.socket.local_addr().map_or(0, |address| address.port()),
         remote_port: met.peer.port(),
-        cpu: cpu_since(seen.cpu, end_ns),
+        cpu: cpu_in(seen.cpu, from_nanoseconds(end_ns)),
         udp: None,
     };
     let mut tables = Delivery::new(task.trial, task.role, outbox);
@@ -125,15 +101,4 @@ fn report(
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
     })));
     Ok(())
-}
-
-fn cpu_since(before: Option<ThreadCpu>, elapsed_ns: i64) -> CpuTime {
-    let (Some(before), Ok(now)) = (before, thread_cpu()) else { return CpuTime::default() };
-    CpuTime {
-        user_us: microseconds(now.user.saturating_sub(before.user)),
-        system_us: microseconds(now.system.saturating_sub(before.system)),
-        elapsed_us: u64::try_from(elapsed_ns / 1000).unwrap_or(0),
-        voluntary_switches: now.voluntary_switches.saturating_sub(before.voluntary_switches),
-        involuntary_switches: now.involuntary_switches.saturating_sub(before.involuntary_switches),
-    }
 }

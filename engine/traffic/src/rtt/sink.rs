@@ -12,7 +12,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use sys::receive_datagram;
 use wire::{Echo, EchoMessage, RttSettings};
 
-use super::Ran;
+use super::watch::Ran;
 use crate::{
     Control, Task, TrialError,
     defaults::{DATAGRAMS_AT_ONCE, ECHO_BACKLOG, ECHO_MAX_BYTES, END_LINGER, SINK_SLACK, START_TIMEOUT, STOP_CHECK},

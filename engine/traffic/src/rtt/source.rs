@@ -10,10 +10,10 @@ use sys::receive_datagram;
 use wire::{ECHO_HEADER_BYTES, Echo, EchoMessage, RttSettings};
 
 use super::{
-    Ran, Watch,
     ask::{Asker, Chosen},
     ledger::Ledger,
     timetable::Timetable,
+    watch::{Ran, Watch},
 };
 use crate::{
     Control, Outbox, Task, TrialError,

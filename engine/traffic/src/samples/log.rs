@@ -6,7 +6,7 @@ use std::{
 use sys::{BbrInfo, TCP_INFO_BYTES, TcpInfo};
 use tempfile::SpooledTempFile;
 
-use super::Sample;
+use super::sample::Sample;
 use crate::defaults::{LOG_IN_MEMORY_BYTES, SAMPLES_MAX_BYTES};
 
 /// Something that is kept in records of one size while a trial runs.

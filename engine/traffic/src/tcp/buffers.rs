@@ -5,7 +5,7 @@ use std::thread::Scope;
 use wire::{Role, TcpSettings};
 
 use super::{
-    TcpFlow, TcpFlows,
+    flow::{TcpFlow, TcpFlows},
     intake::{Intake, Intakes},
     payload::{Feed, Payload},
 };

@@ -3,6 +3,7 @@
 pub mod buffers;
 pub mod check;
 mod connect;
+pub mod flow;
 pub mod intake;
 mod listen;
 pub mod payload;
@@ -12,41 +13,19 @@ mod sink;
 pub mod socket;
 pub mod source;
 
-use std::{
-    io,
-    net::{Shutdown, SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::net::TcpStream;
 
 use socket2::SockRef;
 use wire::{Connected, Event, Granted, Listening, Meeting, Report, Role, Strangers, TcpSettings};
 
-use self::{buffers::Buffers, run::Ran};
-use crate::{
-    Control, Outbox, Task, TrialError,
-    defaults::START_TIMEOUT,
-    flow::{Connection, Flow, Flows},
-    host::Counters,
-    origin::Origin,
-    samples::Delivery,
+use self::{
+    buffers::Buffers,
+    flow::{TcpFlow, TcpFlows},
+    run::Ran,
 };
-
-type TcpFlow = Flow<TcpStream>;
-type TcpFlows = Flows<TcpStream>;
-
-impl Connection for TcpStream {
-    fn ports(&self) -> (u16, u16) {
-        let port = |address: io::Result<SocketAddr>| address.map_or(0, |address| address.port());
-        (port(self.local_addr()), port(self.peer_addr()))
-    }
-
-    /// Closing it, when the flows are dropped, breaks it: what is still in its buffer is not sent.
-    fn break_off(&self) {
-        // A connection that is gone already needs no breaking: both calls may fail.
-        let _ = SockRef::from(self).set_linger(Some(Duration::ZERO));
-        let _ = self.shutdown(Shutdown::Both);
-    }
-}
+use crate::{
+    Control, Outbox, Task, TrialError, defaults::START_TIMEOUT, host::Counters, origin::Origin, samples::Delivery,
+};
 
 /// Carries one end of a trial out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
@@ -64,7 +43,7 @@ pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn O
         return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });
     }
     let origin = Origin::now();
-    let flows = Flows::new((0..).zip(streams), origin);
+    let flows = TcpFlows::new((0..).zip(streams), origin);
     let ran = run::run(&flows, task, &mut buffers, counters, control, outbox)?;
     report(task, flows, ran, strangers, origin.unix_ns, outbox)
 }

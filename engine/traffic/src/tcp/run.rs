@@ -5,8 +5,8 @@ use std::{thread, time::Duration};
 use wire::{FlowEnd, Role, TcpSettings};
 
 use super::{
-    TcpFlow, TcpFlows,
     buffers::{Buffers, Carriers},
+    flow::{TcpFlow, TcpFlows},
     sampler::Sampler,
     sink, source,
 };

@@ -6,7 +6,7 @@ use rustix::net::sockopt::tcp_congestion;
 use sys::{TcpInfo, bbr_info, tcp_info};
 use wire::Role;
 
-use super::{TcpFlow, TcpFlows};
+use super::flow::{TcpFlow, TcpFlows};
 use crate::samples::{Sample, SampleLog};
 
 /// Where each flow's last sample ended.

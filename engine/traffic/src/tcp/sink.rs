@@ -8,7 +8,10 @@ use std::{
 
 use wire::{FlowEnd, RUNNING};
 
-use super::{TcpFlow, TcpFlows, intake::Intake};
+use super::{
+    flow::{TcpFlow, TcpFlows},
+    intake::Intake,
+};
 use crate::flow::cpu_since;
 
 /// Reads to the end, then closes, which tells the source that everything arrived.

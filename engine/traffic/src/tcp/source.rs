@@ -12,7 +12,10 @@ use rustix::net::RecvFlags;
 use socket2::SockRef;
 use wire::{FlowEnd, TcpSettings};
 
-use super::{TcpFlow, TcpFlows, payload::Feed};
+use super::{
+    flow::{TcpFlow, TcpFlows},
+    payload::Feed,
+};
 use crate::{
     defaults::{PACING_DEBT, STOP_CHECK},
     flow::cpu_since,

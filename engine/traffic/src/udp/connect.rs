@@ -11,7 +11,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wire::{Granted, Opening, UdpSettings};
 
 use super::{
-    Met, NotStanding, socket,
+    met::{Met, NotStanding},
+    socket,
     stream::{Opened, Stream},
 };
 use crate::{
@@ -67,7 +68,7 @@ pub fn connect_flows(
     }
     let missing = missing.into_iter().map(|attempt| attempt.not_standing(remote, timeout)).collect();
     let standing = standing.into_iter().map(|attempt| (attempt.flow, attempt.stream)).collect();
-    Ok(Met { standing, missing, granted, listener: None, strangers: wire::Strangers::default() })
+    Ok(Met { standing, missing, granted, strangers: wire::Strangers::default() })
 }
 
 fn begin(

@@ -12,7 +12,8 @@ use sys::{Datagram, Tell};
 use wire::{Granted, OPENING_BYTES, Opening, PortRange, Strangers, UdpSettings};
 
 use super::{
-    Met, NotStanding, socket,
+    met::{Met, NotStanding},
+    socket,
     stream::{Opened, Stream},
 };
 use crate::{
@@ -63,7 +64,7 @@ fn listen_on(local: SocketAddr, family: Option<u8>) -> Result<Listener, TrialErr
 
 impl Listener {
     /// Waits until every flow of the trial is there. Those that do not come in time do not stand; it fails if none does.
-    pub fn accept_flows(self, task: &Task<'_, UdpSettings>, control: &Control) -> Result<Met, TrialError> {
+    pub fn accept_flows(&self, task: &Task<'_, UdpSettings>, control: &Control) -> Result<Met, TrialError> {
         let timeout = Duration::from_micros(task.settings.connect_timeout_us);
         let deadline = Instant::now() + timeout;
         let mut accepted = Accepted::new(task);
@@ -192,7 +193,7 @@ impl Accepted {
         }
     }
 
-    fn into_met(self, listener: Listener, timeout: Duration) -> Met {
+    fn into_met(self, listener: &Listener, timeout: Duration) -> Met {
         let (mut standing, mut missing) = (Vec::new(), Vec::new());
         for (flow, stream) in (0..).zip(self.flows) {
             match stream {
@@ -208,7 +209,7 @@ impl Accepted {
             }
         }
         let strangers = Strangers { crowded_out: listener.dropped(), ..self.strangers };
-        Met { standing, missing, granted: self.granted, listener: Some(listener), strangers }
+        Met { standing, missing, granted: self.granted, strangers }
     }
 }
 

@@ -7,6 +7,7 @@ pub mod content;
 pub mod counted;
 pub mod histograms;
 mod listen;
+mod met;
 pub mod outgoing;
 pub mod pace;
 pub mod rows;
@@ -24,12 +25,11 @@ use std::time::Instant;
 pub use pace::Pace;
 pub use rows::{DatagramRow, HistogramRow};
 pub use sequence::{Arrival, Sequence};
-use wire::{
-    Connected, Event, FlowEnd, FlowReport, Granted, Listening, Meeting, Report, Role, Strangers, UdpCounts, UdpSettings,
-};
+use wire::{Connected, Event, FlowEnd, FlowReport, Listening, Meeting, Report, Role, Strangers, UdpSettings};
 
 use self::{
     listen::Listener,
+    met::{Met, NotStanding},
     run::{Offloads, Ran},
     stream::{Stream, UdpFlows},
 };
@@ -42,30 +42,10 @@ use crate::{
     samples::{Delivery, Log},
 };
 
-/// What came of the meeting of two ends.
-struct Met {
-    /// Flows that stand, with their index.
-    standing: Vec<(u32, Stream)>,
-    /// Flows that never came up.
-    missing: Vec<NotStanding>,
-    /// What the kernel granted.
-    granted: Granted,
-    /// Where strangers may come, at the listening side.
-    listener: Option<Listener>,
-    /// Who came already.
-    strangers: Strangers,
-}
-
-/// A flow that never came up.
-struct NotStanding {
-    flow: u32,
-    reason: String,
-}
-
 /// Carries one end of a trial out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
     check::check(task)?;
-    let mut met = meet(task, control, outbox)?;
+    let (mut met, listener) = meet(task, control, outbox)?;
     let streams: Vec<&Stream> = met.standing.iter().map(|(_, stream)| stream).collect();
     for stream in &streams {
         socket::set_standing(&stream.socket)
@@ -82,18 +62,24 @@ pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn O
     }
     let origin = Origin::now();
     let flows = UdpFlows::new(met.standing, origin);
-    let ran = run::run(&flows, task, offloads, met.listener.as_ref(), counters, control, outbox)?;
+    let ran = run::run(&flows, task, offloads, listener.as_ref(), counters, control, outbox)?;
     report(task, flows, met.missing, ran, met.strangers, origin.unix_ns, outbox)
 }
 
-fn meet(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<Met, TrialError> {
+fn meet(
+    task: &Task<'_, UdpSettings>,
+    control: &Control,
+    outbox: &dyn Outbox,
+) -> Result<(Met, Option<Listener>), TrialError> {
     match task.meeting {
         Meeting::Listen { bind, ports } => {
             let listener = listen::listen(task, *bind, *ports)?;
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port: listener.port }));
-            listener.accept_flows(task, control)
+            Ok((listener.accept_flows(task, control)?, Some(listener)))
         }
-        Meeting::Connect { address, port, bind } => connect::connect_flows(task, address, *port, *bind, control),
+        Meeting::Connect { address, port, bind } => {
+            Ok((connect::connect_flows(task, address, *port, *bind, control)?, None))
+        }
     }
 }
 
@@ -178,21 +164,4 @@ fn add(strangers: &mut Strangers, more: Strangers) {
     strangers.wrong_flow = strangers.wrong_flow.saturating_add(wrong_flow);
     strangers.unfinished = strangers.unfinished.saturating_add(unfinished);
     strangers.crowded_out = strangers.crowded_out.saturating_add(crowded_out);
-}
-
-impl NotStanding {
-    fn report(self) -> FlowReport {
-        FlowReport {
-            flow: self.flow,
-            bytes: 0,
-            first_byte_ns: None,
-            end_ns: 0,
-            end: FlowEnd::Broken,
-            error: Some(format!("it never came up: {}", self.reason)),
-            local_port: 0,
-            remote_port: 0,
-            cpu: wire::CpuTime::default(),
-            udp: Some(UdpCounts::default()),
-        }
-    }
 }

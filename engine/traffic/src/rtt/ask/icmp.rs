@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use sys::{Tell, receive_datagram, tell};
 use wire::{ECHO_HEADER_BYTES, EchoMessage, RttSettings, Token};
 
-use super::{Asker, Heard};
+use super::asker::{Asker, Heard};
 use crate::{
     Task,
     address::set_dscp,

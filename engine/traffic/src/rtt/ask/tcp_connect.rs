@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags};
 use socket2::{Domain, Protocol, Socket, Type};
 use wire::RttSettings;
 
-use super::{Asker, Heard};
+use super::asker::{Asker, Heard};
 use crate::{Task, address::set_dscp, meeting::Met};
 
 /// Asks with connections, which stand once the sink's kernel has answered.

@@ -4,7 +4,7 @@ use rustix::event::{PollFd, PollFlags};
 use sys::receive_datagram;
 use wire::{EchoMessage, RttSettings};
 
-use super::{Asker, Heard};
+use super::asker::{Asker, Heard};
 use crate::{
     Task,
     defaults::{DATAGRAMS_AT_ONCE, ECHO_MAX_BYTES},
