@@ -15,12 +15,12 @@ use crate::{
     shared::Shared,
     stream::Stream,
     tally::Count,
-    tcp_stream::span,
     terms::{Amount, Terms},
     throttle,
     together::Together,
 };
 use iperf3::{ErrorCode, Protocol, Results, State};
+use traffic::pacing::Gap;
 
 /// A test whose streams flow. When it goes, no thread of it is left.
 pub struct Running<'a> {
@@ -242,8 +242,8 @@ impl<'a> Running<'a> {
         let (config, urgency) = (&self.shared.config, &self.shared.urgency);
         // Who announced a rate may do nothing between two of its writes.
         let terms = self.terms();
-        let pause =
-            terms.rate_bps.map_or(Duration::ZERO, |rate_bps| 2 * span(terms.burst, terms.write_bytes, rate_bps));
+        let between = |rate_bps| Gap::at_rate(terms.write_bytes as u64, rate_bps).span_ns(terms.burst);
+        let pause = terms.rate_bps.map_or(Duration::ZERO, |rate_bps| 2 * Duration::from_nanos(between(rate_bps)));
         let idle_max = urgency.patience(config.no_data_timeout).max(pause.min(config.no_data_timeout));
         if self.terms().receiving > 0 {
             self.receives.note(now, self.received());

@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use traffic::pacing::Gap;
+
 use crate::{tally::Tally, together::Together};
 
 /// Sends until it is to stop, enough is sent, or the peer is gone.
@@ -13,11 +15,11 @@ pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
     let terms = &together.terms;
     let write = &together.payload[..terms.write_bytes.min(together.payload.len())];
     let part = if together.throttle.is_some() { together.part_bytes() } else { write.len() };
+    let gap = terms.rate_bps.map(|rate_bps| Gap::at_rate(write.len() as u64, rate_bps));
     let begin = Instant::now();
     for number in 0_u64.. {
-        if let Some(rate_bps) = terms.rate_bps {
-            let due = begin + span(number / terms.burst * terms.burst, write.len(), rate_bps);
-            together.rest_until(due);
+        if let Some(gap) = gap {
+            together.rest_until(begin + Duration::from_nanos(gap.span_ns(number / terms.burst * terms.burst)));
         }
         if together.stops(true) || !together.budget.claim(write.len()) {
             return;
@@ -55,22 +57,5 @@ pub fn receive(mut socket: &TcpStream, tally: &Tally, together: &Together) {
         if together.ends_sink(&mut stopped) {
             return;
         }
-    }
-}
-
-/// How long so many writes take at a rate.
-pub fn span(writes: u64, bytes: usize, rate_bps: u64) -> Duration {
-    let nanoseconds = u128::from(writes).saturating_mul(bytes as u128 * 8_000_000_000) / u128::from(rate_bps.max(1));
-    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn writes_are_due_at_their_rate() {
-        assert_eq!(span(1000, 125, 1_000_000), Duration::from_secs(1));
-        assert_eq!(span(u64::MAX, usize::MAX, 1), Duration::from_nanos(u64::MAX));
     }
 }

@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use traffic::pacing::Gap;
+
 use crate::defaults::{RATE_BURST, RATE_PART, RATE_WINDOW, READ_BYTES};
 
 /// What is carried may exceed the limit by one part in so many.
@@ -45,8 +47,8 @@ impl Throttle {
     /// Nanoseconds after the beginning at which so many bytes that were carried at `now_ns` are repaid.
     fn charge(&self, now_ns: u64, bytes: usize) -> u64 {
         let burst_ns = u64::try_from(RATE_BURST.as_nanos()).unwrap_or(u64::MAX);
-        let cost_ns = bytes as u128 * 8_000_000_000 / u128::from(self.most_bps.saturating_add(self.most_bps / MARGIN));
-        let cost_ns = u64::try_from(cost_ns).unwrap_or(u64::MAX);
+        let rate_bps = self.most_bps.saturating_add(self.most_bps / MARGIN);
+        let cost_ns = Gap::at_rate(bytes as u64, rate_bps).span_ns(1);
         let repaid = |repaid_ns: u64| repaid_ns.max(now_ns.saturating_sub(burst_ns)).saturating_add(cost_ns);
         let before = self
             .repaid_ns

@@ -12,19 +12,21 @@ use std::{
 use iperf3::{Counter, DatagramHeader, limits::DATAGRAM_BYTES_MAX, opens_stream};
 use rustix::net::SendFlags;
 use sys::{RECEIVE_BATCH_MAX, ReceiveBatch};
-use traffic::datagrams::{Arrival, Iperf3, KernelTime, Outgoing, Pace, Sequence, segment};
+use traffic::{
+    datagrams::{Arrival, Iperf3, Jitter, KernelTime, Outgoing, Pace, Sequence, segment},
+    pacing::Gap,
+};
 
 use crate::{
     defaults::{DATAGRAM_ROOM_BYTES, SINK_QUIET, STOP_CHECK},
     tally::{Count, Tally},
-    tcp_stream::span,
     together::Together,
 };
 
 /// After a datagram that the host could not take.
 const PAUSE: Duration = Duration::from_millis(1);
 /// How long the kernel puts off a sleep unless it is told not to.
-const SLACK: Duration = Duration::from_micros(50);
+const SLACK_NS: u64 = 50_000;
 /// Most datagrams that are sent before the stream looks at whether it is to stop.
 const SENT_AT_ONCE: usize = 64;
 
@@ -34,8 +36,7 @@ struct Sink {
     highest: u64,
     sequence: Sequence,
     bytes: u64,
-    last_transit_ns: Option<i64>,
-    jitter_ns: f64,
+    jitter: Jitter,
 }
 
 /// Receives until it is to stop and nothing comes any more. Its opening is answered again: the first answer may be lost.
@@ -55,7 +56,8 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
         match batch.receive(socket) {
             Ok(received) => {
                 if !counts && together.counts() {
-                    (counts, sink.jitter_ns) = (true, 0.0);
+                    counts = true;
+                    sink.jitter.begin_again();
                 }
                 kernel.look();
                 let (mut count, mut bytes) = (0, 0);
@@ -94,7 +96,7 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
     let length_bytes = u32::try_from(length).unwrap_or(DATAGRAM_BYTES_MAX);
     let mut outgoing = Outgoing::new(content, length, segment(socket, length_bytes).is_ok());
     let mut pace = terms.rate_bps.and_then(|rate| Pace::new(length_bytes, Some(rate), None, SENT_AT_ONCE));
-    if terms.rate_bps.is_some_and(|rate| span(terms.burst, length, rate) >= SLACK) {
+    if terms.rate_bps.is_some_and(|rate| Gap::at_rate(length as u64, rate).span_ns(terms.burst) >= SLACK_NS) {
         // The kernel may put a sleep off by so much otherwise. Datagrams that are closer go several at once: to wake up
         // for each costs more than to send it.
         let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
@@ -140,7 +142,7 @@ fn due(pace: &mut Pace, now_ns: u64, sent: u64, burst: u64) -> usize {
 
 impl Sink {
     fn new(counter: Counter) -> Self {
-        Self { counter, highest: 0, sequence: Sequence::new(), bytes: 0, last_transit_ns: None, jitter_ns: 0.0 }
+        Self { counter, highest: 0, sequence: Sequence::new(), bytes: 0, jitter: Jitter::default() }
     }
 
     /// `arrived_ns`: by a clock that nobody sets; absent if it is not known, so that it counts for no jitter.
@@ -157,23 +159,14 @@ impl Sink {
         }
         self.highest = self.highest.max(number);
         self.bytes += bytes.len() as u64;
-        let Some(arrived_ns) = arrived_ns else {
-            self.last_transit_ns = None;
-            return;
-        };
         let sent_ns = i64::try_from(header.sent_us).unwrap_or(i64::MAX).saturating_mul(1000);
-        let transit_ns = arrived_ns.saturating_sub(sent_ns);
-        if let Some(last) = self.last_transit_ns.replace(transit_ns) {
-            #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-            let change_ns = transit_ns.saturating_sub(last).unsigned_abs() as f64;
-            // RFC 1889, A.8.
-            self.jitter_ns += (change_ns - self.jitter_ns) / 16.0;
+        match arrived_ns {
+            Some(arrived_ns) => self.jitter.take(arrived_ns, sent_ns),
+            None => self.jitter.skip(),
         }
     }
 
     fn count(&self) -> Count {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of sizes")]
-        let jitter_ns = self.jitter_ns.round() as u64;
         let missing = self.sequence.missing();
         Count {
             bytes: self.bytes,
@@ -181,7 +174,7 @@ impl Sink {
             missing,
             reordered: self.sequence.reordered,
             duplicates: self.sequence.duplicates,
-            jitter_ns,
+            jitter_ns: self.jitter.ns().unwrap_or(0),
         }
     }
 }

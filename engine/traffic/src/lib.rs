@@ -7,10 +7,12 @@ mod error;
 mod flow;
 mod host;
 mod iperf3_client;
+mod jitter;
 mod kernel_time;
 mod limits;
 mod meeting;
 mod origin;
+pub mod pacing;
 mod path;
 mod progress;
 mod rtt;
@@ -26,6 +28,7 @@ mod window;
 /// What is known of datagrams, for whoever counts or sends them elsewhere.
 pub mod datagrams {
     pub use crate::{
+        jitter::Jitter,
         kernel_time::KernelTime,
         meeting::ways,
         udp::{

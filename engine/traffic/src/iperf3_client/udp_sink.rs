@@ -84,7 +84,7 @@ impl<'a> Receiver<'a> {
     fn leave_out_if_due(&mut self, flows: &UdpFlows) {
         if !self.counts && flows.counts() {
             self.counts = true;
-            self.counted.arrivals.begin_jitter_again();
+            self.counted.arrivals.jitter.begin_again();
         }
     }
 

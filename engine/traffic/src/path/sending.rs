@@ -8,11 +8,12 @@ use super::{
     dispersion::{Dispersion, Growth},
     run::Run,
     sink::Secrets,
-    streams::{due_ns, stream_rates},
+    streams::stream_rates,
 };
 use crate::{
     TrialError,
     defaults::{STREAM_LATE_MOST, STREAM_SPIN, STREAM_TRIES, TRAIN_MOST, TRAIN_PAUSE, TRAIN_TIMEOUT, TRAINS_UNSEEN},
+    pacing::Gap,
 };
 
 /// What trains have shown.
@@ -57,7 +58,8 @@ pub fn send_streams(run: &mut Run<'_>, secrets: Secrets, sent: Sent, until: Inst
     let mut packets = Packets::new(run, secrets);
     let mut train = sent.trains;
     for rate_bps in stream_rates(capacity_bps, settings.stream_rates, settings.streams, settings.seed) {
-        let lasts = Duration::from_nanos(due_ns(settings.stream_packets, packets.size_bytes, rate_bps));
+        let gap = Gap::at_rate(packets.size_bytes.into(), rate_bps);
+        let lasts = Duration::from_nanos(gap.span_ns(settings.stream_packets.into()));
         for attempt in 1..=STREAM_TRIES {
             if Instant::now() + lasts >= until {
                 break;
@@ -85,9 +87,10 @@ fn send_stream(
     rate_bps: u64,
     must_be_kept: bool,
 ) -> Result<bool, TrialError> {
+    let gap = Gap::at_rate(packets.size_bytes.into(), rate_bps);
     let mut begin = Instant::now();
     for sequence in 0..run.settings.stream_packets {
-        let due = begin + Duration::from_nanos(due_ns(sequence, packets.size_bytes, rate_bps));
+        let due = begin + Duration::from_nanos(gap.span_ns(sequence.into()));
         wait_exactly(run, due)?;
         let late = Instant::now().saturating_duration_since(due);
         if late > STREAM_LATE_MOST {

@@ -1,4 +1,4 @@
-//! At which rates streams are sent, and when each packet of one is due: no socket, no clock.
+//! At which rates streams are sent: no socket, no clock.
 //!
 //! While a stream is faster than what is free of the path, its packets take longer and longer (Jain and Dovrolis 2002).
 
@@ -19,12 +19,6 @@ pub fn stream_rates(capacity_bps: u64, rates: u32, rounds: u32, seed: u64) -> Ve
     all
 }
 
-/// How long after the first packet of a stream another one is due, in nanoseconds; rounded once, so that no error adds up.
-pub fn due_ns(sequence: u32, size_bytes: u32, rate_bps: u64) -> u64 {
-    let bits = u128::from(sequence) * u128::from(size_bytes) * 8;
-    u64::try_from(bits * 1_000_000_000 / u128::from(rate_bps.max(1))).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,12 +32,5 @@ mod tests {
         assert_eq!(all[..3], [10_000_000, 20_000_000, 30_000_000]);
         assert_eq!(all[10], 110_000_000);
         assert_eq!(stream_rates(3, 100, 1, 5).iter().min(), Some(&1), "no stream is of no rate");
-    }
-
-    #[test]
-    fn packets_are_due_evenly() {
-        assert_eq!(due_ns(0, 1500, 7), 0);
-        assert_eq!(due_ns(1, 1500, 100_000_000), 120_000);
-        assert_eq!(due_ns(3000, 1500, 7_000_000_000), 5_142_857);
     }
 }

@@ -19,6 +19,7 @@ use super::{
 use crate::{
     defaults::{PACING_DEBT, STOP_CHECK},
     flow::cpu_since,
+    pacing::{Gap, Schedule},
 };
 
 /// Writes until told to stop, closes its half and waits until the sink has read everything.
@@ -47,10 +48,11 @@ pub fn write_until_stopped(
     rate_bps: Option<u64>,
     mut feed: Feed<'_>,
 ) -> io::Result<()> {
-    let mut pacer = rate_bps.map(|rate_bps| Pacer::new(rate_bps, Instant::now()));
+    let began = Instant::now();
+    let mut schedule = rate_bps.map(|rate_bps| Schedule::new(Gap::at_rate(1, rate_bps), 0));
     while !flows.sending_stopped() {
-        if let Some(pacer) = &mut pacer {
-            let pause = pacer.pause(Instant::now());
+        if let Some(schedule) = &mut schedule {
+            let pause = pause(schedule, began.elapsed());
             if !pause.is_zero() {
                 thread::sleep(pause.min(STOP_CHECK));
                 continue;
@@ -59,8 +61,8 @@ pub fn write_until_stopped(
         match feed.write(&flow.connection) {
             Ok(count) => {
                 flow.passed(count, flows.origin());
-                if let Some(pacer) = &mut pacer {
-                    pacer.sent(count);
+                if let Some(schedule) = &mut schedule {
+                    schedule.sent(count as u64);
                 }
             }
             Err(error) if is_timeout(&error) => {}
@@ -68,6 +70,13 @@ pub fn write_until_stopped(
         }
     }
     Ok(())
+}
+
+/// How long to wait before the next write; zero: write now. Falls behind by at most [`PACING_DEBT`].
+fn pause(schedule: &mut Schedule, now: Duration) -> Duration {
+    let [now_ns, debt_ns] = [now, PACING_DEBT].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    schedule.put_off(now_ns, debt_ns);
+    Duration::from_nanos(schedule.due_ns().saturating_sub(now_ns))
 }
 
 /// The sink closes only after it has read to the end: its FIN says that every byte arrived.
@@ -90,59 +99,4 @@ fn drain(flow: &TcpFlow, flows: &TcpFlows) -> io::Result<FlowEnd> {
 fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
         && error.raw_os_error() != Some(rustix::io::Errno::TIMEDOUT.raw_os_error())
-}
-
-/// Spaces an application's writes so that their mean rate is what was asked for. `now` is an argument.
-struct Pacer {
-    rate_bps: u64,
-    due: Instant,
-}
-
-impl Pacer {
-    fn new(rate_bps: u64, now: Instant) -> Self {
-        Self { rate_bps, due: now }
-    }
-
-    /// How long to wait before the next write; zero: write now. Falls behind by at most [`PACING_DEBT`].
-    fn pause(&mut self, now: Instant) -> Duration {
-        if let Some(earliest) = now.checked_sub(PACING_DEBT) {
-            self.due = self.due.max(earliest);
-        }
-        self.due.saturating_duration_since(now)
-    }
-
-    fn sent(&mut self, bytes: usize) {
-        let nanoseconds = bytes as u128 * 8 * 1_000_000_000 / u128::from(self.rate_bps);
-        self.due += Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pacer_keeps_the_mean_rate() {
-        let began = Instant::now();
-        let mut pacer = Pacer::new(8_000_000, began);
-        let mut now = began;
-        for _ in 0..1000 {
-            now += pacer.pause(now);
-            pacer.sent(1000);
-        }
-        assert_eq!(now - began, Duration::from_millis(999));
-    }
-
-    #[test]
-    fn a_pacer_catches_up_after_a_short_stall_only() {
-        let began = Instant::now();
-        let mut pacer = Pacer::new(8_000_000, began);
-        let late = began + Duration::from_secs(10);
-        let mut at_once = 0;
-        while pacer.pause(late).is_zero() {
-            pacer.sent(1000);
-            at_once += 1;
-        }
-        assert_eq!(at_once, 101);
-    }
 }

@@ -3,25 +3,19 @@
 use hdrhistogram::Histogram;
 
 use super::histograms;
-use crate::defaults::DELAY_MARGIN_NS;
+use crate::{defaults::DELAY_MARGIN_NS, jitter::Jitter};
 
 /// The times of one flow at its sink.
 pub struct Arrivals {
-    last: Option<Times>,
-    jitter_ns: f64,
-    observed: bool,
+    last_ns: Option<i64>,
+    /// Interarrival jitter.
+    pub jitter: Jitter,
     /// From one arrival to the next, in nanoseconds.
     pub spacing: Histogram<u64>,
     /// Receiving time less sending time.
     pub delay: DelayHistogram,
     /// Of an interval, until somebody takes it.
     pub interval: Option<Delays>,
-}
-
-#[derive(Clone, Copy)]
-struct Times {
-    arrived_ns: i64,
-    sent_ns: i64,
 }
 
 /// When a datagram came, or several at once.
@@ -48,9 +42,8 @@ impl Arrivals {
     /// Nothing has come.
     pub fn new() -> Self {
         Self {
-            last: None,
-            jitter_ns: 0.0,
-            observed: false,
+            last_ns: None,
+            jitter: Jitter::default(),
             spacing: histograms::of_times(),
             delay: DelayHistogram::new(),
             interval: None,
@@ -63,7 +56,10 @@ impl Arrivals {
     pub fn take(&mut self, moment: Moment, sent_ns: i64) {
         match moment {
             Moment::Known(arrived_ns) => self.observe(arrived_ns, sent_ns),
-            Moment::Unknown => self.last = None,
+            Moment::Unknown => {
+                self.last_ns = None;
+                self.jitter.skip();
+            }
         }
     }
 
@@ -74,28 +70,11 @@ impl Arrivals {
             Some(interval) => interval.add(delay_ns),
             None => self.interval = Some(Delays::of(delay_ns)),
         }
-        if let Some(last) = self.last.replace(Times { arrived_ns, sent_ns }) {
-            let since_last_ns = arrived_ns.saturating_sub(last.arrived_ns);
+        self.jitter.take(arrived_ns, sent_ns);
+        if let Some(last_ns) = self.last_ns.replace(arrived_ns) {
+            let since_last_ns = arrived_ns.saturating_sub(last_ns);
             histograms::record(&mut self.spacing, u64::try_from(since_last_ns).unwrap_or(0), 1);
-            let change_ns = delay_ns.saturating_sub(last.arrived_ns.saturating_sub(last.sent_ns));
-            #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-            let change_ns = change_ns.unsigned_abs() as f64;
-            // RFC 3550, 6.4.1.
-            self.jitter_ns += (change_ns - self.jitter_ns) / 16.0;
-            self.observed = true;
         }
-    }
-
-    /// Has jitter begin again: what came so far is left out of it.
-    pub fn begin_jitter_again(&mut self) {
-        self.jitter_ns = 0.0;
-    }
-
-    /// Interarrival jitter so far (RFC 3550); nothing before the second datagram.
-    pub fn jitter_ns(&self) -> Option<u64> {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of sizes")]
-        let jitter_ns = self.jitter_ns.round() as u64;
-        self.observed.then_some(jitter_ns)
     }
 }
 
@@ -180,26 +159,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jitter_is_that_of_rfc_3550() {
+    fn a_gap_is_between_two_arrivals_of_which_the_times_are_known() {
         let mut arrivals = Arrivals::new();
-        arrivals.observe(1_000, 0);
-        assert_eq!(arrivals.jitter_ns(), None);
-        arrivals.observe(2_600, 1_000);
-        assert_eq!(arrivals.jitter_ns(), Some(38), "600 / 16");
-        arrivals.observe(3_600, 2_000);
-        assert_eq!(arrivals.jitter_ns(), Some(35), "an even spacing lets it fall");
-        assert_eq!(arrivals.spacing.len(), 2);
-    }
-
-    #[test]
-    fn jitter_that_begins_again_knows_nothing_of_what_was_before() {
-        let mut arrivals = Arrivals::new();
-        for times in [(1_000, 0), (900_000, 1_000), (901_000, 2_000)] {
-            arrivals.observe(times.0, times.1);
+        for moment in [Moment::Known(1_000), Moment::Known(2_600), Moment::Unknown, Moment::Known(9_600)] {
+            arrivals.take(moment, 0);
         }
-        arrivals.begin_jitter_again();
-        arrivals.observe(902_600, 3_000);
-        assert_eq!(arrivals.jitter_ns(), Some(38), "600 / 16");
+        arrivals.observe(9_700, 0);
+        assert_eq!(arrivals.spacing.len(), 2);
+        assert!(arrivals.spacing.equivalent(arrivals.spacing.max(), 1_600));
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl<'a> Counted<'a> {
         tally.reordered = self.sequence.reordered;
         tally.duplicates = self.sequence.duplicates;
         tally.missing = self.sequence.missing();
-        tally.jitter_ns = self.arrivals.jitter_ns();
+        tally.jitter_ns = self.arrivals.jitter.ns();
         more(&mut tally, &mut self.arrivals);
         drop(tally);
         let bytes = usize::try_from(self.fresh).unwrap_or(usize::MAX).saturating_mul(self.length);
@@ -107,7 +107,7 @@ impl<'a> Counted<'a> {
             loss_bursts: sequence.loss_bursts.len(),
             loss_burst_max: sequence.loss_burst_max,
             socket_dropped: sys::socket_drops(&self.flow.connection.socket).ok().map(u64::from),
-            jitter_ns: arrivals.jitter_ns(),
+            jitter_ns: arrivals.jitter.ns(),
             delay_min_ns: delay.and_then(|delay| delay.min_ns),
             ..UdpCounts::default()
         };
@@ -152,7 +152,7 @@ mod tests {
 
     fn times(counted: &Counted<'_>) -> (Option<u64>, u64, Option<Delays>) {
         let arrivals = &counted.arrivals;
-        (arrivals.jitter_ns(), arrivals.spacing.len(), arrivals.interval)
+        (arrivals.jitter.ns(), arrivals.spacing.len(), arrivals.interval)
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         for (number, sent_ns) in [(0, 0), (1, MS), (2, MS + 100)] {
             counted.take(number, sent_ns, &mut moment);
         }
-        assert_eq!((counted.arrivals.jitter_ns(), counted.arrivals.spacing.len()), (Some(0), 1));
+        assert_eq!((counted.arrivals.jitter.ns(), counted.arrivals.spacing.len()), (Some(0), 1));
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         let known = |at_ns| Moment::Known(at_ns);
         let counted = counted(&flows, &[(0, 0, known(5)), (2, 2 * MS, known(2 * MS + 5)), (1, MS, known(3 * MS + 5))]);
         // Two milliseconds more on the way than the one before: RFC 3550 takes a sixteenth of it.
-        assert_eq!((counted.arrivals.jitter_ns(), counted.arrivals.spacing.len()), (Some(125_000), 2));
+        assert_eq!((counted.arrivals.jitter.ns(), counted.arrivals.spacing.len()), (Some(125_000), 2));
         assert_eq!(counted.sequence.reordered, 1);
     }
 

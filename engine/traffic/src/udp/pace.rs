@@ -1,19 +1,19 @@
 //! When a flow's datagrams are due. `now` is an argument: nothing here looks at a clock.
 
-use crate::defaults::{BATCH_GAP_MAX_NS, BATCH_SPAN_NS, BURST_MAX, REPAID_OF_GAP};
+use crate::{
+    defaults::{BATCH_GAP_MAX_NS, BATCH_SPAN_NS, BURST_MAX, REPAID_OF_GAP},
+    pacing::{Gap, Schedule},
+};
 
-/// One flow's schedule. It counts from the first datagram, so that rounding and late sending do not add up.
+/// One flow's schedule.
 ///
 /// What is late by up to [`BURST_MAX`] datagrams is sent at once; what it owes beyond that it makes up for little by
 /// little, with a rate that is higher by one part in [`REPAID_OF_GAP`] until nothing is owed.
 pub struct Pace {
-    /// From one datagram to the next: nanoseconds are `gap.0 / gap.1`.
-    gap: (u128, u128),
-    /// When the first one is due, later by what is owed.
-    first_ns: u64,
+    /// Later by what is owed.
+    schedule: Schedule,
     /// How far the schedule was put off, less what has been made up for since.
     owed_ns: u64,
-    sent: u64,
     /// How many are sent at once when nothing is late.
     batch: u64,
     /// How far it fell behind, at most.
@@ -27,13 +27,10 @@ impl Pace {
     /// either. `together`: how many can be sent with one call.
     #[must_use]
     pub fn new(length_bytes: u32, rate_bps: Option<u64>, spacing_ns: Option<u64>, together: usize) -> Option<Self> {
-        let gap = match (spacing_ns, rate_bps) {
-            (Some(spacing_ns), _) => (u128::from(spacing_ns), 1),
-            (None, Some(rate_bps)) => (u128::from(length_bytes) * 8 * 1_000_000_000, u128::from(rate_bps)),
-            (None, None) => return None,
-        };
-        let mut pace = Self { gap, first_ns: 0, owed_ns: 0, sent: 0, batch: 1, behind_max_ns: 0, burst_max: 0 };
-        let gap_ns = pace.span_ns(1).max(1);
+        let gap = Gap::of(length_bytes, rate_bps, spacing_ns)?;
+        let schedule = Schedule::new(gap, 0);
+        let mut pace = Self { schedule, owed_ns: 0, batch: 1, behind_max_ns: 0, burst_max: 0 };
+        let gap_ns = gap.span_ns(1).max(1);
         if gap_ns < BATCH_GAP_MAX_NS {
             pace.batch = (BATCH_SPAN_NS / gap_ns).min(together as u64).clamp(1, BURST_MAX);
         }
@@ -48,14 +45,14 @@ impl Pace {
             clippy::cast_precision_loss,
             reason = "a share"
         )]
-        let later_ns = (self.span_ns(self.batch) as f64 * share) as u64;
-        self.first_ns = now_ns + later_ns;
+        let later_ns = (self.schedule.gap.span_ns(self.batch) as f64 * share) as u64;
+        self.schedule = Schedule::new(self.schedule.gap, now_ns + later_ns);
     }
 
     /// When the next one is due.
     #[must_use]
     pub fn due_ns(&self) -> u64 {
-        self.first_ns.saturating_add(self.span_ns(self.sent))
+        self.schedule.due_ns()
     }
 
     /// How many to send now, at most `most`. Behind by more than [`BURST_MAX`] the rest is owed.
@@ -63,29 +60,23 @@ impl Pace {
         let Some(behind_ns) = now_ns.checked_sub(self.due_ns()) else { return 0 };
         self.behind_max_ns = self.behind_max_ns.max(behind_ns);
         // The first of a full burst is due now less the time that the others span.
-        let debt_max_ns = self.span_ns(BURST_MAX - 1);
-        if behind_ns > debt_max_ns {
-            self.first_ns += behind_ns - debt_max_ns;
-            self.owed_ns += behind_ns - debt_max_ns;
-        }
-        let late = u128::from(behind_ns.min(debt_max_ns)) * self.gap.1 / self.gap.0.max(1) + 1;
-        let count = u64::try_from(late).unwrap_or(BURST_MAX).max(self.batch).min(BURST_MAX);
+        let gap = self.schedule.gap;
+        let debt_max_ns = gap.span_ns(BURST_MAX - 1);
+        self.owed_ns += self.schedule.put_off(now_ns, debt_max_ns);
+        let late = gap.units_in(behind_ns.min(debt_max_ns)).saturating_add(1);
+        let count = late.max(self.batch).min(BURST_MAX);
         usize::try_from(count).unwrap_or(most).min(most)
     }
 
     /// So many have been sent.
     pub fn sent(&mut self, count: usize) {
         let count = count as u64;
-        self.sent += count;
+        self.schedule.sent(count);
         self.burst_max = self.burst_max.max(count);
         // Of what is sent to catch up nothing more is made up for, or a burst would be followed by a short gap.
-        let repaid_ns = self.owed_ns.min(self.span_ns(count.min(self.batch)) / REPAID_OF_GAP);
+        let repaid_ns = self.owed_ns.min(self.schedule.gap.span_ns(count.min(self.batch)) / REPAID_OF_GAP);
         self.owed_ns -= repaid_ns;
-        self.first_ns -= repaid_ns;
-    }
-
-    fn span_ns(&self, count: u64) -> u64 {
-        u64::try_from(u128::from(count) * self.gap.0 / self.gap.1.max(1)).unwrap_or(u64::MAX)
+        self.schedule.bring_forward(repaid_ns);
     }
 }
 
@@ -161,7 +152,7 @@ mod tests {
             let due = u128::from(rate_bps) * 10 / (1470 * 8);
             assert!((count as u128).abs_diff(due) <= 88, "{count} of {due} at {rate_bps}");
             assert!(pace.burst_max <= BURST_MAX);
-            let gap_ns = pace.span_ns(pace.batch);
+            let gap_ns = pace.schedule.gap.span_ns(pace.batch);
             let late = |gap: &u64| *gap > 3_000_000;
             let gaps: Vec<u64> = sends.windows(2).map(|pair| pair[1].0 - pair[0].0).filter(|gap| !late(gap)).collect();
             let even = gaps.iter().filter(|gap| gap.abs_diff(gap_ns) <= gap_ns / 50).count();

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     defaults::{DUPLICATES_AWAITED, GONE_AWAITED, GRO_BUFFER_BYTES, GRO_BUFFERS, LATE_AWAITED, PAUSE_BORNE},
     flow::cpu_since,
+    pacing::Gap,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
 };
 
@@ -109,11 +110,10 @@ struct Receiver<'a> {
 
 impl<'a> Receiver<'a> {
     fn new(flow: &'a UdpFlow, flows: &UdpFlows, settings: &UdpSettings) -> Self {
-        let pause_ns = settings.spacing_ns.unwrap_or_else(|| {
-            settings.rate_bps.map_or(0, |rate_bps| u64::from(settings.length_bytes) * 8_000_000_000 / rate_bps)
-        });
         // A slow flow is silent between its datagrams.
-        let pause_ns = i64::try_from(pause_ns.saturating_mul(3)).unwrap_or(i64::MAX);
+        let gap = Gap::of(settings.length_bytes, settings.rate_bps, settings.spacing_ns);
+        let pause_ns = gap.map_or(0, |gap| gap.span_ns(1).saturating_mul(3));
+        let pause_ns = i64::try_from(pause_ns).unwrap_or(i64::MAX);
         Self {
             flow,
             length: settings.length_bytes as usize,
