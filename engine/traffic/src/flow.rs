@@ -12,16 +12,17 @@ use sys::ThreadCpu;
 use wire::{CpuTime, FlowEnd, FlowReport};
 
 use crate::{
-    TrialError,
     host::ThreadMeter,
     origin::Origin,
-    time::{from_nanoseconds, microseconds, nanoseconds},
+    time::{microseconds, nanoseconds},
 };
 
 const NOT_YET: i64 = -1;
 
 /// What carries a flow's bytes.
 pub trait Connection: Sync {
+    /// Whether a flow that breaks ends only itself, and not the trial.
+    const BREAKS_ALONE: bool;
     /// Local and remote port, while it stands; 0 where there is none.
     fn ports(&self) -> (u16, u16);
     /// Wakes the flow's thread, wherever it waits, and sends nothing more.
@@ -244,24 +245,6 @@ impl<C: Connection> Flows<C> {
         let count = self.all.len();
         let waited = self.one_ended.wait_timeout_while(ended, timeout, |ended| *ended < count);
         *waited.unwrap_or_else(PoisonError::into_inner).0 >= count
-    }
-
-    /// Has steps taken until `until_ns`, each told how long it may take at most; says whether one of them said that all
-    /// flows have ended.
-    pub fn watch_until(
-        &self,
-        until_ns: i64,
-        mut step: impl FnMut(Duration) -> Result<bool, TrialError>,
-    ) -> Result<bool, TrialError> {
-        loop {
-            let left = from_nanoseconds(until_ns - self.now_ns());
-            if left.is_zero() {
-                return Ok(false);
-            }
-            if step(left)? {
-                return Ok(true);
-            }
-        }
     }
 }
 

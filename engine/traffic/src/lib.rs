@@ -1,10 +1,13 @@
 //! Makes traffic and measures it. Knows one end of one trial; nothing of plans, sweeps or archives.
 
 mod address;
+mod beat;
 mod control;
+mod coordinator;
 pub mod defaults;
 mod error;
 mod flow;
+mod halt;
 mod host;
 mod iperf3_client;
 mod jitter;

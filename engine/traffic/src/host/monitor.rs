@@ -16,14 +16,14 @@ use super::{
     throttle::Throttle,
 };
 use crate::{
+    beat::Beat,
     defaults::{MONITOR_INTERVAL_MIN, MONITOR_SHARE},
     samples::Log,
 };
 
 /// Follows cores and threads, and knows what the host's counters said at the beginning.
 pub struct Monitor {
-    interval_ns: i64,
-    next_ns: i64,
+    beat: Beat,
     cores: Option<Cores>,
     ticks_per_s: u64,
     core_marks: Vec<CoreTicks>,
@@ -54,12 +54,10 @@ impl Monitor {
     /// `now_ns`: since the end's origin.
     pub fn begin(counters: Counters, interval: Duration, threads: usize, now_ns: i64) -> Self {
         let throttle = Throttle::begin();
-        let interval_ns = nanoseconds(interval.max(MONITOR_INTERVAL_MIN));
         let mut cores = Cores::open().ok();
         let core_marks = cores.as_mut().and_then(|cores| cores.read().ok()).unwrap_or_default();
         Self {
-            interval_ns,
-            next_ns: interval_ns,
+            beat: Beat::new(interval.max(MONITOR_INTERVAL_MIN)),
             cores,
             ticks_per_s: rustix::param::clock_ticks_per_second().max(1),
             core_marks,
@@ -74,20 +72,20 @@ impl Monitor {
 
     /// How long until the next look is due.
     pub fn due_in(&self, now_ns: i64) -> Duration {
-        Duration::from_nanos(u64::try_from(self.next_ns - now_ns).unwrap_or(0))
+        self.beat.due_in(now_ns)
     }
 
     /// Looks, if it is time. A look that takes long makes the next one wait: of its thread's time it takes no more than
     /// one part in [`MONITOR_SHARE`].
     pub fn look_if_due<'a>(&mut self, now_ns: i64, threads: impl Iterator<Item = &'a ThreadMeter>) {
-        if now_ns < self.next_ns {
+        if !self.beat.is_due(now_ns) {
             return;
         }
         let began = Instant::now();
         self.look(now_ns, threads);
         let cost_ns = nanoseconds(began.elapsed());
         let rested_ns = now_ns + cost_ns.saturating_mul(MONITOR_SHARE);
-        self.next_ns = (rested_ns.max(now_ns) / self.interval_ns + 1) * self.interval_ns;
+        self.beat.done(rested_ns.max(now_ns));
     }
 
     /// Looks a last time, once all flows have ended.

@@ -13,10 +13,11 @@ use iperf3::{
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use wire::Phase;
 
-use super::{halt::Halt, trouble::Trouble};
+use super::trouble::Trouble;
 use crate::{
     TrialError,
     defaults::{IPERF3_BUSY_PAUSE, IPERF3_BUSY_PAUSE_MAX, IPERF3_REFUSED_FOR, IPERF3_TIMEOUT, KEEPALIVE, STOP_CHECK},
+    halt::Halt,
 };
 
 /// How much of a peer's results is read at once: memory grows with what comes, not with what was announced.

@@ -7,13 +7,17 @@ use wire::{FlowReport, Granted, Iperf3};
 
 use super::{
     conversation::{Conversation, Server},
-    halt::Halt,
     outcome::Seen,
     request::Ask,
     run::Times,
-    side::{Sampling, Side},
 };
-use crate::{Task, TrialError, flow::Flows, samples::Delivery};
+use crate::{
+    Task, TrialError,
+    coordinator::{Sampling, Side},
+    flow::Flows,
+    halt::Halt,
+    samples::Delivery,
+};
 
 /// What carries a flow of a kind of test.
 pub type ConnectionOf<K> = <<K as Kind>::Sampler as Sampling>::Connection;
@@ -56,8 +60,7 @@ pub trait Kind {
         halt: &Halt<'_>,
     ) -> Result<(Vec<ConnectionOf<Self>>, Granted), TrialError>;
     /// Who samples the flows of one direction.
-    fn sampler(task: &Task<'_, Self::Settings>, flows: &Flows<ConnectionOf<Self>>, interval: Duration)
-    -> Self::Sampler;
+    fn sampler(task: &Task<'_, Self::Settings>, flows: &Flows<ConnectionOf<Self>>) -> Self::Sampler;
     /// Starts the threads of one direction.
     fn spawn_all<'scope, 'env>(
         scope: &'scope Scope<'scope, 'env>,
@@ -73,8 +76,6 @@ pub trait Kind {
         flows: Flows<ConnectionOf<Self>>,
         tables: &mut Delivery<'_>,
     ) -> Result<(Vec<FlowReport>, Option<String>), TrialError>;
-    /// Whether flows may break and the others go on.
-    const STREAMS_BREAK_ALONE: bool;
     /// Whether flows consist of datagrams.
     const DATAGRAMS: bool;
 }

@@ -2,14 +2,12 @@
 //! the server's carries one trial, or two in both directions at once.
 
 mod conversation;
-mod halt;
 mod kind;
 mod login;
 mod outcome;
 mod partner;
 mod request;
 mod run;
-mod side;
 mod tcp;
 mod trouble;
 mod udp;
@@ -26,22 +24,21 @@ use wire::{
 
 use self::{
     conversation::{Conversation, Server},
-    halt::Halt,
     kind::{ConnectionOf, Kind},
     outcome::Seen,
-    run::Ran,
-    side::Side,
+    run::WithServer,
     tcp::Tcp,
     udp::Udp,
 };
 use crate::{
     Control, Outbox, Task, TrialError,
     address::{family_of, resolve},
+    coordinator::{self, Side},
     defaults::START_TIMEOUT,
     flow::Flows,
+    halt::Halt,
     host::{Counters, Monitor},
     origin::Origin,
-    progress::ProgressTeller,
     samples::Delivery,
 };
 
@@ -172,7 +169,7 @@ impl<'a, K: Kind> Trial<'a, K> {
         let congestion = opened.first().and_then(|(_, granted)| granted.congestion.clone());
         let mut connections = Vec::new();
         // Whoever reads these events may start the trial at once, and a driver may take its time to tell.
-        let mut counters: Vec<Counters> = self.tasks.iter().map(|_| Counters::read()).collect();
+        let counters: Vec<Counters> = self.tasks.iter().map(|_| Counters::read()).collect();
         for (task, (of_task, granted)) in self.tasks.iter().zip(opened) {
             let connected = Connected { trial: task.trial.into(), role: task.role, granted };
             self.outbox.event(Event::Connected(connected));
@@ -187,27 +184,21 @@ impl<'a, K: Kind> Trial<'a, K> {
         let flows: Vec<Flows<ConnectionOf<K>>> =
             connections.into_iter().map(|of_task| Flows::new((0..).zip(of_task), origin)).collect();
         let mut sides: Vec<Side<'_, K::Sampler>> = Vec::new();
-        for ((task, flows), counters) in self.tasks.iter().zip(&flows).zip(counters.drain(..)) {
-            sides.push(Side {
-                role: task.role,
-                flows,
-                sampler: K::sampler(task, flows, interval),
-                monitor: Monitor::begin(counters, interval, flows.all.len(), flows.now_ns()),
-                progress: ProgressTeller::new(task.trial, task.role, self.outbox),
-                omitted: Vec::new(),
-                streams_break_alone: K::STREAMS_BREAK_ALONE,
-            });
+        for ((task, flows), counters) in self.tasks.iter().zip(&flows).zip(counters) {
+            sides.push(Side::begin(task, flows, K::sampler(task, flows), interval, counters, self.outbox));
         }
         let times = K::times(first.settings, self.iperf3);
         let all = self.tasks.iter().zip(&flows).zip(&mut buffers);
-        let ran = run::run(&mut sides, &mut conversation, &times, &self.halt, move |scope| {
+        let mut course = WithServer::new(&mut conversation, &times, &self.halt);
+        let ran = coordinator::run(&mut sides, &mut course, &self.halt, move |scope| {
             for ((task, flows), buffers) in all {
                 K::spawn_all(scope, flows, task, buffers)?;
             }
             Ok(())
         });
-        let Ran { mut incomplete, counted } = match ran {
-            Ok(ran) => ran,
+        let counted = course.counted();
+        let mut incomplete = match ran {
+            Ok(incomplete) => incomplete,
             Err(error) => {
                 conversation.break_off();
                 return Err(error);

@@ -13,16 +13,16 @@ use wire::{FlowEnd, FlowReport, Granted, Iperf3, Role, TcpSettings};
 
 use super::{
     conversation::{Conversation, Server},
-    halt::Halt,
     kind::{Kind, Reach},
     outcome::Seen,
     run::Times,
-    side::{Sampling, Side},
 };
 use crate::{
     Task, TrialError,
+    coordinator::Side,
     defaults::{ACKNOWLEDGED_CHECK, IPERF3_SETTLE},
     flow::cpu_since,
+    halt::Halt,
     samples::Delivery,
     tcp::{
         buffers::{Buffers, Carriers},
@@ -83,8 +83,8 @@ impl Kind for Tcp {
         open(task, server, cookie, halt)
     }
 
-    fn sampler(task: &Task<'_, TcpSettings>, flows: &TcpFlows, interval: Duration) -> Sampler {
-        Sampler::new(task.role, &flows.all, interval)
+    fn sampler(task: &Task<'_, TcpSettings>, flows: &TcpFlows) -> Sampler {
+        Sampler::new(task.role, &flows.all)
     }
 
     fn spawn_all<'scope, 'env>(
@@ -112,7 +112,6 @@ impl Kind for Tcp {
         Ok((reports, None))
     }
 
-    const STREAMS_BREAK_ALONE: bool = false;
     const DATAGRAMS: bool = false;
 }
 
@@ -208,21 +207,5 @@ fn receive(flow: &TcpFlow, flows: &TcpFlows, mut intake: Intake<'_>) {
     match outcome {
         Ok(end) => flows.end(flow, end, None, cpu),
         Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
-    }
-}
-
-impl Sampling for Sampler {
-    type Connection = TcpStream;
-
-    fn due_in(&self, now_ns: i64) -> Duration {
-        self.due_in(now_ns)
-    }
-
-    fn sample_if_due(&mut self, flows: &TcpFlows) {
-        self.sample_if_due(flows);
-    }
-
-    fn sample(&mut self, flows: &TcpFlows) {
-        self.sample(flows);
     }
 }

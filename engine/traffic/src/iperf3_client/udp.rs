@@ -13,17 +13,17 @@ use wire::{FlowReport, Granted, Iperf3, Role, UdpSettings};
 
 use super::{
     conversation::{Conversation, Server, is_pause},
-    halt::Halt,
     kind::{Kind, Reach},
     outcome::Seen,
     run::Times,
-    side::{Sampling, Side},
     udp_sink::receive,
     udp_source::{COUNTER, Numbered},
 };
 use crate::{
     Task, TrialError,
+    coordinator::Side,
     defaults::{DUPLICATES_AWAITED, IPERF3_DRAIN, IPERF3_OPENING_TIMEOUT, IPERF3_OPENINGS, IPERF3_SETTLE, STOP_CHECK},
+    halt::Halt,
     samples::{Delivery, Log},
     threads::spawn,
     udp::{
@@ -95,8 +95,8 @@ impl Kind for Udp {
         Ok((streams, granted))
     }
 
-    fn sampler(task: &Task<'_, UdpSettings>, flows: &UdpFlows, interval: Duration) -> Sampler {
-        Sampler::new(task.role, flows.all.len(), task.settings.length_bytes, interval)
+    fn sampler(task: &Task<'_, UdpSettings>, flows: &UdpFlows) -> Sampler {
+        Sampler::new(task.role, flows.all.len(), task.settings.length_bytes)
     }
 
     fn spawn_all<'scope, 'env>(
@@ -154,7 +154,6 @@ impl Kind for Udp {
         Ok((reports, untimed_remark(steps)))
     }
 
-    const STREAMS_BREAK_ALONE: bool = true;
     const DATAGRAMS: bool = true;
 }
 
@@ -230,20 +229,4 @@ fn first_datagram(socket: &UdpSocket) -> io::Result<bool> {
     }
     recv(socket, &mut bytes, RecvFlags::DONTWAIT)?;
     Ok(replies_to_opening(&bytes[..length]))
-}
-
-impl Sampling for Sampler {
-    type Connection = Stream;
-
-    fn due_in(&self, now_ns: i64) -> Duration {
-        self.due_in(now_ns)
-    }
-
-    fn sample_if_due(&mut self, flows: &UdpFlows) {
-        self.sample_if_due(flows);
-    }
-
-    fn sample(&mut self, flows: &UdpFlows) {
-        self.sample(flows);
-    }
 }

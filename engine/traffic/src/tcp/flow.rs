@@ -16,6 +16,8 @@ pub type TcpFlow = Flow<TcpStream>;
 pub type TcpFlows = Flows<TcpStream>;
 
 impl Connection for TcpStream {
+    const BREAKS_ALONE: bool = false;
+
     fn ports(&self) -> (u16, u16) {
         let port = |address: io::Result<SocketAddr>| address.map_or(0, |address| address.port());
         (port(self.local_addr()), port(self.peer_addr()))

@@ -1,19 +1,20 @@
 //! Turns the flows' counters and the kernel's `TCP_INFO` into samples, all flows at the same moment.
 
-use std::time::Duration;
+use std::net::TcpStream;
 
 use rustix::net::sockopt::tcp_congestion;
 use sys::{TcpInfo, bbr_info, tcp_info};
 use wire::Role;
 
 use super::flow::{TcpFlow, TcpFlows};
-use crate::samples::{Sample, SampleLog};
+use crate::{
+    coordinator::Sampling,
+    samples::{Sample, SampleLog},
+};
 
 /// Where each flow's last sample ended.
 pub struct Sampler {
     role: Role,
-    interval_ns: i64,
-    next_ns: i64,
     marks: Vec<Mark>,
     /// Flows of this end send, and bbr says how fast.
     bbr: bool,
@@ -28,40 +29,26 @@ struct Mark {
     closed: bool,
 }
 
-impl Sampler {
-    /// A sampler for these flows. A source's first sample begins at the origin, a sink's with the flow's first byte.
-    pub fn new(role: Role, flows: &[TcpFlow], interval: Duration) -> Self {
-        let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX).max(1);
-        let at_ns = (role == Role::Source).then_some(0);
-        let marks = vec![Mark { at_ns, ..Mark::default() }; flows.len()];
-        let is_bbr = |flow: &TcpFlow| tcp_congestion(&flow.connection).is_ok_and(|name| name == "bbr");
-        let bbr = role == Role::Source && flows.first().is_some_and(is_bbr);
-        Self { role, interval_ns, next_ns: interval_ns, marks, bbr, log: SampleLog::new() }
-    }
+impl Sampling for Sampler {
+    type Connection = TcpStream;
 
-    /// How long until the next samples are due.
-    pub fn due_in(&self, now_ns: i64) -> Duration {
-        Duration::from_nanos(u64::try_from(self.next_ns - now_ns).unwrap_or(0))
-    }
-
-    /// Takes a sample of every flow, if it is time.
-    pub fn sample_if_due(&mut self, flows: &TcpFlows) {
-        let now_ns = flows.now_ns();
-        if now_ns < self.next_ns {
-            return;
-        }
-        self.sample(flows);
-        // A late sample makes a longer interval, not several short ones afterwards.
-        self.next_ns = (now_ns / self.interval_ns + 1) * self.interval_ns;
-    }
-
-    /// Takes a sample of every flow now. A flow that has ended gets its last one, up to its end.
-    pub fn sample(&mut self, flows: &TcpFlows) {
+    fn sample(&mut self, flows: &TcpFlows) {
         for (index, flow) in flows.all.iter().enumerate() {
             if let Some(sample) = self.next_sample(index, flow, flows) {
                 self.log.push(&sample);
             }
         }
+    }
+}
+
+impl Sampler {
+    /// A sampler for these flows. A source's first sample begins at the origin, a sink's with the flow's first byte.
+    pub fn new(role: Role, flows: &[TcpFlow]) -> Self {
+        let at_ns = (role == Role::Source).then_some(0);
+        let marks = vec![Mark { at_ns, ..Mark::default() }; flows.len()];
+        let is_bbr = |flow: &TcpFlow| tcp_congestion(&flow.connection).is_ok_and(|name| name == "bbr");
+        let bbr = role == Role::Source && flows.first().is_some_and(is_bbr);
+        Self { role, marks, bbr, log: SampleLog::new() }
     }
 
     fn next_sample(&mut self, index: usize, flow: &TcpFlow, flows: &TcpFlows) -> Option<Sample> {

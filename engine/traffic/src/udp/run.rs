@@ -1,13 +1,17 @@
-//! The coordinator of one end: starts the flows' threads, samples them, keeps the deadlines.
+//! How a trial of datagrams between two engines goes.
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicI64, Ordering},
-    thread::{self, Scope},
+    slice,
+    sync::{
+        OnceLock,
+        atomic::{AtomicI64, Ordering},
+    },
+    thread::Scope,
     time::Duration,
 };
 
-use wire::{DatagramKind, FlowEnd, Role, Strangers, UdpSettings};
+use wire::{DatagramKind, Role, Strangers, UdpSettings};
 
 use super::{
     content::Ours,
@@ -20,15 +24,16 @@ use super::{
 };
 use crate::{
     Control, Outbox, Task, TrialError,
+    coordinator::{self, Coordinator, Course, Running, Side, Sides},
     defaults::{
         DUPLICATES_AWAITED, END_MARK_INTERVAL, END_MARK_INTERVAL_LATER, END_MARKS, END_MARKS_QUICK, LATE_AWAITED,
-        PAUSE_BORNE, RUNNING_CHECK, RUNNING_INTERVAL, RUNNING_REPEATED, SINK_SLACK, START_TIMEOUT, STOP_CHECK,
+        PAUSE_BORNE, RUNNING_INTERVAL, RUNNING_REPEATED, SINK_SLACK, START_TIMEOUT,
     },
-    host::{Counters, Monitor, Observed},
-    progress::ProgressTeller,
+    halt::Halt,
+    host::{Counters, Observed},
     samples::{Log, SampleLog},
-    threads::{AbortOnPanic, spawn},
-    time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
+    threads::spawn,
+    time::nanoseconds,
 };
 
 /// The kernel's counters that rise when it drops a datagram since a socket is full, each of IPv4 and of IPv6.
@@ -68,38 +73,27 @@ pub fn run(
     control: &Control,
     outbox: &dyn Outbox,
 ) -> Result<Ran, TrialError> {
-    let interval = Duration::from_micros(task.settings.sample_interval_us);
+    let settings = task.settings;
+    let interval = Duration::from_micros(settings.sample_interval_us);
     let expected = Expected { begun_ns: AtomicI64::new(NOT_YET), stopped_ns: AtomicI64::new(NOT_YET) };
-    let mut coordinator = Coordinator {
-        flows,
-        task,
-        control,
-        expected: &expected,
-        sampler: Sampler::new(task.role, flows.all.len(), task.settings.length_bytes, interval),
-        monitor: Monitor::begin(counters, interval, flows.all.len(), flows.now_ns()),
-        progress: ProgressTeller::new(task.trial, task.role, outbox),
-        running: vec![false; flows.all.len()],
-        repeat_ns: 0,
-    };
-    let (incomplete, strangers) = thread::scope(|scope| {
-        let _guard = AbortOnPanic(flows);
-        if let Err(error) = spawn_all(scope, flows, task, offloads, &expected) {
-            flows.abort(FlowEnd::Stopped);
-            return Err(error);
+    let sampler = Sampler::new(task.role, flows.all.len(), settings.length_bytes);
+    let mut side = Side::begin(task, flows, sampler, interval, counters, outbox);
+    let running = Running::none(flows.all.len());
+    let mut course = Engines { role: task.role, settings, expected: &expected, running, repeat_ns: 0 };
+    let strangers = OnceLock::new();
+    let (counted, expecting) = (&strangers, &expected);
+    let incomplete = coordinator::run(slice::from_mut(&mut side), &mut course, &Halt::of(control), move |scope| {
+        spawn_all(scope, flows, task, offloads, expecting)?;
+        if let Some(listener) = listener {
+            let over = || flows.wait_all_ended(Duration::ZERO) || flows.aborted().is_some();
+            scope.spawn(move || counted.set(listener.count_strangers(over)));
         }
-        let over = || flows.wait_all_ended(Duration::ZERO) || flows.aborted().is_some();
-        let strangers = listener.map(|listener| scope.spawn(move || listener.count_strangers(over)));
-        flows.begin();
-        let mut incomplete = coordinator.run_until_ended().err();
-        incomplete = incomplete.or_else(|| coordinator.first_early());
-        let strangers = strangers.and_then(|counting| counting.join().ok()).unwrap_or_default();
-        Ok((incomplete, strangers))
+        Ok(())
     })?;
-    // All threads have ended: what is counted now is all there will ever be.
-    coordinator.sampler.sample(flows);
-    let mut observed = coordinator.monitor.end(flows.now_ns(), flows.meters());
+    let mut observed = side.monitor.end(flows.now_ns(), flows.meters());
+    let strangers = strangers.get().copied().unwrap_or_default();
     leave_out(strangers.crowded_out.into(), &mut observed.counters);
-    let Sampler { samples, datagrams, .. } = coordinator.sampler;
+    let Sampler { samples, datagrams, .. } = side.sampler;
     Ok(Ran { samples, datagrams, observed, strangers, incomplete })
 }
 
@@ -137,142 +131,103 @@ fn spawn_all<'scope>(
     Ok(())
 }
 
-struct Coordinator<'a> {
-    flows: &'a UdpFlows,
-    task: &'a Task<'a, UdpSettings>,
-    control: &'a Control,
+/// Two engines: what one of them has to know of the other, it says in datagrams, which may be lost.
+struct Engines<'a> {
+    role: Role,
+    settings: &'a UdpSettings,
     expected: &'a Expected,
-    sampler: Sampler,
-    monitor: Monitor,
-    progress: ProgressTeller<'a>,
-    /// Which flows are known to have delivered datagrams to the sink's application.
-    running: Vec<bool>,
+    running: Running,
     /// When a sink says again which flows run.
     repeat_ns: i64,
 }
 
-impl Coordinator<'_> {
-    fn run_until_ended(&mut self) -> Result<(), TrialError> {
-        let settings = &self.task.settings;
-        let sending_ns = microseconds_to_ns(settings.duration_us.saturating_add(settings.pad_us));
-        self.wait_until_all_run()?;
-        let stop_ns = self.flows.now_ns().saturating_add(sending_ns);
-        let deadline = match self.task.role {
-            Role::Source => {
-                self.watch_until(stop_ns)?;
-                self.flows.stop_sending();
-                let later = END_MARK_INTERVAL_LATER * (END_MARKS - END_MARKS_QUICK);
-                END_MARK_INTERVAL * END_MARKS_QUICK + later + PAUSE_BORNE
+impl Course for Engines<'_> {
+    type Sampler = Sampler;
+
+    /// The sink's application must have received from every flow that has not broken; it says so with a word. From then on
+    /// the duration counts, so that the sink sees all flows for the whole of it.
+    fn first_not_running(&mut self, sides: &Sides<'_, Self>) -> Option<u32> {
+        let runs = |flow: &UdpFlow| {
+            if let Some(begun_ns) = flow.first_byte_ns() {
+                self.expected.begun_ns.fetch_min(begun_ns, Ordering::Relaxed);
             }
-            Role::Sink => {
-                let stopped_ns = stop_ns.saturating_add(nanoseconds(SINK_SLACK));
-                self.expected.stopped_ns.store(stopped_ns, Ordering::Relaxed);
-                self.watch_until(stopped_ns)?;
-                let drain = Duration::from_micros(settings.drain_us) + DUPLICATES_AWAITED + LATE_AWAITED;
-                drain + 2 * PAUSE_BORNE
+            match self.role {
+                Role::Sink => flow.first_byte_ns().is_some(),
+                Role::Source => source::heard(flow, DatagramKind::Running),
             }
         };
-        if self.watch_until(self.flows.now_ns().saturating_add(nanoseconds(deadline)))? {
-            return Ok(());
-        }
-        let flows = self.flows.all.iter().filter(|flow| flow.ending().is_none()).count();
-        self.flows.abort(FlowEnd::DrainTimeout);
-        Err(TrialError::DrainTimeout { flows, timeout: deadline })
+        let stands = |flow: &UdpFlow| flow.ending().is_none();
+        sides.iter().find_map(|side| self.running.first_missing(side.flows, stands, runs))
     }
 
-    /// Waits until the sink's application has received from every flow that has not broken; it says so with a word. From
-    /// then on the duration counts, so that the sink sees all flows for the whole of it.
-    fn wait_until_all_run(&mut self) -> Result<(), TrialError> {
-        let silence = Duration::from_micros(self.task.settings.silence_timeout_us);
-        let began_ns = self.flows.now_ns();
-        while let Some(flow) = self.first_not_running() {
-            let waited = from_nanoseconds(self.flows.now_ns() - began_ns);
-            match self.task.role {
-                Role::Source if waited >= silence => self.fail_those_not_running(silence),
-                Role::Sink if self.running.iter().all(|running| !running) && waited >= START_TIMEOUT + silence => {
-                    self.flows.abort(FlowEnd::Stopped);
-                    return Err(TrialError::NotRunning { flow, timeout: START_TIMEOUT + silence });
+    fn wait_on(&mut self, sides: &Sides<'_, Self>, flow: u32, waited: Duration) -> Result<(), TrialError> {
+        let silence = Duration::from_micros(self.settings.silence_timeout_us);
+        match self.role {
+            Role::Source if waited >= silence => {
+                let within = silence.as_secs_f64();
+                for flow in sides.iter().flat_map(|side| self.running.missing(side.flows)) {
+                    flow.connection.fail(format!("its sink said of no datagram within {within} s that it came"));
                 }
-                _ => {}
+                Ok(())
             }
-            if self.step(RUNNING_CHECK)? {
-                return Ok(());
+            Role::Sink if self.running.is_none() && waited >= START_TIMEOUT + silence => {
+                Err(TrialError::NotRunning { flow, timeout: START_TIMEOUT + silence })
             }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, now_ns: i64) -> Duration {
+        let sending = Duration::from_micros(self.settings.duration_us.saturating_add(self.settings.pad_us));
+        match self.role {
+            Role::Source => sending,
+            Role::Sink => {
+                let stopped_ns = now_ns.saturating_add(nanoseconds(sending + SINK_SLACK));
+                self.expected.stopped_ns.store(stopped_ns, Ordering::Relaxed);
+                sending + SINK_SLACK
+            }
+        }
+    }
+
+    /// A sink's word that a flow runs may be lost.
+    fn look(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), TrialError> {
+        for side in sides.iter().filter(|side| side.role == Role::Sink) {
+            let now_ns = side.flows.now_ns();
+            if now_ns < self.repeat_ns {
+                continue;
+            }
+            self.repeat_ns = now_ns + nanoseconds(RUNNING_INTERVAL);
+            let fresh = |flow: &&UdpFlow| {
+                flow.first_byte_ns().is_some_and(|first_ns| now_ns - first_ns < nanoseconds(RUNNING_REPEATED))
+            };
+            let goes_on = |flow: &&UdpFlow| flow.ending().is_none() && flow.connection.tally().ended_ns.is_none();
+            let standing = side.flows.all.iter().filter(goes_on);
+            standing.filter(fresh).for_each(|flow| flow.connection.say(DatagramKind::Running, 0));
         }
         Ok(())
     }
 
-    fn first_not_running(&mut self) -> Option<u32> {
-        let flows = self.running.iter_mut().zip(&self.flows.all);
-        for (running, flow) in flows.filter(|(running, flow)| !**running && flow.ending().is_none()) {
-            *running = match self.task.role {
-                Role::Sink => flow.first_byte_ns().is_some(),
-                Role::Source => source::heard(flow, DatagramKind::Running),
-            };
-            if let Some(begun_ns) = flow.first_byte_ns() {
-                self.expected.begun_ns.fetch_min(begun_ns, Ordering::Relaxed);
+    fn conclude(coordinator: &mut Coordinator<'_, '_, Self>) -> Result<(), TrialError> {
+        coordinator.sides.iter().for_each(|side| side.flows.stop_sending());
+        coordinator.drain(match coordinator.course.role {
+            Role::Source => {
+                let later = END_MARK_INTERVAL_LATER * (END_MARKS - END_MARKS_QUICK);
+                END_MARK_INTERVAL * END_MARKS_QUICK + later + PAUSE_BORNE
             }
-        }
-        let mut flows = self.running.iter().zip(&self.flows.all);
-        flows.find(|(running, flow)| !**running && flow.ending().is_none()).map(|(_, flow)| flow.index)
-    }
-
-    fn fail_those_not_running(&self, silence: Duration) {
-        let flows = self.running.iter().zip(&self.flows.all);
-        for (_, flow) in flows.filter(|(running, _)| !**running) {
-            let within = silence.as_secs_f64();
-            flow.connection.fail(format!("its sink said of no datagram within {within} s that it came"));
-        }
-    }
-
-    /// Samples until `until_ns`; says whether all flows have ended before.
-    fn watch_until(&mut self, until_ns: i64) -> Result<bool, TrialError> {
-        self.flows.watch_until(until_ns, |left| self.step(left))
-    }
-
-    /// Waits a little, at most `longest`, and does what is due; says whether all flows have ended.
-    fn step(&mut self, longest: Duration) -> Result<bool, TrialError> {
-        let now_ns = self.flows.now_ns();
-        let pause = longest.min(STOP_CHECK).min(self.sampler.due_in(now_ns)).min(self.monitor.due_in(now_ns));
-        let ended = self.flows.wait_all_ended(pause);
-        self.sampler.sample_if_due(self.flows);
-        self.monitor.look_if_due(self.flows.now_ns(), self.flows.meters());
-        self.progress.tell_if_due(self.flows.now_ns(), || self.flows.bytes());
-        self.repeat_running();
-        if self.control.stopped() {
-            self.flows.abort(FlowEnd::Stopped);
-            return Err(TrialError::Stopped);
-        }
-        Ok(ended)
-    }
-
-    /// A sink's word that a flow runs may be lost.
-    fn repeat_running(&mut self) {
-        let now_ns = self.flows.now_ns();
-        if self.task.role == Role::Source || now_ns < self.repeat_ns {
-            return;
-        }
-        self.repeat_ns = now_ns + nanoseconds(RUNNING_INTERVAL);
-        let fresh = |flow: &&UdpFlow| {
-            flow.first_byte_ns().is_some_and(|first_ns| now_ns - first_ns < nanoseconds(RUNNING_REPEATED))
-        };
-        let goes_on = |flow: &&UdpFlow| flow.ending().is_none() && flow.connection.tally().ended_ns.is_none();
-        let standing = self.flows.all.iter().filter(goes_on);
-        standing.filter(fresh).for_each(|flow| flow.connection.say(DatagramKind::Running, 0));
+            Role::Sink => {
+                let drain = Duration::from_micros(coordinator.course.settings.drain_us);
+                drain + DUPLICATES_AWAITED + LATE_AWAITED + 2 * PAUSE_BORNE
+            }
+        })
     }
 
     /// A source counts the duration from when it knows that all flows run, which a sink has known before: at a sink
     /// every flow lasts longer than the duration, broke, or was cut off.
-    fn first_early(&self) -> Option<TrialError> {
-        if self.task.role == Role::Source {
-            return None;
-        }
-        let due = Duration::from_micros(self.task.settings.duration_us);
-        let all_run_ns = self.flows.all.iter().filter_map(UdpFlow::first_byte_ns).max()?;
-        self.flows.all.iter().find_map(|flow| {
-            let ending = flow.ending().filter(|ending| ending.end == FlowEnd::Drained)?;
-            let after = from_nanoseconds(ending.at_ns - all_run_ns);
-            (after < due).then_some(TrialError::EndedEarly { flow: flow.index, after, due })
+    fn first_early(&self, sides: &Sides<'_, Self>) -> Option<TrialError> {
+        let due = Duration::from_micros(self.settings.duration_us);
+        sides.iter().filter(|side| side.role == Role::Sink).find_map(|side| {
+            let all_run_ns = side.flows.all.iter().filter_map(UdpFlow::first_byte_ns).max()?;
+            side.first_early(all_run_ns, due)
         })
     }
 }

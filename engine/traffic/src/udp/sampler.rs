@@ -1,22 +1,21 @@
 //! Turns the flows' counters into samples and rows of datagrams, all flows at the same moment.
 
-use std::time::Duration;
-
 use sys::TcpInfo;
 use wire::Role;
 
 use super::{
     rows::DatagramRow,
-    stream::{Tally, UdpFlow, UdpFlows},
+    stream::{Stream, Tally, UdpFlow, UdpFlows},
 };
-use crate::samples::{Log, Sample, SampleLog};
+use crate::{
+    coordinator::Sampling,
+    samples::{Log, Sample, SampleLog},
+};
 
 /// Where each flow's last sample ended.
 pub struct Sampler {
     role: Role,
     length: u64,
-    interval_ns: i64,
-    next_ns: i64,
     marks: Vec<Mark>,
     /// The samples so far.
     pub samples: SampleLog,
@@ -32,49 +31,27 @@ struct Mark {
     closed: bool,
 }
 
-impl Sampler {
-    /// A sampler for so many flows of datagrams of `length` bytes. A source's first sample begins at the origin, a sink's
-    /// with the flow's first datagram.
-    pub fn new(role: Role, flows: usize, length: u32, interval: Duration) -> Self {
-        let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX).max(1);
-        let at_ns = (role == Role::Source).then_some(0);
-        let marks = vec![Mark { at_ns, ..Mark::default() }; flows];
-        let length = length.max(1).into();
-        Self {
-            role,
-            length,
-            interval_ns,
-            next_ns: interval_ns,
-            marks,
-            samples: SampleLog::new(),
-            datagrams: Log::new(),
-        }
-    }
+impl Sampling for Sampler {
+    type Connection = Stream;
 
-    /// How long until the next samples are due.
-    pub fn due_in(&self, now_ns: i64) -> Duration {
-        Duration::from_nanos(u64::try_from(self.next_ns - now_ns).unwrap_or(0))
-    }
-
-    /// Takes a sample of every flow, if it is time.
-    pub fn sample_if_due(&mut self, flows: &UdpFlows) {
-        let now_ns = flows.now_ns();
-        if now_ns < self.next_ns {
-            return;
-        }
-        self.sample(flows);
-        // A late sample makes a longer interval, not several short ones afterwards.
-        self.next_ns = (now_ns / self.interval_ns + 1) * self.interval_ns;
-    }
-
-    /// Takes a sample of every flow now. A flow that has ended gets its last one, up to its end.
-    pub fn sample(&mut self, flows: &UdpFlows) {
+    fn sample(&mut self, flows: &UdpFlows) {
         for (index, flow) in flows.all.iter().enumerate() {
             if let Some((sample, row)) = self.next_rows(index, flow, flows) {
                 self.samples.push(&sample);
                 self.datagrams.push(&row);
             }
         }
+    }
+}
+
+impl Sampler {
+    /// A sampler for so many flows of datagrams of `length` bytes. A source's first sample begins at the origin, a sink's
+    /// with the flow's first datagram.
+    pub fn new(role: Role, flows: usize, length: u32) -> Self {
+        let at_ns = (role == Role::Source).then_some(0);
+        let marks = vec![Mark { at_ns, ..Mark::default() }; flows];
+        let length = length.max(1).into();
+        Self { role, length, marks, samples: SampleLog::new(), datagrams: Log::new() }
     }
 
     fn next_rows(&mut self, index: usize, flow: &UdpFlow, flows: &UdpFlows) -> Option<(Sample, DatagramRow)> {

@@ -176,6 +176,8 @@ impl NotOurs {
 }
 
 impl Connection for Stream {
+    const BREAKS_ALONE: bool = true;
+
     fn ports(&self) -> (u16, u16) {
         let port = |address: io::Result<SocketAddr>| address.map_or(0, |address| address.port());
         (port(self.socket.local_addr()), port(self.socket.peer_addr()))

@@ -16,7 +16,12 @@ pub struct Halt<'a> {
     pub partner: Option<&'a AtomicBool>,
 }
 
-impl Halt<'_> {
+impl<'a> Halt<'a> {
+    /// Of one trial.
+    pub fn of(control: &'a Control) -> Self {
+        Self { control: Some(control), partner: None }
+    }
+
     /// Whether it is to stop.
     pub fn stopped(&self) -> bool {
         self.control.is_some_and(Control::stopped)
