@@ -1,7 +1,7 @@
 use std::{io, net::SocketAddr, time::Duration};
 
 use thiserror::Error;
-use wire::{Failed, Phase};
+use wire::{Failed, FlowEnd, FlowReport, Phase};
 
 use crate::iperf3_client::Trouble;
 
@@ -217,6 +217,15 @@ pub enum TrialError {
 }
 
 impl TrialError {
+    /// Of an end where flows may break and the others go on: that some did, if they did.
+    #[must_use]
+    pub fn of_broken(reports: &[FlowReport]) -> Option<Self> {
+        let mut broken = reports.iter().filter(|flow| flow.end == FlowEnd::Broken);
+        let first = broken.next()?;
+        let reason = first.error.clone().unwrap_or_else(|| "unknown".into());
+        Some(Self::SomeBroken { broken: 1 + broken.count(), flows: reports.len(), flow: first.flow, reason })
+    }
+
     /// Where in the trial's life it happened. [`TrialError::Stopped`] may happen anywhere: it counts as `run`.
     #[must_use]
     pub fn phase(&self) -> Phase {

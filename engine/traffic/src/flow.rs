@@ -1,6 +1,7 @@
 //! What a flow's thread and the end's coordinator share.
 
 use std::{
+    io,
     sync::{
         Condvar, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering},
@@ -237,6 +238,14 @@ impl<C: Connection> Flows<C> {
         }
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.one_ended.notify_all();
+    }
+
+    /// A flow's thread says how it ended: so, or broken.
+    pub fn end_as(&self, flow: &Flow<C>, ended: io::Result<FlowEnd>, cpu: CpuTime) {
+        match ended {
+            Ok(end) => self.end(flow, end, None, cpu),
+            Err(error) => self.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
+        }
     }
 
     /// Waits until every flow has ended, at most for `timeout`; says whether they have.

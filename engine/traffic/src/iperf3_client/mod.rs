@@ -18,9 +18,7 @@ use std::sync::atomic::AtomicBool;
 
 use iperf3::{Cookie, Params, Results};
 pub use trouble::Trouble;
-use wire::{
-    Connected, Event, FarSide, FlowEnd, FlowReport, Granted, Iperf3, Meeting, Prepare, Report, Role, Strangers, Test,
-};
+use wire::{Connected, Event, FarSide, Granted, Iperf3, Meeting, Prepare, Report, Role, Test};
 
 use self::{
     conversation::{Conversation, Server},
@@ -251,33 +249,18 @@ impl<'a, K: Kind> Trial<'a, K> {
         let observed = monitor.end(flows.now_ns(), flows.meters());
         let mut tables = Delivery::new(task.trial, task.role, self.outbox);
         let (reports, remark) = K::deliver(sampler, flows, &mut tables)?;
-        // A trial is as good as its samples: CPU time that cannot be read back is only counted as lost.
-        let _ = tables.deliver(observed.cpu);
-        let broken = broken(&reports);
+        let broken = TrialError::of_broken(&reports);
         let incomplete = incomplete.or(broken.as_ref()).map(|error| error.to_failed(task.trial));
         self.outbox.event(Event::Report(Box::new(Report {
-            trial: task.trial.into(),
-            role: task.role,
             origin_unix_ns,
             flows: reports,
-            strangers: Strangers::default(),
-            table_rows: tables.rows,
-            rows_lost: tables.rows_lost,
-            counters: observed.counters,
-            throttled_us: observed.throttled_us,
             far_side,
             remarks: remark.into_iter().collect(),
             incomplete,
+            ..tables.report(observed)
         })));
         Ok(())
     }
-}
-
-fn broken(reports: &[FlowReport]) -> Option<TrialError> {
-    let mut broken = reports.iter().filter(|flow| flow.end == FlowEnd::Broken);
-    let first = broken.next()?;
-    let reason = first.error.clone().unwrap_or_else(|| "unknown".into());
-    Some(TrialError::SomeBroken { broken: 1 + broken.count(), flows: reports.len(), flow: first.flow, reason })
 }
 
 /// The controller's random bytes name the test.

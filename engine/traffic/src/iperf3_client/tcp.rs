@@ -31,7 +31,7 @@ use crate::{
         intake::Intake,
         payload::Feed,
         sampler::Sampler,
-        socket, source,
+        sink, socket, source,
     },
     window::verify_window,
 };
@@ -105,11 +105,7 @@ impl Kind for Tcp {
         flows: TcpFlows,
         tables: &mut Delivery<'_>,
     ) -> Result<(Vec<FlowReport>, Option<String>), TrialError> {
-        let reports = flows.all.iter().map(TcpFlow::report).collect();
-        // Closes what was aborted, so that nothing of it shares the path with the samples.
-        drop(flows);
-        tables.deliver(sampler.log).map_err(|error| TrialError::Samples(error.to_string()))?;
-        Ok((reports, None))
+        Ok((sampler.deliver(flows, tables)?, None))
     }
 
     const DATAGRAMS: bool = false;
@@ -174,12 +170,9 @@ fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, feed: Feed<'_>
             }
             std::thread::sleep(ACKNOWLEDGED_CHECK);
         }
-        Ok(())
+        Ok(flows.aborted().unwrap_or(FlowEnd::Drained))
     });
-    match drained {
-        Ok(()) => flows.end(flow, flows.aborted().unwrap_or(FlowEnd::Drained), None, cpu),
-        Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
-    }
+    flows.end_as(flow, drained, cpu);
 }
 
 /// Whether the peer's kernel has acknowledged everything that was written.
@@ -189,23 +182,7 @@ fn is_acknowledged(stream: &TcpStream) -> bool {
 
 /// Reads to the end. The server is not written to, not even closed to: its last bytes would be lost with what it has not
 /// read.
-fn receive(flow: &TcpFlow, flows: &TcpFlows, mut intake: Intake<'_>) {
-    let mut running = None;
-    let outcome = loop {
-        match intake.read(&flow.connection) {
-            Ok(0) => break Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
-            Ok(count) => {
-                flow.passed(count, flows.origin());
-                // What the thread costs counts from the first byte: before it, the thread only waits.
-                running = running.or_else(|| Some((sys::thread_cpu().ok(), Instant::now())));
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => break Err(error),
-        }
-    };
-    let cpu = running.map(|(cpu, began)| cpu_since(cpu, began)).unwrap_or_default();
-    match outcome {
-        Ok(end) => flows.end(flow, end, None, cpu),
-        Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
-    }
+fn receive(flow: &TcpFlow, flows: &TcpFlows, intake: Intake<'_>) {
+    let (ended, cpu) = sink::read_to_end(flow, flows, intake, |_| {});
+    flows.end_as(flow, ended, cpu);
 }

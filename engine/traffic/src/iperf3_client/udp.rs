@@ -24,14 +24,14 @@ use crate::{
     coordinator::Side,
     defaults::{DUPLICATES_AWAITED, IPERF3_DRAIN, IPERF3_OPENING_TIMEOUT, IPERF3_OPENINGS, IPERF3_SETTLE, STOP_CHECK},
     halt::Halt,
-    samples::{Delivery, Log},
+    samples::Delivery,
     threads::spawn,
     udp::{
         check,
+        delivered::{self, Delivered},
         sampler::Sampler,
         socket, source,
         stream::{Opened, Stream, UdpFlows},
-        untimed_remark,
     },
 };
 
@@ -135,23 +135,11 @@ impl Kind for Udp {
 
     fn deliver(
         sampler: Sampler,
-        mut flows: UdpFlows,
+        flows: UdpFlows,
         tables: &mut Delivery<'_>,
     ) -> Result<(Vec<FlowReport>, Option<String>), TrialError> {
-        let mut histograms = Log::new();
-        let (mut reports, mut steps) = (Vec::new(), Vec::new());
-        for flow in &mut flows.all {
-            let outcome = flow.connection.outcome();
-            outcome.histograms.iter().for_each(|row| histograms.push(row));
-            steps.push(outcome.steps);
-            reports.push(FlowReport { udp: Some(outcome.counts), ..flow.report() });
-        }
-        drop(flows);
-        tables.deliver(sampler.samples).map_err(|error| TrialError::Samples(error.to_string()))?;
-        tables.deliver(sampler.datagrams).map_err(|error| TrialError::Samples(error.to_string()))?;
-        // A trial is as good as its samples: rows of these that cannot be read back are only counted as lost.
-        let _ = tables.deliver(histograms);
-        Ok((reports, untimed_remark(steps)))
+        let Delivered { reports, remark, .. } = delivered::deliver(sampler, flows, tables)?;
+        Ok((reports, remark))
     }
 
     const DATAGRAMS: bool = true;

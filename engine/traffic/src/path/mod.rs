@@ -106,21 +106,12 @@ fn report<R: Tabular>(
     let (observed, strangers, steps) = run.end();
     let mut tables = Delivery::new(task.trial, task.role, outbox);
     tables.deliver(log).map_err(|error| TrialError::Samples(error.to_string()))?;
-    // A trial is as good as its rows: CPU time that cannot be read back is only counted as lost.
-    let _ = tables.deliver(observed.cpu);
     outbox.event(Event::Report(Box::new(Report {
-        trial: task.trial.into(),
-        role: task.role,
         origin_unix_ns,
-        flows: Vec::new(),
         strangers,
-        table_rows: tables.rows,
-        rows_lost: tables.rows_lost,
-        counters: observed.counters,
-        throttled_us: observed.throttled_us,
-        far_side: None,
         remarks: steps.remark(CLOCK_SET).into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
+        ..tables.report(observed)
     })));
     Ok(())
 }

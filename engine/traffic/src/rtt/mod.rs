@@ -84,21 +84,13 @@ fn report(
     };
     let mut tables = Delivery::new(task.trial, task.role, outbox);
     tables.deliver(ran.echoes).map_err(|error| TrialError::Samples(error.to_string()))?;
-    // A trial is as good as its echoes: CPU time that cannot be read back is only counted as lost.
-    let _ = tables.deliver(observed.cpu);
     outbox.event(Event::Report(Box::new(Report {
-        trial: task.trial.into(),
-        role: task.role,
         origin_unix_ns: seen.origin.unix_ns,
         flows: vec![flow],
         strangers: met.strangers,
-        table_rows: tables.rows,
-        rows_lost: tables.rows_lost,
-        counters: observed.counters,
-        throttled_us: observed.throttled_us,
-        far_side: None,
         remarks: ran.remark.into_iter().collect(),
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
+        ..tables.report(observed)
     })));
     Ok(())
 }

@@ -9,7 +9,7 @@ mod listen;
 pub mod payload;
 mod run;
 pub mod sampler;
-mod sink;
+pub mod sink;
 pub mod socket;
 pub mod source;
 
@@ -18,11 +18,7 @@ use std::net::TcpStream;
 use socket2::SockRef;
 use wire::{Connected, Event, Granted, Listening, Meeting, Report, Role, Strangers, TcpSettings};
 
-use self::{
-    buffers::Buffers,
-    flow::{TcpFlow, TcpFlows},
-    run::Ran,
-};
+use self::{buffers::Buffers, flow::TcpFlows, run::Ran};
 use crate::{
     Control, Outbox, Task, TrialError, defaults::START_TIMEOUT, host::Counters, origin::Origin, samples::Delivery,
 };
@@ -78,26 +74,14 @@ fn report(
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
-    let reports = flows.all.iter().map(TcpFlow::report).collect();
-    // Closes what was aborted, so that nothing of it shares the path with the samples.
-    drop(flows);
     let mut tables = Delivery::new(task.trial, task.role, outbox);
-    tables.deliver(ran.samples).map_err(|error| TrialError::Samples(error.to_string()))?;
-    // A trial is as good as its samples: CPU time that cannot be read back is only counted as lost.
-    let _ = tables.deliver(ran.observed.cpu);
+    let reports = ran.sampler.deliver(flows, &mut tables)?;
     outbox.event(Event::Report(Box::new(Report {
-        trial: task.trial.into(),
-        role: task.role,
         origin_unix_ns,
         flows: reports,
         strangers,
-        table_rows: tables.rows,
-        rows_lost: tables.rows_lost,
-        counters: ran.observed.counters,
-        throttled_us: ran.observed.throttled_us,
-        far_side: None,
-        remarks: Vec::new(),
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
+        ..tables.report(ran.observed)
     })));
     Ok(())
 }

@@ -16,13 +16,12 @@ use crate::{
     defaults::{SINK_SLACK, START_TIMEOUT},
     halt::Halt,
     host::{Counters, Observed},
-    samples::SampleLog,
 };
 
 /// What a trial's end leaves behind.
 pub struct Ran {
     /// The samples of all flows.
-    pub samples: SampleLog,
+    pub sampler: Sampler,
     /// What the host did meanwhile.
     pub observed: Observed,
     /// Why the trial is not whole at this end.
@@ -47,7 +46,7 @@ pub fn run(
         buffers.spawn_all(scope, flows, task.settings, carriers)
     })?;
     let observed = side.monitor.end(flows.now_ns(), flows.meters());
-    Ok(Ran { samples: side.sampler.log, observed, incomplete })
+    Ok(Ran { sampler: side.sampler, observed, incomplete })
 }
 
 /// Two engines, each of which knows the settings: they need say no more than that all flows run.

@@ -4,12 +4,13 @@ use std::net::TcpStream;
 
 use rustix::net::sockopt::tcp_congestion;
 use sys::{TcpInfo, bbr_info, tcp_info};
-use wire::Role;
+use wire::{FlowReport, Role};
 
 use super::flow::{TcpFlow, TcpFlows};
 use crate::{
+    TrialError,
     coordinator::Sampling,
-    samples::{Sample, SampleLog},
+    samples::{Delivery, Sample, SampleLog},
 };
 
 /// Where each flow's last sample ended.
@@ -18,8 +19,7 @@ pub struct Sampler {
     marks: Vec<Mark>,
     /// Flows of this end send, and bbr says how fast.
     bbr: bool,
-    /// The samples so far.
-    pub log: SampleLog,
+    log: SampleLog,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -49,6 +49,18 @@ impl Sampler {
         let is_bbr = |flow: &TcpFlow| tcp_congestion(&flow.connection).is_ok_and(|name| name == "bbr");
         let bbr = role == Role::Source && flows.first().is_some_and(is_bbr);
         Self { role, marks, bbr, log: SampleLog::new() }
+    }
+
+    /// Hands the samples over, and says what became of the flows.
+    ///
+    /// # Errors
+    /// They cannot be read back.
+    pub fn deliver(self, flows: TcpFlows, tables: &mut Delivery<'_>) -> Result<Vec<FlowReport>, TrialError> {
+        let reports = flows.all.iter().map(TcpFlow::report).collect();
+        // Closes what was aborted, so that nothing of it shares the path with the samples.
+        drop(flows);
+        tables.deliver(self.log).map_err(|error| TrialError::Samples(error.to_string()))?;
+        Ok(reports)
     }
 
     fn next_sample(&mut self, index: usize, flow: &TcpFlow, flows: &TcpFlows) -> Option<Sample> {

@@ -2,11 +2,11 @@
 
 use std::{
     io::{self, Write},
-    net::Shutdown,
+    net::{Shutdown, TcpStream},
     time::Instant,
 };
 
-use wire::{FlowEnd, RUNNING};
+use wire::{CpuTime, FlowEnd, RUNNING};
 
 use super::{
     flow::{TcpFlow, TcpFlows},
@@ -15,9 +15,26 @@ use super::{
 use crate::flow::cpu_since;
 
 /// Reads to the end, then closes, which tells the source that everything arrived.
-pub fn receive(flow: &TcpFlow, flows: &TcpFlows, mut intake: Intake<'_>) {
+pub fn receive(flow: &TcpFlow, flows: &TcpFlows, intake: Intake<'_>) {
+    let (ended, cpu) = read_to_end(flow, flows, intake, |mut connection| {
+        // The source counts the duration from here. Where this fails, the next read says why.
+        let _ = connection.write(&[RUNNING]);
+    });
+    // Fails only where the connection is gone already.
+    let _ = flow.connection.shutdown(Shutdown::Write);
+    flows.end_as(flow, ended, cpu);
+}
+
+/// Reads to the end; how the flow ended, and what that cost. `begin`: what is to be done with the connection once its
+/// first bytes have come.
+pub fn read_to_end(
+    flow: &TcpFlow,
+    flows: &TcpFlows,
+    mut intake: Intake<'_>,
+    begin: impl Fn(&TcpStream),
+) -> (io::Result<FlowEnd>, CpuTime) {
     let mut running = None;
-    let outcome = loop {
+    let ended = loop {
         match intake.read(&flow.connection) {
             Ok(0) => break Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
             Ok(count) => {
@@ -25,19 +42,12 @@ pub fn receive(flow: &TcpFlow, flows: &TcpFlows, mut intake: Intake<'_>) {
                 if running.is_none() {
                     // What the thread costs counts from the first byte: before it, the thread only waits.
                     running = Some((sys::thread_cpu().ok(), Instant::now()));
-                    // The source counts the duration from here. Where this fails, the next read says why.
-                    let _ = (&flow.connection).write(&[RUNNING]);
+                    begin(&flow.connection);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => break Err(error),
         }
     };
-    let cpu = running.map(|(cpu, began)| cpu_since(cpu, began)).unwrap_or_default();
-    // Fails only where the connection is gone already.
-    let _ = flow.connection.shutdown(Shutdown::Write);
-    match outcome {
-        Ok(end) => flows.end(flow, end, None, cpu),
-        Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
-    }
+    (ended, running.map(|(cpu, began)| cpu_since(cpu, began)).unwrap_or_default())
 }

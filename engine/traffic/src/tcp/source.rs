@@ -28,10 +28,7 @@ pub fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, feed: Feed
     let written = write_until_stopped(flow, flows, settings.rate_bps, feed);
     // What the thread costs is what sending costs: waiting for the drain is not part of it.
     let cpu = cpu_since(cpu, began);
-    match written.and_then(|()| drain(flow, flows)) {
-        Ok(end) => flows.end(flow, end, None, cpu),
-        Err(error) => flows.end(flow, FlowEnd::Broken, Some(error.to_string()), cpu),
-    }
+    flows.end_as(flow, written.and_then(|()| drain(flow, flows)), cpu);
 }
 
 /// Whether the sink's application has said that the flow's first bytes reached it.

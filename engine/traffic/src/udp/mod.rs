@@ -5,6 +5,7 @@ pub mod check;
 mod connect;
 pub mod content;
 pub mod counted;
+pub mod delivered;
 pub mod histograms;
 mod listen;
 mod met;
@@ -25,9 +26,10 @@ use std::time::Instant;
 pub use pace::Pace;
 pub use rows::{DatagramRow, HistogramRow};
 pub use sequence::{Arrival, Sequence};
-use wire::{Connected, Event, FlowEnd, FlowReport, Listening, Meeting, Report, Role, Strangers, UdpSettings};
+use wire::{Connected, Event, Listening, Meeting, Report, Role, Strangers, UdpSettings};
 
 use self::{
+    delivered::{Delivered, add},
     listen::Listener,
     met::{Met, NotStanding},
     run::{Offloads, Ran},
@@ -37,9 +39,8 @@ use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{START_TIMEOUT, STOP_CHECK},
     host::Counters,
-    kernel_time::Steps,
     origin::Origin,
-    samples::{Delivery, Log},
+    samples::Delivery,
 };
 
 /// Carries one end of a trial out, from the sockets to the report.
@@ -102,66 +103,27 @@ fn wait_for_start(streams: &[&Stream], control: &Control) -> Result<(), TrialErr
 
 fn report(
     task: &Task<'_, UdpSettings>,
-    mut flows: UdpFlows,
+    flows: UdpFlows,
     missing: Vec<NotStanding>,
     ran: Ran,
     mut strangers: Strangers,
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
-    add(&mut strangers, ran.strangers);
-    let (mut histograms, mut steps) = (Log::new(), Vec::new());
-    let mut reports: Vec<FlowReport> = missing.into_iter().map(NotStanding::report).collect();
-    for flow in &mut flows.all {
-        let outcome = flow.connection.outcome();
-        outcome.histograms.iter().for_each(|row| histograms.push(row));
-        add(&mut strangers, outcome.strangers);
-        steps.push(outcome.steps);
-        reports.push(FlowReport { udp: Some(outcome.counts), ..flow.report() });
-    }
-    drop(flows);
-    reports.sort_by_key(|flow| flow.flow);
-    let incomplete = ran.incomplete.or_else(|| broken(&reports));
     let mut tables = Delivery::new(task.trial, task.role, outbox);
-    tables.deliver(ran.samples).map_err(|error| TrialError::Samples(error.to_string()))?;
-    tables.deliver(ran.datagrams).map_err(|error| TrialError::Samples(error.to_string()))?;
-    // A trial is as good as its samples: rows of these that cannot be read back are only counted as lost.
-    let _ = tables.deliver(histograms);
-    let _ = tables.deliver(ran.observed.cpu);
+    let Delivered { mut reports, strangers: of_flows, remark } = delivered::deliver(ran.sampler, flows, &mut tables)?;
+    reports.extend(missing.into_iter().map(NotStanding::report));
+    reports.sort_by_key(|flow| flow.flow);
+    add(&mut strangers, ran.strangers);
+    add(&mut strangers, of_flows);
+    let incomplete = ran.incomplete.or_else(|| TrialError::of_broken(&reports));
     outbox.event(Event::Report(Box::new(Report {
-        trial: task.trial.into(),
-        role: task.role,
         origin_unix_ns,
         flows: reports,
         strangers,
-        table_rows: tables.rows,
-        rows_lost: tables.rows_lost,
-        counters: ran.observed.counters,
-        throttled_us: ran.observed.throttled_us,
-        far_side: None,
-        remarks: untimed_remark(steps).into_iter().collect(),
+        remarks: remark.into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
+        ..tables.report(ran.observed)
     })));
     Ok(())
-}
-
-/// What is to be told of a sink's clock that was set, as each of its flows saw it.
-pub fn untimed_remark(steps: Vec<Steps>) -> Option<String> {
-    Steps::seen_by_all(steps).remark("have no time, and are left out of spacing, jitter and delay")
-}
-
-fn broken(reports: &[FlowReport]) -> Option<TrialError> {
-    let mut broken = reports.iter().filter(|flow| flow.end == FlowEnd::Broken);
-    let first = broken.next()?;
-    let reason = first.error.clone().unwrap_or_else(|| "unknown".into());
-    Some(TrialError::SomeBroken { broken: 1 + broken.count(), flows: reports.len(), flow: first.flow, reason })
-}
-
-fn add(strangers: &mut Strangers, more: Strangers) {
-    let Strangers { not_an_engine, wrong_token, wrong_flow, unfinished, crowded_out } = more;
-    strangers.not_an_engine = strangers.not_an_engine.saturating_add(not_an_engine);
-    strangers.wrong_token = strangers.wrong_token.saturating_add(wrong_token);
-    strangers.wrong_flow = strangers.wrong_flow.saturating_add(wrong_flow);
-    strangers.unfinished = strangers.unfinished.saturating_add(unfinished);
-    strangers.crowded_out = strangers.crowded_out.saturating_add(crowded_out);
 }

@@ -16,7 +16,6 @@ use wire::{DatagramKind, Role, Strangers, UdpSettings};
 use super::{
     content::Ours,
     listen::Listener,
-    rows::DatagramRow,
     sampler::Sampler,
     sink::{self, Expected, NOT_YET},
     source,
@@ -31,7 +30,6 @@ use crate::{
     },
     halt::Halt,
     host::{Counters, Observed},
-    samples::{Log, SampleLog},
     threads::spawn,
     time::nanoseconds,
 };
@@ -41,10 +39,8 @@ const DROPS_OF_SOCKETS: [[&str; 2]; 2] = [["Udp.RcvbufErrors", "Udp6RcvbufErrors
 
 /// What a trial's end leaves behind.
 pub struct Ran {
-    /// The samples of all flows.
-    pub samples: SampleLog,
-    /// What became of their datagrams.
-    pub datagrams: Log<DatagramRow>,
+    /// The samples of all flows, and what became of their datagrams.
+    pub sampler: Sampler,
     /// What the host did meanwhile.
     pub observed: Observed,
     /// Who else came to the listening port meanwhile.
@@ -93,8 +89,7 @@ pub fn run(
     let mut observed = side.monitor.end(flows.now_ns(), flows.meters());
     let strangers = strangers.get().copied().unwrap_or_default();
     leave_out(strangers.crowded_out.into(), &mut observed.counters);
-    let Sampler { samples, datagrams, .. } = side.sampler;
-    Ok(Ran { samples, datagrams, observed, strangers, incomplete })
+    Ok(Ran { sampler: side.sampler, observed, strangers, incomplete })
 }
 
 /// What strangers sent and the kernel dropped is no loss of the trial's: it counts as theirs alone.

@@ -1,0 +1,53 @@
+//! What became of flows of datagrams, handed over once all have ended.
+
+use wire::{FlowReport, Strangers};
+
+use super::{sampler::Sampler, stream::UdpFlows};
+use crate::{
+    TrialError,
+    kernel_time::Steps,
+    samples::{Delivery, Log},
+};
+
+/// What is still to be told once the tables were handed over.
+pub struct Delivered {
+    /// One entry for each flow that stood.
+    pub reports: Vec<FlowReport>,
+    /// Datagrams that came to the flows' sockets and were not theirs.
+    pub strangers: Strangers,
+    /// Of a sink's clock that was set, as each of its flows saw it.
+    pub remark: Option<String>,
+}
+
+/// Hands the tables over.
+///
+/// # Errors
+/// Samples or rows of datagrams cannot be read back.
+pub fn deliver(sampler: Sampler, mut flows: UdpFlows, tables: &mut Delivery<'_>) -> Result<Delivered, TrialError> {
+    let (mut reports, mut strangers) = (Vec::new(), Strangers::default());
+    let (mut histograms, mut steps) = (Log::new(), Vec::new());
+    for flow in &mut flows.all {
+        let outcome = flow.connection.outcome();
+        outcome.histograms.iter().for_each(|row| histograms.push(row));
+        add(&mut strangers, outcome.strangers);
+        steps.push(outcome.steps);
+        reports.push(FlowReport { udp: Some(outcome.counts), ..flow.report() });
+    }
+    drop(flows);
+    tables.deliver(sampler.samples).map_err(|error| TrialError::Samples(error.to_string()))?;
+    tables.deliver(sampler.datagrams).map_err(|error| TrialError::Samples(error.to_string()))?;
+    // A trial is as good as its samples: rows of these that cannot be read back are only counted as lost.
+    let _ = tables.deliver(histograms);
+    let remark = Steps::seen_by_all(steps).remark("have no time, and are left out of spacing, jitter and delay");
+    Ok(Delivered { reports, strangers, remark })
+}
+
+/// Counts more of them.
+pub fn add(strangers: &mut Strangers, more: Strangers) {
+    let Strangers { not_an_engine, wrong_token, wrong_flow, unfinished, crowded_out } = more;
+    strangers.not_an_engine = strangers.not_an_engine.saturating_add(not_an_engine);
+    strangers.wrong_token = strangers.wrong_token.saturating_add(wrong_token);
+    strangers.wrong_flow = strangers.wrong_flow.saturating_add(wrong_flow);
+    strangers.unfinished = strangers.unfinished.saturating_add(unfinished);
+    strangers.crowded_out = strangers.crowded_out.saturating_add(crowded_out);
+}
