@@ -5,7 +5,7 @@ Usage: python bench/analysis_scale.py [--rows 96e6] [--folder FOLDER]
 Writes a synthetic archive (4.2 GB for 96 million rows of samples) into a temporary folder, or into the one
 that is named; if there is one, that is used. Then runs scan and summary alternately, each in a process of its
 own, with the files in the page cache. Writes the figures with facts of the machine to
-bench/results/analysis-scale.json, and a part of docs/benchmarks.md.
+bench/results/analysis-scale.json, and a part of docs/explanation/benchmarks.md.
 """
 
 import argparse

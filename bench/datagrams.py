@@ -4,8 +4,8 @@ Usage: python bench/datagrams.py [--peer iperf3-3.21=PATH …] [--quick]
 
 Looks for the highest rate that each tool delivers with less than 1 % lost, then runs all of them at theirs
 in rounds of shuffled order. Writes the figures with facts of the machine to bench/results/datagrams.json, and
-from that a table of docs/benchmarks.md. As root on a quiet machine: about five minutes. With --quick one, and
-nothing is written.
+from that a table of docs/explanation/benchmarks.md. As root on a quiet machine: about five minutes. With
+--quick one, and nothing is written.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 Usage: python bench/pacing.py [--quick]
 
 Writes the figures with facts of the machine to bench/results/pacing.json, and from that a table of
-docs/benchmarks.md. As root on a quiet machine: half a minute.
+docs/explanation/benchmarks.md. As root on a quiet machine: half a minute.
 """
 
 import argparse

@@ -4,8 +4,8 @@ Usage: python bench/peers.py [--peer iperf3-3.21=PATH …] [--quick]
 
 Takes whatever of the three is on the PATH, and those that are named. Every contender runs at its own best
 length, which a short scan finds, in rounds of shuffled order. Writes all figures with facts of the machine to
-bench/results/peers.json, and from that the tables of docs/benchmarks.md, where it is told how it is measured.
-As root on a quiet machine: about half an hour. With --quick a few minutes, and nothing is written.
+bench/results/peers.json, and from that the tables of docs/explanation/benchmarks.md, which says how it is
+measured. As root on a quiet machine: about half an hour. With --quick a few minutes, and nothing is written.
 """
 
 import argparse

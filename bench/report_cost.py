@@ -4,7 +4,7 @@ Usage: python bench/report_cost.py
 
 Makes a synthetic archive (1 to 16 flows, 10 s at 10 Hz), writes its report and opens it in Chromium,
 again and again, each time with nothing cached. Writes the figures with facts of the machine to
-bench/results/report-cost.json, and a part of docs/benchmarks.md.
+bench/results/report-cost.json, and a part of docs/explanation/benchmarks.md.
 """
 
 import argparse
@@ -163,7 +163,7 @@ def _counts(browser: Browser, report: Path) -> dict[str, float]:
 
 
 def part(result: ReportResult) -> str:
-    """The part of docs/benchmarks.md."""
+    """The part of docs/explanation/benchmarks.md."""
     findings, figure = ([getattr(one, name) for one in result.openings] for name in Opening.model_fields)
     rows = (
         ("size of the file", f"{result.size_bytes / 1e6:.1f} MB", f"{MOST_BYTES / 1e6:.0f} MB"),

@@ -3,7 +3,7 @@
 Usage: python bench/sampling_cost.py
 
 Runs the two in pairs, in drawn order, observed as bench/peers.py does. Writes the figures with facts of the
-machine to bench/results/sampling-cost.json, and a line of docs/benchmarks.md.
+machine to bench/results/sampling-cost.json, and a line of docs/explanation/benchmarks.md.
 """
 
 import argparse

@@ -17,7 +17,7 @@ from flowsweep.units import parse_duration, parse_rate, write_size
 SHARES = (0.35, 0.5, 0.7, 1.2, 1.7, 2.4)
 """Windows that are tried, usable, in bandwidth × delay: three below, three above."""
 USABLE_PER_REQUESTED = 1.33
-"""What becomes of a request on such paths, docs/windows.md."""
+"""What becomes of a request on such paths, docs/explanation/windows.md."""
 COUNTED = "3s"
 
 Setting = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md: made from the JSON, between markers, so that they cannot differ."""
+"""The tables of docs/explanation/benchmarks.md: made from the JSON, between markers; they cannot differ."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from against.model import (
 )
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "explanation" / "benchmarks.md"
 PEERS_RESULT = ROOT / "bench" / "results" / "peers.json"
 SAMPLING_RESULT = ROOT / "bench" / "results" / "sampling-cost.json"
 DATAGRAMS_RESULT = ROOT / "bench" / "results" / "datagrams.json"

@@ -51,7 +51,7 @@ class ScaleResult(BaseModel):
     memory_limit_bytes: int = MEMORY_LIMIT_BYTES
 
     def as_text(self) -> str:
-        """The part of docs/benchmarks.md."""
+        """The part of docs/explanation/benchmarks.md."""
         machine = self.machine
         circumstances = (
             f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "

@@ -1,6 +1,6 @@
 """Flowsweep measures how fast a network path and the hosts at its ends really are.
 
-`flowsweep.open(DIR)` gives the tables of a campaign to Python: docs/python.md.
+`flowsweep.open(DIR)` gives the tables of a campaign to Python: docs/guide/python.md.
 """
 
 from os import PathLike

@@ -32,7 +32,7 @@ def open_campaign(folder: str | PathLike[str]) -> "OpenCampaign":
 class OpenCampaign:
     """A campaign's tables, as Ibis tables on DuckDB: `.to_pandas()`, `.to_pyarrow()`, or go on in Ibis.
 
-    docs/archive.md and docs/statistics.md say what their columns are.
+    docs/reference/archive.md and docs/explanation/statistics.md say what their columns are.
     """
 
     def __init__(self, archive: Archive) -> None:

@@ -225,7 +225,7 @@ STOP_TIMEOUT_S = 3.0
 STOP_TOLD_TIMEOUT_S = 0.5
 """How long telling it so may take where nobody waits for the end, since the session ends as well."""
 
-# The lab (docs/lab.md says why)
+# The lab (docs/guide/lab.md says why)
 LAB_MTU_BYTES = 1500
 LAB_FRAMING_BYTES = 14
 """Ethernet header: what the kernel's shaper counts beyond the IP packet."""

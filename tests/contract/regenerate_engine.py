@@ -21,7 +21,7 @@ TABLES = {
     for name in ("samples", "cpu", "datagrams", "histograms", "echoes", "hops", "trains")
 }
 """The tables that engines send."""
-COLUMNS = ROOT / "docs" / "samples.md"
+COLUMNS = ROOT / "docs" / "reference" / "columns.md"
 EMULATION = ROOT / "schema" / "emulation.json"
 MODELS = ROOT / "src" / "flowsweep" / "hosts" / "messages.py"
 COLUMNS_HEADER = """# The columns of what engines record

@@ -62,13 +62,13 @@ def test_every_key_is_described():
 
 def test_the_reference_names_every_key():
     schema = json.loads(plan_schema())
-    reference = (ROOT / "docs" / "plan.md").read_text()
+    reference = (ROOT / "docs" / "guide" / "plan.md").read_text()
     tables = [schema["$defs"][name] for name in ("CampaignTable", "SweepTable", "HostTable", "LinkTable")]
     assert [key for table in tables for key in table["properties"] if f"`{key}`" not in reference] == []
 
 
 def test_the_example_of_the_reference_runs_as_it_says():
-    reference = (ROOT / "docs" / "plan.md").read_text()
+    reference = (ROOT / "docs" / "guide" / "plan.md").read_text()
     text = reference.partition("```toml\n")[2].partition("```")[0]
-    plan = parse_plan(text, "docs/plan.md")
+    plan = parse_plan(text, "docs/guide/plan.md")
     assert (len(expand(plan)), len(schedule(plan, seed=1))) == (9, 54)

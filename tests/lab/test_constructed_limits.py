@@ -22,7 +22,7 @@ LOSSY = LINK + "\nloss = 0.001"
 SHORT = 'duration = "5s"\nomit = "2s"\ninterval = "500ms"'
 SWEEPS = {
     "receive": (LINK, 'window_recv = "64KiB"\nwindow_send = "1MiB"\ncongestion = "cubic"'),
-    # Only a flow that is paced, as bbr paces itself, stays within its send buffer (docs/windows.md).
+    # Only a paced flow, as bbr paces itself, stays within its send buffer (docs/explanation/windows.md).
     "send": (LINK, 'window_send = "64KiB"\nwindow_recv = "1MiB"\ncongestion = "bbr"'),
     "loss": (LOSSY, 'window = "1MiB"\ncongestion = "cubic"'),
     "rate": (LINK, 'window = "1MiB"\nrate = "10Mbit/s"\ncongestion = "cubic"'),

@@ -20,7 +20,7 @@ pytestmark = [
 RTT_S = 0.175
 PAYLOAD_BPS = 100e6 * 1448 / 1500
 WINDOW_SUMS = ("768KiB", "1216KiB", "2304KiB")
-"""Usable are about 1.33 times as much (docs/windows.md); bandwidth × delay is 2.19 MB."""
+"""Usable are about 1.33 times as much (docs/explanation/windows.md); bandwidth × delay is 2.19 MB."""
 CHANGES = {
     "flows": "4", "congestion": "bbr", "duration": "8s", "omit": "4s", "interval": "500ms",
     "directions": "one",

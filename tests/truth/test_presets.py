@@ -23,7 +23,7 @@ TITLE = attrgetter("title")
 PLATEAUS = {LAMBDA: (0.90, 1), LAMBDA_1G: (0.95, 2), AUTOTUNED_1G: (0.95, 10), FIBRE: (0.95, 6)}
 """Least share of the payload rate, and how many trials there must be to say so."""
 SEND_BUFFER_SHARE = 0.8
-"""How much of a send buffer is in flight on average, at least (docs/windows.md)."""
+"""How much of a send buffer is in flight on average, at least (docs/explanation/windows.md)."""
 
 
 @pytest.fixture(scope="module")

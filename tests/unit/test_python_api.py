@@ -11,7 +11,7 @@ from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
 from flowsweep.errors import ArchiveError
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "python.md"
 
 
 @pytest.fixture(scope="module")

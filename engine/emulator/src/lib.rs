@@ -6,7 +6,7 @@
 //!           one thread a direction        pure: `link`, times are arguments
 //! ```
 //!
-//! Super-packets stay whole where that costs no truth; see `docs/emulator.md`.
+//! Super-packets stay whole where that costs no truth; see `docs/explanation/emulator.md`.
 
 mod arena;
 mod chance;

@@ -1,6 +1,6 @@
 """The analysis: table to table, in Ibis only, so that it runs where the data are.
 
-Definitions with formulas: docs/statistics.md.
+Definitions with formulas: docs/explanation/statistics.md.
 """
 
 from flowsweep.analysis.alignment import flow_starts, kept_starts

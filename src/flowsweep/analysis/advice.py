@@ -14,7 +14,7 @@ Side = Literal["send", "receive"]
 _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
 _AUTOTUNING_FACTOR = 2
-"""Autotuning counts memory: of a receive buffer about half is window (docs/windows.md)."""
+"""Autotuning counts memory: of a receive buffer about half is window (docs/explanation/windows.md)."""
 _SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
     "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
     "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
@@ -59,9 +59,10 @@ def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None =
     Method:
         All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
         trip that was seen. On Linux what is granted is twice what is asked for, and at least 1.14 of a
-        receive window and 1.6 of a send window that were asked for is usable (docs/windows.md), so that
-        asking for what is needed is enough, in whole 64 KiB; `rmem_max` and `wmem_max` bound what may be
-        asked for (socket(7), tcp(7)). Autotuned buffers get twice of it, since they count memory.
+        receive window and 1.6 of a send window that were asked for is usable
+        (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;
+        `rmem_max` and `wmem_max` bound what may be asked for (socket(7), tcp(7)). Autotuned buffers get twice
+        of it, since they count memory.
     """
     sides: dict[str, Side] = {"send window": "send", "receive window": "receive"}
     side = sides.get(row.get("verdict") or "")

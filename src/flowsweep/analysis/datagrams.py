@@ -81,7 +81,7 @@ def datagram_facts(tables: Tables) -> ir.Table:
 
     Returns:
         One row per trial with datagrams: trial_id and COUNTED_COLUMNS. Of flows that are whole; those that
-        broke off are counted in flows_broken, and in nothing else. Definitions: docs/udp.md.
+        broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
     """
     joined = _counts(datagram_flows(tables.flows))
     for part in (_dropped(tables), _jitter(tables), *_percentiles(tables.histograms)):

@@ -1,7 +1,7 @@
 """What each sample of a source says of its flow: what is in flight, what that fills, what happened since.
 
 The variables of Web100 (Mathis, Heffner and Reddy, "Web100: extended TCP instrumentation", 2003; RFC 4898),
-from TCP_INFO. Definitions: docs/statistics.md.
+from TCP_INFO. Definitions: docs/explanation/statistics.md.
 """
 
 import ibis

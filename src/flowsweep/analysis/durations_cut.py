@@ -21,7 +21,7 @@ def durations_cut(intervals: ir.Table, trials: ir.Table) -> ir.Table:
         One row per trial and number of intervals of CUTS below that of the trial: trial_id, bins (int64: how
         many intervals are left), duration_ns (int64: what would have been asked for, what is omitted
         included), goodput_bps (float64, bit/s: the median over the complete ones among them, as in
-        docs/statistics.md, "Goodput"; no row where fewer than 3 are complete).
+        docs/explanation/statistics.md, "Goodput"; no row where fewer than 3 are complete).
 
     Method:
         Seed 003's search for the optimal duration, without running shorter trials: a trial that is cut has

@@ -44,7 +44,8 @@ def findings(
     Returns:
         The most important first. All questions that may claim an effect share one error rate: with no effect
         anywhere, the probability of any false claim is at most 5 % (Holm 1979, A simple sequentially
-        rejective multiple test procedure, Scandinavian Journal of Statistics 6). Methods: docs/findings.md.
+        rejective multiple test procedure, Scandinavian Journal of Statistics 6).
+        Methods: docs/explanation/findings.md.
     """
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])

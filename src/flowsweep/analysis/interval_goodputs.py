@@ -14,7 +14,7 @@ def interval_goodputs(intervals: ir.Table) -> ir.Table:
         (float64, bit/s, Σ over the flows of what the sinks' applications read).
 
     Method:
-        As of the headline goodput, whose median is over just these: docs/statistics.md, "Coverage".
+        As of the headline goodput, the median over these: docs/explanation/statistics.md, "Coverage".
     """
     complete = intervals.filter(intervals.complete)
     return complete.select("trial_id", "bin", "goodput_bps").order_by("trial_id", "bin")

@@ -13,7 +13,7 @@ NEAREST = 3
 """Levels below the plateau whose slope counts, the nearest: far below other things may limit."""
 FOLLOWS_WITHIN = math.log(1.15)
 """Goodput follows the window if window / goodput is the same at these levels within this factor. A flow at
-its send buffer flies 80 to 100 % of it on average (docs/windows.md)."""
+its send buffer flies 80 to 100 % of it on average (docs/explanation/windows.md)."""
 PROMISE_KEPT = 0.75
 """Where there is one such level only: goodput follows the window if it is at least this share of usable
 window / round-trip time."""

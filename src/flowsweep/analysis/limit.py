@@ -1,6 +1,6 @@
 """What limits a flow at the moment of a sample, and for which share of a trial.
 
-The rule, its reasons and what was measured of it: docs/statistics.md, "What limits".
+The rule, its reasons and what was measured of it: docs/explanation/statistics.md, "What limits".
 """
 
 import ibis

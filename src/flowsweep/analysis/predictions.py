@@ -1,6 +1,6 @@
 """What theory predicts for each trial, from what its flows saw; beside it stands what was measured.
 
-The formulas and their sources: `flowsweep.analysis.theory` and docs/theory.md.
+The formulas and their sources: `flowsweep.analysis.theory` and docs/explanation/theory.md.
 """
 
 import ibis

@@ -63,7 +63,7 @@ def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
 
     Returns:
         One row per trial, in the order of the campaign: STABLE_COLUMNS, then FURTHER_COLUMNS. What is not
-        known is null. Definitions: docs/statistics.md.
+        known is null. Definitions: docs/explanation/statistics.md.
     """
     return concluded(tables, sampled(tables), path_facts(tables) if paths is None else paths)
 

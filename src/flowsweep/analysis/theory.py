@@ -1,4 +1,4 @@
-"""What theory says a transfer should reach. Each function has its formula's source; see docs/theory.md.
+"""What theory says a transfer should reach. Each function names its source: docs/explanation/theory.md.
 
 They take numbers or columns of Ibis alike, so that what is tested with a number is what runs over an archive.
 Rates are in bit/s, times in seconds, sizes in bytes, losses as a share of segments.

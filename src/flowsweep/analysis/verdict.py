@@ -1,6 +1,6 @@
 """What limited a trial: one word, from what the flight fills, CPU time and counters.
 
-The rules, their reasons and how often they are right: docs/statistics.md, "Verdict".
+The rules, their reasons and how often they are right: docs/explanation/statistics.md, "Verdict".
 """
 
 from typing import Literal, get_args

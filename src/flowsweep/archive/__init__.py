@@ -1,7 +1,7 @@
 """The archive: the folder a campaign leaves behind, written so that a crash loses at most the running trial.
 
-See docs/archive.md for the files. Everything right of here works with the Ibis tables of `Archive.tables`.
-Whoever only writes archives needs no database: what does is loaded when it is asked for.
+See docs/reference/archive.md for the files. Everything right of here works with the Ibis tables of
+`Archive.tables`. Whoever only writes archives needs no database: what does is loaded when it is asked for.
 """
 
 from typing import TYPE_CHECKING

@@ -51,7 +51,7 @@ class FailIf(StrEnum):
 
 _EPILOG = (
     "Exit code with --fail-if: 1 if goodput is that, overall or at a point; 3 if not, but the overall shift "
-    "is undecided; 0 else. docs/compare.md says how it is computed."
+    "is undecided; 0 else. docs/guide/compare.md says how it is computed."
 )
 
 

@@ -40,7 +40,7 @@ class Format(StrEnum):
 
 _EPILOG = (
     "Each with the trials that it rests on and how it was computed. Of campaigns without any effect no more "
-    "than 5 % get a false claim. docs/findings.md says what is asked, and how."
+    "than 5 % get a false claim. docs/explanation/findings.md says what is asked, and how."
 )
 
 

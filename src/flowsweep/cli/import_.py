@@ -21,7 +21,7 @@ from flowsweep.wording import counted
 _EXAMPLES = (
     "[bold]flowsweep import server.txt --archive old[/bold] takes in what `iperf -s -i 1` printed, "
     "[bold]flowsweep import *.csv --archive old --set window=64KiB[/bold] what `iperf -c … -w 64K -y C` did. "
-    "Then [bold]flowsweep report old -o old.html[/bold]. docs/import.md has all kinds of files."
+    "Then [bold]flowsweep report old -o old.html[/bold]. docs/guide/import.md has all kinds of files."
 )
 
 

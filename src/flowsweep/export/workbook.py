@@ -25,7 +25,7 @@ _SAFE_INTEGER = 2**53
 """Spreadsheets have floating-point numbers only."""
 _NOTES = (
     "The first row has the columns' names, the second their units; what is not known is empty.",
-    "Times are UTC. Definitions of all columns: docs/statistics.md and docs/archive.md of Flowsweep.",
+    "Times are UTC. All columns, and where each is defined: docs/reference/summary-columns.md of Flowsweep.",
     "Whole numbers above 2^53 are text, since a spreadsheet would round them.",
 )
 

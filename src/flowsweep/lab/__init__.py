@@ -1,4 +1,4 @@
-"""Emulated paths: hosts as network namespaces, joined by a router that shapes. docs/lab.md says why."""
+"""Emulated paths: hosts as network namespaces, joined by a router that shapes. docs/guide/lab.md says why."""
 
 from flowsweep.lab.build import Lab, build_lab
 from flowsweep.lab.possible import lab_possible

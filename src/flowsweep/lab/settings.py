@@ -1,4 +1,4 @@
-"""The kernel settings of a lab's namespaces; docs/lab.md lists them with reasons."""
+"""The kernel settings of a lab's namespaces; docs/guide/lab.md lists them with reasons."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

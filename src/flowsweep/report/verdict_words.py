@@ -1,4 +1,4 @@
-"""What a verdict means, for who does not know the word. The rules: docs/statistics.md, "Verdict"."""
+"""What a verdict means, in a sentence. The rules: docs/explanation/statistics.md, "Verdict"."""
 
 from collections.abc import Mapping
 

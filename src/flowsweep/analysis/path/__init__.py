@@ -1,4 +1,4 @@
-"""What a measurement of a path says: its hops, its capacity, and what of that is free. docs/path.md."""
+"""What a measurement of a path says: its hops, its capacity, and what of that is free. docs/guide/path.md."""
 
 from flowsweep.analysis.path.facts import PATH_COLUMNS, PathFacts, facts_of, facts_table, path_facts
 from flowsweep.analysis.path.hop_table import hop_rows, hop_table

@@ -89,7 +89,7 @@ def path_facts(tables: Tables) -> ir.Table:
 
     Returns:
         One row per trial of test "path" with data: trial_id and PATH_COLUMNS; rates in bit/s of IP packets,
-        intervals of 95 %. Methods: docs/path.md.
+        intervals of 95 %. Methods: docs/guide/path.md.
     """
     return facts_table(tables, facts_of(tables))
 

@@ -21,7 +21,7 @@ _ERROR_MAX = 0.3
 """The same; beyond, the upper end of a capacity would be a guess."""
 _HOSTS_NS = 2.0
 """Standard error, per byte: what hosts themselves take for it, one more than the next, is in slopes and in no
-scatter. How much was seen on hops whose capacities are known (docs/path.md)."""
+scatter. How much was seen on hops whose capacities are known (docs/guide/path.md)."""
 _NS_PER_S = 1e9
 
 
