@@ -12,7 +12,7 @@ SLOWEST := --durations=10
 TRUTH ?= tests/truth
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz seeds truth lint format bench schema clean python cargo
+.PHONY: help setup demo test fuzz seeds truth lint format bench schema docs clean python cargo
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -65,8 +65,13 @@ format: setup ## Write all code in the common format
 bench: setup ## Run the benchmarks, one after the other
 	@for benchmark in bench/*.py; do echo "$$benchmark"; $(BIN)/python "$$benchmark" || exit 1; done
 
-schema: setup ## Write schema/ and the golden files again, from the code
+schema: setup ## Write schema/, the golden files and the generated pages of docs/ again, from the code
 	@for generator in tests/contract/regenerate_*.py; do echo "$$generator"; $(BIN)/python "$$generator" || exit 1; done
+	@echo tools/write_reference.py; $(BIN)/python tools/write_reference.py
+
+docs: setup ## Write the site of the documentation to build/site; every link must lead somewhere
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 clean: ## Remove what was built and installed
 	rm -rf .venv .tools engine/target engine/fuzz/target flowsweep-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

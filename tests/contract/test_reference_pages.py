@@ -1,0 +1,36 @@
+"""Pages of docs/reference are what the code says; pages written by hand leave nothing of it out."""
+
+import re
+
+import pytest
+
+import write_reference
+from flowsweep.figures.drawing import KIND_TITLES
+from plan_support import ROOT
+
+REMEDY = "run `python tools/write_reference.py` and commit what it writes"
+
+
+@pytest.mark.parametrize("name", write_reference.PAGES)
+def test_a_generated_page_is_what_the_code_says(name: str) -> None:
+    committed = (write_reference.REFERENCE / name).read_text(encoding="utf-8")
+    assert committed == write_reference.PAGES[name](), REMEDY
+
+
+def test_every_kind_of_figure_has_its_row() -> None:
+    page = (ROOT / "docs" / "reference" / "figures.md").read_text(encoding="utf-8")
+    first_cells = "".join(re.findall(r"^\|([^|]*)\|", page, re.MULTILINE))
+    assert [kind for kind in KIND_TITLES if f"`{kind}`" not in first_cells] == []
+
+
+def test_keys_are_told_with_their_types_and_tests() -> None:
+    page = write_reference.plan_keys()
+    assert "| `flows` | whole number, 1 to 1024, *axis* | `1` | tcp, udp |" in page
+    assert '| `duration` | duration, *axis* | `"10s"` | all |' in page
+    assert "| `loss` | number, 0 to below 1 or percentage |" in page
+
+
+def test_a_column_is_looked_for_in_a_table_first() -> None:
+    assert write_reference.definition_page("goodput_bps") == "explanation/statistics.md"
+    assert write_reference.definition_page("jitter_ms") == "guide/udp.md"
+    assert write_reference.definition_page("no_such_column") is None
