@@ -180,7 +180,7 @@ def test_the_sum_is_the_one_that_posix_has(size: int) -> None:
 
 
 def test_the_copy_is_on_the_disk_before_it_has_its_name(local_engine: Path) -> None:
-    script = copy_command(remote("env"))[-1]
+    script = copy_command(remote("env"), local_engine)[-1]
     assert script.index("sync -d") < script.index("mv -f")
 
 
@@ -209,6 +209,88 @@ def test_an_engine_is_not_copied_to_another_kind_of_machine(local_engine: Path) 
         asyncio.run(copy_engine(remote("env"), "Linux riscv64"))
 
 
+@pytest.fixture
+def pretended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A far host on which `uname -s -m` says that it is of another kind than this machine."""
+    tools = tmp_path / "pretended"
+    tools.mkdir()
+    (tools / "uname").write_text("#!/bin/sh\necho Linux elsewhere64\n")
+    (tools / "uname").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+
+
+@pytest.fixture
+def other_engine(tmp_path: Path, local_engine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An engine for that kind, installed beside this machine's own, which nobody may start there."""
+    path = tmp_path / "other-engine"
+    path.write_text(local_engine.read_text() + "# for another kind of machine\n")
+    local_engine.write_text("#!/bin/sh\nexit 126\n")
+    monkeypatch.setattr(launch, "engines_beside", lambda: {"Linux elsewhere64": path})
+    return path
+
+
+def test_a_host_of_another_kind_gets_the_engine_for_it(
+    other_engine: Path, home: Path, pretended: None
+) -> None:
+    async def talk() -> None:
+        for _ in range(2):
+            await (await open_session(remote("env"))).close()
+
+    asyncio.run(talk())
+    (copy,) = copies(home)
+    assert copy.read_bytes() == other_engine.read_bytes()
+
+
+def test_hosts_of_two_kinds_share_a_home_folder(
+    other_engine: Path, local_engine: Path, home: Path, pretended: None
+) -> None:
+    asyncio.run(copy_engine(remote("env"), f"{os.uname().sysname} {os.uname().machine}"))
+    own = home / ".cache" / "flowsweep" / f"engine-{engine.engine_hash(local_engine)}"
+    assert copies(home) == [own]
+
+    async def talk() -> None:
+        await (await open_session(remote("env"))).close()
+
+    asyncio.run(talk())
+    assert len(copies(home)) == 2
+
+
+def test_a_missing_engine_for_another_kind_is_named(local_engine: Path) -> None:
+    other = next(machine for machine in engine.MACHINES if machine != os.uname().machine)
+    package = f"flowsweep-engine-{other.replace('_', '-')}"
+    with pytest.raises(LaunchError, match=f"it is Linux {other}, .*`pip install {package}` here"):
+        asyncio.run(copy_engine(remote("env"), f"Linux {other}"))
+
+
+def test_without_an_own_engine_those_beside_it_serve(
+    other_engine: Path, home: Path, pretended: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> Path:
+        raise LaunchError("this machine", "no engine")
+
+    monkeypatch.setattr(launch, "engine_path", none)
+
+    async def talk() -> None:
+        await (await open_session(remote("env"))).close()
+
+    asyncio.run(talk())
+    assert len(copies(home)) == 1
+
+
+def test_engines_beside_are_found_by_their_distributions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "flowsweep_engine_aarch64" / "flowsweep-engine"
+    program.parent.mkdir()
+    program.write_bytes(b"an engine")
+    facts = tmp_path / "flowsweep_engine_aarch64-0.1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: flowsweep-engine-aarch64\nVersion: 0.1.0\n")
+    (facts / "RECORD").write_text("flowsweep_engine_aarch64/flowsweep-engine,,\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert engine.engines_beside() == {"Linux aarch64": program}
+
+
 def test_the_platform_is_found_among_other_words() -> None:
     complaint = "Warning: new key\nflowsweep: no engine here yet, this is Linux aarch64\nbye"
     assert platform_without_engine(complaint) == "Linux aarch64"
@@ -216,7 +298,7 @@ def test_the_platform_is_found_among_other_words() -> None:
 
 
 def test_a_missing_engine_is_an_error_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_of_distribution", lambda: None)
+    monkeypatch.setattr(engine, "_of_distribution", lambda name: None)
     monkeypatch.setattr(engine.sys, "executable", "/no/such/python")
     monkeypatch.setenv("PATH", "/no/such/folder")
     with pytest.raises(LaunchError, match="pip install flowsweep-engine"):

@@ -16,7 +16,7 @@ from analysis_support import make_record, make_trial
 from flowsweep.archive import create_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from flowsweep.cli.demo import free_folder, plan_text, usable_congestion
+from flowsweep.cli.demo import QUICK, free_folder, plan_text, usable_congestion
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import far_host
 from flowsweep.cli.progress import Bar, Lines, progress_view, what_runs
@@ -32,7 +32,7 @@ from flowsweep.run.events import (
     TrialStarted,
 )
 from flowsweep.run.outcome import FLOWS_SCHEMA, Failure, Recorder, TrialOutcome
-from flowsweep.schedule import Slot, schedule
+from flowsweep.schedule import Slot, estimate, schedule
 from plan_support import plan_of
 
 SECOND_NS = 1_000_000_000
@@ -241,6 +241,14 @@ def test_the_demo_runs_on_a_stock_host_and_fills_a_grid(*, emulated: bool) -> No
     assert max(windows) <= STOCK_WINDOW_BYTES
     assert {trial.parameters.congestion for trial in trials} == {"reno"}
     assert bool(plan.links) == emulated
+
+
+def test_a_quick_demo_takes_about_15_seconds_and_still_fills_a_grid() -> None:
+    plan = parse_plan(plan_text(emulated=True, congestion="reno"), "demo.toml", QUICK)
+    slots = schedule(plan, 1)
+    settings = [trial.parameters for slot in slots for trial in slot.trials]
+    assert len({(asked.flows, asked.window_bytes) for asked in settings}) == len(settings) == 8
+    assert 10e9 <= estimate(slots, plan.links).duration_ns <= 20e9
 
 
 @pytest.mark.parametrize(("granted", "expected"), [("cubic", "cubic"), ("reno", "reno"), (None, "reno")])

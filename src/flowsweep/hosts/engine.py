@@ -13,6 +13,8 @@ from flowsweep.errors import LaunchError
 
 ENGINE_NAME = "flowsweep-engine"
 THIS_MACHINE = "this machine"
+MACHINES = ("x86_64", "aarch64")
+"""Kinds of machines, as `uname -m` says them, whose engines can be installed beside this machine's own."""
 
 _MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
@@ -23,7 +25,7 @@ def engine_path() -> Path:
     Raises:
         LaunchError: there is none.
     """
-    for candidate in (_of_distribution(), Path(sys.executable).parent / ENGINE_NAME, _on_path()):
+    for candidate in (_of_distribution(ENGINE_NAME), Path(sys.executable).parent / ENGINE_NAME, _on_path()):
         if candidate is not None and candidate.is_file():
             return candidate
     raise LaunchError(
@@ -32,6 +34,23 @@ def engine_path() -> Path:
         "in a checkout `make setup` builds it; for a host with an engine of its own, the plan can say where: "
         '`engine = "…"`',
     )
+
+
+def engines_beside() -> dict[str, Path]:
+    """Find engines for hosts of other kinds, which are installed as distributions of their own.
+
+    Returns:
+        Their files by platform, as `uname -s -m` says it; they may be of this machine's kind, too.
+    """
+    found = {machine: _of_distribution(beside_name(machine)) for machine in MACHINES}
+    return {
+        f"Linux {machine}": path for machine, path in found.items() if path is not None and path.is_file()
+    }
+
+
+def beside_name(machine: str) -> str:
+    """Name the distribution that has the engine for a kind of machine as a file."""
+    return f"{ENGINE_NAME}-{machine.replace('_', '-')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +88,9 @@ def cksum(content: bytes) -> int:
     return int(f"{mirrored:032b}"[::-1], 2)
 
 
-def _of_distribution() -> Path | None:
+def _of_distribution(name: str) -> Path | None:
     try:
-        files = metadata.distribution(ENGINE_NAME).files or []
+        files = metadata.distribution(name).files or []
     except metadata.PackageNotFoundError:
         return None
     return next((Path(str(file.locate())).resolve() for file in files if file.name == ENGINE_NAME), None)

@@ -4,11 +4,19 @@ import asyncio
 import contextlib
 import os
 import shlex
+from pathlib import Path
 
 from flowsweep.defaults import COPY_TIMEOUT_S
 from flowsweep.errors import LaunchError
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.engine import engine_hash, engine_path, engine_sums
+from flowsweep.hosts.engine import (
+    MACHINES,
+    beside_name,
+    engine_hash,
+    engine_path,
+    engine_sums,
+    engines_beside,
+)
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.ssh import ssh_hops
 
@@ -29,8 +37,9 @@ async def start_engine(access: HostAccess) -> PipedProcess:
 def engine_command(access: HostAccess) -> tuple[str, ...]:
     """The command that starts the engine of a host.
 
-    Where a copy of this machine's engine is used, a shell on the host starts it, or says on standard error
-    what kind of machine it is if there is no copy, or one that is damaged (`platform_without_engine`).
+    Where a copy of an engine is used, a shell on the host starts that for its kind of machine, or says on
+    standard error what kind it is if there is no copy, or one that is damaged (`platform_without_engine`).
+    The kind is asked for each time: hosts of several kinds may share a home folder.
 
     Raises:
         LaunchError: this installation has no engine, and the host is not said to have one of its own.
@@ -39,10 +48,34 @@ def engine_command(access: HostAccess) -> tuple[str, ...]:
         return launched(access, (access.engine, "agent"))
     if access.shares_files:
         return launched(access, (str(engine_path()), "agent"))
-    engine = f"{_FOLDER}/engine-{engine_hash(engine_path())}"
+    cases = " ".join(f'"{platform}") {_start(path)};;' for platform, path in _engines().items())
     missing = f'echo "{_MISSING} $(uname -s -m)" >&2'
-    start = f"test -x {engine} && {_is_whole(engine)} && exec {engine} agent; {missing}"
-    return launched(access, ("sh", "-c", start))
+    return launched(access, ("sh", "-c", f'case "$(uname -s -m)" in {cases} esac; {missing}'))
+
+
+def _start(path: Path) -> str:
+    """A shell's command: the copy of an engine takes the shell's place, if it is there and whole."""
+    engine = f"{_FOLDER}/engine-{engine_hash(path)}"
+    return f"test -x {engine} && {_is_whole(engine, path)} && exec {engine} agent"
+
+
+def _engines() -> dict[str, Path]:
+    """The engines that can be copied, by platform; this machine's own before others of its kind.
+
+    Raises:
+        LaunchError: this installation has none.
+    """
+    beside = engines_beside()
+    try:
+        return {**beside, _platform_here(): engine_path()}
+    except LaunchError:
+        if beside:
+            return beside
+        raise
+
+
+def _platform_here() -> str:
+    return f"{os.uname().sysname} {os.uname().machine}"
 
 
 def launched(access: HostAccess, command: tuple[str, ...]) -> tuple[str, ...]:
@@ -63,20 +96,16 @@ def platform_without_engine(complaint: str) -> str | None:
 
 
 async def copy_engine(access: HostAccess, platform: str) -> None:
-    """Send this machine's engine to a host, through its launcher.
+    """Send the engine for a host's kind of machine there, through its launcher.
 
     Raises:
-        LaunchError: the host is another kind of machine, or the copy did not arrive whole.
+        LaunchError: there is no engine for that kind of machine, or the copy did not arrive whole.
     """
-    here = f"{os.uname().sysname} {os.uname().machine}"
-    if platform != here:
-        raise LaunchError(
-            access.name,
-            f"it is {platform}, the engine of this machine is for {here}: install an engine there and "
-            f'name its path, `engine = "…"` in [hosts.{access.name}]',
-        )
-    engine = await asyncio.to_thread(engine_path().read_bytes)
-    copying = await PipedProcess.start(access.name, copy_command(access))
+    engines = _engines()
+    if platform not in engines:
+        raise LaunchError(access.name, _no_engine_for(platform, tuple(engines), access.name))
+    engine = await asyncio.to_thread(engines[platform].read_bytes)
+    copying = await PipedProcess.start(access.name, copy_command(access, engines[platform]))
     try:
         async with asyncio.timeout(COPY_TIMEOUT_S):
             with contextlib.suppress(OSError):
@@ -96,25 +125,36 @@ async def copy_engine(access: HostAccess, platform: str) -> None:
         raise LaunchError(access.name, f"copying the engine there failed, {ending}: {copying.complaint}")
 
 
-def copy_command(access: HostAccess) -> tuple[str, ...]:
+def _no_engine_for(platform: str, known: tuple[str, ...], host: str) -> str:
+    kernel, _, machine = platform.partition(" ")
+    beside = (
+        f"`pip install {beside_name(machine)}` here, or " if kernel == "Linux" and machine in MACHINES else ""
+    )
+    return (
+        f"it is {platform}, engines that are installed here are for {' and '.join(known)}: {beside}"
+        f'install an engine there and name its path, `engine = "…"` in [hosts.{host}]'
+    )
+
+
+def copy_command(access: HostAccess, engine: Path) -> tuple[str, ...]:
     """The command that writes its standard input to where `engine_command` looks: whole, or not at all.
 
     It is on the host's disk before it has its name: one that a crash left without its content would have the
     name, too.
     """
-    name = f"engine-{engine_hash(engine_path())}"
+    name = f"engine-{engine_hash(engine)}"
     script = (
         f"umask 077 && mkdir -p {_FOLDER} && cd {_FOLDER} && cat > {name}.$$"
-        f" && {_is_whole(f'{name}.$$')} && chmod 700 {name}.$$"
+        f" && {_is_whole(f'{name}.$$', engine)} && chmod 700 {name}.$$"
         f" && {{ sync -d {name}.$$ 2>/dev/null || sync; }} && mv -f {name}.$$ {name}"
         f' || {{ rm -f {name}.$$; echo "it did not arrive whole" >&2; exit 1; }}'
     )
     return launched(access, ("sh", "-c", script))
 
 
-def _is_whole(file: str) -> str:
-    """A shell's condition: a file there is this machine's engine, by size and SHA-256, or POSIX's sum."""
-    sums = engine_sums(engine_path())
+def _is_whole(file: str, engine: Path) -> str:
+    """A shell's condition: a file there is that engine, by size and SHA-256, or POSIX's sum."""
+    sums = engine_sums(engine)
     return (
         f'test "$(wc -c < {file})" -eq {sums.size_bytes}'
         f" && if command -v sha256sum >/dev/null"
