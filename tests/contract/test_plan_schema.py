@@ -62,7 +62,7 @@ def test_every_key_is_described():
 
 def test_the_reference_names_every_key():
     schema = json.loads(plan_schema())
-    reference = (ROOT / "docs" / "guide" / "plan.md").read_text()
+    reference = (ROOT / "docs" / "reference" / "plan-keys.md").read_text()
     tables = [schema["$defs"][name] for name in ("CampaignTable", "SweepTable", "HostTable", "LinkTable")]
     assert [key for table in tables for key in table["properties"] if f"`{key}`" not in reference] == []
 
