@@ -61,6 +61,19 @@ def test_variation_by_hand() -> None:
     assert "the intervals of a trial by 7.80 %" in variation.claim  # 0.2 / 2.563
 
 
+def test_two_repeats_that_differ_by_much_have_a_variation_without_an_upper_end() -> None:
+    """Of one degree of freedom the upper end is a thousand times the variance: its exponential overflowed."""
+    rows = campaign(
+        Grid(flows=(1,), window_sums=(1 << 20,), directions=(("a", "b"), ("b", "a")), repeats=2), 1
+    )
+    for row in rows:
+        row["goodput_bps"] = 1e8 * (10 if row["src"] == "a" and row["repeat"] == 2 else 1)
+    variation = one(rows, "variation")
+    assert variation.effect == pytest.approx(100 * math.sqrt(math.expm1(math.log(10) ** 2 / 4)))
+    assert (variation.interval_low, variation.interval_high) == (None, None)
+    assert " %, with too few repeats for an interval (" in variation.claim
+
+
 def test_a_trial_that_stands_out_is_named_with_what_was_special() -> None:
     rows = campaign(SMALL, 1)
     generator = np.random.default_rng(1)

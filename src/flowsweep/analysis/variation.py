@@ -16,6 +16,8 @@ from flowsweep.wording import counted, format_number, format_share
 _DECILES_APART = NormalDist().inv_cdf(0.9) - NormalDist().inv_cdf(0.1)
 """Standard deviations between the 10th and the 90th percentile of a normal distribution: 2.563."""
 _PERCENT = 100
+_LARGEST_VARIANCE = 700.0
+"""Of a logarithm; a number beyond the exponential of it has no place in 64 bits."""
 
 
 def variation_questions(observed: Observations, noise: RepeatNoise | None) -> list[Question]:
@@ -40,9 +42,16 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
     ends = (scipy.stats.chi2.isf(tail, fit.freedom), scipy.stats.chi2.ppf(tail, fit.freedom))
     low, high = (_coefficient(fit.variance * fit.freedom / float(end)) for end in ends)
     value = _coefficient(fit.variance)
+    if value is None:
+        return []
+    interval = (
+        ", with too few repeats for an interval"
+        if low is None or high is None
+        else f" [{format_number(low)}, {format_number(high)}]"
+    )
     said = (
-        f"Repeats of the same point vary by {format_number(value)} % [{format_number(low)}, "
-        f"{format_number(high)}] (coefficient of variation, repeats as a whole taken out){_within(noise)}."
+        f"Repeats of the same point vary by {format_number(value)} %{interval} "
+        f"(coefficient of variation, repeats as a whole taken out){_within(noise)}."
     )
     return [
         Question(
@@ -52,7 +61,7 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
             say=lambda _: said,
             effect=value,
             effect_unit="%",
-            interval_low=low,
+            interval_low=None if high is None else low,
             interval_high=high,
             n=len(noise.rows),
             method=(
@@ -65,9 +74,12 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
     ]
 
 
-def _coefficient(variance: float) -> float:
-    """The coefficient of variation, in percent, of what has this variance of its natural logarithm."""
-    return _PERCENT * math.sqrt(math.expm1(variance))
+def _coefficient(variance: float) -> float | None:
+    """The coefficient of variation, in percent, of what has this variance of its natural logarithm.
+
+    None where no number can say it: two repeats of which one is 3.5 times the other have no upper end.
+    """
+    return _PERCENT * math.sqrt(math.expm1(variance)) if variance < _LARGEST_VARIANCE else None
 
 
 def _within(noise: RepeatNoise) -> str:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from flowsweep.archive.spill import spill_folder
 from flowsweep.errors import BackendError
 
-# To make one SELECT of two takes Ibis as long as all the rest of a statement, and databases do it by themselves.
+# Ibis takes as long to make one SELECT of two as for all the rest, and databases do it by themselves.
 ibis.options.sql.fuse_selects = False
 
 DUCKDB = "duckdb"
