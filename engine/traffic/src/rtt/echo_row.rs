@@ -1,14 +1,10 @@
 //! The table `echoes`: one row is one question for a round-trip time.
 
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
-use arrow_schema::{DataType, Field, Schema};
 use wire::Echo;
 
 use crate::{
     defaults::ECHOES_MAX_BYTES,
-    samples::{Record, Tabular, meaning, take},
+    samples::{Column, Record, Tabular, take},
 };
 
 /// A question and what became of it.
@@ -25,42 +21,6 @@ pub struct EchoRow {
     /// How long the answer took; absent if none came in time.
     pub rtt_ns: Option<i64>,
 }
-
-const COLUMNS: [(&str, DataType, bool, &str, &str); 7] = [
-    ("role", DataType::Utf8, false, "", "Which end saw this: always source."),
-    ("flow", DataType::Int32, false, "", "Index of the measurement in its trial, from 0."),
-    ("sequence", DataType::Int64, false, "", "Number of the question, from 0."),
-    (
-        "echo",
-        DataType::Utf8,
-        false,
-        "",
-        "What was asked with: icmp (the sink's kernel answers), udp (its engine does), tcp_connect (the handshake of a \
-         connection).",
-    ),
-    (
-        "size_bytes",
-        DataType::Int64,
-        false,
-        "bytes",
-        "Payload of the question, and of its answer, behind the headers of UDP or ICMP; 0 for tcp_connect.",
-    ),
-    (
-        "sent_ns",
-        DataType::Int64,
-        false,
-        "ns",
-        "When the engine handed the question to the kernel, since the source's origin.",
-    ),
-    (
-        "rtt_ns",
-        DataType::Int64,
-        true,
-        "ns",
-        "From sent_ns until the answer came: by the kernel's receiving time for icmp and udp, by the engine's clock for \
-         tcp_connect. Null if no answer came in time.",
-    ),
-];
 
 const LOST: i64 = -1;
 
@@ -100,24 +60,36 @@ impl Tabular for EchoRow {
     const TABLE: &'static str = "echoes";
     const TITLE: &'static str = "Echoes: one row is one question for a round-trip time";
 
-    fn schema() -> Schema {
-        let fields = COLUMNS.into_iter().map(|(name, kind, nullable, unit, description)| {
-            Field::new(name, kind, nullable).with_metadata(meaning(unit, "", description))
-        });
-        Schema::new(fields.collect::<Vec<_>>())
-    }
-
-    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef> {
-        let integers =
-            |value: fn(&Self) -> i64| Arc::new(rows.iter().map(|row| Some(value(row))).collect::<Int64Array>());
+    fn columns() -> Vec<Column<Self>> {
         vec![
-            Arc::new(StringArray::from_iter_values(rows.iter().map(|_| role))),
-            Arc::new(Int32Array::from(vec![0; rows.len()])),
-            integers(|row| row.sequence.cast_signed()),
-            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| name(row.echo)))),
-            integers(|row| row.size_bytes.into()),
-            integers(|row| row.sent_ns),
-            Arc::new(rows.iter().map(|row| row.rtt_ns).collect::<Int64Array>()),
+            Column::role("Which end saw this: always source."),
+            Column::int32("flow", "", "Index of the measurement in its trial, from 0.", |_: &Self| 0),
+            Column::int64("sequence", "", "Number of the question, from 0.", |row: &Self| row.sequence.cast_signed()),
+            Column::text(
+                "echo",
+                "What was asked with: icmp (the sink's kernel answers), udp (its engine does), tcp_connect (the handshake \
+                 of a connection).",
+                |row: &Self| name(row.echo),
+            ),
+            Column::int64(
+                "size_bytes",
+                "bytes",
+                "Payload of the question, and of its answer, behind the headers of UDP or ICMP; 0 for tcp_connect.",
+                |row: &Self| row.size_bytes.into(),
+            ),
+            Column::int64(
+                "sent_ns",
+                "ns",
+                "When the engine handed the question to the kernel, since the source's origin.",
+                |row: &Self| row.sent_ns,
+            ),
+            Column::int64_if_any(
+                "rtt_ns",
+                "ns",
+                "From sent_ns until the answer came: by the kernel's receiving time for icmp and udp, by the engine's \
+                 clock for tcp_connect. Null if no answer came in time.",
+                |row: &Self| row.rtt_ns,
+            ),
         ]
     }
 }

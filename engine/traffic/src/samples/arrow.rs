@@ -1,26 +1,6 @@
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
-use arrow_schema::{DataType, Field, Schema};
 use sys::{BbrInfo, FIELDS, Kind};
 
-use super::{
-    Sample,
-    stream::{Tabular, meaning},
-};
-
-const OWN_COLUMNS: [(&str, DataType, &str, &str); 5] = [
-    ("role", DataType::Utf8, "", "Which end saw this: source or sink."),
-    ("flow", DataType::Int32, "", "Index of the flow in its trial, from 0."),
-    (
-        "start_ns",
-        DataType::Int64,
-        "ns",
-        "Beginning of the interval, since this end's origin. A sink's first row begins with the flow's first byte.",
-    ),
-    ("end_ns", DataType::Int64, "ns", "End of the interval, exclusive, since this end's origin."),
-    ("bytes", DataType::Int64, "bytes", "Application bytes in the interval: written by a source, read by a sink."),
-];
+use super::{Sample, column::Column, stream::Tabular};
 
 type BbrColumn = (&'static str, &'static str, &'static str, fn(&BbrInfo) -> u64);
 
@@ -51,47 +31,49 @@ impl Tabular for Sample {
     const TABLE: &'static str = "samples";
     const TITLE: &'static str = "Samples: one row is one flow, one end, one sample interval";
 
-    fn schema() -> Schema {
-        let own = OWN_COLUMNS.into_iter().map(|(name, kind, unit, description)| {
-            Field::new(name, kind, false).with_metadata(meaning(unit, "", description))
-        });
+    fn columns() -> Vec<Column<Self>> {
+        let own = [
+            Column::role("Which end saw this: source or sink."),
+            Column::int32("flow", "", "Index of the flow in its trial, from 0.", |sample: &Self| {
+                sample.flow.cast_signed()
+            }),
+            Column::int64(
+                "start_ns",
+                "ns",
+                "Beginning of the interval, since this end's origin. A sink's first row begins with the flow's first byte.",
+                |sample: &Self| sample.start_ns,
+            ),
+            Column::int64(
+                "end_ns",
+                "ns",
+                "End of the interval, exclusive, since this end's origin.",
+                |sample: &Self| sample.end_ns,
+            ),
+            Column::int64(
+                "bytes",
+                "bytes",
+                "Application bytes in the interval: written by a source, read by a sink.",
+                |sample: &Self| sample.bytes.cast_signed(),
+            ),
+        ];
         let kernel = FIELDS.iter().map(|field| {
             let kind = if field.kind == Kind::Counter { "counter" } else { "gauge" };
-            let mut metadata = meaning(field.unit, kind, field.description);
-            if let Some(bits) = field.counter_bits() {
-                metadata.insert("counter_bits".to_owned(), bits.to_string());
-            }
-            Field::new(field.name, DataType::Int64, true).with_metadata(metadata)
+            let value = |sample: &Self| field.value(&sample.tcp_info).map(u64::cast_signed);
+            let bits = field.counter_bits().map_or_else(String::new, |bits| bits.to_string());
+            let column = Column::int64_if_any(field.name, field.unit, field.description, value);
+            column.with("kind", kind).with("counter_bits", bits)
         });
-        let bbr = BBR_COLUMNS.into_iter().map(|(name, unit, description, _)| {
-            Field::new(name, DataType::Int64, true).with_metadata(meaning(unit, "gauge", description))
+        let bbr = BBR_COLUMNS.into_iter().map(|(name, unit, description, value)| {
+            let value = move |sample: &Self| sample.bbr.as_ref().map(|bbr| value(bbr).cast_signed());
+            Column::int64_if_any(name, unit, description, value).with("kind", "gauge")
         });
-        Schema::new(own.chain(kernel).chain(bbr).collect::<Vec<_>>())
-    }
-
-    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef> {
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(StringArray::from_iter_values(rows.iter().map(|_| role))),
-            Arc::new(Int32Array::from_iter_values(rows.iter().map(|sample| sample.flow.cast_signed()))),
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(|sample| sample.start_ns))),
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(|sample| sample.end_ns))),
-            Arc::new(Int64Array::from_iter_values(rows.iter().map(|sample| sample.bytes.cast_signed()))),
-        ];
-        for field in FIELDS {
-            let values = rows.iter().map(|sample| field.value(&sample.tcp_info).map(u64::cast_signed));
-            columns.push(Arc::new(values.collect::<Int64Array>()));
-        }
-        for (_, _, _, value) in BBR_COLUMNS {
-            let values = rows.iter().map(|sample| sample.bbr.as_ref().map(|bbr| value(bbr).cast_signed()));
-            columns.push(Arc::new(values.collect::<Int64Array>()));
-        }
-        columns
+        own.into_iter().chain(kernel).chain(bbr).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::Array;
+    use arrow_array::{Array, Int64Array};
     use arrow_ipc::reader::StreamReader;
     use sys::TcpInfo;
     use wire::Role;
@@ -127,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_column_says_what_it_means() {
-        for field in Sample::schema().fields() {
+        for field in Sample::columns().iter().map(Column::field) {
             assert!(field.metadata().contains_key("description"), "{} is not described", field.name());
         }
     }

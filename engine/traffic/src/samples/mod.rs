@@ -2,15 +2,17 @@
 //! when it is over.
 
 mod arrow;
+mod column;
 mod delivery;
 mod log;
 mod sample;
 mod stream;
 
+pub use column::Column;
 pub use delivery::Delivery;
 pub use log::{Log, Record, take};
 pub use sample::Sample;
-pub use stream::{SampleBatch, Tabular, for_each_batch, meaning, schema_json};
+pub use stream::{SampleBatch, Tabular, for_each_batch, schema_json};
 
 /// The samples of one end of a trial.
 pub type SampleLog = Log<Sample>;

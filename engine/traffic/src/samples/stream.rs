@@ -2,13 +2,13 @@
 
 use std::{collections::HashMap, io, sync::Arc};
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, Schema};
 use serde_json::{Value, json};
 use wire::Role;
 
-use super::{Log, Record};
+use super::{Log, Record, column::Column};
 use crate::defaults::SAMPLE_BATCH_ROWS;
 
 /// One complete Arrow IPC stream of a table's rows, ready to be sent.
@@ -20,10 +20,8 @@ pub trait Tabular: Record {
     const TABLE: &'static str;
     /// What a row is, in words.
     const TITLE: &'static str;
-    /// The columns, each with unit and meaning in its metadata.
-    fn schema() -> Schema;
-    /// The values of some rows, column by column; `role` is `source` or `sink`.
-    fn columns(role: &str, rows: &[Self]) -> Vec<ArrayRef>;
+    /// Its columns.
+    fn columns() -> Vec<Column<Self>>;
 }
 
 /// Turns a log into Arrow streams of bounded size and hands each over. Returns how many rows were handed over, and why
@@ -53,7 +51,9 @@ fn deliver_all<R: Tabular>(
         Role::Sink => "sink",
     };
     let tags = [("trial", trial), ("role", name), ("table", R::TABLE)];
-    let schema = Arc::new(R::schema().with_metadata(texts(&tags)));
+    let tags = tags.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let columns = R::columns();
+    let schema = Arc::new(schema(&columns).with_metadata(HashMap::from(tags)));
     let (_, mut records) = log.into_rows()?;
     loop {
         let chunk: Vec<R> = records.by_ref().take(SAMPLE_BATCH_ROWS).collect::<io::Result<_>>()?;
@@ -61,7 +61,8 @@ fn deliver_all<R: Tabular>(
             return Ok(());
         }
         let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
-        writer.write(&RecordBatch::try_new(schema.clone(), R::columns(name, &chunk))?)?;
+        let arrays = columns.iter().map(|column| column.array(name, &chunk)).collect();
+        writer.write(&RecordBatch::try_new(schema.clone(), arrays)?)?;
         deliver(SampleBatch(writer.into_inner()?), chunk.len());
     }
 }
@@ -69,7 +70,7 @@ fn deliver_all<R: Tabular>(
 /// The columns as a document for people and programs, as committed in `schema/`.
 #[must_use]
 pub fn schema_json<R: Tabular>() -> String {
-    let fields: Vec<Value> = R::schema()
+    let fields: Vec<Value> = schema(&R::columns())
         .fields()
         .iter()
         .map(|field| {
@@ -87,12 +88,6 @@ pub fn schema_json<R: Tabular>() -> String {
     format!("{:#}", json!({ "title": R::TITLE, "fields": fields }))
 }
 
-/// A column's metadata: its unit and kind, where it has them, and its meaning.
-pub fn meaning(unit: &str, kind: &str, description: &str) -> HashMap<String, String> {
-    texts(&[("unit", unit), ("kind", kind), ("description", description)])
-}
-
-fn texts(entries: &[(&str, &str)]) -> HashMap<String, String> {
-    let told = entries.iter().filter(|(_, value)| !value.is_empty());
-    told.map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+fn schema<R>(columns: &[Column<R>]) -> Schema {
+    Schema::new(columns.iter().map(Column::field).collect::<Vec<_>>())
 }
