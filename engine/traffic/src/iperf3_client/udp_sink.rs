@@ -3,17 +3,16 @@
 use std::time::{Duration, Instant};
 
 use iperf3::{DatagramHeader, replies_to_opening};
-use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
+use sys::Received;
 use wire::{FlowEnd, UdpSettings};
 
 use super::{conversation::is_pause, udp_source::COUNTER};
 use crate::{
-    defaults::{GRO_BUFFER_BYTES, GRO_BUFFERS, STOP_CHECK},
+    defaults::STOP_CHECK,
     flow::cpu_since,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
     udp::{
-        arrivals::Moment,
-        counted::Counted,
+        counted::{Counted, room},
         silence::Silence,
         stream::{NotOurs, UdpFlow, UdpFlows},
     },
@@ -21,13 +20,7 @@ use crate::{
 
 /// Receives one stream until the coordinator says that it is over, or it is silent for too long.
 pub fn receive(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings) {
-    let (room, length) = if settings.gro {
-        (GRO_BUFFERS, GRO_BUFFER_BYTES)
-    } else {
-        // One byte more shows which datagrams are too long.
-        (RECEIVE_BATCH_MAX, settings.length_bytes as usize + 1)
-    };
-    let mut batch = ReceiveBatch::new(room, length);
+    let (mut batch, room) = room(settings.length_bytes, settings.gro);
     let mut receiver = Receiver::new(flow, flows, settings);
     let mut running = None;
     let broken = loop {
@@ -90,30 +83,16 @@ impl<'a> Receiver<'a> {
 
     /// Says how many buffers there were.
     fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) -> usize {
-        self.counted.kernel.look();
-        let mut count = 0;
-        for buffer in buffers {
-            let size = buffer.segment_bytes.unwrap_or(buffer.bytes.len()).max(1);
-            let mut moment = Some(self.counted.moment(buffer.arrived_unix_ns));
-            for datagram in buffer.bytes.chunks(size) {
-                self.take_one(datagram, &mut moment);
+        let length = self.length;
+        self.counted.take_each(buffers, |counted, datagram, moment| {
+            let header = DatagramHeader::read(COUNTER, datagram).filter(|_| datagram.len() == length);
+            match header.and_then(|header| Some((header, header.sequence.checked_sub(1)?))) {
+                Some((header, number)) => counted.take(number, microseconds_to_ns(header.sent_us), moment),
+                // Late replies to openings come here, too.
+                None if replies_to_opening(datagram) => {}
+                None => NotOurs::NotAnEngine.count(&mut counted.strangers),
             }
-            count += 1;
-        }
-        count
-    }
-
-    #[inline]
-    fn take_one(&mut self, datagram: &[u8], moment: &mut Option<Moment>) {
-        let header = DatagramHeader::read(COUNTER, datagram).filter(|_| datagram.len() == self.length);
-        let Some((header, number)) = header.and_then(|header| Some((header, header.sequence.checked_sub(1)?))) else {
-            // Late replies to openings come here, too.
-            if !replies_to_opening(datagram) {
-                NotOurs::NotAnEngine.count(&mut self.counted.strangers);
-            }
-            return;
-        };
-        self.counted.take(number, microseconds_to_ns(header.sent_us), moment);
+        })
     }
 
     /// Tells the coordinator what has come. Delays are not told: nobody knows what the server's clock counts from.

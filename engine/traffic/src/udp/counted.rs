@@ -1,5 +1,6 @@
 //! What a sink's thread counts of one flow, and how it tells it: to the coordinator meanwhile, and at the end.
 
+use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
 use wire::{Strangers, UdpCounts};
 
 use super::{
@@ -9,7 +10,11 @@ use super::{
     sequence::{Arrival, Sequence},
     stream::{NotOurs, Outcome, Tally, UdpFlow, UdpFlows},
 };
-use crate::{kernel_time::KernelTime, origin::Origin};
+use crate::{
+    defaults::{GRO_BUFFER_BYTES, GRO_BUFFERS},
+    kernel_time::KernelTime,
+    origin::Origin,
+};
 
 /// The counts of one flow.
 pub struct Counted<'a> {
@@ -27,6 +32,18 @@ pub struct Counted<'a> {
     origin: Origin,
 }
 
+/// Room for what a flow's thread receives at once, and how many buffers that is; `together`: the kernel puts datagrams of
+/// `length` bytes together.
+pub fn room(length: u32, together: bool) -> (ReceiveBatch, usize) {
+    let (room, length) = if together {
+        (GRO_BUFFERS, GRO_BUFFER_BYTES)
+    } else {
+        // One byte more shows which datagrams are too long.
+        (RECEIVE_BATCH_MAX, length as usize + 1)
+    };
+    (ReceiveBatch::new(room, length), room)
+}
+
 impl<'a> Counted<'a> {
     /// Of datagrams of `length` bytes, none of which has come.
     pub fn new(flow: &'a UdpFlow, length: usize, origin: Origin) -> Self {
@@ -42,8 +59,28 @@ impl<'a> Counted<'a> {
         }
     }
 
+    /// Has each datagram of all buffers `taken`, with the time that the kernel says; says how many buffers there were.
+    pub fn take_each<'b>(
+        &mut self,
+        buffers: impl Iterator<Item = Received<'b>>,
+        mut taken: impl FnMut(&mut Self, &[u8], &mut Option<Moment>),
+    ) -> usize {
+        self.kernel.look();
+        let mut count = 0;
+        for buffer in buffers {
+            let size = buffer.segment_bytes.unwrap_or(buffer.bytes.len()).max(1);
+            // All of a buffer came at one time: its first datagram stands for it.
+            let mut moment = Some(self.moment(buffer.arrived_unix_ns));
+            for datagram in buffer.bytes.chunks(size) {
+                taken(self, datagram, &mut moment);
+            }
+            count += 1;
+        }
+        count
+    }
+
     /// When a buffer came of which the kernel says this.
-    pub fn moment(&mut self, stamp_unix_ns: Option<i64>) -> Moment {
+    fn moment(&mut self, stamp_unix_ns: Option<i64>) -> Moment {
         let arrived_ns = stamp_unix_ns.and_then(|stamp_unix_ns| self.kernel.arrived_ns(stamp_unix_ns));
         arrived_ns.map_or(Moment::Unknown, |arrived_ns| Moment::Known(arrived_ns.saturating_add(self.origin.unix_ns)))
     }

@@ -6,17 +6,17 @@ use std::{
     time::Instant,
 };
 
-use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
-use wire::{DatagramHeader, DatagramKind, FlowEnd, UdpSettings};
+use sys::Received;
+use wire::{DatagramKind, FlowEnd, UdpSettings};
 
 use super::{
-    arrivals::{Delays, Moment},
-    counted::Counted,
+    arrivals::Delays,
+    counted::{Counted, room},
     silence::Silence,
     stream::{NotOurs, UdpFlow, UdpFlows},
 };
 use crate::{
-    defaults::{DUPLICATES_AWAITED, GONE_AWAITED, GRO_BUFFER_BYTES, GRO_BUFFERS, LATE_AWAITED, PAUSE_BORNE},
+    defaults::{DUPLICATES_AWAITED, GONE_AWAITED, LATE_AWAITED, PAUSE_BORNE},
     flow::cpu_since,
     pacing::Gap,
     time::{from_nanoseconds, microseconds_to_ns, nanoseconds},
@@ -35,13 +35,7 @@ pub const NOT_YET: i64 = i64::MAX;
 
 /// Receives until the flow is over: its source has said so, or must have stopped, or is silent for too long.
 pub fn receive(flow: &UdpFlow, flows: &UdpFlows, expected: &Expected, settings: &UdpSettings, together: bool) {
-    let (room, length) = if together {
-        (GRO_BUFFERS, GRO_BUFFER_BYTES)
-    } else {
-        // One byte more shows which datagrams are too long.
-        (RECEIVE_BATCH_MAX, settings.length_bytes as usize + 1)
-    };
-    let mut batch = ReceiveBatch::new(room, length);
+    let (mut batch, room) = room(settings.length_bytes, together);
     let mut receiver = Receiver::new(flow, flows, settings);
     let mut running = None;
     let over = loop {
@@ -131,45 +125,27 @@ impl<'a> Receiver<'a> {
 
     /// Says how many buffers there were.
     fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) -> usize {
-        self.counted.kernel.look();
-        let mut count = 0;
-        for buffer in buffers {
-            let size = buffer.segment_bytes.unwrap_or(buffer.bytes.len()).max(1);
-            // All of a buffer came at one time: its first datagram stands for it.
-            let mut moment = Some(self.counted.moment(buffer.arrived_unix_ns));
-            for datagram in buffer.bytes.chunks(size) {
-                match self.flow.connection.header_of(datagram) {
-                    Ok(header) => self.take_one(header, datagram.len(), &mut moment),
-                    Err(NotOurs::NotAnEngine) if self.flow.connection.answer_again(datagram) => {}
-                    // Said more than once, and the rest of it is heard here.
-                    Err(NotOurs::NotAnEngine) if self.flow.connection.is_answer(datagram) => {}
-                    Err(not_ours) => not_ours.count(&mut self.counted.strangers),
+        let Self { flow, length, sent, drained_ns, counted, .. } = self;
+        counted.take_each(buffers, |counted, datagram, moment| match flow.connection.header_of(datagram) {
+            Ok(header) => match header.kind {
+                DatagramKind::Data if datagram.len() == *length && drained_ns.is_some() => {
+                    counted.sequence.take_late(header.sequence);
                 }
-            }
-            count += 1;
-        }
-        count
-    }
-
-    #[inline]
-    fn take_one(&mut self, header: DatagramHeader, length: usize, moment: &mut Option<Moment>) {
-        match header.kind {
-            DatagramKind::Data if length == self.length => self.take_data(header, moment),
-            DatagramKind::Trial if length == self.length => {}
-            DatagramKind::End => {
-                self.sent = self.sent.or(Some(header.sequence));
-                self.flow.connection.say(DatagramKind::Ended, 0);
-            }
-            _ => NotOurs::NotAnEngine.count(&mut self.counted.strangers),
-        }
-    }
-
-    #[inline]
-    fn take_data(&mut self, header: DatagramHeader, moment: &mut Option<Moment>) {
-        if self.drained_ns.is_some() {
-            return self.counted.sequence.take_late(header.sequence);
-        }
-        self.counted.take(header.sequence, header.sent_unix_ns, moment);
+                DatagramKind::Data if datagram.len() == *length => {
+                    counted.take(header.sequence, header.sent_unix_ns, moment);
+                }
+                DatagramKind::Trial if datagram.len() == *length => {}
+                DatagramKind::End => {
+                    *sent = sent.or(Some(header.sequence));
+                    flow.connection.say(DatagramKind::Ended, 0);
+                }
+                _ => NotOurs::NotAnEngine.count(&mut counted.strangers),
+            },
+            Err(NotOurs::NotAnEngine) if flow.connection.answer_again(datagram) => {}
+            // Said more than once, and the rest of it is heard here.
+            Err(NotOurs::NotAnEngine) if flow.connection.is_answer(datagram) => {}
+            Err(not_ours) => not_ours.count(&mut counted.strangers),
+        })
     }
 
     /// Tells the coordinator what has come.
