@@ -12,6 +12,9 @@ pub const ORIGIN_READINGS: u32 = 5;
 pub const CLOCK_STEP_LEAST: Duration = Duration::from_micros(10);
 /// One that drifts from the monotonic clock by less than one part in so many is followed.
 pub const CLOCK_DRIFT_SHARE: i64 = 1000;
+/// What arrives later than this after the clock was set back has a time again, however far that was, even where something
+/// always waits. Nothing may have waited longer than this before it is received.
+pub const CLOCK_SET_BACK_MOST: Duration = Duration::from_secs(2);
 /// How long a connection may take over its handshake: long enough for a lost segment on a slow path.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many handshakes may be pending beyond the flows that are still missing.

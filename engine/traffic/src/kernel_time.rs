@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use crate::{
-    defaults::{CLOCK_DRIFT_SHARE, CLOCK_STEP_LEAST},
+    defaults::{CLOCK_DRIFT_SHARE, CLOCK_SET_BACK_MOST, CLOCK_STEP_LEAST},
     origin::{Look, Origin},
     time::{from_nanoseconds, nanoseconds},
 };
@@ -115,7 +115,9 @@ impl KernelTime {
 
     fn step(&mut self, look: Look, change_ns: i64) {
         let before_unix_ns = look.at_ns.saturating_add(self.offset_ns.max(look.offset_ns()));
-        self.touched_unix_ns = self.touched_unix_ns.max(Some(before_unix_ns));
+        // What was stamped by a clock that was far ahead seems to come from the future, and has no time for that.
+        let most_unix_ns = look.unix_ns.saturating_add(nanoseconds(CLOCK_SET_BACK_MOST));
+        self.touched_unix_ns = self.touched_unix_ns.max(Some(before_unix_ns)).map(|last| last.min(most_unix_ns));
         self.just_set = true;
         (self.offset_ns, self.within_ns) = (look.offset_ns(), look.spread_ns);
         let steps = &mut self.steps;

@@ -92,6 +92,19 @@ fn what_still_waited_when_the_clock_was_set_has_no_time() {
 }
 
 #[test]
+fn a_sink_that_is_never_drained_has_times_again_soon_after_the_clock_was_set_far_back() {
+    for step_ns in [-3 * SECOND, -3600 * SECOND] {
+        let offset = |at_ns: i64| UNIX_NS + if at_ns < 2 * SECOND { 0 } else { step_ns };
+        let (told, steps) = played(10 * MS + MS / 2, 10, &offset);
+        assert_true(&told, 2 * SPREAD_NS);
+        let untimed = untimed(&told);
+        let about = 2 * SECOND - 110 * MS..2 * SECOND + nanoseconds(CLOCK_SET_BACK_MOST) + 22 * MS;
+        assert!(untimed.iter().all(|at_ns| about.contains(at_ns)), "{:?} to {:?}", untimed.first(), untimed.last());
+        assert_eq!(steps.count, 1);
+    }
+}
+
+#[test]
 fn a_clock_that_is_set_again_and_again_tells_no_wrong_time() {
     let offset = |at_ns: i64| {
         UNIX_NS + [0, -SECOND, 3 * SECOND, 3 * SECOND - 20 * MS][usize::try_from(at_ns / SECOND).unwrap().min(3)]
