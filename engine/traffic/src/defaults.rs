@@ -12,6 +12,8 @@ pub const ORIGIN_READINGS: u32 = 5;
 pub const CLOCK_STEP_LEAST: Duration = Duration::from_micros(10);
 /// One that drifts from the monotonic clock by less than one part in so many is followed.
 pub const CLOCK_DRIFT_SHARE: i64 = 1000;
+/// A host whose clocks differ by more than this in how long it runs was suspended meanwhile.
+pub const SUSPENDED_LEAST: Duration = Duration::from_millis(1);
 /// What arrives later than this after the clock was set back has a time again, however far that was, even where something
 /// always waits. Nothing may have waited longer than this before it is received.
 pub const CLOCK_SET_BACK_MOST: Duration = Duration::from_secs(2);

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use crate::{
-    defaults::{CLOCK_DRIFT_SHARE, CLOCK_SET_BACK_MOST, CLOCK_STEP_LEAST},
+    defaults::{CLOCK_DRIFT_SHARE, CLOCK_SET_BACK_MOST, CLOCK_STEP_LEAST, SUSPENDED_LEAST},
     origin::{Look, Origin},
     time::{from_nanoseconds, nanoseconds},
 };
@@ -21,6 +21,8 @@ pub struct KernelTime {
     within_ns: i64,
     /// Of the latest look, since the origin.
     looked_ns: i64,
+    /// How long the host had been suspended then.
+    asleep_ns: i64,
     /// What was stamped up to here may be of the clock as it was before it was set.
     touched_unix_ns: Option<i64>,
     /// The latest look has shown so: what it was after may have been received before.
@@ -29,15 +31,17 @@ pub struct KernelTime {
     pub steps: Steps,
 }
 
-/// How often a host's wall clock was set, and what that has cost.
+/// How often a host's wall clock was set or went on while the host slept, and what that has cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// How often.
+    /// How often it was set.
     pub count: u32,
     /// By how much, at most: the step itself.
     pub largest_ns: i64,
     /// When the first was seen, since the origin.
     pub first_ns: i64,
+    /// How long the host was suspended.
+    pub asleep_ns: i64,
     /// Arrivals of which the time is not known.
     pub untimed: u64,
 }
@@ -61,6 +65,7 @@ impl KernelTime {
             offset_ns: look.offset_ns(),
             within_ns: look.spread_ns,
             looked_ns: look.at_ns,
+            asleep_ns: look.asleep_ns,
             touched_unix_ns: None,
             just_set: false,
             steps: Steps::default(),
@@ -120,7 +125,14 @@ impl KernelTime {
         self.touched_unix_ns = self.touched_unix_ns.max(Some(before_unix_ns)).map(|last| last.min(most_unix_ns));
         self.just_set = true;
         (self.offset_ns, self.within_ns) = (look.offset_ns(), look.spread_ns);
+        let asleep_ns = look.asleep_ns.saturating_sub(self.asleep_ns);
         let steps = &mut self.steps;
+        if asleep_ns > nanoseconds(SUSPENDED_LEAST) {
+            // The wall clock is right again, and the other one stood still.
+            self.asleep_ns = look.asleep_ns;
+            steps.asleep_ns = steps.asleep_ns.saturating_add(asleep_ns);
+            return;
+        }
         if steps.count == 0 {
             steps.first_ns = look.at_ns;
         }
@@ -146,6 +158,7 @@ impl Steps {
                 count: sum.count.max(one.count),
                 largest_ns: largest.largest_ns,
                 first_ns: first.first_ns,
+                asleep_ns: sum.asleep_ns.max(one.asleep_ns),
                 untimed: sum.untimed.saturating_add(one.untimed),
             }
         })
@@ -153,15 +166,17 @@ impl Steps {
 
     /// What is to be told of them, if there were any: what became of the arrivals in question is `consequence`.
     pub fn remark(&self, consequence: &str) -> Option<String> {
-        if self.count == 0 {
-            return None;
-        }
-        let Self { count, largest_ns, first_ns, untimed } = *self;
-        let [by_s, after_s] = [largest_ns, first_ns].map(seconds);
-        Some(format!(
-            "this host's clock was set while the trial ran (times: {count}; at most by {by_s} s; first {after_s} s after \
-             its beginning): {untimed} arrivals of about then {consequence}"
-        ))
+        let Self { count, largest_ns, first_ns, asleep_ns, untimed } = *self;
+        let [by_s, after_s, asleep_s] = [largest_ns, first_ns, asleep_ns].map(seconds);
+        let set = (count > 0).then(|| {
+            format!(
+                "this host's clock was set while the trial ran (times: {count}; at most by {by_s} s; first {after_s} s after \
+                 its beginning)"
+            )
+        });
+        let slept = (asleep_ns > 0).then(|| format!("this host was suspended while the trial ran (for {asleep_s} s)"));
+        let all: Vec<String> = set.into_iter().chain(slept).collect();
+        (!all.is_empty()).then(|| format!("{}: {untimed} arrivals of about then {consequence}", all.join(", and ")))
     }
 }
 

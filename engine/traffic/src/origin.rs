@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::{
     defaults::{ORIGIN_READINGS, ORIGIN_SPREAD_MAX},
     time::nanoseconds,
@@ -26,6 +28,8 @@ pub struct Look {
     pub unix_ns: i64,
     /// How far apart the two may have been read.
     pub spread_ns: i64,
+    /// How long this host has been suspended since it started: the clock that samples are taken with stood still then.
+    pub asleep_ns: i64,
 }
 
 impl Look {
@@ -45,7 +49,12 @@ impl Origin {
     /// Both clocks, now.
     pub fn look(&self) -> Look {
         let closest = Reading::closest();
-        Look { at_ns: self.ns_at(closest.middle()), unix_ns: closest.unix_ns, spread_ns: nanoseconds(closest.spread()) }
+        Look {
+            at_ns: self.ns_at(closest.middle()),
+            unix_ns: closest.unix_ns,
+            spread_ns: nanoseconds(closest.spread()),
+            asleep_ns: asleep_ns(),
+        }
     }
 
     /// Now by a wall clock that nobody has set since the origin, in nanoseconds since 1970 UTC.
@@ -68,6 +77,15 @@ impl Origin {
 pub fn wall_clock_ns() -> i64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// How long this host has been suspended since it started; too much by the time between two looks at clocks.
+fn asleep_ns() -> i64 {
+    let [awake_ns, all_ns] = [ClockId::Monotonic, ClockId::Boottime].map(|clock| {
+        let now = clock_gettime(clock);
+        now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
+    });
+    all_ns.saturating_sub(awake_ns)
 }
 
 /// The wall clock, between two looks at the other.

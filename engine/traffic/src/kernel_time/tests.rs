@@ -15,7 +15,7 @@ type Offset<'a> = &'a dyn Fn(i64) -> i64;
 fn look(at_ns: i64, offset: Offset<'_>) -> Look {
     // The clocks are not read at the same moment.
     let noise_ns = at_ns % SPREAD_NS - SPREAD_NS / 2;
-    Look { at_ns, unix_ns: at_ns + noise_ns / 2 + offset(at_ns), spread_ns: SPREAD_NS }
+    Look { at_ns, unix_ns: at_ns + noise_ns / 2 + offset(at_ns), spread_ns: SPREAD_NS, asleep_ns: 70 }
 }
 
 fn times(offset: Offset<'_>) -> KernelTime {
@@ -132,7 +132,7 @@ fn a_clock_that_is_slewed_is_followed() {
 fn an_interrupted_look_is_no_step() {
     let offset: Offset<'_> = &|_| UNIX_NS;
     let mut kernel = times(offset);
-    kernel.follow(Look { at_ns: SECOND, unix_ns: UNIX_NS + SECOND + 4 * MS, spread_ns: 10 * MS });
+    kernel.follow(Look { at_ns: SECOND, unix_ns: UNIX_NS + SECOND + 4 * MS, spread_ns: 10 * MS, asleep_ns: 0 });
     assert_eq!(kernel.arrived_ns(UNIX_NS + SECOND - MS), Some(SECOND - MS + SPREAD_NS / 4));
     assert_eq!(kernel.steps.count, 0);
     kernel.follow(look(2 * SECOND, offset));
@@ -152,12 +152,30 @@ fn moments_of_this_process_lie_where_the_times_say() {
 }
 
 #[test]
+fn a_host_that_slept_is_no_clock_that_was_set() {
+    let mut kernel = times(&|_| UNIX_NS);
+    kernel.follow(look(SECOND, &|_| UNIX_NS));
+    let slept_ns = 30 * SECOND;
+    let woken = Look { asleep_ns: slept_ns + 40, ..look(2 * SECOND, &|_| UNIX_NS + slept_ns) };
+    kernel.follow(woken);
+    assert_eq!(kernel.arrived_ns(UNIX_NS + SECOND + MS), None, "it may have waited since before");
+    kernel.follow(Look { at_ns: 3 * SECOND, unix_ns: UNIX_NS + slept_ns + 3 * SECOND, ..woken });
+    let since_ns = kernel.arrived_ns(UNIX_NS + slept_ns + 2 * SECOND + MS).unwrap() - 2 * SECOND - MS;
+    assert!(since_ns.abs() <= SPREAD_NS, "{since_ns}");
+    assert_eq!((kernel.steps.count, kernel.steps.asleep_ns), (0, slept_ns - 30));
+    assert_eq!(
+        kernel.steps.remark("have no time").unwrap(),
+        "this host was suspended while the trial ran (for 29.999999 s): 1 arrivals of about then have no time"
+    );
+}
+
+#[test]
 fn a_remark_says_how_often_and_by_how_much() {
     assert_eq!(Steps::default().remark("…"), None);
-    let one = Steps { count: 1, largest_ns: -SECOND, first_ns: 2_310_000_000, untimed: 3 };
-    let other = Steps { count: 2, largest_ns: 5 * MS, first_ns: 2_300_000_000, untimed: 4 };
+    let one = Steps { count: 1, largest_ns: -SECOND, first_ns: 2_310_000_000, untimed: 3, asleep_ns: 0 };
+    let other = Steps { count: 2, largest_ns: 5 * MS, first_ns: 2_300_000_000, untimed: 4, asleep_ns: 0 };
     let all = Steps::seen_by_all([Steps::default(), one, other]);
-    assert_eq!(all, Steps { count: 2, largest_ns: -SECOND, first_ns: 2_300_000_000, untimed: 7 });
+    assert_eq!(all, Steps { count: 2, largest_ns: -SECOND, first_ns: 2_300_000_000, untimed: 7, asleep_ns: 0 });
     assert_eq!(
         all.remark("have none").unwrap(),
         "this host's clock was set while the trial ran (times: 2; at most by -1.000000 s; first 2.300000 s after its \
