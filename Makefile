@@ -12,7 +12,7 @@ SLOWEST := --durations=10
 TRUTH ?= tests/truth
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz seeds truth lint format bench schema docs clean python cargo
+.PHONY: help setup demo test fuzz seeds truth lint format bench schema docs wheels clean python cargo
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -73,8 +73,11 @@ docs: setup ## Write the site of the documentation to build/site; every link mus
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/site/index.html"
 
+wheels: python cargo $(UV) ## Build wheels of flowsweep and its engine, for x86_64 and aarch64, into dist/
+	@$(PYTHON) tools/build_wheels.py --uv $(UV)
+
 clean: ## Remove what was built and installed
-	rm -rf .venv .tools engine/target engine/fuzz/target flowsweep-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .tools engine/target engine/fuzz/target build dist flowsweep-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Flowsweep needs Python 3.11 or later, and $(PYTHON) is not: install it (apt-get install python3), or name another one: make PYTHON=python3.12 …" >&2; exit 1; }
