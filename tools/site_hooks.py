@@ -39,6 +39,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn links within the checkout into links within the site."""
     del config, files
+    if page.file.src_uri == PAGES["README.md"]:
+        page.meta["hide"] = ["navigation"]  # of one page
     return relinked(markdown, page.file.src_uri)
 
 
