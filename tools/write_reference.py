@@ -207,7 +207,7 @@ def summary_columns() -> str:
         NOTE,
         "",
         "What `flowsweep summary --format csv` and `json`, the table `trials` of `flowsweep export`, and",
-        "`Campaign.trials` in Python have for each trial, in this order. The stable columns keep names and",
+        "`Campaign.summary` in Python have for each trial, in this order. The stable columns keep names and",
         "places. What the engines record while a trial runs: [columns.md](columns.md).",
         "",
     ]

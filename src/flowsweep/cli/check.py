@@ -40,10 +40,10 @@ def check(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Put over the plan, as in sweep.duration=2s."),
+        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
     ] = None,
 ) -> None:
-    """Say what a plan would run: trials, seconds, bytes, and what is wrong with it. Nothing runs.
+    """Say what a plan would run: trials, seconds, bytes, and what is wrong with it.
 
     This machine is asked whether it can be what the plan makes of it: a lab, or hosts.
     """

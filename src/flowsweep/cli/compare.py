@@ -58,14 +58,16 @@ _EPILOG = (
 @app.command("compare", epilog=_EPILOG)
 def compare_campaigns(
     before: Annotated[Path, typer.Argument(metavar="A", help="The folder of a campaign.")],
-    after: Annotated[Path, typer.Argument(metavar="B", help="That of another one with the same points.")],
+    after: Annotated[
+        Path, typer.Argument(metavar="B", help="The folder of another one with the same points.")
+    ],
     fail_if: Annotated[
-        FailIf | None, typer.Option("--fail-if", help="End with exit code 1 if B is that beside A.")
+        FailIf | None, typer.Option("--fail-if", help="End with exit code 1 if B is that, compared with A.")
     ] = None,
     margin: MarginText = DEFAULT_MARGIN,
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
 ) -> None:
-    """Say whether a campaign is faster or slower than another one, at each point and overall."""
+    """Compare two campaigns: whether B is faster or slower than A, at each point and overall."""
     share = read_margin(margin)
     archives = read_told(before), read_told(after)
     rows = [_rows(archive) for archive in archives]

@@ -47,9 +47,9 @@ def export(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE|DIR", help="Where to write.")],
     which: Annotated[Which, typer.Option("--table", help="Which tables.")] = Which.all,
     *,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
-    """Write trials, flows, intervals and hops as files that other programs read."""
+    """Write trials, flows, intervals and hops as files for other programs."""
     found = read_told(archive)
     names = TABLES if which is Which.all else (which.value,)
     try:

@@ -39,8 +39,8 @@ class Format(StrEnum):
 
 
 _EPILOG = (
-    "Each with the trials that it rests on and how it was computed. Of campaigns without any effect no more "
-    "than 5 % get a false claim. docs/explanation/findings.md says what is asked, and how."
+    "Each with its trials and its method. At most 5 % of campaigns without any effect get a false claim. "
+    "docs/explanation/findings.md describes the tests."
 )
 
 
@@ -50,7 +50,7 @@ def show_findings(
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
     margin: MarginText = DEFAULT_MARGIN,
 ) -> None:
-    """Say what a campaign teaches: what matters, what does not, and what is undecided."""
+    """Draw conclusions from a campaign: what matters, what does not, what is undecided."""
     share = read_margin(margin)
     found = read_told(archive)
     with found.damage_named():

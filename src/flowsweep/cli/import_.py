@@ -28,10 +28,10 @@ _EXAMPLES = (
 @app.command("import", epilog=_EXAMPLES)
 def import_results(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", help="What other tools wrote; a folder: all files in it.")
+        list[Path], typer.Argument(metavar="FILE…", help="Files of other tools, or folders of them.")
     ],
     archive: Annotated[
-        Path, typer.Option("--archive", metavar="DIR", help="Archive to add to; made if it is not there.")
+        Path, typer.Option("--archive", metavar="DIR", help="Archive to add to; created if necessary.")
     ],
     kind: Annotated[
         str | None,
@@ -40,10 +40,10 @@ def import_results(
     sweep: Annotated[str, typer.Option(help="Name of the sweep that the trials belong to.")] = SWEEP,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="What the files do not say, as in window=64KiB."),
+        typer.Option("--set", metavar="KEY=VALUE", help="What the files do not contain, as in window=64KiB."),
     ] = None,
 ) -> None:
-    """Take past results of other tools into an archive; what it has already stays as it is."""
+    """Import results of other tools into an archive; what it already has stays as it is."""
     if kind is not None and kind not in KINDS:
         raise PlanError("--kind", (f'found "{kind}", expected one of {", ".join(KINDS)}',))
     if not 0 < len(sweep) <= NAME_MAX_CHARACTERS:

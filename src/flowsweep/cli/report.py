@@ -18,10 +18,10 @@ SUFFIXES = (".html", ".htm")
 
 @app.command()
 def report(
-    archive: Annotated[Path, typer.Argument(help="Folder that a campaign left behind.", metavar="DIR")],
+    archive: Annotated[Path, typer.Argument(help="The folder of a campaign.", metavar="DIR")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where to write it.", metavar="FILE.html")],
 ) -> None:
-    """Write a campaign's figures, tables and facts into one HTML file that needs no network."""
+    """Write a campaign's figures, tables and facts into one HTML file that works offline."""
     if output.suffix.lower() not in SUFFIXES:
         expected = "expected a name that ends in .html or .htm"
         raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))

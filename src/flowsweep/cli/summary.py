@@ -68,7 +68,7 @@ def show_summary(
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
     engine: Annotated[str, typer.Option(metavar="ENGINE", help=_ENGINE_HELP)] = DUCKDB,
 ) -> None:
-    """Show goodput and its circumstances for each trial of a campaign."""
+    """Show goodput and what limited it, for each trial of a campaign."""
     found = read_told(archive)
     with found.damage_named():
         rows = summarised(found.tables_in(backend(engine))).to_pyarrow()

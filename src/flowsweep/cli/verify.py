@@ -27,9 +27,9 @@ class Format(StrEnum):
 )
 def verify(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
-    form: Annotated[Format, typer.Option("--format", help="How to tell it.")] = Format.text,
+    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
 ) -> None:
-    """Compare every file of data in an archive with the hash and the rows that its journal has of it."""
+    """Compare every data file of an archive with its hash and row count in the journal."""
     with Screen(stderr=True).status("reading the archive") as status:
         found = verify_archive(
             archive,
