@@ -48,7 +48,7 @@ def write_notes(rows: list[Row]) -> None:
         granted = found[0]["window_granted_recv_bytes"] if found[0] else ""
         lines.append((kib(asked), kib(int(granted)), *(cell(row) for row in found)))
     columns = ("asked", "granted", *(f"{side}, {congestion}" for side, congestion in CASES))
-    fill_table(NOTES.parent / "windows.md", "windows", table(columns, lines))
+    fill_table(NOTES.parent / "explanation" / "windows.md", "windows", table(columns, lines))
     kept = (
         "sweep", "congestion", "window_send_bytes", "window_recv_bytes", "window_granted_send_bytes",
         "window_granted_recv_bytes", "window_usable_bytes", "goodput_bps", "path_emulation",
