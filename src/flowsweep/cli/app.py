@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from flowsweep.cli import COMMANDS, load
+from flowsweep.cli.completion import join_words_of_bash
 from flowsweep.cli.exit_codes import EXIT_USAGE
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.errors import FlowsweepError
@@ -64,7 +65,6 @@ app = typer.Typer(
     name="flowsweep",
     no_args_is_help=True,
     rich_markup_mode="rich",
-    add_completion=False,
     help="Measure how fast a network path and its hosts really are, and what limits them.",
     epilog="New here? [bold]flowsweep demo[/bold] measures an emulated link here and writes a report.",
 )
@@ -72,6 +72,7 @@ app = typer.Typer(
 
 def run_app() -> None:
     """Run the command line; every expected error is one message on standard error and exit code 2."""
+    join_words_of_bash()
     try:
         app()
     except (FlowsweepError, OSError) as error:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flowsweep.cli.app import app
+from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.errors import PlanError
@@ -37,7 +38,7 @@ Row = tuple[str, str]
 
 @app.command()
 def check(
-    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", autocompletion=complete_plan)],
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),

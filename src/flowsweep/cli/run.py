@@ -12,6 +12,7 @@ from flowsweep.archive import ArchiveWriter, create_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
+from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
@@ -21,7 +22,7 @@ from flowsweep.version import __version__
 
 @app.command()
 def run(
-    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", autocompletion=complete_plan)],
     archive: Annotated[
         Path, typer.Option("--archive", metavar="DIR", help="Folder for the results: empty or new.")
     ],

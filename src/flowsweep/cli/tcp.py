@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
+from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import one_trial
 from flowsweep.cli.tcp_summary import tell_summary
 from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, tell_and_exit
@@ -22,6 +23,7 @@ def tcp(
         str,
         typer.Argument(
             metavar="HOST",
+            autocompletion=complete_host,
             help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND` with a command "
             "that starts programs there, as in 'exec:kubectl exec -i pod --'. Nothing has to be installed "
             "or started there before.",

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
+from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import one_trial
 from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, tell_and_exit
 from flowsweep.cli.udp_summary import tell_summary
@@ -24,6 +25,7 @@ def udp(
         str,
         typer.Argument(
             metavar="HOST",
+            autocompletion=complete_host,
             help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND`, as of "
             "`flowsweep tcp`.",
         ),
