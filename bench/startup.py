@@ -1,0 +1,186 @@
+"""How soon commands answer, beside the time in which Python imports what every such command line needs.
+
+Usage: python bench/startup.py     # as root, for the lab
+
+Runs `python -c "import typer, rich, pydantic"` and the commands one after the other, in drawn order, round by
+round. The archive has 60 trials, which a lab has run before. Writes the figures with facts of the machine to
+bench/results/startup.json, and a part of docs/benchmarks.md.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median, quantiles
+
+from pydantic import BaseModel, ConfigDict
+
+from against.machine import Machine
+from against.page import write_into_page
+
+ROOT = Path(__file__).parents[1]
+RESULT = Path(__file__).parent / "results" / "startup.json"
+SEED = 20260823
+PROGRAM = str(Path(sys.executable).with_name("flowsweep"))
+BASE = "import of typer, rich and pydantic"
+PLAN = """
+[campaign]
+name = "startup"
+repeats = 5
+order = "listed"
+
+[lab.links.wire]
+between = ["left", "right"]
+rate = "100Mbit/s"
+
+[[sweep]]
+name = "windows"
+paths = [{ from = "left", to = "right" }]
+flows = [1, 2, 4]
+window = ["64KiB", "128KiB", "256KiB", "512KiB"]
+duration = "0.5s"
+interval = "0.1s"
+"""
+
+
+class Command(BaseModel):
+    """What is run, and what it may take."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    words: tuple[str, ...]
+    beyond_s: float = 0.0
+    """What it is to take anyway, as traffic does."""
+    most: float
+    """Times the time of BASE, beyond that."""
+
+
+class Timed(BaseModel):
+    """One command, in every round."""
+
+    model_config = ConfigDict(frozen=True)
+
+    command: Command
+    took_s: tuple[float, ...]
+    ratio: float
+    """Of medians, less what it is to take anyway."""
+    met: bool
+
+
+class StartupResult(BaseModel):
+    """All that was measured."""
+
+    model_config = ConfigDict(frozen=True)
+
+    machine: Machine
+    rounds: int
+    base_s: tuple[float, ...]
+    commands: tuple[Timed, ...]
+    met: bool
+
+
+def main() -> int:
+    """Measure, print and write the figures; 1 if a limit was missed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=11, help="at least 3")
+    parser.add_argument("--archive", type=Path, metavar="DIR", help="of 60 trials; made if absent")
+    parser.add_argument("--dry", action="store_true", help="writes nothing")
+    arguments = parser.parse_args()
+    machine = Machine.now()
+    with tempfile.TemporaryDirectory() as folder:
+        archive = arguments.archive or _campaign(Path(folder))
+        result = _measured(machine, _commands(archive), arguments.rounds)
+    print(part(result))
+    if not arguments.dry:
+        RESULT.write_text(result.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        write_into_page("startup", part(result))
+    return int(not result.met)
+
+
+def _campaign(folder: Path) -> Path:
+    plan, archive = folder / "plan.toml", folder / "archive"
+    plan.write_text(PLAN, encoding="utf-8")
+    run = [PROGRAM, "run", str(plan), "--archive", str(archive)]
+    subprocess.run(run, check=True, timeout=600, stdout=subprocess.DEVNULL)
+    return archive
+
+
+def _commands(archive: Path) -> tuple[Command, ...]:
+    plan = str(ROOT / "plans" / "lab-200mbit.toml")
+    return (
+        Command(name="flowsweep --help", words=("--help",), most=1.5),
+        Command(name="flowsweep check plans/lab-200mbit.toml", words=("check", plan), most=4),
+        Command(
+            name="flowsweep tcp local --duration 1s, beyond 1 s",
+            words=("tcp", "local", "--duration", "1s"),
+            beyond_s=1,
+            most=6,
+        ),
+        Command(name="flowsweep summary, 60 trials", words=("summary", str(archive)), most=8),
+    )
+
+
+def _measured(machine: Machine, commands: Sequence[Command], rounds: int) -> StartupResult:
+    lines = {BASE: [sys.executable, "-c", "import typer, rich, pydantic"]}
+    lines |= {command.name: [PROGRAM, *command.words] for command in commands}
+    for line in lines.values():
+        _took_s(line)  # so that all bytecode is cached
+    took_s: dict[str, list[float]] = {name: [] for name in lines}
+    generator = random.Random(SEED)
+    for number in range(1, rounds + 1):
+        for name in generator.sample(list(lines), len(lines)):
+            took_s[name].append(_took_s(lines[name]))
+        print(f"round {number}: " + ", ".join(f"{took[-1]:.2f} s" for took in took_s.values()), flush=True)
+    base_s = median(took_s[BASE])
+    timed = tuple(_timed(command, took_s[command.name], base_s) for command in commands)
+    return StartupResult(
+        machine=machine,
+        rounds=rounds,
+        base_s=tuple(took_s[BASE]),
+        commands=timed,
+        met=all(one.met for one in timed),
+    )
+
+
+def _took_s(line: Sequence[str]) -> float:
+    began = time.monotonic()
+    subprocess.run(line, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    return time.monotonic() - began
+
+
+def _timed(command: Command, took_s: Sequence[float], base_s: float) -> Timed:
+    ratio = (median(took_s) - command.beyond_s) / base_s
+    return Timed(command=command, took_s=tuple(took_s), ratio=ratio, met=ratio <= command.most)
+
+
+def part(result: StartupResult) -> str:
+    """The part of docs/benchmarks.md."""
+    rows = [f"| {BASE} | {_spread(result.base_s)} | 1 |  |"]
+    rows += [
+        f"| `{one.command.name}` | {_spread(one.took_s)} | {one.ratio:.1f} | {one.command.most:g} |"
+        for one in result.commands
+    ]
+    machine = result.machine
+    measured = (
+        f"Measured {machine.date} at commit {machine.commit}: {machine.cpus} CPUs ({machine.cpu}), "
+        f"load {machine.load_average_1min} when it began; {result.rounds} rounds. "
+        f"{sum(one.met for one in result.commands)} of {len(result.commands)} targets are met."
+    )
+    head = "| what | median (quartiles) | times the first | target |\n| --- | --- | --- | --- |"
+    return "\n".join([measured, "", head, *rows])
+
+
+def _spread(took_s: Sequence[float]) -> str:
+    low, _, high = quantiles(took_s, n=4)
+    return f"{median(took_s):.2f} s ({low:.2f} to {high:.2f})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
