@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("src", "tests", "bench", "engine")
+FOLDERS = ("src", "tests", "bench", "tools", "engine")
 SUFFIXES = {".py", ".rs", ".js", ".css", ".jinja"}
 GENERATED = {"src/flowsweep/hosts/messages.py"}
 LINES_MAX = 400

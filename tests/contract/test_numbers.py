@@ -1,0 +1,47 @@
+"""What is said of recorded campaigns does not change, but for names that `renamed.json` lists."""
+
+import pytest
+
+import compare_numbers
+from compare_numbers import Renamed, archives, differences, of_findings, of_summaries
+
+NOTHING = Renamed({}, frozenset(), {}, frozenset())
+
+
+def test_every_test_is_among_the_recorded_campaigns() -> None:
+    assert archives() == ("groups", "imported", "mixed", "path", "rtt", "tcp", "udp")
+
+
+@pytest.mark.parametrize("name", archives())
+def test_numbers_stay(name: str) -> None:
+    assert differences(name) == []
+
+
+def test_a_digit_is_a_difference() -> None:
+    assert list(of_summaries("a,b\n1,2.5\n", "a,b\n1,2.50001\n", NOTHING)) == [
+        "row 1, b: found 2.50001, expected 2.5"
+    ]
+    assert list(of_summaries("a,b\n1,2\n", "a\n1\n", NOTHING)) == ["columns: missing ['b'], unexpected []"]
+    assert list(of_summaries("a\n1\n", "a\n1\n2\n", NOTHING)) == ["2 rows, expected 1"]
+
+
+def test_new_names_are_no_difference() -> None:
+    renamed = Renamed({"came": "received"}, frozenset({"more"}), {"wide": "large"}, frozenset({"claim"}))
+    assert list(of_summaries("came,size\n1,wide\n", "more,received,size\n0,1,large\n", renamed)) == []
+    before = '[{"axis": "came", "claim": "2.5 came of 3", "effect": 0.1}]'
+    same = '[{"axis": "received", "claim": "received 2.5 and 3", "effect": 0.1}]'
+    other = '[{"axis": "received", "claim": "received 2.6 and 3", "effect": 0.2}]'
+    assert list(of_findings(before, same, renamed)) == []
+    assert list(of_findings(before, other, renamed)) == [
+        "finding 1, claim: found received 2.6 and 3, expected 2.5 came of 3",
+        "finding 1, effect: found 0.2, expected 0.1",
+    ]
+
+
+def test_the_map_names_nothing_that_is_not_there() -> None:
+    renamed = compare_numbers.read_renamed()
+    headers = [
+        path.read_text(encoding="utf-8").partition("\n")[0].split(",")
+        for path in sorted((compare_numbers.FOLDER / "expected").glob("*.csv"))
+    ]
+    assert {*renamed.columns} <= {column for header in headers for column in header}
