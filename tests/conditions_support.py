@@ -8,8 +8,7 @@ import ibis.expr.types as ir
 import numpy as np
 from scipy import stats
 
-from flowsweep.analysis.datagrams import datagram_flows
-from flowsweep.analysis.histograms import percentiles
+from flowsweep.analysis.tests.udp.datagrams import datagram_flows, percentiles
 from flowsweep.archive import Tables, read_archive
 
 CONFIDENCE = 0.99

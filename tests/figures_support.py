@@ -1,6 +1,6 @@
 """Rows and findings from which all kinds of figures can be drawn."""
 
-from flowsweep.analysis.finding import Finding
+from flowsweep.analysis.findings.finding import Finding
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import Drawn, FigureData
 from report_support import make_cells

@@ -6,10 +6,10 @@ from typing import Any
 
 from campaign_support import write_plan
 from flowsweep.analysis import summary
-from flowsweep.analysis.design import design
-from flowsweep.analysis.level_means import window_levels
-from flowsweep.analysis.observations import observations
-from flowsweep.analysis.plateau_estimate import Plateau, plateaus
+from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.means import window_levels
+from flowsweep.analysis.statistics.observations import observations
 from flowsweep.archive import read_archive
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS
 from flowsweep.units import parse_duration, parse_rate, write_size

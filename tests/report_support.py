@@ -10,7 +10,7 @@ import ibis
 import pyarrow as pa
 
 from flowsweep.analysis import STABLE_COLUMNS, cells
-from flowsweep.analysis.finding import Finding
+from flowsweep.analysis.findings.finding import Finding
 from flowsweep.figures.trial_data import TrialData, TrialLine, TrialPanel
 from flowsweep.plan.model import Link, LinkDirection
 from flowsweep.report.material import Material

@@ -10,9 +10,9 @@ from typing import Any
 import ibis.expr.types as ir
 
 from flowsweep.analysis import bins, cells, flow_states, intervals, points, summarised
-from flowsweep.analysis.comparing import Comparison, compare
-from flowsweep.analysis.finding import Finding
-from flowsweep.analysis.findings import findings
+from flowsweep.analysis.compare import Comparison, compare
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import Archive, read_archive
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 

@@ -82,7 +82,7 @@ IMPORT_BINS_PER_INTERVAL = 4
 IMPORT_YEARS = (1970, 2200)
 IMPORT_TIME_MAX_NS = 366 * 24 * 3600 * SECOND_NS
 IMPORT_INTERVAL_MAX_NS = 6 * 24 * 3600 * SECOND_NS
-"""What exact arithmetic divides (flowsweep.analysis.exact)."""
+"""What exact arithmetic divides (flowsweep.analysis.expressions)."""
 IMPORT_RATE_MAX_BPS = 10**15
 IMPORT_INTERVAL_MAX_BYTES = (1 << 51) - 1
 IMPORT_COUNT_MAX = 1 << 53

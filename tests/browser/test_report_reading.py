@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flowsweep.analysis.finding import FigureKey
+from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.report.render import render
 from flowsweep.report.trial_details import TrialDetails
 from report_support import LENGTHS, MIB, make_finding, make_material, make_rows, make_series, seed_000

@@ -17,7 +17,7 @@ from conditions_support import (
     plan_of,
     reordering_intervals,
 )
-from flowsweep.analysis.datagrams import datagram_flows
+from flowsweep.analysis.tests.udp.datagrams import datagram_flows
 from flowsweep.archive import read_archive
 
 pytestmark = [

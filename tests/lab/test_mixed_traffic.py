@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
-from flowsweep.analysis.shares import OWN, shares, traffic_bins
+from flowsweep.analysis.background.shares import OWN, shares, traffic_bins
 from flowsweep.archive import read_archive
 
 pytestmark = [

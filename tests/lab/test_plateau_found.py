@@ -6,7 +6,7 @@ import pytest
 
 from campaign_support import LAB_MISSING, flowsweep_here
 from flowsweep.analysis import summary
-from flowsweep.analysis.findings import findings
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import read_archive
 from plateau_support import bandwidth_delay_bytes, plateau_of, write_windows_plan
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowsweep.analysis.advice import window_advice
+from flowsweep.analysis.findings.advice import window_advice
 
 SETTING = re.compile(r'sysctl -w (?P<name>[a-z0-9_.]+)="?(?P<numbers>[0-9 ]+)"?')
 WINDOW = re.compile(r'window_(?:send|recv) = "(?P<kib>\d+)KiB"')

@@ -11,14 +11,14 @@ from rich.console import Console
 
 from analysis_support import make_failed
 from flowsweep.analysis import summary
-from flowsweep.analysis.axis_words import AXIS_NAMES
-from flowsweep.analysis.cells import POINT_COLUMNS
-from flowsweep.analysis.design import AXES as AXES_OF_EFFECTS
-from flowsweep.analysis.design import design
-from flowsweep.analysis.observations import observations
-from flowsweep.analysis.outliers import _named
-from flowsweep.analysis.repeat_noise import repeat_noise
-from flowsweep.analysis.summarising import FURTHER_COLUMNS, STABLE_COLUMNS
+from flowsweep.analysis.axes import AXIS_NAMES
+from flowsweep.analysis.findings.outliers import _named
+from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.statistics.design import AXES as AXES_OF_EFFECTS
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.statistics.repeat_noise import repeat_noise
+from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, STABLE_COLUMNS
 from flowsweep.archive import tables_of
 from flowsweep.archive.trials import trials_table
 from flowsweep.cli.compare import _place, _telling

@@ -8,8 +8,8 @@ from functools import partial
 
 from truth_support import NOTES, fill_table, table, write_result
 
-from flowsweep.analysis.finding import Finding
-from flowsweep.analysis.findings import findings
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
 from synthetic_campaigns import Grid, Noise, Row, campaign, heavy_tailed, normal
 
 MANY, SOME = 10_000, 2_000

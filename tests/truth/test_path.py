@@ -7,7 +7,7 @@ import pytest
 from truth_support import NOTES, PLANS, fill_table, table, write_result
 
 from campaign_support import flowsweep, summary
-from flowsweep.analysis.path import hop_table
+from flowsweep.analysis.tests.path import hop_table
 from flowsweep.archive import read_archive
 
 PLAN = PLANS / "path.toml"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from truth_support import NOTES, PLANS, fill_table, run_side_by_side, table, write_result
 
-from flowsweep.analysis.plateau_estimate import Plateau
+from flowsweep.analysis.findings.plateau.estimate import Plateau
 from flowsweep.wording import format_size
 from plateau_support import Setting, plateau_of, write_windows_plan
 

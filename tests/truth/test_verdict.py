@@ -13,7 +13,7 @@ from truth_support import NOTES, fill_table, run_side_by_side, table, write_resu
 
 from campaign_support import flowsweep
 from flowsweep.analysis import summary
-from flowsweep.analysis.verdict import VERDICTS, with_verdict
+from flowsweep.analysis.tests.tcp.verdict import VERDICTS, with_verdict
 from flowsweep.archive import read_archive
 from quota_support import cpu_quota, quotas_missing
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from analysis_support import make_campaign
 from flowsweep.analysis import cells, points, summary
-from flowsweep.analysis.cells import POINT_COLUMNS
+from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.archive import tables_of
 from report_support import failed, make_cells, make_row
 

@@ -8,9 +8,9 @@ import pytest
 
 from analysis_support import make_campaign
 from flowsweep.analysis import balance, bins, cells, durations_cut, flow_states, intervals, points, summary
-from flowsweep.analysis.exact import quotient, share
-from flowsweep.analysis.path import path_facts
-from flowsweep.analysis.slow_starts import slow_starts
+from flowsweep.analysis.expressions import quotient, share
+from flowsweep.analysis.tests.path import path_facts
+from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables, tables_of
 
 

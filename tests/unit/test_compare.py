@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from flowsweep.analysis.cells import POINT_COLUMNS
-from flowsweep.analysis.comparing import Comparison, compare
+from flowsweep.analysis.compare import Comparison, compare
+from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.cli.compare import FailIf, exit_code
 
 Row = dict[str, Any]

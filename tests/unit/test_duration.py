@@ -11,14 +11,14 @@ import pytest
 
 from analysis_support import SECOND_NS, Steady, make_flows, make_outcome, make_samples, make_trial
 from flowsweep.analysis import bins, intervals
-from flowsweep.analysis.design import design
-from flowsweep.analysis.duration import cut_questions, duration_questions
-from flowsweep.analysis.durations_cut import durations_cut
-from flowsweep.analysis.finding import Finding
-from flowsweep.analysis.findings import decided, findings
-from flowsweep.analysis.observations import observations
-from flowsweep.analysis.slow_start import slow_start_questions
-from flowsweep.analysis.slow_starts import slow_starts
+from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.findings.duration import cut_questions, duration_questions
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.slow_start import slow_start_questions
+from flowsweep.analysis.findings.topics import decided, findings
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 from synthetic_campaigns import Grid, Row, campaign

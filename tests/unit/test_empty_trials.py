@@ -1,6 +1,6 @@
 """Trials that ended well and carried nothing: named first, since nothing said of goodput can have them."""
 
-from flowsweep.analysis.findings import findings
+from flowsweep.analysis.findings.topics import findings
 from synthetic_campaigns import Grid, campaign
 
 

@@ -18,7 +18,7 @@ from analysis_support import (
     write_archive,
 )
 from flowsweep.analysis import summary, theory
-from flowsweep.analysis.host_load import host_load
+from flowsweep.analysis.hosts import host_load
 from flowsweep.archive import read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.plan.model import Link, LinkDirection

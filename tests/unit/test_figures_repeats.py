@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from figures_support import figures, of_kind
-from flowsweep.analysis.finding import FigureKey
+from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.figures.drawing import figure_of
 from flowsweep.figures.panel import panels
 from flowsweep.figures.repeats import repeats

@@ -11,11 +11,11 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from analysis_support import make_campaign, write_archive
-from flowsweep.analysis.design import design
-from flowsweep.analysis.finding import Finding
-from flowsweep.analysis.findings import decided, findings
-from flowsweep.analysis.observations import observations
-from flowsweep.analysis.question import Question
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.topics import decided, findings
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.observations import observations
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.margin import read_margin

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from flowsweep.analysis.geometric_mean import geometric_mean
+from flowsweep.analysis.statistics.means import geometric_mean
 
 
 def test_the_interval_is_students_of_the_logarithms() -> None:

@@ -8,9 +8,9 @@ import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from flowsweep.analysis.findings import holm
-from flowsweep.analysis.least_squares import Fit
-from flowsweep.analysis.levels import permutation_p
+from flowsweep.analysis.findings.topics import holm
+from flowsweep.analysis.statistics.least_squares import Fit
+from flowsweep.analysis.statistics.level_effects import permutation_p
 from literature import PENICILLIN, SLEEP
 
 BLENDS, TREATMENTS = (place.ravel() for place in np.indices(PENICILLIN.shape))

@@ -7,7 +7,7 @@ import pytest
 from analysis_support import STARTED_AT
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis import summary
-from flowsweep.analysis.findings import findings
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import tables_of
 
 LOSSES = {8_000_000: 0, 16_000_000: 1, 32_000_000: 30}

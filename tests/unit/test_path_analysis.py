@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from flowsweep.analysis import summary
-from flowsweep.analysis.path import hop_table, path_facts
-from flowsweep.analysis.path.dispersion import Dispersion, capacity, dispersion
-from flowsweep.analysis.path.trains import Train
+from flowsweep.analysis.tests.path import hop_table, path_facts
+from flowsweep.analysis.tests.path.dispersion import Dispersion, capacity, dispersion
+from flowsweep.analysis.tests.path.trains import Train
 from path_support import Way, path_tables
 
 Row = dict[str, Any]

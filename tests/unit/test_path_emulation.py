@@ -4,7 +4,7 @@ import ibis
 import pyarrow as pa
 import pytest
 
-from flowsweep.analysis.emulation import path_emulation
+from flowsweep.analysis.hosts import path_emulation
 from flowsweep.run.outcome import LINKS_SCHEMA
 
 SCHEMA = pa.schema([*LINKS_SCHEMA, pa.field("trial_id", pa.string())])

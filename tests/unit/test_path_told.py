@@ -7,9 +7,9 @@ import pytest
 
 from analysis_support import make_campaign, write_archive
 from flowsweep.analysis import summary
-from flowsweep.analysis.finding import Finding
-from flowsweep.analysis.findings import findings
-from flowsweep.analysis.path import path_windows
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.tests.path import path_windows
 from flowsweep.archive import read_archive
 from flowsweep.export import export_tables
 from flowsweep.figures.collection import drawn_figures

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from flowsweep.analysis.design import design
-from flowsweep.analysis.finding import Finding
-from flowsweep.analysis.findings import findings
-from flowsweep.analysis.knee import Knee
-from flowsweep.analysis.level_means import flow_levels, window_levels
-from flowsweep.analysis.observations import observations
-from flowsweep.analysis.plateau_estimate import Plateau, plateaus
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
+from flowsweep.analysis.findings.plateau.knee import Knee
+from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.means import flow_levels, window_levels
+from flowsweep.analysis.statistics.observations import observations
 from synthetic_campaigns import BASE_BPS, KIB, Grid, Row, campaign
 
 RTT_S = 0.04

@@ -10,7 +10,7 @@ from analysis_support import STARTED_AT
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from fake_engine import FakeNetwork, access
 from flowsweep.analysis import cells, summary
-from flowsweep.analysis.findings import findings
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import tables_of
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData

@@ -14,8 +14,8 @@ from scipy import stats
 from statsmodels.stats.outliers_influence import OLSInfluence
 
 from analysis_support import STARTED_AT
-from flowsweep.analysis.finding import Finding
-from flowsweep.analysis.findings import findings
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
 from synthetic_campaigns import Grid, Row, campaign
 
 SMALL = Grid(flows=(1, 2), noise=0.01)

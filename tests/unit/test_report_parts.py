@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from flowsweep.analysis import core_loads
-from flowsweep.analysis.finding import FigureKey
-from flowsweep.analysis.verdict import VERDICTS
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.tests.tcp.verdict import VERDICTS
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.report.csv_link import csv_link

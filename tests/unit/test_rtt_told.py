@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from flowsweep.analysis.findings import decided
-from flowsweep.analysis.rtt_questions import rtt_questions
+from flowsweep.analysis.findings.topics import decided
+from flowsweep.analysis.tests.rtt.findings import rtt_questions
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.rtt import drawn_round_trips
 from flowsweep.figures.rtt_size import drawn_sizes

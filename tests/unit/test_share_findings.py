@@ -5,9 +5,9 @@ import math
 import pytest
 
 from figures_support import figures, of_kind
-from flowsweep.analysis.findings import decided
-from flowsweep.analysis.observations import observations
-from flowsweep.analysis.share_questions import share_questions
+from flowsweep.analysis.background.findings import share_questions
+from flowsweep.analysis.findings.topics import decided
+from flowsweep.analysis.statistics.observations import observations
 from report_support import make_row
 
 SHARES = (0.70, 0.71, 0.73)

@@ -4,7 +4,7 @@ import pytest
 
 from analysis_support import SECOND_NS, make_flows, make_parameters, make_record, make_samples, make_trial
 from flowsweep.analysis import summary
-from flowsweep.analysis.shares import OWN, series, shares, traffic_bins
+from flowsweep.analysis.background.shares import OWN, series, shares, traffic_bins
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Companion

@@ -6,7 +6,7 @@ import ibis
 import pyarrow as pa
 import pytest
 
-from flowsweep.analysis.verdict import VERDICTS, with_verdict
+from flowsweep.analysis.tests.tcp.verdict import VERDICTS, with_verdict
 
 Row = dict[str, Any]
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from flowsweep.analysis.advice import path_payload_bps, window_advice
-from flowsweep.analysis.observations import DIRECTION, Observations
-from flowsweep.analysis.regions import regions
-from flowsweep.analysis.theory_questions import theory_questions
-from flowsweep.analysis.verdict_questions import verdict_questions
+from flowsweep.analysis.findings.advice import path_payload_bps, window_advice
+from flowsweep.analysis.findings.theory import theory_questions
+from flowsweep.analysis.findings.verdict import verdict_questions
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.statistics.regions import regions
 
 Row = dict[str, Any]
 KIB = 1024

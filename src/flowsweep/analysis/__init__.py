@@ -3,21 +3,20 @@
 Definitions with formulas: docs/explanation/statistics.md.
 """
 
-from flowsweep.analysis.alignment import flow_starts, kept_starts
-from flowsweep.analysis.balance import balance
-from flowsweep.analysis.cells import cells
-from flowsweep.analysis.core_load import core_loads
-from flowsweep.analysis.datagrams import spacing_steps
-from flowsweep.analysis.derived import flow_states
-from flowsweep.analysis.durations_cut import durations_cut
-from flowsweep.analysis.flow_totals import flow_totals
-from flowsweep.analysis.grid import points
-from flowsweep.analysis.interval_goodputs import interval_goodputs
-from flowsweep.analysis.limit import LIMITS, trial_limits
-from flowsweep.analysis.resampling import bins, intervals
-from flowsweep.analysis.summarised import summarised
-from flowsweep.analysis.summarising import FURTHER_COLUMNS, STABLE_COLUMNS, summary
-from flowsweep.analysis.trial_series import datagram_series, receiver_series, sender_series
+from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
+from flowsweep.analysis.binning.byte_balance import balance
+from flowsweep.analysis.binning.goodput import interval_goodputs
+from flowsweep.analysis.binning.resampling import bins, intervals
+from flowsweep.analysis.binning.time_series import datagram_series, receiver_series, sender_series
+from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.grid_points import cells, points
+from flowsweep.analysis.hosts import core_loads
+from flowsweep.analysis.summarising.bounded_memory import summarised
+from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, STABLE_COLUMNS, summary
+from flowsweep.analysis.tests.tcp.flow_states import flow_states
+from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
+from flowsweep.analysis.tests.tcp.limits import LIMITS, trial_limits
+from flowsweep.analysis.tests.udp.datagrams import spacing_steps
 
 __all__ = [
     "FURTHER_COLUMNS",

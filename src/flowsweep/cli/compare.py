@@ -13,8 +13,8 @@ from rich.table import Table
 
 from flowsweep import wording
 from flowsweep.analysis import summary
-from flowsweep.analysis.axis_words import AXIS_NAMES, axes_untold, level_of, level_words, levels_apart
-from flowsweep.analysis.comparing import Comparison, PointShift, Shift, compare
+from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, level_words, levels_apart
+from flowsweep.analysis.compare import Comparison, PointShift, Shift, compare
 from flowsweep.archive import Archive
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told

@@ -11,9 +11,9 @@ import typer
 from rich.text import Text
 
 from flowsweep.analysis import summarised
-from flowsweep.analysis.finding import Finding
-from flowsweep.analysis.findings import findings
-from flowsweep.analysis.methods import Methods
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.methods import Methods
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin

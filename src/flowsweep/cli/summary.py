@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from flowsweep.analysis import summarised
-from flowsweep.analysis.axis_words import AXIS_NAMES, axes_untold, levels_apart
+from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, levels_apart
 from flowsweep.archive import DUCKDB, backend
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from flowsweep.analysis import STABLE_COLUMNS, summary
-from flowsweep.analysis.datagrams import DATAGRAM_COLUMNS
+from flowsweep.analysis.tests.udp.datagrams import DATAGRAM_COLUMNS
 from flowsweep.archive import Archive, Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import ibis.expr.types as ir
 
 from flowsweep.analysis import bins, intervals, summary
-from flowsweep.analysis.path import hop_table
+from flowsweep.analysis.tests.path import hop_table
 from flowsweep.archive import Tables
 
 TABLES = ("trials", "flows", "intervals", "hops")

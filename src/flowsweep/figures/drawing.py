@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.finding import FigureKey, FigureKind, Finding
+from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import Row
 
@@ -51,23 +51,23 @@ class FigureData:
     trials: Sequence[Row]
     """Rows of `flowsweep.analysis.summary`, in any order."""
     cells: Sequence[Row]
-    """Rows of `flowsweep.analysis.cells`, in the order in which sweeps and directions shall stand."""
+    """Rows of `flowsweep.analysis.grid_points`, in the order in which sweeps and directions shall stand."""
     intervals: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.interval_goodputs`; none of an imported archive."""
+    """Rows of `flowsweep.analysis.binning.goodput`; none of an imported archive."""
     cuts: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.durations_cut`, likewise."""
+    """Rows of `flowsweep.analysis.binning.truncated_durations`, likewise."""
     spacings: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
     hops: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.path.hop_rows`; none without measurements of paths."""
+    """Rows of `flowsweep.analysis.tests.path.hop_rows`; none without measurements of paths."""
     trains: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.path.train_rows`, likewise."""
+    """Rows of `flowsweep.analysis.tests.path.train_rows`, likewise."""
     shares: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.shares.shares`; none without traffic beside trials."""
+    """Rows of `flowsweep.analysis.background.shares.shares`; none without traffic beside trials."""
     courses: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.shares.series`, likewise."""
+    """Rows of `flowsweep.analysis.background.shares.series`, likewise."""
     echoes: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.rtt_phases.shown_echoes`; none where nobody asked."""
+    """Rows of `flowsweep.analysis.tests.rtt.phases.shown_echoes`; none where nobody asked."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

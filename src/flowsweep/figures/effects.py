@@ -7,8 +7,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.axis_words import AXIS_NAMES
-from flowsweep.analysis.finding import Decision, FigureKey, Finding, FindingKind
+from flowsweep.analysis.axes import AXIS_NAMES
+from flowsweep.analysis.findings.finding import Decision, FigureKey, Finding, FindingKind
 from flowsweep.figures.axis import AXES
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, margin_band, wrapped

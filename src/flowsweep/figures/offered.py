@@ -7,7 +7,7 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.finding import FigureKind
+from flowsweep.analysis.findings.finding import FigureKind
 from flowsweep.figures.axis import FLOWS, Axis, Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis

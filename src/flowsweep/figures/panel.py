@@ -61,7 +61,7 @@ class Panel:
 
 
 def panels(rows: Sequence[Row], *, against: Axis = FLOWS) -> tuple[Panel, ...]:
-    """Split points, as `flowsweep.analysis.cells` has them, into panels, sweep by sweep, mode by mode.
+    """Split points, as `flowsweep.analysis.grid_points` has them, into panels, sweep by sweep, mode by mode.
 
     Sweeps and directions keep the order of the rows.
 

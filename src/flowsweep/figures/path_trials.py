@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.finding import FigureKey, FigureKind
+from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN

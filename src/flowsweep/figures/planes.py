@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.finding import FigureKey, FigureKind
+from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.figures.axis import FLOWS, LENGTH, Axis, Row
 from flowsweep.figures.cells import placed
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from flowsweep.analysis.cells import POINT_COLUMNS
+from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.figures.axis import Row, Value
 from flowsweep.figures.panel import Panel
 

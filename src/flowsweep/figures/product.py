@@ -6,8 +6,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.finding import FigureKey, Finding
-from flowsweep.analysis.path import path_windows
+from flowsweep.analysis.findings.finding import FigureKey, Finding
+from flowsweep.analysis.tests.path import path_windows
 from flowsweep.figures.axis import FLOWS, WINDOWS, Axis, Row, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import wrapped

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.finding import FigureKey
-from flowsweep.analysis.rate_search import RATE, PointSearched, RateSearched, searched, was_not_sent
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.tests.udp.rate_search import RATE, PointSearched, RateSearched, searched, was_not_sent
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.geometric_mean import GeometricMean, geometric_mean
+from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.figures.axis import Row
 from flowsweep.figures.cells import Cell, cell
 from flowsweep.figures.frame import HEADROOM, MARGIN, rate_axis

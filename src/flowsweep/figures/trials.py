@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from flowsweep.analysis.cells import POINT_COLUMNS
-from flowsweep.analysis.finding import FigureKey, FigureKind
+from flowsweep.analysis.findings.finding import FigureKey, FigureKind
+from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.figures.axis import (
     FLOWS,
     LENGTH,

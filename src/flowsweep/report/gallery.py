@@ -8,7 +8,7 @@ from typing import Literal
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from flowsweep.analysis.finding import FigureKey
+from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, figure_of
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.thumbnail import Overview, overview

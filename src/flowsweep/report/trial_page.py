@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from flowsweep.analysis.advice import HostFacts, path_payload_bps, window_advice
-from flowsweep.analysis.others import beside_others
+from flowsweep.analysis.background.findings import beside_others
+from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
 from flowsweep.figures.axis import Row
 from flowsweep.figures.panel import direction
 from flowsweep.figures.trials import point_of

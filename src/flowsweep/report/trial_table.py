@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flowsweep.analysis.axis_words import AXIS_NAMES, UNORDERED, axes_untold, levels_apart
+from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_untold, levels_apart
 from flowsweep.figures.axis import Row
 from flowsweep.figures.cells import format_range
 from flowsweep.figures.panel import direction

@@ -1,0 +1,143 @@
+"""What each traffic of a trial got of what they shared: the trial's own, and what ran beside it."""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.analysis.binning.resampling import bins
+from flowsweep.archive import Tables
+from flowsweep.schedule.companions import PROBE
+
+OWN = ""
+"""The name of a trial's own traffic, beside those of its companions."""
+FAIRNESS_COLUMNS = ("share", "jain_flows", "jain_groups")
+_SAMPLE_COLUMNS = ("trial_id", "role", "flow", "start_ns", "end_ns", "bytes")
+_FLOW_COLUMNS = ("trial_id", "role", "flow", "origin_ns")
+
+
+def traffic_bins(tables: Tables) -> ir.Table:
+    """Resample all flows of the trials with companions, which carry bytes, onto exact intervals.
+
+    Args:
+        tables: Of a campaign.
+
+    Returns:
+        One row per trial, flow and bin that any of its samples touches: trial_id, traffic (`OWN`, or the
+        companion's name), flow, bin, bytes, covered_ns as of `flowsweep.analysis.bins`, where bins begin once
+        all flows of all traffic run, plus what is omitted; common (boolean: the bin is one of those that the
+        trial expects, and all these flows cover it completely).
+    """
+    beside_own = tables.companion_flows
+    # A probe has a flow, too, and no samples that could ever cover a bin.
+    named = beside_own.filter((beside_own.role == "sink") & (beside_own.companion != PROBE)).select(
+        "trial_id", "flow", traffic="companion"
+    )
+    mixed = named.select("trial_id").distinct()
+    samples = _all(tables.samples, tables.companion_samples, mixed, _SAMPLE_COLUMNS)
+    flows = _all(tables.flows, tables.companion_flows, mixed, _FLOW_COLUMNS)
+    resampled = bins(samples, tables.trials, flows)
+    whose = resampled.left_join(named, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
+    beside = named.group_by("trial_id").aggregate(flows_beside=named.count())
+    trials = tables.trials.select("trial_id", "flows", "interval_ns", "expected_bins")
+    asked = whose.inner_join(trials, "trial_id").inner_join(beside, "trial_id")
+    covering = (asked.covered_ns == asked.interval_ns).cast("int64")
+    counted = asked.mutate(
+        traffic=asked.traffic.coalesce(OWN),
+        all_flows=asked.flows + asked.flows_beside,
+        flows_covering=covering.sum().over(ibis.window(group_by=["trial_id", "bin"])),
+    )
+    expected = (counted.bin >= 0) & (counted.bin < counted.expected_bins)
+    return counted.select(
+        "trial_id",
+        "traffic",
+        "flow",
+        "bin",
+        "bytes",
+        "covered_ns",
+        common=expected & (counted.flows_covering == counted.all_flows),
+    )
+
+
+def shares(bins: ir.Table, trials: ir.Table) -> ir.Table:
+    """Compare what each traffic got over the time that all of it ran.
+
+    Args:
+        bins: From `traffic_bins`.
+        trials: As in an archive.
+
+    Returns:
+        One row per trial and traffic with a common interval: trial_id, traffic, flows (how many), intervals
+        (how many are common), goodput_bps (float64, Σ over its flows), share (of the goodput of all traffic,
+        0 to 1), jain_flows and jain_groups (float64, the same for all traffic of a trial).
+
+    Method:
+        Jain's index (Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
+        allocation in shared computer systems", DEC TR-301, 1984) of n amounts x: (Σx)² / (n · Σx²). It is 1
+        where all got the same, and 1/n where one got everything; over the flows' bytes, and over those of
+        each traffic. Null where nobody got anything.
+    """
+    common = bins.filter(bins.common)
+    flows = common.group_by("trial_id", "traffic", "flow").aggregate(
+        bytes=common.bytes.sum().cast("float64"), intervals=common.count()
+    )
+    groups = flows.group_by("trial_id", "traffic").aggregate(
+        flows=flows.flow.count().cast("int64"), intervals=flows.intervals.max(),
+        bytes=flows.bytes.sum(), squares=(flows.bytes * flows.bytes).sum(),
+    )  # fmt: skip
+    trial = ibis.window(group_by="trial_id")
+    whole = groups.mutate(
+        all_bytes=groups.bytes.sum().over(trial),
+        jain_flows=jain(
+            groups.bytes.sum().over(trial), groups.squares.sum().over(trial), groups.flows.sum().over(trial)
+        ),
+        jain_groups=jain(
+            groups.bytes.sum().over(trial),
+            (groups.bytes * groups.bytes).sum().over(trial),
+            groups.traffic.count().over(trial),
+        ),
+    ).inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
+    return whole.select(
+        "trial_id", "traffic", "flows", "intervals",
+        goodput_bps=whole.bytes * 8e9 / (whole.intervals * whole.interval_ns),
+        share=whole.bytes / whole.all_bytes.nullif(0.0),
+        jain_flows=whole.jain_flows, jain_groups=whole.jain_groups,
+    )  # fmt: skip
+
+
+def fairness(shares: ir.Table) -> ir.Table:
+    """Take what a trial's own traffic got, for its summary: trial_id and FAIRNESS_COLUMNS."""
+    return shares.filter(shares.traffic == OWN).select("trial_id", *FAIRNESS_COLUMNS)
+
+
+def jain(total: ir.FloatingValue, squares: ir.FloatingValue, count: ir.IntegerValue) -> ir.FloatingValue:
+    """Return Jain's index of some amounts, from their sum, the sum of their squares and their number."""
+    return total * total / (count * squares).nullif(0.0)
+
+
+def series(bins: ir.Table, trials: ir.Table) -> ir.Table:
+    """Put the intervals of each traffic of a trial in a row, those before and after the common ones too.
+
+    Args:
+        bins: From `traffic_bins`.
+        trials: As in an archive.
+
+    Returns:
+        One row per trial, traffic and bin: trial_id, traffic, bin, goodput_bps (float64, Σ over its flows;
+        too low where one of them does not cover the interval, as where it begins or ends), common.
+    """
+    asked = bins.inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
+    summed = asked.group_by("trial_id", "traffic", "bin", "interval_ns").aggregate(
+        bytes=asked.bytes.sum().cast("float64"), common=asked.common.all()
+    )
+    return summed.select(
+        "trial_id", "traffic", "bin", goodput_bps=summed.bytes * 8e9 / summed.interval_ns, common="common"
+    ).order_by("trial_id", "bin", "traffic")
+
+
+def _all(own: ir.Table, beside: ir.Table, mixed: ir.Table, columns: tuple[str, ...]) -> ir.Table:
+    """Rows of all traffic of trials with companions."""
+    return _alike(own.semi_join(mixed, "trial_id"), columns).union(_alike(beside, columns))
+
+
+def _alike(rows: ir.Table, columns: tuple[str, ...]) -> ir.Table:
+    """A union wants one schema, and some backends know of a column that it is never null."""
+    return rows.select(**{name: rows[name].cast(rows[name].type().copy(nullable=True)) for name in columns})

@@ -1,0 +1,147 @@
+"""How each trial went over time, flow by flow, thinned out so that a report can hold all of them."""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.analysis.binning.alignment import flow_starts
+from flowsweep.analysis.expressions import quotient, ranked
+
+MOST_FLOWS = 16
+"""Of one trial: of more, these many are shown, evenly chosen from the slowest to the fastest."""
+MOST_VALUES = 1_600
+"""Of one trial and quantity, over all its flows."""
+FEWEST_STEPS = 60
+"""Of one flow, however many there are."""
+
+_KEY = ("trial_id", "flow", "step", "step_ns", "samples_in_step", "zero_ns")
+
+
+def sender_series(states: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """Thin out what the senders' kernels said of their flows.
+
+    Args:
+        states: From `flowsweep.analysis.flow_states`.
+        samples: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial, shown flow and step with a sample: trial_id, flow, step (int64, from 0), step_ns
+        (its width), samples_in_step (sample intervals in that), zero_ns (where step 0 begins on the trial's
+        axis of time); cwnd_low_bytes, cwnd_high_bytes, flight_low_bytes, flight_high_bytes (in flight),
+        rtt_low_us, rtt_high_us (lowest and highest of the step), ssthresh_bytes (the lowest),
+        retransmitted_segments (Σ). All int64; null where the kernel did not say. A sample counts for the step
+        that its middle is in.
+
+    Method:
+        Extremes of equal steps, so that no dip and no peak is lost by thinning out (as the M4 aggregation of
+        Jugel et al., VLDB 2014, without first and last).
+    """
+    rows = _stepped(states, samples, trials, flows, role="source")
+    return rows.group_by(*_KEY).aggregate(
+        cwnd_low_bytes=rows.cwnd_bytes.min(),
+        cwnd_high_bytes=rows.cwnd_bytes.max(),
+        flight_low_bytes=rows.bytes_in_flight.min(),
+        flight_high_bytes=rows.bytes_in_flight.max(),
+        rtt_low_us=rows.rtt_us.nullif(0).min(),
+        rtt_high_us=rows.rtt_us.nullif(0).max(),
+        ssthresh_bytes=(rows.cwnd_bytes - rows.cwnd_minus_ssthresh_bytes).min(),
+        retransmitted_segments=rows.retransmitted_segments.sum().cast("int64"),
+    )
+
+
+def receiver_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """Thin out what the receivers' applications got.
+
+    Args:
+        samples: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial, shown flow and step with a sample: trial_id, flow, step, step_ns, samples_in_step,
+        zero_ns (int64, as of `sender_series`) and goodput_bps (float64: the bits of the step's samples over
+        the time of these; the exact intervals of `flowsweep.analysis.bins` are for statistics).
+
+    Method:
+        As of `sender_series`.
+    """
+    sink = samples.filter(samples.role == "sink")
+    rows = _stepped(sink, samples, trials, flows, role="sink")
+    counted = rows.group_by(*_KEY).aggregate(
+        bytes=rows.bytes.sum().cast("int64"), length_ns=(rows.end_ns - rows.start_ns).sum().cast("int64")
+    )
+    return counted.mutate(goodput_bps=counted.bytes.cast("float64") * 8e9 / counted.length_ns.nullif(0)).drop(
+        "bytes", "length_ns"
+    )
+
+
+def datagram_series(datagrams: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """Thin out what the receivers of datagrams saw.
+
+    Args:
+        datagrams: As in an archive.
+        samples: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial, shown flow and step with a row: trial_id, flow, step, step_ns, samples_in_step,
+        zero_ns (int64, as of `sender_series`), delay_low_us, delay_high_us (float64, one-way delay above the
+        flow's least), jitter_us (float64, RFC 3550, the highest) and missing_datagrams (int64: skipped in the
+        step, less those skipped before that came in it, so that it may be below 0).
+
+    Method:
+        As of `sender_series`.
+    """
+    sink = datagrams.filter(datagrams.role == "sink")
+    least = sink.group_by("trial_id", "flow").aggregate(least_ns=sink.delay_min_ns.min())
+    joined = sink.inner_join(least, ["trial_id", "flow"])
+    rows = _stepped(joined, samples, trials, flows, role="sink")
+    return rows.group_by(*_KEY).aggregate(
+        delay_low_us=(rows.delay_min_ns - rows.least_ns).min().cast("float64") / 1_000,
+        delay_high_us=(rows.delay_max_ns - rows.least_ns).max().cast("float64") / 1_000,
+        jitter_us=rows.jitter_ns.max().cast("float64") / 1_000,
+        missing_datagrams=rows.missing.sum().cast("int64"),
+    )
+
+
+def _stepped(rows: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table, *, role: str) -> ir.Table:
+    """Add the step of each row of a shown flow."""
+    starts = flow_starts(samples, flows)
+    origins = starts.filter(starts.role == role).select("trial_id", "flow", "origin_ns")
+    placed = rows.inner_join(origins, ["trial_id", "flow"]).inner_join(_widths(trials), "trial_id")
+    shown = placed.inner_join(_shown(samples), ["trial_id", "flow"])
+    at = shown.mutate(at_ns=shown.end_ns + shown.origin_ns)
+    # Samples of an end are taken at one rhythm: half a sample before its first end, every step has its own.
+    zero = at.at_ns.min().over(ibis.window(group_by="trial_id")) - at.sample_interval_ns
+    zeroed = at.mutate(zero_ns=zero)
+    since_ns = zeroed.at_ns - zeroed.zero_ns - quotient(zeroed.sample_interval_ns, ibis.literal(2, "int64"))
+    return zeroed.mutate(step=quotient(since_ns, zeroed.step_ns))
+
+
+def _widths(trials: ir.Table) -> ir.Table:
+    """Per trial the width of a step: the fewest sample intervals that keep within the budget."""
+    shown = ibis.least(trials.flows, MOST_FLOWS)
+    most = ibis.greatest(quotient(ibis.literal(MOST_VALUES, "int64"), shown), FEWEST_STEPS)
+    samples = quotient(trials.duration_ns, trials.sample_interval_ns)
+    in_step = quotient(samples + most - 1, most)
+    widths = trials.select(
+        "trial_id",
+        "sample_interval_ns",
+        samples_in_step=in_step,
+        step_ns=trials.sample_interval_ns * in_step,
+    )
+    return widths.filter(widths.step_ns.notnull())
+
+
+def _shown(samples: ir.Table) -> ir.Table:
+    """Select the flows that are shown: all, or evenly chosen by what they got; slowest and fastest are in."""
+    sink = samples.filter(samples.role == "sink")
+    totals = sink.group_by("trial_id", "flow").aggregate(bytes=sink.bytes.sum().cast("int64"))
+    rows = ranked(totals, "bytes", groups=["trial_id"], ties="flow")
+    gaps = ibis.greatest(rows["count"] - 1, 1)
+    place = quotient(rows["rank"] * (MOST_FLOWS - 1), gaps)
+    before = quotient(ibis.greatest(rows["rank"] - 1, 0) * (MOST_FLOWS - 1), gaps)
+    kept = rows.filter((rows["count"] <= MOST_FLOWS) | (rows["rank"] == 0) | (place > before))
+    return kept.select("trial_id", "flow")

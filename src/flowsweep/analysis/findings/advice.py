@@ -1,0 +1,130 @@
+"""What to set, and on which host, where a window limits."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.theory import bandwidth_delay_bytes
+from flowsweep.wording import format_size
+
+Side = Literal["send", "receive"]
+
+_STEP_BYTES = 64 * 1024
+"""Windows are asked for in whole steps of this."""
+_AUTOTUNING_FACTOR = 2
+"""Autotuning counts memory: of a receive buffer about half is window (docs/explanation/windows.md)."""
+_SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
+    "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
+    "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
+}
+"""The plan's key, the bound of what may be asked for, the bounds of autotuning (least, first and most), and
+the kernel's own least and first."""
+
+HostFacts = Mapping[str, Mapping[str, Any]]
+"""By host name what its engine told of it (`HostFacts` in schema/messages.json), as far as it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAdvice:
+    """How to lift a window that limits."""
+
+    side: Side
+    host: str
+    """Where to set it: the source for a send window, the sink for a receive window."""
+    needed_bytes: int
+    """What one flow must be able to have in flight."""
+    window_bytes: int
+    """What to ask for, per flow."""
+    asked: bool
+    """Whether the plan asks for windows; else the kernel's autotuning is held back."""
+    sysctl: str | None
+    """The line that allows it, as root on that host; absent where the host was seen to allow it already."""
+    sentence: str
+
+
+def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None = None) -> WindowAdvice | None:
+    """Say what would lift the window that limits a trial. No value that it names is below one in force.
+
+    Args:
+        row: Of a summary, with the verdict "send window" or "receive window".
+        path_bps: Payload that the path carries (bit/s); None if that is not known.
+        hosts: What is recorded of the campaign's hosts: their settings bound what is advised from below.
+
+    Returns:
+        None for another verdict, where the path's rate or round trip is not known, or where the trial asked
+        for as much already.
+
+    Method:
+        All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
+        trip that was seen. On Linux what is granted is twice what is asked for, and at least 1.14 of a
+        receive window and 1.6 of a send window that were asked for is usable
+        (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;
+        `rmem_max` and `wmem_max` bound what may be asked for (socket(7), tcp(7)). Autotuned buffers get twice
+        of it, since they count memory.
+    """
+    sides: dict[str, Side] = {"send window": "send", "receive window": "receive"}
+    side = sides.get(row.get("verdict") or "")
+    if side is None or path_bps is None or not row["rtt_min_ms"]:
+        return None
+    needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
+    window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
+    host = row["src"] if side == "send" else row["dst"]
+    key, bound, autotuning, first = _SETTINGS[side]
+    asked_bytes = row[f"{key}_bytes"]
+    asked = asked_bytes is not None
+    if asked and asked_bytes >= window:
+        return None
+    name, wanted = (bound, (window,)) if asked else (autotuning, (*first, window * _AUTOTUNING_FACTOR))
+    recorded = _recorded(hosts, host, name)
+    sysctl = _sysctl(name, wanted, recorded)
+    flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
+    asking = f'{key} = "{window // 1024}KiB" in the plan'
+    if sysctl is None:
+        remedies = [asking] if asked else []
+        remedies.append(f"{name} there allows it already")
+    else:
+        remedies = [
+            f"`{sysctl}` there",
+            *(["unless it is more already"] if recorded is None else []),
+            *([f"and {asking}"] if asked else []),
+        ]
+    sentence = (
+        f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: "
+        f"{', '.join(remedies)}."
+    )
+    return WindowAdvice(side, host, needed, window, asked, sysctl, sentence)
+
+
+def _recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
+    """The numbers that a setting had on a host; None if that is not known."""
+    words = str(((hosts or {}).get(host, {}).get("sysctls") or {}).get(name, "")).split()
+    return tuple(map(int, words)) if words and all(word.isdecimal() for word in words) else None
+
+
+def _sysctl(name: str, wanted: Sequence[int], recorded: Sequence[int] | None) -> str | None:
+    """The line that raises the last number of a setting and lowers none; None if it is that high already."""
+    if recorded is not None and len(recorded) == len(wanted):
+        if recorded[-1] >= wanted[-1]:
+            return None
+        wanted = (*recorded[:-1], wanted[-1])
+    numbers = " ".join(map(str, wanted))
+    return f"sysctl -w {name}={numbers}" if len(wanted) == 1 else f'sysctl -w {name}="{numbers}"'
+
+
+def path_payload_bps(rows: Sequence[Row]) -> float | None:
+    """Say what payload a path carries (bit/s), as far as its trials tell.
+
+    Args:
+        rows: Of a summary, all of one direction.
+
+    Returns:
+        What the plan's links carry; for other paths the highest goodput of a trial that the path itself
+        limited, which is what RFC 6349 takes for its rate; None if there is neither.
+    """
+    planned = [row["link_payload_bps"] for row in rows if row.get("link_payload_bps") is not None]
+    if planned:
+        return float(max(planned))
+    reached = [row["goodput_bps"] for row in rows if row.get("verdict") == "congestion window: queue"]
+    return float(max(reached)) if reached else None

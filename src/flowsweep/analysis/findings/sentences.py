@@ -1,0 +1,134 @@
+"""Sentences about the effect of an axis."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, level_words
+from flowsweep.analysis.findings.finding import Decision, FindingKind
+from flowsweep.analysis.statistics.design import Level
+from flowsweep.wording import counted, format_change, format_margin, format_number, format_percent
+
+A_MULTIPLE = math.log(3)
+"""From here on a change is told as a multiple, not in percent."""
+
+Somewhere = tuple[float, tuple[tuple[str, Level], ...]]
+"""An effect, natural logarithm, and where it is that: axes and levels."""
+
+
+@dataclass(frozen=True, slots=True)
+class AxisEffect:
+    """What there is to say of an axis, before it is decided."""
+
+    kind: FindingKind
+    axis: str
+    levels: tuple[Level, ...]
+    first: Level
+    second: Level
+    """The estimate is of goodput at this level, relative to the first."""
+    in_order: bool
+    """These are the lowest and the highest level; else the levels of the lowest and the highest goodput."""
+    estimate: tuple[float, float, float]
+    """Natural logarithm, and ends of its 95 % interval."""
+    margin: float
+    uneven: bool
+    """The mean over the grid hides more than the margin somewhere."""
+    spread: Callable[[], tuple[Somewhere, Somewhere] | None]
+    """Where the effect is greatest and least, if it is not alike everywhere."""
+
+
+def say_effect(effect: AxisEffect, decision: Decision) -> str:
+    """Say what was decided of an axis, in one sentence."""
+    change = format_change(*(percent(value) for value in effect.estimate))
+    if decision == "effect":
+        return f"{_subject(effect)} matters: {_difference(effect, change)}{_where(effect)}{_small(effect)}."
+    first, second = _words(effect, effect.first), _words(effect, effect.second)
+    if decision == "no practical effect" and effect.in_order:
+        return f"{_subject(effect)} {first} … {second} changes goodput by {change}: no practical effect."
+    if effect.in_order:
+        what = f"{first} … {second} changes goodput by {change}"
+    else:
+        what = f"goodput differs by {change} between {first} and {second}"
+    if decision == "no practical effect":
+        return f"{_subject(effect)}: {what}, no practical effect."
+    lead = f"Whether {_in_sentence(_subject(effect))} matters is undecided"
+    if effect.estimate[2] - effect.estimate[1] > 2 * A_MULTIPLE:
+        return f"{lead}: the trials do not even tell a change by a factor of 3."
+    if effect.uneven:
+        return f"{lead}: on average {what}, but it may be more in some part of the grid."
+    return f"{lead}: {what}; up to {format_margin(effect.margin)} would be of no practical effect."
+
+
+def format_multiple(estimate: tuple[float, float, float], unit: str) -> str:
+    """Show a difference of natural logarithms with its interval as a multiple: "3.20 times [3.10, 3.30]"."""
+    shift, low, high = (format_number(math.exp(value)) for value in estimate)
+    return f"{shift}{unit} [{low}, {high}]"
+
+
+def percent(difference: float) -> float:
+    """Turn a difference of natural logarithms into a relative change in percent."""
+    return 100 * math.expm1(difference)
+
+
+def _subject(effect: AxisEffect) -> str:
+    name = AXIS_NAMES[effect.axis]
+    if effect.kind == "flows":
+        return f"At equal window sum the {name}"
+    return name[0].upper() + name[1:]
+
+
+def _in_sentence(subject: str) -> str:
+    return subject[0].lower() + subject[1:] if subject[1].islower() else subject
+
+
+def _difference(effect: AxisEffect, change: str) -> str:
+    estimate = effect.estimate[0]
+    first, second = _words(effect, effect.first), _words(effect, effect.second)
+    if effect.in_order:
+        if estimate >= A_MULTIPLE:
+            return f"from {first} to {second} goodput rises {format_multiple(effect.estimate, '-fold')}"
+        return f"from {first} to {second} goodput {'rises' if estimate > 0 else 'falls'} by {_size(effect)}"
+    if effect.axis in UNORDERED:
+        count = len(effect.levels)
+        slowest = f", the slowest of {count}" if count > 2 else ""
+        return f"with {second} goodput is {change} higher than with {first}{slowest}"
+    return f"goodput is highest at {second}, {change} higher than at {first}, where it is lowest"
+
+
+def _size(effect: AxisEffect) -> str:
+    """The change without its sign, the ends of the interval from less to more."""
+    shift, low, high = (percent(value) for value in effect.estimate)
+    return format_change(shift, low, high) if shift > 0 else format_change(-shift, -high, -low)
+
+
+def _where(effect: AxisEffect) -> str:
+    spread = effect.spread()
+    if spread is None:
+        return ""
+    told = (f"{_shift(value)} at {_point(point)}" for value, point in spread)
+    return f" on average ({', '.join(told)})"
+
+
+def _shift(value: float) -> str:
+    if value >= A_MULTIPLE:
+        return f"{format_number(math.exp(value))}-fold"
+    return format_percent(percent(value))
+
+
+def _point(point: tuple[tuple[str, Level], ...]) -> str:
+    return ", ".join(
+        counted(level, "flow")
+        if axis == "flows" and isinstance(level, int)
+        else f"{AXIS_NAMES[axis]} {level_words(axis, level)}"
+        for axis, level in point
+    )
+
+
+def _small(effect: AxisEffect) -> str:
+    """Significant is not important."""
+    inside = max(abs(value) for value in effect.estimate) <= math.log1p(effect.margin)
+    return f", which is less than the margin of {format_margin(effect.margin)}" if inside else ""
+
+
+def _words(effect: AxisEffect, level: Level) -> str:
+    return level_words(effect.axis, level)

@@ -1,0 +1,68 @@
+"""How long slow start took, and whether what is omitted covers it."""
+
+from collections.abc import Mapping, Sequence
+
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.means import geometric_mean
+from flowsweep.analysis.statistics.observations import Observations, Row
+from flowsweep.analysis.tests.tcp.slow_start import SOUGHT_NS, SPEED_SHARE
+from flowsweep.defaults import SECOND_NS
+from flowsweep.wording import counted, format_duration, format_margin
+
+
+def slow_start_questions(observed: Observations, reached: Mapping[str, Row]) -> list[Question]:
+    """Describe how long trials took to come up to speed.
+
+    Args:
+        observed: Trials of one sweep and mode.
+        reached: Rows of `slow_starts`, by trial_id; times in ns.
+
+    Returns:
+        One description, none where no trial has samples. The effect is the geometric mean over the trials, in
+        s, with its interval (`geometric_mean`).
+    """
+    rows = [row for row in observed.rows if row["trial_id"] in reached]
+    if not rows:
+        return []
+    times_ns = [int(reached[row["trial_id"]]["slow_start_ns"]) for row in rows]
+    mean_ns = geometric_mean(times_ns)
+    return [
+        Question(
+            kind="slow_start",
+            sweep=observed.sweep,
+            mode=observed.mode,
+            say=lambda _: _said(observed, rows, times_ns, mean_ns.value),
+            effect=mean_ns.value / SECOND_NS,
+            effect_unit="s",
+            interval_low=None if mean_ns.low is None else mean_ns.low / SECOND_NS,
+            interval_high=None if mean_ns.high is None else mean_ns.high / SECOND_NS,
+            n=len(rows),
+            method=(
+                f"time from the first byte of the last flow until the sum over flows reached "
+                f"{format_margin(SPEED_SHARE)} of the trial's goodput; geometric mean, Student's t"
+            ),
+            evidence=tuple(row["trial_id"] for row in rows),
+            figure=FigureKey("duration", observed.sweep, observed.mode),
+        )
+    ]
+
+
+def _said(observed: Observations, rows: Sequence[Row], times_ns: Sequence[int], mean_ns: float) -> str:
+    least, most = (format_duration(time_ns) for time_ns in (min(times_ns), max(times_ns)))
+    spread = f"{least} in all" if least == most else f"{least} to {most}"
+    took = (
+        f"Goodput took {format_duration(mean_ns)} on average ({spread}) to reach "
+        f"{format_margin(SPEED_SHARE)} of what it became, in {counted(len(rows), 'trial')}"
+    )
+    slow = len([row for row in observed.rows if row["interval_s"] is not None]) - len(rows)
+    never = f"; {counted(slow, 'trial')} did not within {format_duration(SOUGHT_NS)}" if slow > 0 else ""
+    longer = sum(
+        time_ns > (row["omit_s"] or 0.0) * SECOND_NS for row, time_ns in zip(rows, times_ns, strict=True)
+    )
+    if longer == 0:
+        return f"{took}{never}: what is omitted of each trial covers it."
+    lasted = "it was" if longer == 1 else "they were"
+    return (
+        f"{took}{never}. In {counted(longer, 'trial')} what is omitted was over before {lasted} up to speed."
+    )

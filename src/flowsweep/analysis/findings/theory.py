@@ -1,0 +1,121 @@
+"""How the measurement compares with theory, where theory has something to say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flowsweep.analysis.background.findings import others_named
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.wording import counted, format_number
+
+_PATH_RTT_MS = 1.0
+"""Below, a round trip is what hosts take over their packets, and not a path's (docs/truth/presets.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Theory:
+    """A prediction, and the trials that it is of."""
+
+    verdicts: tuple[str, ...]
+    column: str
+    where: str
+    what: str
+    source: str
+    congestion: tuple[str, ...] | None = None
+    """Only for these; None: for all."""
+
+
+_THEORIES = (
+    _Theory(
+        ("receive window", "send window"), "theory_window_bps", "where windows limit",
+        "of usable window × flows / least round trip", "RFC 6349, section 3.3.1",
+    ),
+    _Theory(
+        ("congestion window: queue",), "link_payload_bps", "where the path itself limits",
+        "of what its packets can carry as payload", "RFC 6349, section 4.1.1",
+    ),
+    _Theory(
+        ("congestion window: loss",), "theory_cubic_bps", "where loss limits CUBIC",
+        "of CUBIC's response function at the loss that was seen", "RFC 9438, section 5", ("cubic",),
+    ),
+    _Theory(
+        ("congestion window: loss",), "theory_padhye_bps", "where loss limits Reno",
+        "of what Padhye et al. predict from the loss, round trip and timeouts that were seen",
+        "Padhye et al. 1998, equation 32", ("reno",),
+    ),
+)  # fmt: skip
+
+
+def theory_questions(observed: Observations) -> list[Question]:
+    """Ask of each direction how its goodput compares with theory.
+
+    Args:
+        observed: Trials of one sweep and mode.
+
+    Returns:
+        For each direction and theory with trials that it is of, one question; it only describes. The effect
+        is goodput as a multiple of the prediction (unit "1"), with a 95 % interval where the trials are of at
+        least two repeats.
+
+    Method:
+        In each repeat the geometric mean of goodput / prediction over its trials; of these means, which are
+        independent of each other as seconds and points are not, `geometric_mean`.
+    """
+    found: list[Question] = []
+    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
+        rows = [row for row in observed.rows if row[DIRECTION] == direction]
+        found += [
+            _question(observed, direction, theory, own)
+            for theory in _THEORIES
+            if (own := [row for row in rows if _applies(theory, row)])
+        ]
+    return found
+
+
+def _applies(theory: _Theory, row: Row) -> bool:
+    if row.get("verdict") not in theory.verdicts or not row.get(theory.column):
+        return False
+    if not row["rtt_min_ms"] or row["rtt_min_ms"] < _PATH_RTT_MS:
+        return False
+    return theory.congestion is None or row["congestion"] in theory.congestion
+
+
+def _question(observed: Observations, direction: str, theory: _Theory, rows: Sequence[Row]) -> Question:
+    ratio, repeats = _ratio(rows, theory.column)
+    interval = (
+        ""
+        if ratio.low is None or ratio.high is None
+        else f" [{format_number(ratio.low)}, {format_number(ratio.high)}]"
+    )
+    trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
+    others = others_named(rows[0])
+    beside = f" beside {others}" if others else ""
+    claim = (
+        f"{direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}{interval} "
+        f"{theory.what}."
+    )
+    return Question(
+        kind="theory",
+        sweep=observed.sweep,
+        mode=observed.mode,
+        direction=direction,
+        say=lambda _: claim,
+        effect=ratio.value,
+        effect_unit="1",
+        interval_low=ratio.low,
+        interval_high=ratio.high,
+        n=len(rows),
+        method=f"mean of log(goodput / prediction) by repeat, t interval over repeats; {theory.source}",
+        evidence=tuple(row["trial_id"] for row in rows),
+        figure=FigureKey("product", observed.sweep, observed.mode, direction, "window_sum_bytes"),
+    )
+
+
+def _ratio(rows: Sequence[Row], column: str) -> tuple[GeometricMean, int]:
+    """Mean over repeats, each the mean over its trials; and how many repeats there are."""
+    ratios: dict[int, list[float]] = {}
+    for row in rows:
+        ratios.setdefault(row["repeat"], []).append(row["goodput_bps"] / row[column])
+    return geometric_mean([geometric_mean(own).value for own in ratios.values()]), len(ratios)

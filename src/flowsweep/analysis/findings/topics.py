@@ -1,0 +1,214 @@
+"""All findings of a campaign: the questions of every topic, decided together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from flowsweep.analysis.background.findings import share_questions
+from flowsweep.analysis.findings.advice import HostFacts
+from flowsweep.analysis.findings.correlation import correlation_questions
+from flowsweep.analysis.findings.direction import direction_questions
+from flowsweep.analysis.findings.drift import drift_questions
+from flowsweep.analysis.findings.duration import duration_questions
+from flowsweep.analysis.findings.effects import effect_questions
+from flowsweep.analysis.findings.empty_trials import empty_questions
+from flowsweep.analysis.findings.finding import Decision, Finding, FindingKind
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.outliers import outlier_questions
+from flowsweep.analysis.findings.periodicity import periodicity_questions
+from flowsweep.analysis.findings.plateau.hypotheses import plateau_questions
+from flowsweep.analysis.findings.theory import theory_questions
+from flowsweep.analysis.findings.variation import variation_questions
+from flowsweep.analysis.findings.verdict import verdict_questions
+from flowsweep.analysis.findings.within_trials import WithinTrials, within_trial_questions, within_trials
+from flowsweep.analysis.statistics.campaign_series import campaign_series
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.observations import Observations, Row, observations
+from flowsweep.analysis.statistics.repeat_noise import repeat_noise
+from flowsweep.analysis.tests.path import path_questions, path_windows
+from flowsweep.analysis.tests.rtt.findings import rtt_questions
+from flowsweep.analysis.tests.udp.loss import broken_questions, loss_questions
+from flowsweep.analysis.tests.udp.rate_search import rate_search_questions
+from flowsweep.archive import Tables
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
+
+
+def findings(
+    summary: Sequence[Row],
+    *,
+    tables: Tables | None = None,
+    hosts: HostFacts | None = None,
+    margin: float = EQUIVALENCE_MARGIN,
+) -> tuple[Finding, ...]:
+    """Draw conclusions from a campaign.
+
+    Args:
+        summary: Rows of `flowsweep.analysis.summary`, all of a campaign.
+        tables: Of the same campaign; what needs more than the summary is left out without them.
+        hosts: What the archive has of the campaign's hosts; advice without it may name what is set already.
+        margin: A relative change of goodput up to this much, either way, is of no practical effect; 0.03 is
+            3 %.
+
+    Returns:
+        The most important first. All questions that may claim an effect share one error rate: with no effect
+        anywhere, the probability of any false claim is at most 5 % (Holm 1979, A simple sequentially
+        rejective multiple test procedure, Scandinavian Journal of Statistics 6).
+        Methods: docs/explanation/findings.md.
+    """
+    # What a search tries next follows from what came before: its trials are no sample of anything.
+    comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])
+    told = within_trials(tables, summary) if tables is not None and comparable else None
+    windows = path_windows(summary)
+    questions = [
+        question
+        for observed in comparable
+        for question in _questions(observed, told=told, windows=windows, hosts=hosts, margin=margin)
+    ]
+    questions += path_questions(summary)
+    questions += rate_search_questions(summary)
+    questions += broken_questions(summary)
+    questions += empty_questions(summary)
+    questions += rtt_questions(summary)
+    return tuple(sorted(decided(questions), key=_importance))
+
+
+def _questions(
+    observed: Observations,
+    *,
+    told: WithinTrials | None,
+    windows: Mapping[str, float],
+    hosts: HostFacts | None,
+    margin: float,
+) -> Iterator[Question]:
+    """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
+    yield from plateau_questions(observed, windows=windows, margin=margin)
+    yield from effect_questions(observed, margin=margin)
+    yield from direction_questions(observed, margin=margin)
+    yield from repeat_questions(observed, margin=margin)
+    yield from verdict_questions(observed, hosts=hosts)
+    yield from loss_questions(observed)
+    yield from theory_questions(observed)
+    yield from share_questions(observed)
+    if told is not None:
+        yield from within_trial_questions(observed, told, margin=margin)
+
+
+def decided(questions: Sequence[Question]) -> list[Finding]:
+    """Decide questions together.
+
+    Args:
+        questions: All that are asked of a campaign; their effects are in units of their own.
+
+    Returns:
+        One finding for each question, in the same order: "effect" where the p-value, corrected after Holm
+        (1979) over all that have one, is below 0.05 and a second opinion, if there is one, agrees; else "no
+        practical effect" where the 95 % interval lies within the margin; else "undecided". A question without
+        a p-value is "described".
+    """
+    adjusted = iter(holm([question.p_value for question in questions if question.p_value is not None]))
+    return [
+        _finding(question, None if question.p_value is None else next(adjusted)) for question in questions
+    ]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for their number, after Holm (1979): the k-th smallest of m counts m + 1 − k times.
+
+    Args:
+        p_values: Of all questions that were asked, in any order.
+
+    Returns:
+        The adjusted ones in the same order, at most 1. Those below 0.05 are claims of which, with a
+        probability of 95 %, none is false.
+    """
+    raw = np.array(p_values, dtype=np.float64)
+    order = np.argsort(raw)
+    stepped = np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1))
+    adjusted = np.empty_like(raw)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return [float(value) for value in adjusted]
+
+
+def _finding(question: Question, p_adjusted: float | None) -> Finding:
+    decision, remark = _decision(question, p_adjusted)
+    return Finding(
+        kind=question.kind,
+        sweep=question.sweep,
+        mode=question.mode,
+        direction=question.direction,
+        axis=question.axis,
+        decision=decision,
+        claim=question.say(decision),
+        effect=question.effect,
+        effect_unit=question.effect_unit,
+        interval_low=question.interval_low,
+        interval_high=question.interval_high,
+        p_value=question.p_value,
+        p_adjusted=p_adjusted,
+        n=question.n,
+        method=question.method + remark,
+        evidence=question.evidence,
+        figure=question.figure,
+    )
+
+
+def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, str]:
+    """What is decided, and what the second opinion adds to the method."""
+    if p_adjusted is None:
+        return ("undecided" if question.untestable else "described"), ""
+    remark = ""
+    if p_adjusted < SIGNIFICANCE:
+        if question.second_opinion is None:
+            return "effect", ""
+        other = question.second_opinion()
+        remark = f"; permutation within blocks: p = {other:.2g}"
+        if other < SIGNIFICANCE:
+            return "effect", remark
+        return "undecided", f"{remark}, which does not bear it out"
+    return ("no practical effect" if question.within_margin else "undecided"), remark
+
+
+_KINDS: tuple[FindingKind, ...] = (
+    "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
+    "share", "dip", "effect", "flows", "congestion", "direction", "drift",
+    "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
+)  # fmt: skip
+"""Where decisions are alike, the first comes first."""
+
+_RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
+_HEADLINES: tuple[FindingKind, ...] = (
+    "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
+)  # fmt: skip
+"""What a person came for: told before the rest unless undecided, tested or not."""
+
+
+def _importance(finding: Finding) -> tuple[float, ...]:
+    headline = finding.kind in _HEADLINES and finding.decision != "undecided"
+    size = abs(finding.effect) if finding.effect is not None and finding.effect_unit == "%" else 0.0
+    first = -size if finding.decision == "effect" else 0.0
+    if finding.kind == "empty":  # it says what all others are not about
+        return (-1,)
+    return (0 if headline else 1, _RANK[finding.decision], first, _KINDS.index(finding.kind), -size)
+
+
+def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
+    """Ask everything that repeats of the same points can answer.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        margin: Of practical equivalence, relative.
+
+    Returns:
+        Whether the duration matters, variation, drift, periodicity, outliers and correlation with the hosts,
+        as far as the trials tell; the methods are those of the functions it calls.
+    """
+    grid = design(observed)
+    noise, series = repeat_noise(grid), campaign_series(grid)
+    return [
+        *duration_questions(observed, grid, margin=margin),
+        *variation_questions(observed, noise),
+        *drift_questions(observed, series, margin=margin),
+        *periodicity_questions(observed, series),
+        *outlier_questions(observed, noise),
+        *correlation_questions(observed, noise),
+    ]

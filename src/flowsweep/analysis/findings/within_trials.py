@@ -1,0 +1,69 @@
+"""What the time within trials says: how long slow start took, and how long a trial has to be."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import ibis
+import pyarrow as pa
+
+from flowsweep.analysis.binning.resampling import bins, intervals
+from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.findings.duration import Cuts, cut_questions, cuts_of
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.slow_start import slow_start_questions
+from flowsweep.analysis.statistics.observations import Observations, Row
+from flowsweep.analysis.tests.tcp.slow_start import slow_starts
+from flowsweep.archive import Tables
+from flowsweep.defaults import EQUIVALENCE_MARGIN
+
+_HEADLINE = pa.schema([("trial_id", pa.string()), ("goodput_bps", pa.float64())])
+
+
+@dataclass(frozen=True, slots=True)
+class WithinTrials:
+    """A campaign's trials, each over its own time."""
+
+    cuts: Cuts
+    """Rows of `durations_cut`, by trial."""
+    reached: Mapping[str, Row]
+    """Rows of `slow_starts`, by trial."""
+
+
+def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
+    """Compute what is needed of a campaign's samples, once for all sweeps.
+
+    Args:
+        tables: Of the campaign.
+        summary: Its rows: trial_id, goodput_bps (bit/s).
+
+    Returns:
+        Durations in ns, goodputs in bit/s. Methods: `durations_cut`, `slow_starts`.
+    """
+    samples, trials, flows = tables.samples, tables.trials, tables.flows
+    told = [{name: row[name] for name in _HEADLINE.names} for row in summary]
+    headline = ibis.memtable(pa.Table.from_pylist(told, schema=_HEADLINE))
+    cut = durations_cut(intervals(bins(samples, trials, flows), trials), trials)
+    reached = slow_starts(samples, trials, flows, headline)
+    return WithinTrials(
+        cuts=cuts_of(cut.to_pyarrow().to_pylist()),
+        reached={row["trial_id"]: row for row in reached.to_pyarrow().to_pylist()},
+    )
+
+
+def within_trial_questions(
+    observed: Observations, told: WithinTrials, *, margin: float = EQUIVALENCE_MARGIN
+) -> list[Question]:
+    """Describe how long trials have to be, and how long they took to come up to speed.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        told: Of their campaign.
+        margin: Of practical equivalence, relative.
+
+    Returns:
+        Descriptions, as far as there are samples. Methods: `cut_questions`, `slow_start_questions`.
+    """
+    return [
+        *cut_questions(observed, told.cuts, margin=margin),
+        *slow_start_questions(observed, told.reached),
+    ]

@@ -1,0 +1,73 @@
+"""Trials as points of the grid that the plan asked for, and the repeats of each point put together."""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.analysis.expressions import middle
+
+
+def points(summary: ir.Table, trials: ir.Table) -> ir.Table:
+    """Give each trial one row for each window sum of the plan that it answers.
+
+    Points that `window_max` made equal ran once; here each of them is there, so that a surface over (window
+    sum, flows) has no holes.
+
+    Args:
+        summary: From `flowsweep.analysis.summary`.
+        trials: As in an archive.
+
+    Returns:
+        The summary's columns and window_sum_asked_bytes (int64; the trial's own window sum if the plan asked
+        for windows per flow, null if it asked for none).
+    """
+    asked = trials.select("trial_id", asked=trials.window_sums_asked_bytes)
+    joined = summary.inner_join(asked, "trial_id")
+    sums = (joined.asked.length() > 0).ifelse(joined.asked, ibis.array([joined.window_sum_bytes]))
+    return joined.mutate(window_sum_asked_bytes=sums.unnest()).drop("asked")
+
+
+POINT_COLUMNS = (
+    "sweep", "src", "dst", "test", "simultaneous", "flows", "flows_per_pair", "sources", "sinks",
+    "window_bytes", "window_sum_bytes",
+    "window_send_bytes", "window_recv_bytes", "window_sum_asked_bytes", "length_bytes", "congestion_asked",
+    "duration_s", "rate_bps", "rate_sum_bps", "spacing_ns", "gso", "gro", "pacing_rate_bps", "mss_bytes",
+    "dscp", "no_delay", "affinity", "family",
+    "mode",
+)  # fmt: skip
+"""What trials of one point have in common: they differ in their repeat only."""
+
+
+def cells(trials: ir.Table) -> ir.Table:
+    """Put together the trials of each point. Only those that ended `ok` count for its goodput.
+
+    Args:
+        trials: From `flowsweep.analysis.points`; or a summary, if it does not matter which window sum was
+            asked for.
+
+    Returns:
+        One row per point, in the order in which they ran first: POINT_COLUMNS, as far as `trials` has them,
+        then goodput_median_bps, goodput_lowest_bps and goodput_highest_bps (float64, over the repeats, null
+        if none ended well), goodputs_bps (array, one for each of them, sorted; null if none did),
+        repeats_ok, trials (all that were run), window_capped (of any), order_index (of the first).
+    """
+    point = [name for name in POINT_COLUMNS if name in trials.columns]
+    told = trials.mutate(counts=(trials.status == "ok") & trials.goodput_bps.notnull())
+    put_together = told.group_by(point).aggregate(
+        goodput_lowest_bps=told.goodput_bps.min(where=told.counts),
+        goodput_highest_bps=told.goodput_bps.max(where=told.counts),
+        goodputs_bps=told.goodput_bps.collect(where=told.counts),
+        repeats_ok=told.counts.sum().cast("int64"),
+        trials=told.count(),
+        window_capped=told.window_capped.any(),
+        order_index=told.order_index.min(),
+    )
+    ordered = put_together.mutate(goodputs_bps=put_together.goodputs_bps.sort())
+    medians = ordered.mutate(
+        goodput_median_bps=middle(ordered.goodputs_bps),
+        goodputs_bps=ibis.cases((ordered.repeats_ok > 0, ordered.goodputs_bps)),
+    )
+    asked = [name for name in ("window_sum_asked_bytes",) if name in point]
+    return medians.select(
+        *point, "goodput_median_bps", "goodput_lowest_bps", "goodput_highest_bps", "goodputs_bps",
+        "repeats_ok", "trials", "window_capped", "order_index",
+    ).order_by("order_index", *asked)  # fmt: skip

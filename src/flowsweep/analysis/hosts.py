@@ -1,0 +1,172 @@
+"""How the hosts were in each trial: their load, their cores, and whether they kept up with emulated paths."""
+
+from collections.abc import Callable
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.defaults import LATE_PACKETS_SHARE
+from flowsweep.wording import counted, format_number, format_share
+
+_RECEIVER_DROPS = (
+    "TcpExt.TCPRcvQDrop", "TcpExt.TCPBacklogDrop", "TcpExt.RcvPruned", "TcpExt.OfoPruned", "softnet.dropped",
+    "Udp.RcvbufErrors", "Udp6RcvbufErrors",
+)  # fmt: skip
+"""Packets that reached the host and did not reach the connection, or were thrown out of it again."""
+_RECEIVER_DEVICE_DROPS = ("rx_dropped", "rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
+_SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
+_DRIVER = ".ethtool."
+"""A driver's own counters say the same again."""
+
+HOST_LOAD_COLUMNS = (
+    "thread_busy_send", "thread_busy_recv", "cores_busy_send", "cores_busy_recv", "softirq_core_recv",
+    "host_dropped_packets",
+)  # fmt: skip
+
+
+def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
+    """Sum up CPU time and drops of each trial's hosts.
+
+    Args:
+        cpu: As in an archive.
+        counters: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial that any of them tells of: trial_id; thread_busy_send, thread_busy_recv (float64, 0
+        to 1: CPU time / elapsed time of the flows' threads at that end, mean over flows); cores_busy_send,
+        cores_busy_recv (0 to 1: of all cores of the busiest host at that end, time stolen by a hypervisor
+        included, whoever used them); softirq_core_recv (0 to 1: the largest share of a core that a sink's
+        software interrupts took); host_dropped_packets (int64: of the hosts' kernels and devices, sinks'
+        receiving and sources' sending; 0 where no counter rose, empty where nobody watched the hosts).
+    """
+    ends = flows.select("trial_id").distinct()
+    parts = (_threads(flows), _cores(cpu), _drops(counters))
+    joined = ends
+    for part in parts:
+        joined = joined.left_join(part, "trial_id").drop("trial_id_right")
+    watched = joined.cores_busy_send.notnull() | joined.cores_busy_recv.notnull()
+    return joined.mutate(
+        host_dropped_packets=watched.ifelse(
+            joined.host_dropped_packets.coalesce(0), joined.host_dropped_packets
+        )
+    )
+
+
+def _threads(flows: ir.Table) -> ir.Table:
+    busy = (flows.cpu_user_us + flows.cpu_system_us).cast("float64") / flows.cpu_elapsed_us.nullif(0)
+    return flows.group_by("trial_id").aggregate(
+        thread_busy_send=busy.mean(where=flows.role == "source"),
+        thread_busy_recv=busy.mean(where=flows.role == "sink"),
+    )
+
+
+def _cores(cpu: ir.Table) -> ir.Table:
+    rows = cpu.filter(cpu.kind == "core")
+    used = rows.busy_us + rows.steal_us.coalesce(0)
+    cores = rows.group_by("trial_id", "role", "host", "id").aggregate(
+        used_us=used.sum().cast("float64"),
+        all_us=(used + rows.idle_us).sum().cast("float64"),
+        softirq_us=rows.softirq_us.sum().cast("float64"),
+    )
+    hosts = cores.group_by("trial_id", "role", "host").aggregate(
+        busy=cores.used_us.sum() / cores.all_us.sum().nullif(0.0),
+        softirq=(cores.softirq_us / cores.all_us.nullif(0.0)).max(),
+    )
+    return hosts.group_by("trial_id").aggregate(
+        cores_busy_send=hosts.busy.max(where=hosts.role == "source"),
+        cores_busy_recv=hosts.busy.max(where=hosts.role == "sink"),
+        softirq_core_recv=hosts.softirq.max(where=hosts.role == "sink"),
+    )
+
+
+def _drops(counters: ir.Table) -> ir.Table:
+    def of_device(names: tuple[str, ...]) -> ir.BooleanValue:
+        first, *others = (counters.name.endswith(f".{name}") for name in names)
+        for other in others:
+            first |= other
+        return first & ~counters.name.contains(_DRIVER)
+
+    receiving = (counters.role == "sink") & (
+        counters.name.isin(_RECEIVER_DROPS) | of_device(_RECEIVER_DEVICE_DROPS)
+    )
+    sending = (counters.role == "source") & of_device(_SENDER_DEVICE_DROPS)
+    return counters.group_by("trial_id").aggregate(
+        host_dropped_packets=counters.value.sum(where=receiving | sending).cast("int64")
+    )
+
+
+_PARTS = ("busy", "user", "system", "softirq", "irq", "steal")
+
+
+def core_loads(cpu: ir.Table) -> ir.Table:
+    """Sum up the time of each core over a trial.
+
+    Args:
+        cpu: As in an archive; its columns are those of schema/cpu.json, times in microseconds.
+
+    Returns:
+        One row per trial, role, host and core: trial_id, role ("source" or "sink", of hosts that only carry
+        companions "companion_source" or "companion_sink"), host, core (its number),
+        then busy_share, user_share, system_share, softirq_share, irq_share and steal_share (float64, of the
+        time that was watched). What the kernel did not say is null. busy is the sum of user, system, softirq
+        and irq, as proc(5) counts them in /proc/stat; time that a hypervisor took is not in it.
+
+    Method:
+        Time of each kind divided by wall-clock time, over all intervals of the trial; the kernel counts ticks
+        of 10 ms, so that a share of a trial of 10 s is good to 0.1 %.
+    """
+    cores = cpu.filter(cpu.kind == "core")
+    watched_us = ((cores.end_ns - cores.start_ns).sum().cast("float64") / 1_000).nullif(0)
+    shares = {f"{part}_share": cores[f"{part}_us"].sum().cast("float64") / watched_us for part in _PARTS}
+    return (
+        cores.group_by("trial_id", "role", "host", core=cores.id)
+        .aggregate(**shares)
+        .order_by("trial_id", "role", "host", "core")
+    )
+
+
+_OVERLOAD = ("device_dropped_packets", "dropped_overload_packets")
+"""Packets that the emulator should have carried, and could not."""
+
+
+def path_emulation(links: ir.Table) -> ir.Table:
+    """Judge each trial that ran over emulated links.
+
+    Returns:
+        trial_id, path_emulation: "overloaded" if packets were lost that a link should have carried; "late" if
+        more than LATE_PACKETS_SHARE of all packets arrived over 1 ms too late; else "kept up".
+    """
+    # Counters only grow, from a row before the trial: largest minus smallest is the trial's own.
+    counted = ("packets_out", "late_packets", *_OVERLOAD)
+    ways = links.group_by("trial_id", "link", "src").aggregate(
+        **{name: (links[name].max() - links[name].min()).cast("int64") for name in counted}
+    )
+    trials = ways.group_by("trial_id").aggregate(**{name: ways[name].sum().cast("int64") for name in counted})
+    overloaded = sum((trials[name] for name in _OVERLOAD), start=ibis.literal(0, "int64")) > 0
+    late = trials.late_packets.cast("float64") > trials.packets_out.cast("float64") * LATE_PACKETS_SHARE
+    verdict = ibis.cases((overloaded, "overloaded"), (late, "late"), else_="kept up")
+    return trials.select("trial_id", path_emulation=verdict)
+
+
+def _round_trip(milliseconds: float) -> str:
+    return f"{format_number(milliseconds)} ms"
+
+
+def _count(count: float) -> str:
+    return counted(round(count), "packet")
+
+
+HOST_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "cpu_send": ("CPU load of the busiest sending thread", format_share),
+    "cpu_recv": ("CPU load of the busiest receiving thread", format_share),
+    "cores_busy_send": ("load of the sender's cores", format_share),
+    "cores_busy_recv": ("load of the receiver's cores", format_share),
+    "softirq_core_recv": ("software interrupts of the receiver", format_share),
+    "throttled_send_share": ("time the sender was held back by a CPU quota", format_share),
+    "throttled_recv_share": ("time the receiver was held back by a CPU quota", format_share),
+    "host_dropped_packets": ("packets that the hosts dropped", _count),
+    "retransmits": ("segments sent again", _count),
+    "rtt_median_ms": ("median round-trip time", _round_trip),
+}
+"""What each is called, and how to write a value."""

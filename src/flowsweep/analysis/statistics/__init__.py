@@ -1,0 +1,1 @@
+"""The statistics of repeats: designs, least squares, means, noise."""

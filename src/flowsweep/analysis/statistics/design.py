@@ -1,0 +1,156 @@
+"""The grid that a sweep's trials lie on, as statistics see it: axes, levels, cells and units."""
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flowsweep.analysis.statistics.least_squares import Codes, Floats
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+
+AXES = (
+    "window_sum_bytes", "window_bytes", "window_send_bytes", "window_recv_bytes", "sources", "sinks", "flows",
+    "flows_per_pair", "length_bytes", "congestion_asked", "duration_s", "rate_bps",
+    "rate_sum_bps", "spacing_ns", "gso", "gro", "pacing_rate_bps", "mss_bytes", "dscp",
+    "no_delay", "affinity", "family",
+)  # fmt: skip
+"""Columns of a summary that can be an axis; of those that follow from each other the first counts."""
+
+_SUMS = frozenset({"window_sum_bytes", "rate_sum_bps"})
+"""A value times flows: a sum that was asked for comes out a little short where flows do not divide it."""
+
+_ENOUGH_REPEATED = 0.5
+
+Level = Hashable
+"""A value of an axis; null where the plan left it to the host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is repeated: all directions of one point in one repeat, which ran next to each other.
+
+    The directions of a point share what the minute had in store for them, so they count as one observation of
+    everything but the direction itself (a split plot; Cochran and Cox, Experimental Designs, 1957).
+    """
+
+    repeat: int
+    hosts: tuple[Hashable, ...]
+    """The pair of hosts, in no order of source and sink."""
+    levels: tuple[Level, ...]
+    """One for each axis of the design."""
+    rows: tuple[Row, ...]
+    """One for each direction, always in the same order for the same hosts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Trials of one sweep and mode, put together to units on a grid."""
+
+    axes: tuple[str, ...]
+    """Columns that span the grid: none of them follows from the others."""
+    units: tuple[Unit, ...]
+    """In no order."""
+    unpaired: int
+    """Trials left out because that of another direction is missing."""
+
+    def levels(self, axis: str) -> tuple[Level, ...]:
+        """The levels of an axis in order, null first; words in the order in which they ran first."""
+        place = self.axes.index(axis)
+        found = list(dict.fromkeys(unit.levels[place] for unit in self.units))
+        if any(isinstance(level, (str, tuple)) for level in found):
+            return tuple(found)
+        return tuple(sorted(found, key=lambda level: (level is not None, level)))
+
+    @property
+    def logs(self) -> Floats:
+        """(units,) natural logarithm of goodput in bit/s, the mean over the unit's directions."""
+        return np.array([_mean_log(unit.rows) for unit in self.units])
+
+    def codes(self, *axes: str) -> Codes:
+        """(units,) a number from 0 for each combination of hosts and levels of some axes that occurs."""
+        places = [self.axes.index(axis) for axis in axes]
+        return coded([(unit.hosts, *(unit.levels[place] for place in places)) for unit in self.units])
+
+    @property
+    def repeats(self) -> Codes:
+        """(units,) a number from 0 for each repeat."""
+        return coded([unit.repeat for unit in self.units])
+
+    @property
+    def trials(self) -> tuple[str, ...]:
+        """trial_id of all trials in the design."""
+        return tuple(row["trial_id"] for unit in self.units for row in unit.rows)
+
+
+def design(observed: Observations) -> Design:
+    """Lay trials out on the grid that their parameters span.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+
+    Returns:
+        Axes and units. An axis that follows from others, such as the window per flow from window sum and
+        flows, is none; of those that follow from each other the ones with the fewest levels are kept. Units
+        that lack a direction, which other trials of the same two hosts have, are left out.
+    """
+    levels = {axis: _levels(observed.rows, axis) for axis in AXES if axis in observed.factors}
+    hosts = [_hosts(row) for row in observed.rows]
+    axes = _independent(levels, hosts)
+    grouped: dict[tuple[int, tuple[Hashable, ...], tuple[Level, ...]], dict[str, Row]] = {}
+    directions: dict[Hashable, dict[str, None]] = {}
+    for index, row in enumerate(observed.rows):
+        key = (row["repeat"], hosts[index], tuple(levels[axis][index] for axis in axes))
+        grouped.setdefault(key, {})[row[DIRECTION]] = row
+        directions.setdefault(hosts[index], {})[row[DIRECTION]] = None
+    units, unpaired = [], 0
+    for (repeat, pair, place), found in grouped.items():
+        ways = directions[pair]
+        if len(found) < len(ways):
+            unpaired += len(found)
+        else:
+            units.append(Unit(repeat, pair, place, tuple(found[way] for way in ways)))
+    return Design(axes, tuple(units), unpaired)
+
+
+def coded(values: Sequence[Hashable]) -> Codes:
+    """Number distinct values from 0, in the order in which they occur first."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp)
+
+
+def mostly_repeated(points: Codes) -> bool:
+    """Whether repeats of the same point can tell the noise: at least half of the points have some."""
+    return bool(len(points)) and float(np.mean(np.bincount(points) > 1)) >= _ENOUGH_REPEATED
+
+
+def _mean_log(rows: Sequence[Row]) -> float:
+    return sum(math.log(row["goodput_bps"]) for row in rows) / len(rows)
+
+
+def _hosts(row: Row) -> tuple[Hashable, ...]:
+    return tuple(sorted((row["src"], row["dst"])))
+
+
+def _levels(rows: Sequence[Row], axis: str) -> list[Level]:
+    if axis not in _SUMS:
+        return [tuple(row[axis]) if isinstance(row[axis], list) else row[axis] for row in rows]
+    short = max(row["flows"] or 1 for row in rows)
+    level_of: dict[int | None, int | None] = {None: None}
+    above: int | None = None
+    for value in sorted({row[axis] for row in rows} - {None}, reverse=True):
+        above = value if above is None or above - value >= short else above
+        level_of[value] = above
+    return [level_of[row[axis]] for row in rows]
+
+
+def _independent(levels: dict[str, list[Level]], hosts: list[tuple[Hashable, ...]]) -> tuple[str, ...]:
+    """Keep axes that tell points apart which those before them do not, the ones of few levels first."""
+    kept: list[str] = []
+    points: list[tuple[Hashable, ...]] = hosts
+    for axis in sorted(levels, key=lambda name: len(set(levels[name]))):
+        finer = [(*point, level) for point, level in zip(points, levels[axis], strict=True)]
+        if len(set(levels[axis])) > 1 and len(set(finer)) > len(set(points)):
+            kept.append(axis)
+            points = finer
+    return tuple(sorted(kept, key=AXES.index))

@@ -1,0 +1,194 @@
+"""How much goodput differs between the levels of one axis, everything else being equal."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import scipy
+
+from flowsweep.analysis.statistics.design import Design, Level, coded, mostly_repeated
+from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
+
+PERMUTATIONS = 999
+FEWEST_ARRANGEMENTS = 100
+"""With fewer ways to arrange the levels, permutation cannot tell p from 0.05 well enough to judge a claim."""
+
+_SEED = 20010829
+"""A campaign says the same whenever it is asked."""
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelComparison:
+    """All pairs of levels of an axis, compared where the other axes are alike. Natural logarithms."""
+
+    axis: str
+    levels: tuple[Level, ...]
+    pairs: tuple[Pair, ...]
+    """Numbers of two levels, the lower first, that some points have in common."""
+    differences: Estimates
+    """One for each pair, second − first: averaged over the points that the two levels have in common."""
+    means: Floats
+    """(levels,) of log goodput, as far above or below their mean as the differences say."""
+    repeated: bool
+    """Points ran more than once, and their repeats tell the noise; else the interaction of axes has to."""
+    freedom: int
+    """Degrees of freedom of the noise, over all levels."""
+    points: tuple[tuple[tuple[str, Level], ...], ...]
+    """Points of the other axes, those of other hosts apart: axis and level."""
+    at_points: Callable[[Pair], tuple[Codes, Estimates]]
+    """The difference of a pair at each point of the other axes that has both, and which points they are;
+    where points ran once the model knows one difference only."""
+    permuted: Callable[[], float] | None
+    """The p-value of "levels do not matter" by permutation within blocks; none where too few are possible."""
+
+    @property
+    def p_value(self) -> float:
+        """Of "the level does not matter": that of the most telling pair, times the number of pairs.
+
+        Bonferroni's bound, which holds although the pairs depend on each other.
+        """
+        return min(1.0, float(self.differences.p_values.min()) * len(self.pairs))
+
+    def difference(self, pair: Pair, *, comparisons: int = 1) -> tuple[float, float, float]:
+        """Tell the difference of two levels, second − first, with its 95 % interval.
+
+        Args:
+            pair: Numbers of two levels, in any order.
+            comparisons: From how many pairs this one was chosen by its difference: Bonferroni's bound.
+
+        Returns:
+            Estimate and both ends of the interval, natural logarithms.
+        """
+        first, second = pair
+        sign = 1 if first < second else -1
+        place = self.pairs.index((min(pair), max(pair)))
+        value = sign * float(self.differences.value[place])
+        half = float(self.differences.half_widths(comparisons)[place])
+        return value, value - half, value + half
+
+
+def compare_levels(design: Design, axis: str) -> LevelComparison | None:
+    """Compare the levels of one axis.
+
+    Args:
+        design: Of one sweep and mode; goodput in bit/s.
+        axis: One of its axes.
+
+    Returns:
+        Differences of mean log goodput between levels. Each point of the grid has a mean of its own, each
+        repeat an effect of its own, and the noise is what is left (pure error; Box, Hunter and Hunter,
+        Statistics for Experimenters, 2005, ch. 4), of each point its own (`Fit.compare`). Where points ran
+        once, the points of the other axes are the blocks, and their interaction with this one counts as
+        noise, too.
+        None where there is no measure of the noise.
+    """
+    if not design.units:
+        return None
+    levels = design.levels(axis)
+    place = design.axes.index(axis)
+    numbers = {level: number for number, level in enumerate(levels)}
+    level = np.array([numbers[unit.levels[place]] for unit in design.units], dtype=np.intp)
+    other_axes = [other for other in design.axes if other != axis]
+    others = design.codes(*other_axes)
+    logs, repeats = design.logs, design.repeats
+    points = coded(list(zip(level.tolist(), others.tolist(), strict=True)))
+    repeated = mostly_repeated(points)
+    cells = points if repeated else level
+    fit = Fit(logs, cells, repeats if repeated else others)
+    cell_of = np.full((len(levels), int(others.max()) + 1), -1)
+    cell_of[level, others] = cells
+    common = {
+        pair: shared for pair in combinations(range(len(levels)), 2) if len(shared := _common(cell_of, pair))
+    }
+    if fit.freedom < 1 or not common:
+        return None
+
+    def compare(contrasts: Sequence[Floats]) -> Estimates:
+        return fit.compare(logs, np.array(contrasts))
+
+    def at_points(pair: Pair) -> tuple[Codes, Estimates]:
+        return common[pair], compare([_contrast(cell_of, pair, [point]) for point in common[pair]])
+
+    differences = compare([_contrast(cell_of, pair, shared) for pair, shared in common.items()])
+    return LevelComparison(
+        axis=axis,
+        levels=levels,
+        pairs=tuple(common),
+        differences=differences,
+        means=_means(tuple(common), differences.value, len(levels)),
+        repeated=repeated,
+        freedom=fit.freedom,
+        points=_points(design, others, other_axes),
+        at_points=at_points,
+        permuted=_permutation(logs, level, coded(list(zip(repeats.tolist(), others.tolist(), strict=True)))),
+    )
+
+
+def _points(design: Design, others: Codes, axes: Sequence[str]) -> tuple[tuple[tuple[str, Level], ...], ...]:
+    """Axis and level of each point of the other axes, in the order of their numbers."""
+    places = [(axis, design.axes.index(axis)) for axis in axes]
+    found = dict(zip(others.tolist(), design.units, strict=True))
+    return tuple(
+        tuple((axis, found[number].levels[place]) for axis, place in places) for number in range(len(found))
+    )
+
+
+def _common(cell_of: Codes, pair: Pair) -> Codes:
+    """Points of the other axes at which both levels ran."""
+    return np.flatnonzero((cell_of[pair[0]] >= 0) & (cell_of[pair[1]] >= 0))
+
+
+def _contrast(cell_of: Codes, pair: Pair, points: Sequence[int] | Codes) -> Floats:
+    """What each cell of the fit counts in the mean difference of two levels over some points."""
+    row = np.zeros(int(cell_of.max()) + 1)
+    # In the additive model a cell is a level and comes up once for each point.
+    np.add.at(row, cell_of[pair[1], points], 1 / len(points))
+    np.add.at(row, cell_of[pair[0], points], -1 / len(points))
+    return row
+
+
+def _means(pairs: Sequence[Pair], differences: Floats, count: int) -> Floats:
+    """The means that agree best with all differences, which agree with each other but for missing points."""
+    signs = np.zeros((len(pairs), count))
+    for row, (low, high) in enumerate(pairs):
+        signs[row, low], signs[row, high] = -1, 1
+    return np.asarray(np.linalg.lstsq(signs, differences, rcond=None)[0])
+
+
+def _permutation(logs: Floats, level: Codes, strata: Codes) -> Callable[[], float] | None:
+    """Prepare to shuffle levels within each repeat of each point of the other axes (Good 2005)."""
+    count = int(level.max()) + 1
+    table = np.full((count, int(strata.max()) + 1), np.nan)
+    table[level, strata] = logs
+    whole = table[:, ~np.isnan(table).any(axis=0)]
+    # Arrangements that only rename levels give the same statistic.
+    possible = math.factorial(count) ** max(whole.shape[1] - 1, 0)
+    if possible < FEWEST_ARRANGEMENTS:
+        return None
+    return lambda: permutation_p(whole - whole.mean(axis=0))
+
+
+def permutation_p(samples: Floats) -> float:
+    """Test by permutation within blocks whether samples differ in their mean.
+
+    Args:
+        samples: (samples, blocks) of any unit.
+
+    Returns:
+        The share of arrangements, of all or of 999 drawn with a fixed seed, in which the variance between
+        the samples' means is as large as found (Good, Permutation, Parametric, and Bootstrap Tests of
+        Hypotheses, 2005).
+    """
+
+    def spread(*values: Floats, axis: int) -> Floats:
+        return np.asarray(np.var(np.stack([value.mean(axis=axis) for value in values]), axis=0))
+
+    result = scipy.stats.permutation_test(
+        tuple(samples), spread, permutation_type="samples", vectorized=True,
+        n_resamples=PERMUTATIONS, alternative="greater", rng=np.random.default_rng(_SEED),
+    )  # fmt: skip
+    return float(result.pvalue)

@@ -1,0 +1,54 @@
+"""What statistics over repeats start from: the trials of one sweep and mode that ended well."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flowsweep import wording
+from flowsweep.analysis.grid_points import POINT_COLUMNS
+
+Row = Mapping[str, Any]
+
+DIRECTION = "direction"
+"""Source and sink of a trial in one factor."""
+_NOT_FACTORS = frozenset({"sweep", "src", "dst", "test", "mode", "simultaneous", "window_sum_asked_bytes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Trials that may be compared with each other."""
+
+    sweep: str
+    mode: str | None
+    rows: tuple[Row, ...]
+    """Of a summary, as they ran, with `direction` added; all are `ok` and have a goodput above 0."""
+    factors: tuple[str, ...]
+    """Columns that vary among the rows, `direction` included."""
+
+    def values(self, factor: str) -> list[Any]:
+        """The values that occur: in order, none (null) first; as found if they are words."""
+        found = list(dict.fromkeys(row[factor] for row in self.rows))
+        if any(isinstance(value, str) for value in found):
+            return found
+        return sorted(found, key=lambda value: (value is not None, value))
+
+
+def observations(summary: Sequence[Row]) -> tuple[Observations, ...]:
+    """Split the rows of a summary by sweep and mode, in the order in which they ran first."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in sorted(summary, key=lambda row: row["order_index"]):
+        if row["status"] == "ok" and (row["goodput_bps"] or 0) > 0:
+            where = wording.direction(row["src"], row["dst"], simultaneous=bool(row["simultaneous"]))
+            groups.setdefault((row["sweep"], row["mode"]), []).append({**row, DIRECTION: where})
+    return tuple(
+        Observations(sweep, mode, tuple(rows), _factors(rows)) for (sweep, mode), rows in groups.items()
+    )
+
+
+def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
+    names = [name for name in POINT_COLUMNS if name not in _NOT_FACTORS and name in rows[0]]
+    return tuple(name for name in (DIRECTION, *names) if len({_key(row[name]) for row in rows}) > 1)
+
+
+def _key(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value

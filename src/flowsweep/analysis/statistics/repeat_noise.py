@@ -1,0 +1,54 @@
+"""What is left of each trial's goodput once its point and its repeat are known: the noise between repeats."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flowsweep.analysis.statistics.design import Design, coded
+from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
+from flowsweep.analysis.statistics.observations import DIRECTION, Row
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatNoise:
+    """Trials with a mean for each point and direction, and repeats as blocks."""
+
+    rows: tuple[Row, ...]
+    """Of a summary."""
+    cells: Codes
+    """(rows,) number of the point and direction."""
+    blocks: Codes
+    """(rows,) number of the repeat."""
+    logs: Floats
+    """(rows,) natural logarithm of goodput in bit/s."""
+    fit: Fit
+    """With degrees of freedom."""
+
+    def refit(self, values: Floats) -> Fit:
+        """Fit another quantity of the same trials, (rows,), in the same way."""
+        return Fit(values, self.cells, self.blocks)
+
+
+def repeat_noise(grid: Design) -> RepeatNoise | None:
+    """Take points and repeats out of log goodput.
+
+    Args:
+        grid: Of trials of one sweep and mode; goodput in bit/s.
+
+    Returns:
+        Residuals of log goodput = point and direction + repeat + noise, by least squares (randomised complete
+        blocks; Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 4). None where points ran
+        once.
+    """
+    placed = [
+        (row, (unit.hosts, unit.levels, row[DIRECTION]), unit.repeat)
+        for unit in grid.units
+        for row in unit.rows
+    ]
+    if not placed:
+        return None
+    rows = tuple(row for row, _, _ in placed)
+    cells, blocks = coded([cell for _, cell, _ in placed]), coded([block for _, _, block in placed])
+    logs = np.log([row["goodput_bps"] for row in rows])
+    fit = Fit(logs, cells, blocks)
+    return RepeatNoise(rows, cells, blocks, logs, fit) if fit.freedom > 0 else None

@@ -1,0 +1,1 @@
+"""The summary: one row per trial."""

@@ -1,0 +1,189 @@
+"""The summary: one row per trial, what a person wants to know of it."""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.analysis.background.shares import FAIRNESS_COLUMNS, jain
+from flowsweep.analysis.binning.byte_balance import balanced
+from flowsweep.analysis.hosts import HOST_LOAD_COLUMNS, host_load, path_emulation
+from flowsweep.analysis.summarising.samples import Sampled, sampled
+from flowsweep.analysis.tests.path import PATH_COLUMNS, path_facts
+from flowsweep.analysis.tests.rtt.phases import RTT_COLUMNS, rtt_facts
+from flowsweep.analysis.tests.tcp.limits import trial_limits
+from flowsweep.analysis.tests.tcp.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
+from flowsweep.analysis.tests.tcp.source import sender_facts
+from flowsweep.analysis.tests.tcp.verdict import with_verdict
+from flowsweep.analysis.tests.udp.datagrams import DATAGRAM_COLUMNS, with_rate_sum
+from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
+from flowsweep.archive import Tables
+from flowsweep.defaults import MINIMUM_BINS
+from flowsweep.schedule.companions import PROBE
+
+STABLE_COLUMNS = (
+    "trial_id", "sweep", "repeat", "started_at", "src", "dst", "test", "flows", "window_bytes",
+    "window_sum_bytes", "length_bytes", "congestion", "duration_s", "status", "error", "goodput_bps",
+    "goodput_p10_bps", "goodput_p90_bps", "coverage", "bytes", "retransmits", "rtt_min_ms",
+    "window_granted_send_bytes", "window_granted_recv_bytes", "verdict", "cpu_send", "cpu_recv",
+    "goodput_mean_bps", "goodput_method", "window_usable_bytes", "mode",
+)  # fmt: skip
+"""The first columns of every summary, in this order; programs outside rely on them."""
+
+FURTHER_COLUMNS = (
+    "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
+    "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers",
+    "failure_phase", "failure_host", "failure_kind", "congestion_asked", "rate_bps", "pacing_rate_bps",
+    "mss_bytes", "dscp", "no_delay", "affinity", "family", "omit_s", "interval_s", "path_emulation",
+    "flows_per_pair", "sources", "sinks", "clock_bound_ms",
+    "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",
+    "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms", "throttled_us",
+    "elapsed_s", "imported_from",
+    "kernel_peer_window_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "rtt_variation_ms",
+    "peer_window_open_share",
+    "throttled_send_share", "throttled_recv_share",
+    *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS, *DATAGRAM_COLUMNS,
+    "companions", *FAIRNESS_COLUMNS,
+    *RTT_COLUMNS,
+    "rate_search_loss_max", "rate_carried",
+)  # fmt: skip
+
+_BULK_TESTS = ("tcp", "udp")
+_UNSEEN = "the other end answered no probe, and no train tells the capacity"
+
+SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
+"""Sums over all flows, and the column that says of how many flows each of them is."""
+
+
+def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
+    """Sum up each trial.
+
+    Args:
+        tables: In any backend.
+        paths: From `path_facts`, of these trials and maybe more; if absent it is computed, at once.
+
+    Returns:
+        One row per trial, in the order of the campaign: STABLE_COLUMNS, then FURTHER_COLUMNS. What is not
+        known is null. Definitions: docs/explanation/statistics.md.
+    """
+    return concluded(tables, sampled(tables), path_facts(tables) if paths is None else paths)
+
+
+def concluded(tables: Tables, found: Sampled, paths: ir.Table) -> ir.Table:
+    """Sum up as `summary`, with what was found in the samples."""
+    parts = (
+        found.goodputs,
+        _volume(balanced(tables.flows, found.read)),
+        _cpu(tables.flows),
+        sender_facts(found.flows, tables.trials),
+        trial_limits(found.flows),
+        found.rtts,
+        flow_predictions(found.flows),
+        host_load(tables.cpu, tables.counters, tables.flows),
+        path_emulation(tables.links),
+        paths,
+        found.datagrams,
+        found.fairness,
+        rtt_facts(tables),
+    )
+    # What was asked with stands in the echoes, since the plan may have left the choice to the source.
+    joined = tables.trials.rename(echo_planned="echo")
+    for part in parts:
+        joined = joined.left_join(part, "trial_id").drop("trial_id_right")
+    told = _with_reported(joined.mutate(echo=joined.echo.coalesce(joined.echo_planned)))
+    judged = _judged(told.mutate(bins=told.bins.coalesce(0), unbalanced=told.unbalanced.coalesce(0)))
+    judged = with_datagram_verdict(with_rate_sum(with_verdict(with_predictions(judged))))
+    return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
+
+
+def _volume(flows: ir.Table) -> ir.Table:
+    """Per trial: bytes sent and read, of how many flows, and how many flows do not add up."""
+    return flows.group_by("trial_id").aggregate(
+        bytes=flows.bytes_read.sum().cast("int64"),
+        bytes_sent=flows.bytes_sent.sum().cast("int64"),
+        flows_read=flows.bytes_read.count(),
+        flows_sent=flows.bytes_sent.count(),
+        jain_of_own=_jain(flows.bytes_read.cast("float64")),
+        unbalanced=(~flows.balanced).sum(),
+    )
+
+
+def _alone(companions: ir.ArrayColumn) -> ir.BooleanValue:
+    """Whether no other traffic ran beside a trial; a probe is none."""
+    return (companions.length() == 0) | ((companions.length() == 1) & companions.contains(PROBE))
+
+
+def _jain(amounts: ir.FloatingColumn) -> ir.FloatingValue:
+    """Jain's index over all flows of a trial, where there are several."""
+    index = jain(amounts.sum(), (amounts * amounts).sum(), amounts.count())
+    return ibis.cases((amounts.count() > 1, index))
+
+
+def _cpu(flows: ir.Table) -> ir.Table:
+    """Per trial and end: how busy the busiest thread was, 0 to 1."""
+    busy = (flows.cpu_user_us + flows.cpu_system_us).cast("float64") / flows.cpu_elapsed_us.nullif(0)
+    return flows.group_by("trial_id").aggregate(
+        cpu_send=busy.max(where=flows.role == "source"), cpu_recv=busy.max(where=flows.role == "sink")
+    )
+
+
+def _with_reported(rows: ir.Table) -> ir.Table:
+    """Take the goodput that another tool reported, where that is what an imported trial has."""
+    reported = rows.reported_goodput_bps
+    mean = rows.goodput_method.endswith("_mean").ifelse(reported, ibis.null("float64"))
+    return rows.mutate(
+        goodput_bps=ibis.coalesce(reported, rows.goodput_bps),
+        goodput_mean_bps=ibis.coalesce(mean, rows.goodput_mean_bps),
+    )
+
+
+def _reported_bytes(rows: ir.Table, name: str) -> ir.IntegerValue:
+    """What another tool reported of all flows together, where it did and where this sum is that."""
+    ends = {"bytes": "receiver_", "bytes_sent": "sender_"}
+    if name not in ends:
+        return ibis.null("int64")
+    return ibis.cases((rows.goodput_method.startswith(ends[name]), rows.reported_bytes))
+
+
+def _judged(rows: ir.Table) -> ir.Table:
+    """Settle status and error, and leave out a goodput that would mislead."""
+    bulk = rows.test.isin(_BULK_TESTS)
+    few = bulk & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
+    unseen = (rows.test == "path") & rows.path_capacity_bps.isnull() & rows.path_hops.isnull()
+    # Of an imported trial one end alone has told: there is nothing to compare it with. An iperf3 server does
+    # not read on when it is told of the end.
+    torn = bulk & (rows.unbalanced > 0) & rows.imported_from.isnull() & rows.far_side.isnull()
+    went_well = rows.status == "ok"
+    too_few = (
+        rows.bins.cast("string")
+        + " of "
+        + rows.expected_bins.cast("string")
+        + f" intervals are complete, {MINIMUM_BINS} are needed"
+    )
+    flows = (rows.unbalanced == 1).ifelse("1 flow", rows.unbalanced.cast("string") + " flows")
+    unequal = "bytes sent, read and sampled differ in " + flows
+    known = ~few & (rows.status != "failed")
+    goodputs = ("goodput_bps", "goodput_p10_bps", "goodput_p90_bps", "goodput_mean_bps")
+    return rows.mutate(
+        status=(went_well & (few | torn | unseen)).ifelse("incomplete", rows.status),
+        error=ibis.coalesce(
+            rows.error,
+            ibis.cases(
+                (went_well & few, too_few), (went_well & torn, unequal), (went_well & unseen, _UNSEEN)
+            ),
+        ),
+        coverage=rows.bins.cast("float64") / rows.expected_bins.nullif(0),
+        bins_expected=rows.expected_bins,
+        duration_s=rows.duration_ns.cast("float64") / 1e9,
+        omit_s=rows.omit_ns.cast("float64") / 1e9,
+        interval_s=rows.interval_ns.cast("float64") / 1e9,
+        elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
+        jain_flows=_alone(rows.companions).ifelse(rows.jain_of_own, rows.jain_flows),
+        clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
+        throttled_send_share=rows.throttled_send_us.cast("float64") * 1_000 / rows.duration_ns,
+        throttled_recv_share=rows.throttled_recv_us.cast("float64") * 1_000 / rows.duration_ns,
+        # Of a host that died nothing is known: a sum over the other flows would be too low.
+        **{
+            name: (rows[told] == rows.flows).ifelse(rows[name], _reported_bytes(rows, name))
+            for name, told in SUMS_OVER_FLOWS.items()
+        },
+        **{name: known.ifelse(rows[name], ibis.null("float64")) for name in goodputs},
+    )

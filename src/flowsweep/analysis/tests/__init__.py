@@ -1,0 +1,1 @@
+"""What is known of each test, one folder a test."""

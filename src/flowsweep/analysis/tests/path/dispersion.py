@@ -1,0 +1,133 @@
+"""The capacity of a path, by how far its narrowest link pulls a train of packets apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from flowsweep.analysis.tests.path.trains import Train
+from flowsweep.defaults import CONFIDENCE
+
+_PACKETS_NEEDED = 8
+_BREAKS = 24
+"""At how many places of a train it is asked whether it slows down there."""
+_SLOWER = 1.25
+"""How much slower the later part must be to be a token bucket that ran empty."""
+_BETTER = 0.25
+"""Of the squares that one line leaves, two must leave no more than this."""
+_FASTER = 1.1
+"""How much faster than they arrive packets must be sent, to show the path and not the source."""
+_TRAINS_NEEDED = 3
+_APART = 0.25
+"""Interquartile range of trains, as a share of their median, beyond which they tell no capacity."""
+_ALIKE = 0.05
+"""The same of trains that may show the source."""
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Of a path, in bit/s of IP packets."""
+
+    bps: float
+    low_bps: float | None
+    """Ends of the 95 % interval; none with fewer than six trains."""
+    high_bps: float | None
+    trains: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dispersion:
+    """How one train arrived."""
+
+    number: int
+    """Of the train in its trial."""
+    rate_bps: float
+    source_bps: float
+    """At which the same packets were sent."""
+    first: int
+    """Packet that the rate counts from: those before passed a token bucket at once."""
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether the path pulled it apart: else the source, or a device of its own, was as slow."""
+        return self.source_bps > _FASTER * self.rate_bps
+
+
+def dispersions(trains: Sequence[Train]) -> list[Dispersion]:
+    """Look at each train of a trial; streams among them do not count, nor trains that say nothing."""
+    return [found for train in trains if train.kind == "train" if (found := dispersion(train))]
+
+
+def capacity(trains: Sequence[Dispersion]) -> Capacity | None:
+    """Estimate what the narrowest link of a path carries: the median over its trains.
+
+    Packets that are sent back to back leave the narrowest link one after the other, at its rate, and keep
+    their distance from there on (Dovrolis, Ramanathan and Moore, "What do packet dispersion techniques
+    measure?", INFOCOM 2001). The interval is that of a median, by order statistics (scipy's `quantile_test`).
+
+    Trains that the source sent no faster than they arrived are left out. Where most are like that, all must
+    agree: then a device of the source is the narrowest link, and not its busy processor.
+
+    Args:
+        trains: Of one trial.
+
+    Returns:
+        None without trains, or where they are too far apart to tell.
+    """
+    spread = [train.rate_bps for train in trains if train.is_spread]
+    enough = len(spread) >= max(_TRAINS_NEEDED, len(trains) / 2)
+    rates = spread if enough else [train.rate_bps for train in trains]
+    apart = _APART if enough else _ALIKE
+    if not rates or scipy.stats.iqr(rates) > apart * np.median(rates):
+        return None
+    interval = scipy.stats.quantile_test(rates, q=float(np.median(rates)), p=0.5).confidence_interval(
+        CONFIDENCE
+    )
+    low, high = (float(end) if np.isfinite(end) else None for end in interval)
+    return Capacity(float(np.median(rates)), low, high, len(rates))
+
+
+def dispersion(train: Train) -> Dispersion | None:
+    """Find the rate at which a train arrived, by least squares; of one that slows down, of its later part.
+
+    Lost packets are not missed: a queue that drops them is one that is never empty.
+
+    Returns:
+        None where too few packets arrived, or all of them at once.
+    """
+    if len(np.unique(train.received_ns)) < _PACKETS_NEEDED:
+        return None
+    by_arrival = np.argsort(train.received_ns, kind="stable")
+    arrived = np.cumsum(train.size_bytes[by_arrival])
+    times = train.received_ns[by_arrival]
+    first = _slows_down_at(arrived, times)
+    slope_ns = float(scipy.stats.linregress(arrived[first:], times[first:]).slope)
+    if slope_ns <= 0:
+        return None
+    sent = train.sent_ns[by_arrival][first:]
+    took_ns = max(float(sent[-1] - sent[0]), 1.0)
+    source_bps = 8 * _NS_PER_S * float(arrived[-1] - arrived[first]) / took_ns
+    return Dispersion(train.number, 8 * _NS_PER_S / slope_ns, source_bps, first)
+
+
+def _slows_down_at(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> int:
+    """Where the line of arrivals has a kink that a token bucket would make; 0 if it has none."""
+    whole = _squares(arrived, times)
+    least = _PACKETS_NEEDED
+    places = np.unique(np.linspace(least, len(times) - least, _BREAKS, dtype=np.int64))
+    best, at = whole * _BETTER, 0
+    for place in places if len(times) >= 2 * least else ():
+        early, late = slice(None, place), slice(place, None)
+        left = _squares(arrived[early], times[early]) + _squares(arrived[late], times[late])
+        slopes = [float(scipy.stats.linregress(arrived[part], times[part]).slope) for part in (early, late)]
+        if left < best and slopes[1] > _SLOWER * slopes[0]:
+            best, at = left, int(place)
+    return at
+
+
+def _squares(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> float:
+    fit = scipy.stats.linregress(arrived, times)
+    return float(np.sum((times - fit.intercept - fit.slope * arrived) ** 2))

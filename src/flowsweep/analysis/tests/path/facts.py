@@ -1,0 +1,139 @@
+"""What each measurement of a path adds up to: a row for the summary."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from flowsweep.analysis.tests.path.dispersion import Capacity, Dispersion, capacity, dispersions
+from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
+from flowsweep.analysis.tests.path.hop_times import hop_times
+from flowsweep.analysis.tests.path.trains import Train, trains_of
+from flowsweep.analysis.tests.path.trend import Available, Stream, available, streams
+from flowsweep.analysis.theory import bandwidth_delay_bytes
+from flowsweep.archive import Tables, keep_with
+
+_SAME = 0.15
+"""How far the capacity of a hop and that of the path may be apart to be of the same link."""
+_NS_PER_S = 1e9
+
+FACTS_SCHEMA = pa.schema(
+    [
+        pa.field("trial_id", pa.string(), nullable=False),
+        pa.field("path_hops", pa.int64()),  # links up to the other end; null where it never answered
+        pa.field("path_capacity_bps", pa.float64()),
+        pa.field("path_capacity_low_bps", pa.float64()),
+        pa.field("path_capacity_high_bps", pa.float64()),
+        pa.field("path_narrow_hop", pa.int64()),  # from 1; null where it cannot be told
+        pa.field("path_available_low_bps", pa.float64()),
+        pa.field("path_available_high_bps", pa.float64()),
+        pa.field("path_rtt_min_ms", pa.float64()),
+        pa.field("path_window_bytes", pa.int64()),  # capacity × least round-trip time
+    ]
+)
+PATH_COLUMNS = tuple(FACTS_SCHEMA.names[1:])
+"""Columns of the summary that a measurement of a path fills."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathFacts:
+    """One trial of a path."""
+
+    trial_id: str
+    hops: list[Hop]
+    dispersions: list[Dispersion]
+    streams: list[Stream]
+    capacity: Capacity | None
+    available: Available | None
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the other end itself answered a probe."""
+        return bool(self.hops) and self.hops[-1].times.arrived
+
+    @property
+    def narrow_hop(self) -> int | None:
+        """The hop that limits the path; None where another one could be it."""
+        known = [hop for hop in self.hops if hop.about_bps is not None]
+        if not known:
+            return None
+        narrow, *others = sorted(known, key=lambda hop: hop.about_bps or 0.0)
+        carried = narrow.about_bps or 0.0
+        if any((hop.low_bps or 0.0) < carried for hop in others):
+            return None
+        if self.capacity is not None:
+            return narrow.times.ttl if abs(carried - self.capacity.bps) <= _SAME * carried else None
+        unknown = [hop for hop in self.hops if hop.about_bps is None]
+        certain = self.arrived and all((hop.low_bps or 0.0) > carried for hop in unknown)
+        return narrow.times.ttl if certain else None
+
+    @property
+    def whole(self) -> Capacity | None:
+        """The capacity by trains; without any, that of the narrow hop, if it is known well enough."""
+        if self.capacity is not None or self.narrow_hop is None:
+            return self.capacity
+        narrow = next(hop for hop in self.hops if hop.times.ttl == self.narrow_hop)
+        if narrow.capacity_bps is None:
+            return None
+        return Capacity(narrow.capacity_bps, narrow.low_bps, narrow.high_bps, 0)
+
+    @property
+    def rtt_min_ns(self) -> int | None:
+        """To the other end and back; None where it never answered."""
+        return self.hops[-1].times.least_ns if self.arrived else None
+
+
+def path_facts(tables: Tables) -> ir.Table:
+    """Sum up each measurement of a path, now, in memory.
+
+    Returns:
+        One row per trial of test "path" with data: trial_id and PATH_COLUMNS; rates in bit/s of IP packets,
+        intervals of 95 %. Methods: docs/guide/path.md.
+    """
+    return facts_table(tables, facts_of(tables))
+
+
+def facts_table(tables: Tables, measured: Iterable[PathFacts]) -> ir.Table:
+    """Make the rows of `path_facts` of trials that have been analysed, in the backend of `tables`."""
+    rows = [_row(facts) for facts in measured]
+    return keep_with(tables.trials, "path_facts", pa.Table.from_pylist(rows, schema=FACTS_SCHEMA))
+
+
+def facts_of(tables: Tables) -> list[PathFacts]:
+    """Analyse each measurement of a path, in the order of the campaign; none costs hardly anything."""
+    measured = tables.trials.filter(tables.trials.test == "path").order_by("order_index")
+    trial_ids = measured.select("trial_id").to_pyarrow()["trial_id"].to_pylist()
+    if not trial_ids:
+        return []
+    times, trains = hop_times(tables.hops), trains_of(tables.trains)
+    return [
+        _facts(trial_id, hop_capacities(times.get(trial_id, [])), trains.get(trial_id, []))
+        for trial_id in trial_ids
+        if trial_id in times or trial_id in trains
+    ]
+
+
+def _facts(trial_id: str, hops: list[Hop], trains: Sequence[Train]) -> PathFacts:
+    spread, told = dispersions(trains), streams(trains)
+    whole = capacity(spread)
+    free = available(told, None if whole is None else whole.bps)
+    return PathFacts(trial_id, hops, spread, told, whole, free)
+
+
+def _row(facts: PathFacts) -> dict[str, object]:
+    whole, free, rtt_ns = facts.whole, facts.available, facts.rtt_min_ns
+    return {
+        "trial_id": facts.trial_id,
+        "path_hops": facts.hops[-1].times.ttl if facts.arrived else None,
+        "path_capacity_bps": None if whole is None else whole.bps,
+        "path_capacity_low_bps": None if whole is None else whole.low_bps,
+        "path_capacity_high_bps": None if whole is None else whole.high_bps,
+        "path_narrow_hop": facts.narrow_hop,
+        "path_available_low_bps": None if free is None else free.low_bps,
+        "path_available_high_bps": None if free is None else free.high_bps,
+        "path_rtt_min_ms": None if rtt_ns is None else rtt_ns / 1e6,
+        "path_window_bytes": None
+        if whole is None or rtt_ns is None
+        else round(bandwidth_delay_bytes(whole.bps, rtt_ns / _NS_PER_S)),
+    }

@@ -1,0 +1,112 @@
+"""What measurements of paths teach: the narrowest link, and what of it is free."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from flowsweep.analysis.findings.finding import Decision, FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.means import geometric_mean
+from flowsweep.analysis.statistics.observations import Row
+from flowsweep.wording import counted, direction, format_rate
+
+_REPEATS_NEEDED = 3
+"""For an interval over repeats; with fewer, that of the first trial stands."""
+
+
+def path_questions(summary: Sequence[Row]) -> list[Question]:
+    """Describe each path that was measured: capacity and narrowest hop, and the bandwidth that is available.
+
+    Args:
+        summary: Rows of `flowsweep.analysis.summary`, of all tests.
+
+    Returns:
+        Two questions at most for each sweep and direction. Effects are in bit/s of IP packets; nothing is
+        tested.
+    """
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in summary:
+        if row.get("test") == "path" and row["status"] == "ok":
+            key = (row["sweep"], row["mode"], direction(row["src"], row["dst"]))
+            groups.setdefault(key, []).append(row)
+    return [question for key, rows in groups.items() for question in _of_path(*key, rows)]
+
+
+def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[Row]) -> Iterator[Question]:
+    measured = [row for row in rows if row["path_capacity_bps"]]
+    if not measured:
+        return
+    middle, low, high, method = _over_repeats(measured)
+    yield Question(
+        kind="path",
+        sweep=sweep,
+        mode=mode,
+        direction=where,
+        say=partial(_said_of_capacity, where, measured, (middle, low, high)),
+        effect=middle,
+        effect_unit="bit/s",
+        interval_low=low,
+        interval_high=high,
+        n=len(measured),
+        method=method,
+        evidence=tuple(row["trial_id"] for row in measured),
+        figure=FigureKey("hop_capacity", sweep, mode, direction=where),
+    )
+    bracketed = [row for row in measured if row["path_available_high_bps"] is not None]
+    if bracketed:
+        free_low, free_high = (
+            float(np.median([row[f"path_available_{end}_bps"] for row in bracketed]))
+            for end in ("low", "high")
+        )
+        yield Question(
+            kind="available",
+            sweep=sweep,
+            mode=mode,
+            direction=where,
+            say=partial(_said_of_available, where, (free_low, free_high), middle),
+            effect=(free_low + free_high) / 2,
+            effect_unit="bit/s",
+            interval_low=free_low,
+            interval_high=free_high,
+            n=len(bracketed),
+            method="trends of one-way delays in streams (Jain and Dovrolis 2002), medians over trials",
+            evidence=tuple(row["trial_id"] for row in bracketed),
+            figure=FigureKey("streams", sweep, mode, direction=where),
+        )
+
+
+def _over_repeats(rows: Sequence[Row]) -> tuple[float, float | None, float | None, str]:
+    """Capacity with its interval, over repeats if there are enough, and how that was done."""
+    if len(rows) < _REPEATS_NEEDED:
+        first = rows[0]
+        ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
+        return first["path_capacity_bps"], *ends, "median over trains, interval by order statistics"
+    mean = geometric_mean([row["path_capacity_bps"] for row in rows])
+    method = f"geometric mean over {counted(len(rows), 'trial')}, each the median over its trains; t interval"
+    return mean.value, mean.low, mean.high, method
+
+
+def _said_of_capacity(
+    where: str, rows: Sequence[Row], found: tuple[float, float | None, float | None], _: Decision
+) -> str:
+    middle, low, high = found
+    interval = "" if low is None or high is None else f" [{format_rate(low)}, {format_rate(high)}]"
+    rate = f"{format_rate(middle)}{interval} of IP packets"
+    hops = Counter(row["path_hops"] for row in rows if row["path_hops"] is not None)
+    narrow = Counter(row["path_narrow_hop"] for row in rows if row["path_narrow_hop"] is not None)
+    if not narrow:
+        length = f" in {counted(hops.most_common(1)[0][0], 'hop')}" if hops else ""
+        return (
+            f"{where}: the path{length} carries {rate}; which of its links is the narrowest cannot be told."
+        )
+    hop, agreed = narrow.most_common(1)[0]
+    of_all = f" of {hops.most_common(1)[0][0]}" if hops else ""
+    doubt = "" if agreed == len(rows) else f" (in {agreed} of {counted(len(rows), 'trial')})"
+    return f"{where}: the narrowest link is hop {hop}{of_all}{doubt}, {rate}."
+
+
+def _said_of_available(where: str, ends: tuple[float, float], capacity_bps: float, _: Decision) -> str:
+    low, high = (format_rate(end) for end in ends)
+    return f"{where}: between {low} and {high} of {format_rate(capacity_bps)} are free."

@@ -1,0 +1,67 @@
+"""Hops as rows, for reports and exports."""
+
+from collections.abc import Iterable
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from flowsweep.analysis.tests.path.facts import PathFacts, facts_of
+from flowsweep.analysis.tests.path.hop_capacity import Hop
+from flowsweep.archive import Tables
+
+HOPS_SCHEMA = pa.schema(
+    [
+        pa.field("trial_id", pa.string(), nullable=False),
+        pa.field("hop", pa.int64(), nullable=False),  # from 1; the last is the other end, if it answered
+        pa.field("address", pa.string()),
+        pa.field("addresses", pa.int64(), nullable=False),  # how many answered
+        pa.field("probes", pa.int64(), nullable=False),
+        pa.field("answers", pa.int64(), nullable=False),
+        pa.field("rtt_min_ms", pa.float64()),
+        pa.field("capacity_bps", pa.float64()),
+        pa.field("capacity_low_bps", pa.float64()),
+        pa.field("capacity_high_bps", pa.float64()),
+        pa.field("note", pa.string()),  # why there is no capacity
+        pa.field("slope_ns_per_byte", pa.float64()),  # of all links up to here
+        pa.field("at_zero_ns", pa.float64()),
+        pa.field("sizes_bytes", pa.list_(pa.int64()), nullable=False),
+        pa.field("quartile_ns", pa.list_(pa.int64()), nullable=False),  # lower one of each of these sizes
+    ]
+)
+
+
+def hop_table(tables: Tables) -> ir.Table:
+    """List the hops of each measurement of a path, in order.
+
+    Returns:
+        In HOPS_SCHEMA: rates in bit/s of IP packets, with the ends of their 95 % interval; where there is no
+        capacity, `note` says why, and `capacity_low_bps`, if it is there, what the capacity is above, or with
+        `capacity_high_bps` what it is between.
+    """
+    return ibis.memtable(pa.Table.from_pylist(hop_rows(facts_of(tables)), schema=HOPS_SCHEMA))
+
+
+def hop_rows(measured: Iterable[PathFacts]) -> list[dict[str, object]]:
+    """Make the rows of `hop_table` of trials that have been analysed."""
+    return [{"trial_id": facts.trial_id, **_row(hop)} for facts in measured for hop in facts.hops]
+
+
+def _row(hop: Hop) -> dict[str, object]:
+    times, line, rtt_ns = hop.times, hop.line, hop.times.least_ns
+    return {
+        "hop": times.ttl,
+        "address": times.address,
+        "addresses": times.addresses,
+        "probes": times.probes,
+        "answers": times.answers,
+        "rtt_min_ms": None if rtt_ns is None else rtt_ns / 1e6,
+        "capacity_bps": hop.capacity_bps,
+        "capacity_low_bps": hop.low_bps,
+        "capacity_high_bps": hop.high_bps,
+        "note": hop.note,
+        "slope_ns_per_byte": None if line is None else line.slope_ns,
+        "at_zero_ns": None if line is None else line.at_zero_ns,
+        "sizes_bytes": list(times.quartile_ns),
+        "quartile_ns": list(times.quartile_ns.values()),
+    }

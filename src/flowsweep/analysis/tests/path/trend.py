@@ -1,0 +1,131 @@
+"""What of a path is free, by whether delays grow while a stream of some rate is under way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flowsweep.analysis.tests.path.trains import Train
+
+_PACKETS_NEEDED = 25
+_LOST_TOO_MANY = 0.1
+"""A stream that loses more than this was too fast, whatever its delays."""
+_COMPARED = (0.54, 0.66)
+_DIFFERENCE = (0.45, 0.55)
+"""Below the first there is no trend, above the second there is one; between them the test does not say."""
+_AGREED = 0.7
+"""So many of the streams of a rate that say anything must say the same."""
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What one stream says."""
+
+    number: int
+    """Among the trains and streams of its trial."""
+    asked_bps: int | None
+    rate_bps: float
+    """At which it was really sent, of IP packets."""
+    compared: float
+    """PCT: of successive medians of delays, how many are higher than the one before, 0 to 1."""
+    difference: float
+    """PDT: last less first median, as a share of all steps, -1 to 1."""
+    grows: bool | None
+    """Whether delays grow; None: it does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """What of a path's capacity is free, in bit/s of IP packets: between these."""
+
+    low_bps: float
+    high_bps: float
+
+
+def available(told: Sequence[Stream], capacity_bps: float | None) -> Available | None:
+    """Bracket the available bandwidth: streams below it pass, in those above it packets queue up.
+
+    Jain and Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation with
+    TCP throughput", SIGCOMM 2002 (pathload): pairwise comparison and pairwise difference test of the medians
+    of √n groups of one-way delays, with the thresholds of the authors' tool. The two clocks need not agree.
+
+    Args:
+        told: By the streams of one trial.
+        capacity_bps: Of the path, which bounds what can be free.
+
+    Returns:
+        None without streams that say anything.
+    """
+    fleets: dict[int | None, list[Stream]] = {}
+    for stream in told:
+        fleets.setdefault(stream.asked_bps, []).append(stream)
+    judged = sorted(
+        (float(np.median([stream.rate_bps for stream in fleet])), grows)
+        for fleet in fleets.values()
+        if (grows := _grow(fleet)) is not None
+    )
+    if not judged:
+        return None
+    low_bps = 0.0
+    for rate_bps, grows in judged:
+        if grows != "no":
+            break
+        low_bps = rate_bps
+    first_above = next(
+        (rate_bps for rate_bps, grows in judged if grows == "yes" and rate_bps > low_bps), None
+    )
+    most_bps = capacity_bps or judged[-1][0]
+    return Available(min(low_bps, most_bps), min(first_above or most_bps, most_bps))
+
+
+def streams(trains: Sequence[Train]) -> list[Stream]:
+    """Judge each stream of a trial that has packets enough."""
+    whole = max((int(train.sequence[-1]) + 1 for train in trains if train.kind == "stream"), default=0)
+    return [told for train in trains if train.kind == "stream" if (told := _stream(train, whole)) is not None]
+
+
+def _stream(train: Train, whole: int) -> Stream | None:
+    count = len(train.sequence)
+    if count < 2 or train.sent_ns[-1] <= train.sent_ns[0]:
+        return None
+    steps = int(train.sequence[-1] - train.sequence[0])
+    lasted_ns = float(train.sent_ns[-1] - train.sent_ns[0])
+    rate_bps = float(np.mean(train.size_bytes)) * 8 * steps * _NS_PER_S / lasted_ns
+    if count < (1 - _LOST_TOO_MANY) * whole:
+        return Stream(train.number, train.asked_bps, rate_bps, 1.0, 1.0, grows=True)
+    if count < _PACKETS_NEEDED:
+        return None
+    medians = _medians(train.received_ns - train.sent_ns)
+    changes = np.diff(medians)
+    compared = float(np.mean(changes > 0))
+    travelled = float(np.sum(np.abs(changes)))
+    difference = float(medians[-1] - medians[0]) / travelled if travelled else 0.0
+    return Stream(
+        train.number, train.asked_bps, rate_bps, compared, difference, grows=_says(compared, difference)
+    )
+
+
+def _medians(delays_ns: NDArray[np.float64]) -> NDArray[np.float64]:
+    groups = np.array_split(delays_ns, int(len(delays_ns) ** 0.5))
+    return np.array([np.median(group) for group in groups])
+
+
+def _says(compared: float, difference: float) -> bool | None:
+    """Both tests must agree, or one of them abstain."""
+    votes = {_vote(compared, _COMPARED), _vote(difference, _DIFFERENCE)} - {None}
+    return votes.pop() if len(votes) == 1 else None
+
+
+def _vote(value: float, limits: tuple[float, float]) -> bool | None:
+    low, high = limits
+    return True if value > high else False if value < low else None
+
+
+def _grow(fleet: Sequence[Stream]) -> str | None:
+    said = [stream.grows for stream in fleet if stream.grows is not None]
+    if not said:
+        return None
+    share = float(np.mean(said))
+    return "yes" if share >= _AGREED else "no" if share <= 1 - _AGREED else "unclear"

@@ -1,0 +1,138 @@
+"""What round-trip times teach: how load makes them grow, and what a byte more costs."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from statistics import fmean, median
+
+import scipy
+
+from flowsweep.analysis.findings.finding import Decision, FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.observations import Row
+from flowsweep.defaults import CONFIDENCE
+from flowsweep.wording import counted, direction, format_number
+
+_REPEATS_NEEDED = 3
+"""For an interval over repeats."""
+_LENGTHS_NEEDED = 3
+"""Two points always lie on a line."""
+
+Key = tuple[str, str | None, str]
+"""Sweep, mode and direction."""
+
+
+def rtt_questions(summary: Sequence[Row]) -> list[Question]:
+    """Ask how much load adds to the round-trip time, and how it grows with the size of a message.
+
+    Args:
+        summary: Rows of `flowsweep.analysis.summary`, of all tests.
+
+    Returns:
+        For each sweep and direction with a probe one question, whose effect is in s; for each with trials of
+        test rtt of three lengths or more one for each echo, in ns/byte.
+    """
+    ok = [row for row in summary if row["status"] == "ok"]
+    probed = [row for row in ok if None not in (row.get("rtt_idle_ms"), row.get("rtt_loaded_ms"))]
+    asked = [
+        row for row in ok if None not in (row.get("rtt_probe_min_ms"), row["length_bytes"], row.get("echo"))
+    ]
+    questions = [_under_load(key, rows) for key, rows in _groups(probed).items()]
+    for key, rows in _groups(asked).items():
+        questions += _over_lengths(key, rows)
+    return questions
+
+
+def _groups(rows: Sequence[Row]) -> dict[Key, list[Row]]:
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        key = (row["sweep"], row["mode"], direction(row["src"], row["dst"]))
+        groups.setdefault(key, []).append(row)
+    return groups
+
+
+def _under_load(key: Key, rows: Sequence[Row]) -> Question:
+    """The growth of the median, in the mean over the points of each repeat: repeats are independent."""
+    sweep, mode, where = key
+    repeats = sorted({row["repeat"] for row in rows})
+    growths_ms = [
+        fmean(row["rtt_loaded_ms"] - row["rtt_idle_ms"] for row in rows if row["repeat"] == repeat)
+        for repeat in repeats
+    ]
+    growth_ms = fmean(growths_ms)
+    low_ms = high_ms = p_value = None
+    if len(repeats) >= _REPEATS_NEEDED and len(set(growths_ms)) > 1:
+        tested = scipy.stats.ttest_1samp(growths_ms, 0.0)
+        low_ms, high_ms = map(float, tested.confidence_interval(CONFIDENCE))
+        p_value = float(tested.pvalue)
+    ends = tuple(median(row[name] for row in rows) for name in ("rtt_idle_ms", "rtt_loaded_ms"))
+    return Question(
+        kind="latency",
+        sweep=sweep,
+        mode=mode,
+        direction=where,
+        say=partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms)),
+        effect=growth_ms / 1e3,
+        effect_unit="s",
+        interval_low=None if low_ms is None else low_ms / 1e3,
+        interval_high=None if high_ms is None else high_ms / 1e3,
+        p_value=p_value,
+        n=len(rows),
+        method=(
+            "median under load less median when idle, of each trial; mean over the points of each repeat, "
+            f"t interval and t test over {counted(len(repeats), 'repeat')}"
+        ),
+        evidence=tuple(row["trial_id"] for row in rows),
+        figure=FigureKey("rtt_time", sweep, mode, direction=where),
+    )
+
+
+def _said_of_load(
+    where: str, ends: tuple[float, ...], found: tuple[float, float | None, float | None], decision: Decision
+) -> str:
+    idle_ms, loaded_ms = map(format_number, ends)
+    growth_ms, low_ms, high_ms = found
+    interval = ""
+    if low_ms is not None and high_ms is not None:
+        interval = f" [{format_number(low_ms)}, {format_number(high_ms)}]"
+    if decision == "undecided":
+        told = f"{where}: whether the round trip takes longer under load is not clear"
+        return (
+            f"{told}: {idle_ms} ms idle, {loaded_ms} ms loaded, {format_number(growth_ms)} ms{interval} more."
+        )
+    way = "grows" if growth_ms >= 0 else "falls"
+    by = f"by {format_number(abs(growth_ms))} ms" if not interval else f"by {format_number(growth_ms)} ms"
+    return f"{where}: under load the round trip {way} from {idle_ms} to {loaded_ms} ms, {by}{interval}."
+
+
+def _over_lengths(key: Key, rows: Sequence[Row]) -> Iterator[Question]:
+    """What a byte more takes, there and back, from the quickest answer of each trial."""
+    sweep, mode, where = key
+    for echo in sorted({row["echo"] for row in rows}):
+        own = [row for row in rows if row["echo"] == echo]
+        lengths = [row["length_bytes"] for row in own]
+        if len(set(lengths)) < _LENGTHS_NEEDED:
+            continue
+        line = scipy.stats.linregress(lengths, [row["rtt_probe_min_ms"] * 1e6 for row in own])
+        half = float(line.stderr) * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(own) - 2))
+        slope = float(line.slope)
+        yield Question(
+            kind="message_size",
+            sweep=sweep,
+            mode=mode,
+            direction=where,
+            axis="length_bytes",
+            say=partial(_said_of_size, where, echo, (slope, slope - half, slope + half)),
+            effect=slope,
+            effect_unit="ns/byte",
+            interval_low=slope - half,
+            interval_high=slope + half,
+            n=len(own),
+            method="least squares of the least round-trip time of each trial over the payload; t interval",
+            evidence=tuple(row["trial_id"] for row in own),
+            figure=FigureKey("rtt_size", sweep, mode, direction=where),
+        )
+
+
+def _said_of_size(where: str, echo: str, found: tuple[float, float, float], _: Decision) -> str:
+    slope, low, high = map(format_number, found)
+    return f"{where}: each byte more takes {slope} ns [{low}, {high}] longer, there and back ({echo})."

@@ -1,0 +1,164 @@
+"""What limited a trial: one word, from what the flight fills, CPU time and counters.
+
+The rules, their reasons and how often they are right: docs/explanation/statistics.md, "Verdict".
+"""
+
+from typing import Literal, get_args
+
+import ibis
+import ibis.expr.types as ir
+
+Verdict = Literal[
+    "send window", "receive window", "congestion window: loss", "congestion window: queue", "sender CPU",
+    "receiver CPU", "application rate", "host drops", "not clear",
+]  # fmt: skip
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+MOST = 2 / 3
+"""A share from which on a cause is taken to be the one: twice as much as all others together."""
+SOME = 1 / 3
+"""A share below which a cause is taken not to matter: the rest is MOST."""
+RATE_REACHED = 0.95
+"""Goodput at this share of what the plan lets the application send is that rate; it varies less."""
+BUSY = 0.9
+"""A thread that runs for this share of the time hardly ever waits for TCP."""
+THROTTLED = SOME
+"""An end that its quota keeps from running for this share of the time has more to do than it may."""
+CORES_BUSY = 0.95
+"""So much of all cores in use leaves a thread to wait for its turn."""
+WINDOW_CLOSES = 0.8
+"""A receiver that reads in time announces its whole window; one that is behind less, by what is unread."""
+QUEUE_SHARE = 0.2
+QUEUE_MS = 2.0
+"""A round trip that is longer than the least one by both of these has a queue standing in it. Below, it may
+be the sender's own: Linux hands over up to a millisecond of its rate in one piece (`tcp_tso_autosize`), and
+more where the round trip is below 5 ms."""
+STEADY = 0.04
+"""A queue that stands makes round trips vary by up to 0.03 of what it adds, bursts by 0.06 and more."""
+DROPS_PER_RECOVERY = 0.5
+"""Hosts that drop a packet for every second episode of recovery account for most of them."""
+PATH_FULL = 0.98
+"""Goodput at this share of what the plan's link carries is the link's."""
+
+
+def with_verdict(rows: ir.Table) -> ir.Table:
+    """Add `verdict`: one of VERDICTS, null for a trial whose samples do not say what its flows waited for.
+
+    Args:
+        rows: One row per trial, with columns as in a summary: goodput_bps, flows, window_send_bytes,
+            rate_bps, pacing_rate_bps, limit_…_share, sender_idle_share, rtt_min_ms, rtt_median_ms,
+            rtt_variation_ms, rtt_at_loss_ms, recoveries, peer_window_open_share, thread_busy_…, cores_busy_…,
+            softirq_core_recv, throttled_send_share, throttled_recv_share, host_dropped_packets,
+            link_payload_bps.
+
+    Method:
+        The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
+        end; drops at hosts; a full link; windows; a queue; loss. The flight decides as
+        `flowsweep.analysis.tests.tcp.limits` says (after Mathis, Heffner and Reddy, "Web100: extended TCP
+        instrumentation", 2003); what is no clear majority is "not clear".
+    """
+    busy = _busy(rows)
+    queue = ibis.literal("congestion window: queue")
+    cwnd_or_pace = rows.limit_cwnd_share + _pace(rows) >= MOST
+    verdict = ibis.cases(
+        (rows.limit_none_share.isnull() | rows.goodput_bps.isnull(), ibis.null("string")),
+        (_rate_reached(rows), "application rate"),
+        (busy["both"], "not clear"),
+        (busy["sender"], "sender CPU"),
+        (busy["receiver"], "receiver CPU"),
+        (cwnd_or_pace & _dropped_at_hosts(rows), "host drops"),
+        (rows.sender_idle_share >= SOME, "not clear"),
+        (_path_is_full(rows), queue),
+        (_windows(rows) & (rows.limit_peer_window_share >= rows.limit_send_buffer_share), "receive window"),
+        (_windows(rows), "send window"),
+        (_queue_stands(rows), queue),
+        (cwnd_or_pace & _queue_at_loss(rows), queue),
+        # A congestion control that paces itself paces at what it finds the path to carry.
+        (_pace(rows) >= MOST, queue),
+        (cwnd_or_pace & (rows.recoveries > 0).coalesce(False), "congestion window: loss"),
+        else_="not clear",
+    )
+    return rows.mutate(verdict=verdict)
+
+
+def _pace(rows: ir.Table) -> ir.FloatingValue:
+    """Share of the time in which data waited although no window was full."""
+    return rows.limit_none_share - rows.sender_idle_share
+
+
+def _rate_reached(rows: ir.Table) -> ir.BooleanValue:
+    def reached(rate_bps: ir.NumericValue) -> ir.BooleanValue:
+        asked = rate_bps.cast("float64") * rows.flows * RATE_REACHED
+        return (rows.goodput_bps >= asked).coalesce(False)
+
+    return reached(rows.rate_bps) | reached(rows.pacing_rate_bps)
+
+
+def _busy(rows: ir.Table) -> dict[str, ir.BooleanValue]:
+    """Which end's CPU limits.
+
+    A thread that is always busy is never held up by TCP: the sender's finds room in its buffer, the
+    receiver's finds data. An end that is throttled had work to do when its quota was used up. Beside others
+    on a busy host neither need be: then the flight tells, idle or at a window that closes. Where the kernel
+    sizes the send buffer a flight that fills it looks idle, and says nothing of the CPU.
+    """
+    send, receive = (
+        ((busy >= BUSY) | (throttled >= THROTTLED)).coalesce(False)
+        for busy, throttled in (
+            (rows.thread_busy_send, rows.throttled_send_share.coalesce(0.0)),
+            (rows.thread_busy_recv, rows.throttled_recv_share.coalesce(0.0)),
+        )
+    )
+    idle, peer = rows.sender_idle_share, rows.limit_peer_window_share
+    known = rows.window_send_bytes.notnull()
+    send_crowded = known & (rows.cores_busy_send >= CORES_BUSY).coalesce(False) & (idle >= MOST)
+    closes = (rows.peer_window_open_share < WINDOW_CLOSES).coalesce(False)
+    receive_crowded = (rows.cores_busy_recv >= CORES_BUSY).coalesce(False) & (peer >= MOST) & closes
+    interrupts = (rows.softirq_core_recv >= BUSY).coalesce(False) & (idle < SOME)
+    both = send & receive
+    return {
+        "both": both & (idle < 2 * peer) & (peer < 2 * idle),
+        "sender": (send & (~receive | (idle >= 2 * peer))) | (send_crowded & ~receive),
+        "receiver": receive | receive_crowded | interrupts,
+    }
+
+
+def _dropped_at_hosts(rows: ir.Table) -> ir.BooleanValue:
+    enough = rows.host_dropped_packets >= rows.recoveries * DROPS_PER_RECOVERY
+    return ((rows.recoveries > 0) & enough).coalesce(False)
+
+
+def _queue_stands(rows: ir.Table) -> ir.BooleanValue:
+    """Whether a larger window would only wait longer: half of the time the path held a queue."""
+    return _longer(rows, rows.rtt_median_ms)
+
+
+def _queue_at_loss(rows: ir.Table) -> ir.BooleanValue:
+    """Whether queues drop: they are full when they do, if only then."""
+    return _longer(rows, rows.rtt_at_loss_ms)
+
+
+def _longer(rows: ir.Table, rtt_ms: ir.FloatingValue) -> ir.BooleanValue:
+    excess_ms = rtt_ms - rows.rtt_min_ms
+    return ((excess_ms >= rows.rtt_min_ms * QUEUE_SHARE) & (excess_ms >= QUEUE_MS)).coalesce(False)
+
+
+def _path_is_full(rows: ir.Table) -> ir.BooleanValue:
+    return (rows.goodput_bps >= rows.link_payload_bps * PATH_FULL).coalesce(False)
+
+
+def _windows(rows: ir.Table) -> ir.BooleanValue:
+    """Whether windows are what fills, left out the time that a congestion control paced itself."""
+    windows = rows.limit_peer_window_share + rows.limit_send_buffer_share
+    fill = (windows >= (windows + rows.limit_cwnd_share) * MOST) & (windows >= SOME)
+    return fill & ~(_queue_stands(rows) & _is_steady(rows))
+
+
+def _is_steady(rows: ir.Table) -> ir.BooleanValue:
+    """Whether what lengthens round trips is a queue that stands, and not the sender's own bursts.
+
+    An unpaced sender whose buffer limits it hands over the whole buffer at once, and the end of it waits for
+    its beginning: round trips are long on average, but each is another. Unknown counts as steady.
+    """
+    excess_ms = rows.rtt_median_ms - rows.rtt_min_ms
+    return (rows.rtt_variation_ms <= excess_ms * STEADY).coalesce(True)

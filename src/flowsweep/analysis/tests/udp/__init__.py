@@ -1,0 +1,1 @@
+"""UDP: what became of the datagrams."""

@@ -1,0 +1,197 @@
+"""What searches for the highest rate came to, and what is concluded from them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+from flowsweep import wording
+from flowsweep.analysis.axes import AXIS_NAMES, level_words
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.defaults import OFFERED_SHARE_MIN
+from flowsweep.wording import counted, format_rate, format_share, format_size
+
+Row = Mapping[str, Any]
+
+RATE = "rate_sum_bps"
+_ALWAYS_NAMED = ("flows", "flows_per_pair", "length_bytes")
+_OF_STEPS = (RATE, "rate_bps")
+"""What differs from step to step."""
+_METHOD = (
+    "search by halving as of throughput in RFC 2544, 26.1, with a limit in place of no loss: a rate is "
+    f"carried if the source sent at least {OFFERED_SHARE_MIN:.0%} of it and no more than the limit was lost; "
+    "medians over the repeats, the interval is from the highest rate that was carried to the lowest that was "
+    "not"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RateSearched:
+    """One search: one point of a sweep, one direction, one repeat."""
+
+    repeat: int
+    steps: tuple[Row, ...]
+    """Its whole trials, rows of the summary, as they ran."""
+    highest_bps: float | None
+    """The highest rate that was carried, below all that were not; None: none was."""
+    beyond_bps: float | None
+    """The lowest rate that was not carried; None: all were."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointSearched:
+    """All searches of one point of a sweep in one direction."""
+
+    sweep: str
+    mode: str | None
+    direction: str
+    name: str
+    """What tells it from the others of its sweep and direction: "4 flows of 1470 B"."""
+    loss_max: float
+    repeats: tuple[RateSearched, ...]
+
+    @property
+    def highest_bps(self) -> float | None:
+        """Of that which was carried, the median over the repeats; None: in most of them none was."""
+        return _median([one.highest_bps for one in self.repeats])
+
+    @property
+    def beyond_bps(self) -> float | None:
+        """Of the lowest rate that was not, likewise; None: in most of them all were."""
+        return _median([one.beyond_bps for one in self.repeats])
+
+
+def searched(summary: Sequence[Row]) -> list[PointSearched]:
+    """Put the steps of each search together, points in the order in which they ran first.
+
+    Args:
+        summary: Rows of a campaign; those that are no steps of a search, or not whole, are left out.
+    """
+    steps = [row for row in summary if row.get("rate_carried") is not None and row["status"] == "ok"]
+    sweeps: dict[str, list[Row]] = {}
+    for row in sorted(steps, key=lambda row: row["order_index"]):
+        sweeps.setdefault(row["sweep"], []).append(row)
+    return [point for rows in sweeps.values() for point in _points(rows)]
+
+
+def was_not_sent(row: Row) -> bool:
+    """Whether a step failed without losing too much: then its source sent less than was asked for."""
+    within = row["loss"] is not None and row["loss"] <= row["rate_search_loss_max"]
+    return not row["rate_carried"] and within
+
+
+def rate_search_questions(summary: Sequence[Row]) -> Iterator[Question]:
+    """Say of each point that was searched which rate it carries; only describes.
+
+    Args:
+        summary: Rows of a campaign.
+
+    Yields:
+        One for each point and direction; the effect is the median over the repeats of the highest rate of all
+        flows that was carried (unit "bit/s"), none where none was.
+    """
+    for point in searched(summary):
+        highest, beyond = point.highest_bps, point.beyond_bps
+        steps = [row for one in point.repeats for row in one.steps]
+        yield Question(
+            kind="rate",
+            sweep=point.sweep,
+            mode=point.mode,
+            direction=point.direction,
+            axis=RATE,
+            say=partial(_said, f"{point.direction}, {point.name}: {_claim(point)}."),
+            effect=highest,
+            effect_unit="bit/s",
+            interval_low=highest if beyond is not None else None,
+            interval_high=beyond if highest is not None else None,
+            n=len(steps),
+            method=_METHOD,
+            evidence=tuple(row["trial_id"] for row in steps),
+            figure=FigureKey("rate_search", point.sweep, point.mode, direction=point.direction),
+        )
+
+
+def _points(rows: Sequence[Row]) -> Iterator[PointSearched]:
+    """The points of one sweep."""
+    axes = [name for name in AXIS_NAMES if name not in _OF_STEPS and name in rows[0]]
+    points: dict[tuple[object, ...], dict[int, list[Row]]] = {}
+    for row in rows:
+        point = (row["mode"], row["src"], row["dst"], *(_hashable(row[name]) for name in axes))
+        points.setdefault(point, {}).setdefault(row["repeat"], []).append(row)
+    varying = [name for name in axes if len({_hashable(row[name]) for row in rows}) > 1]
+    for repeats in points.values():
+        first = next(iter(repeats.values()))[0]
+        yield PointSearched(
+            sweep=first["sweep"],
+            mode=first["mode"],
+            direction=wording.direction(first["src"], first["dst"]),
+            name=_name(first, varying),
+            loss_max=first["rate_search_loss_max"],
+            repeats=tuple(_searched(repeat, repeats[repeat]) for repeat in sorted(repeats)),
+        )
+
+
+def _name(row: Row, varying: Sequence[str]) -> str:
+    others = [name for name in varying if name not in _ALWAYS_NAMED]
+    words = [f"{AXIS_NAMES[name]} {level_words(name, row[name])}" for name in others]
+    return ", ".join([f"{counted(row['flows'], 'flow')} of {format_size(row['length_bytes'])}", *words])
+
+
+def _searched(repeat: int, steps: Sequence[Row]) -> RateSearched:
+    beyond = min((row[RATE] for row in steps if not row["rate_carried"]), default=None)
+    carried = [row[RATE] for row in steps if row["rate_carried"] and (beyond is None or row[RATE] < beyond)]
+    return RateSearched(repeat, tuple(steps), max(carried, default=None), beyond)
+
+
+def _claim(point: PointSearched) -> str:
+    limit = point.loss_max
+    within = f"no more than {format_share(limit)} of the datagrams lost" if limit else "no datagram lost"
+    highest, beyond = point.highest_bps, point.beyond_bps
+    if highest is None:
+        lowest = min(row[RATE] for one in point.repeats for row in one.steps)
+        return (
+            f"no rate is carried with {within}, down to {format_rate(lowest)}, the lowest that was tried"
+            f"{_why_not(point)}"
+        )
+    found = [one.highest_bps for one in point.repeats if one.highest_bps is not None]
+    spread = ""
+    if len(point.repeats) > 1:
+        ends = f"{format_rate(min(found))} to {format_rate(max(found))}"
+        spread = f" ({ends} in {len(found)} of {counted(len(point.repeats), 'repeat')})"
+    if beyond is None:
+        return f"{format_rate(highest)}{spread}, the highest rate that was tried, is carried with {within}"
+    return (
+        f"up to {format_rate(highest)}{spread} is carried with {within}, {format_rate(beyond)} is not"
+        f"{_why_not(point)}"
+    )
+
+
+def _why_not(point: PointSearched) -> str:
+    """Say where it was the source that ended a search, and not a loss."""
+    ends = [
+        row
+        for one in point.repeats
+        for row in one.steps
+        if row[RATE] == one.beyond_bps and not row["rate_carried"]
+    ]
+    unsent = sum(was_not_sent(row) for row in ends)
+    if not unsent:
+        return ""
+    where = "" if unsent == len(ends) else f" in {unsent} of {len(point.repeats)} repeats"
+    return f", since the source does not send that much{where}"
+
+
+def _said(claim: str, _decision: object) -> str:
+    return claim
+
+
+def _median(rates: Sequence[float | None]) -> float | None:
+    """Over the repeats, most of which must have one."""
+    known = [rate for rate in rates if rate is not None]
+    return median(known) if 2 * len(known) > len(rates) else None
+
+
+def _hashable(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
