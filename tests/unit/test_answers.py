@@ -7,7 +7,7 @@ import pytest
 
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import FigureData
-from flowsweep.figures.path_hops import drawn_hops
+from flowsweep.figures.tests.path.hops import drawn_hops
 from flowsweep.report.answers import answers
 from flowsweep.report.render import render
 from flowsweep.report.trial_result import result_words

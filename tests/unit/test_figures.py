@@ -5,12 +5,12 @@ from itertools import pairwise
 
 import pytest
 
-from flowsweep.figures.heatmap import heatmap
-from flowsweep.figures.line import line
-from flowsweep.figures.panel import Panel, panels
-from flowsweep.figures.per_flow import per_flow
-from flowsweep.figures.scale import rate_scale
-from flowsweep.figures.surface import surface
+from flowsweep.figures.frame import rate_scale
+from flowsweep.figures.grid.heatmap import heatmap
+from flowsweep.figures.grid.line import line
+from flowsweep.figures.grid.panel import Panel, panels
+from flowsweep.figures.grid.per_flow import per_flow
+from flowsweep.figures.grid.surface import surface
 from report_support import FLOWS, KIB, MIB, WINDOW_SUMS, failed, make_cells, make_row, make_rows
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowsweep.figures.panel import panels
+from flowsweep.figures.grid.panel import panels
 from report_support import KIB, LENGTHS, MIB, make_cells, make_row, make_rows
 
 

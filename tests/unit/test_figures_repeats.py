@@ -8,8 +8,8 @@ import pytest
 from figures_support import figures, of_kind
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.figures.drawing import figure_of
-from flowsweep.figures.panel import panels
-from flowsweep.figures.repeats import repeats
+from flowsweep.figures.grid.panel import panels
+from flowsweep.figures.grid.repeats import repeats
 from report_support import MIB, make_cells, make_rows
 
 ONE_WAY = (("starlight", "sara"),)

@@ -7,8 +7,8 @@ import pytest
 from flowsweep.analysis.findings.topics import decided
 from flowsweep.analysis.tests.rtt.findings import rtt_questions
 from flowsweep.figures.drawing import FigureData
-from flowsweep.figures.rtt import drawn_round_trips
-from flowsweep.figures.rtt_size import drawn_sizes
+from flowsweep.figures.tests.rtt.message_size import drawn_sizes
+from flowsweep.figures.tests.rtt.round_trips import drawn_round_trips
 
 Row = dict[str, Any]
 

@@ -1,28 +1,28 @@
 """All figures of a campaign, sweep by sweep, kind by kind."""
 
-from flowsweep.figures.cpu import drawn_cpu
+from flowsweep.figures.background import drawn_shares
+from flowsweep.figures.campaign.cpu import drawn_cpu
+from flowsweep.figures.campaign.durations import drawn_durations
+from flowsweep.figures.campaign.ecdf import drawn_distributions
+from flowsweep.figures.campaign.effects import drawn_effects
+from flowsweep.figures.campaign.time_series import drawn_time_series
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData
-from flowsweep.figures.durations import drawn_durations
-from flowsweep.figures.ecdf import drawn_distributions
-from flowsweep.figures.effects import drawn_effects
-from flowsweep.figures.limits import drawn_limits
-from flowsweep.figures.offered import drawn_offered
-from flowsweep.figures.path_hops import drawn_hops
-from flowsweep.figures.path_trains import drawn_trains
-from flowsweep.figures.planes import (
+from flowsweep.figures.grid.goodput import (
     drawn_lines,
     drawn_per_flow,
     drawn_planes,
     drawn_predictions,
     drawn_repeats,
 )
-from flowsweep.figures.product import drawn_products
-from flowsweep.figures.rate_search import drawn_rate_searches
-from flowsweep.figures.rtt import drawn_round_trips
-from flowsweep.figures.rtt_size import drawn_sizes
-from flowsweep.figures.shares import drawn_shares
-from flowsweep.figures.spacing import drawn_spacings
-from flowsweep.figures.time_series import drawn_time_series
+from flowsweep.figures.tests.path.hops import drawn_hops
+from flowsweep.figures.tests.path.trains import drawn_trains
+from flowsweep.figures.tests.rtt.message_size import drawn_sizes
+from flowsweep.figures.tests.rtt.round_trips import drawn_round_trips
+from flowsweep.figures.tests.tcp.limits import drawn_limits
+from flowsweep.figures.tests.tcp.product import drawn_products
+from flowsweep.figures.tests.udp.offered import drawn_offered
+from flowsweep.figures.tests.udp.rate_search import drawn_rate_searches
+from flowsweep.figures.tests.udp.spacing import drawn_spacings
 
 _DRAWERS = (
     drawn_effects,

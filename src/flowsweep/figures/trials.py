@@ -19,7 +19,7 @@ from flowsweep.figures.axis import (
     Row,
     Value,
 )
-from flowsweep.figures.panel import direction, mode_rank, modes_named, panels
+from flowsweep.figures.grid.panel import direction, mode_rank, modes_named, panels
 from flowsweep.wording import format_rate
 
 

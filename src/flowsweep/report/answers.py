@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from flowsweep.figures.axis import Row
-from flowsweep.figures.cells import format_range
-from flowsweep.figures.panel import direction
+from flowsweep.figures.grid.cells import format_range
+from flowsweep.figures.grid.panel import direction
 from flowsweep.wording import counted, format_milliseconds, format_rate
 
 

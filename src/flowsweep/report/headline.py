@@ -11,8 +11,8 @@ import pyarrow as pa
 from flowsweep.analysis import cells
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
-from flowsweep.figures.cells import format_range
-from flowsweep.figures.panel import direction, mode_rank, modes_named
+from flowsweep.figures.grid.cells import format_range
+from flowsweep.figures.grid.panel import direction, mode_rank, modes_named
 from flowsweep.wording import asked_windows, counted, format_rate, format_share, format_size
 
 STATUSES = ("ok", "incomplete", "failed")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.figures.axis import Row
-from flowsweep.figures.path_trials import path_groups
+from flowsweep.figures.direction_groups import path_groups
 from flowsweep.wording import format_duration, format_rate
 
 

@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
-from flowsweep.figures.panel import modes_named
+from flowsweep.figures.grid.panel import modes_named
 from flowsweep.report.answers import answers
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons

@@ -9,7 +9,7 @@ from typing import Any
 from flowsweep.analysis.background.findings import beside_others
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
 from flowsweep.figures.axis import Row
-from flowsweep.figures.panel import direction
+from flowsweep.figures.grid.panel import direction
 from flowsweep.figures.trials import point_of
 from flowsweep.report.trial_details import TrialDetails
 from flowsweep.report.trial_result import result_words

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_untold, levels_apart
 from flowsweep.figures.axis import Row
-from flowsweep.figures.cells import format_range
-from flowsweep.figures.panel import direction
+from flowsweep.figures.grid.cells import format_range
+from flowsweep.figures.grid.panel import direction
 from flowsweep.report.answers import narrow_hop
 from flowsweep.wording import (
     ONE_ANSWER_TESTS,

@@ -1,4 +1,4 @@
-"""Rows of measurements of paths, put together as figures show them: by sweep and direction."""
+"""Rows of trials without goodput, put together as figures show them: by sweep and direction."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

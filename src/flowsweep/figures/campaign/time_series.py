@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import MARGIN, MOST_ABOVE, legend_of, rate_axis, series_name
-from flowsweep.figures.scale import rate_scale
+from flowsweep.figures.frame import MARGIN, MOST_ABOVE, legend_of, rate_axis, rate_scale, series_name
 from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, moment, point_of, trial_groups
 from flowsweep.wording import counted, format_number

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from flowsweep.figures.axis import Axis, position
-from flowsweep.figures.cells import Cell, cell, placed
-from flowsweep.figures.panel import Panel
-from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.frame import RateScale, rate_scale
+from flowsweep.figures.grid.cells import Cell, cell, placed
+from flowsweep.figures.grid.panel import Panel
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from statistics import median
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
+from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import named_axis
-from flowsweep.figures.path_trials import PathGroup, path_groups
 from flowsweep.figures.theme import series_colours, symbol
 
 _QUANTITIES = (("rtt_probe_min_ms", "least", "solid"), ("rtt_probe_median_ms", "median", "dot"))

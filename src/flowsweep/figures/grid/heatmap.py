@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Axis, position
-from flowsweep.figures.cells import Cell
-from flowsweep.figures.panel import Panel
-from flowsweep.figures.plane import Plane, plane
+from flowsweep.figures.grid.cells import Cell
+from flowsweep.figures.grid.panel import Panel
+from flowsweep.figures.grid.plane import Plane, plane
 from flowsweep.figures.theme import CAPPED_MARK, FAILED_MARK, MAGNITUDE, figure
 from flowsweep.wording import format_number
 

@@ -7,9 +7,9 @@ from itertools import groupby
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
+from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import named_axis
-from flowsweep.figures.path_trials import PathGroup, path_groups
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.wording import format_rate
 

@@ -10,11 +10,10 @@ from flowsweep.analysis.findings.finding import FigureKey, Finding
 from flowsweep.analysis.tests.path import path_windows
 from flowsweep.figures.axis import FLOWS, WINDOWS, Axis, Row, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import wrapped
-from flowsweep.figures.line import lines
-from flowsweep.figures.panel import DIRECTION, Panel, panels
-from flowsweep.figures.scale import rate_scale
-from flowsweep.figures.theory_lines import PathTheory, path_theory
+from flowsweep.figures.frame import rate_scale, wrapped
+from flowsweep.figures.grid.line import lines
+from flowsweep.figures.grid.panel import DIRECTION, Panel, panels
+from flowsweep.figures.tests.tcp.theory_lines import PathTheory, path_theory
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_size
 

@@ -7,8 +7,15 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.axis import FLOWS, LENGTH, Axis, Row, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, heading, legend_of, percent_axis, scaled_axis, series_name
-from flowsweep.figures.scale import rate_scale
+from flowsweep.figures.frame import (
+    HEADROOM,
+    heading,
+    legend_of,
+    percent_axis,
+    rate_scale,
+    scaled_axis,
+    series_name,
+)
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, facts, trial_groups
 from flowsweep.wording import counted, format_number

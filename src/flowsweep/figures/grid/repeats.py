@@ -6,11 +6,10 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.figures.axis import Row
-from flowsweep.figures.cells import Cell, cell
-from flowsweep.figures.frame import HEADROOM, MARGIN, rate_axis
-from flowsweep.figures.line import trace_name
-from flowsweep.figures.panel import Panel
-from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.frame import HEADROOM, MARGIN, RateScale, rate_axis, rate_scale
+from flowsweep.figures.grid.cells import Cell, cell
+from flowsweep.figures.grid.line import trace_name
+from flowsweep.figures.grid.panel import Panel
 from flowsweep.figures.theme import CATEGORIES, figure
 from flowsweep.wording import format_number, format_rate
 

@@ -10,8 +10,7 @@ from flowsweep.analysis.background.shares import OWN
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis
-from flowsweep.figures.scale import rate_scale
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis, rate_scale
 from flowsweep.figures.theme import figure, series_colours
 from flowsweep.figures.trials import TrialGroup, facts, point_of, trial_groups
 from flowsweep.wording import format_number, format_rate, format_share

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.panel import Panel
-from flowsweep.figures.plane import Plane, plane
+from flowsweep.figures.grid.panel import Panel
+from flowsweep.figures.grid.plane import Plane, plane
 from flowsweep.figures.theme import MAGNITUDE, figure
 
 CAMERA = {"eye": {"x": -1.25, "y": -1.5, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.16}}

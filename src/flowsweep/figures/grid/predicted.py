@@ -9,7 +9,7 @@ from statistics import median
 
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.figures.axis import Row, Value
-from flowsweep.figures.panel import Panel
+from flowsweep.figures.grid.panel import Panel
 
 _ASKED = "window_sum_asked_bytes"
 """A trial may answer several of them: it is no part of what names a trial's point."""

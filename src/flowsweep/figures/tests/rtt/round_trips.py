@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
+from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import HEADROOM, named_axis
-from flowsweep.figures.path_trials import PathGroup, path_groups
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.wording import counted, format_size
 

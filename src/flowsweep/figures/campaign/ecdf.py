@@ -7,8 +7,15 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, Axis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import HEADROOM, MARGIN, legend_of, named_axis, series_name
-from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.frame import (
+    HEADROOM,
+    MARGIN,
+    RateScale,
+    legend_of,
+    named_axis,
+    rate_scale,
+    series_name,
+)
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted

@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 from flowsweep.analysis.findings.finding import FigureKind
 from flowsweep.figures.axis import FLOWS, Axis, Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis
-from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, named_axis, rate_axis, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_number, format_rate

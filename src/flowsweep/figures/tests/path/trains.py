@@ -6,10 +6,9 @@ from itertools import groupby
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row
+from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
-from flowsweep.figures.frame import THEORY_COLOUR, named_axis, rate_axis
-from flowsweep.figures.path_trials import PathGroup, path_groups
-from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.frame import THEORY_COLOUR, RateScale, named_axis, rate_axis, rate_scale
 from flowsweep.figures.theme import CATEGORIES, series_colours, symbol
 from flowsweep.wording import format_rate
 

@@ -8,8 +8,7 @@ from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.tests.udp.rate_search import RATE, PointSearched, RateSearched, searched, was_not_sent
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis
-from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.wording import format_rate, format_share
 

@@ -7,15 +7,15 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.figures.axis import FLOWS, LENGTH, Axis, Row
-from flowsweep.figures.cells import placed
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.heatmap import heatmap
-from flowsweep.figures.line import line
-from flowsweep.figures.panel import Panel, panels
-from flowsweep.figures.per_flow import per_flow, per_flow_axes
-from flowsweep.figures.predicted import predicted, predictions
-from flowsweep.figures.repeats import is_one_place, repeats
-from flowsweep.figures.surface import surface
+from flowsweep.figures.grid.cells import placed
+from flowsweep.figures.grid.heatmap import heatmap
+from flowsweep.figures.grid.line import line
+from flowsweep.figures.grid.panel import Panel, panels
+from flowsweep.figures.grid.per_flow import per_flow, per_flow_axes
+from flowsweep.figures.grid.predicted import predicted, predictions
+from flowsweep.figures.grid.repeats import is_one_place, repeats
+from flowsweep.figures.grid.surface import surface
 
 _MEDIANS = "Median over the repeats of the sum over all flows."
 

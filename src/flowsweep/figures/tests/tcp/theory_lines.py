@@ -11,8 +11,7 @@ from statistics import median
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Row, position
-from flowsweep.figures.frame import HEADROOM, THEORY_COLOUR
-from flowsweep.figures.scale import RateScale
+from flowsweep.figures.frame import HEADROOM, THEORY_COLOUR, RateScale
 from flowsweep.wording import format_duration, format_rate, format_size
 
 _STEPS = 48

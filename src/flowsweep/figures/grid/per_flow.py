@@ -3,9 +3,9 @@
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import FLOWS, WINDOW_SUM, WINDOWS_PER_FLOW, Axis, Row
-from flowsweep.figures.line import lines, trace_name
-from flowsweep.figures.panel import Panel
-from flowsweep.figures.scale import rate_scale
+from flowsweep.figures.frame import rate_scale
+from flowsweep.figures.grid.line import lines, trace_name
+from flowsweep.figures.grid.panel import Panel
 from flowsweep.wording import counted
 
 

@@ -6,10 +6,9 @@ from html import escape
 import plotly.graph_objects as go
 
 from flowsweep.figures.axis import Axis, Row, position
-from flowsweep.figures.cells import Cell, cell, placed
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, rate_axis, scaled_axis
-from flowsweep.figures.panel import DIRECTION, Panel
-from flowsweep.figures.scale import RateScale, rate_scale
+from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale, scaled_axis
+from flowsweep.figures.grid.cells import Cell, cell, placed
+from flowsweep.figures.grid.panel import DIRECTION, Panel
 from flowsweep.figures.theme import figure, series_colours, symbol
 
 

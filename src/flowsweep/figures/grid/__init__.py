@@ -1,0 +1,1 @@
+"""Goodput over the points of a grid: maps, surfaces, lines."""

@@ -1,0 +1,1 @@
+"""Figures of single tests, one folder a test."""
