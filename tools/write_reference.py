@@ -20,8 +20,8 @@ from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import app
 from flowsweep.export.column_units import unit_of_column
-from flowsweep.plan.applicable import KEYS
 from flowsweep.plan.schema import plan_schema
+from flowsweep.plan.sweeps.applicable import KEYS
 
 DOCS = Path(__file__).parents[1] / "docs"
 REFERENCE = DOCS / "reference"

@@ -8,8 +8,8 @@ from lab_support import address_of, host, needs_lab, run, start
 
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.lab import Lab, build_lab
+from flowsweep.plan.build import in_series
 from flowsweep.plan.model import Hop, Link, LinkDirection
-from flowsweep.plan.series import in_series
 
 pytestmark = needs_lab
 

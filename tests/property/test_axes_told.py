@@ -28,7 +28,7 @@ from flowsweep.export.tables import export_tables
 from flowsweep.figures.trials import point_of
 from flowsweep.plan import parse_plan
 from flowsweep.plan.fields import _AxisSchema
-from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.report.trial_table import ASKED, trial_lines
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import schedule

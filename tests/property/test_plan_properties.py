@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from flowsweep.errors import PlanError
 from flowsweep.plan import parse_plan
 from flowsweep.plan.input import CampaignTable, HostTable, LinkTable, PlanFile
-from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.schedule import expand
 
 

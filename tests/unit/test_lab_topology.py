@@ -17,8 +17,8 @@ from flowsweep.lab import wiring
 from flowsweep.lab.emulation import emulation, seed_of
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import ENDS_MAX, EmulatedLink, host_access, lay_out
+from flowsweep.plan.build import in_series
 from flowsweep.plan.model import Hop, Host, Link, LinkDirection
-from flowsweep.plan.series import in_series
 from plan_support import ROOT
 
 IP = "/usr/sbin/ip"

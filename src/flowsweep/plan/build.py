@@ -1,16 +1,15 @@
 """From a plan file that is right to the Plan that everything else works with."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from flowsweep import defaults
-from flowsweep.plan.build_sweep import build_sweep
-from flowsweep.plan.check_hosts import is_bare
-from flowsweep.plan.groups import members
+from flowsweep.plan.hosts.checks import is_bare
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
-from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan
-from flowsweep.plan.series import in_series
+from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
+from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan, members
+from flowsweep.plan.sweeps.build import build_sweep
 
 LOOPBACK = "localhost"
 
@@ -112,4 +111,19 @@ def _iperf3(host: HostTable) -> Iperf3Peer:
         password_env=host.password_env,
         public_key=host.public_key,
         pkcs1=host.padding == "pkcs1",
+    )
+
+
+def in_series(ways: Sequence[LinkDirection]) -> LinkDirection:
+    """Sum up one direction of several hops: the rate and queue of the narrowest, of the rest what adds up."""
+    narrow = min(ways, key=lambda way: math.inf if way.rate_bps is None else way.rate_bps)
+    return LinkDirection(
+        rate_bps=narrow.rate_bps,
+        queue_bytes=narrow.queue_bytes,
+        queue_packets=narrow.queue_packets,
+        delay_ns=sum(way.delay_ns for way in ways),
+        jitter_ns=sum(way.jitter_ns for way in ways),
+        reorder=any(way.reorder for way in ways),
+        loss=1 - math.prod(1 - way.loss for way in ways),
+        duplicate=math.prod(1 + way.duplicate for way in ways) - 1,
     )

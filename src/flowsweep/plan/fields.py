@@ -1,9 +1,17 @@
-"""Types of the values in a plan file."""
+"""Types of the values in a plan file, and what all of its tables have in common."""
 
 import ipaddress
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    JsonValue,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -210,3 +218,21 @@ Ports = Annotated[
 Launch = Annotated[list[str], Reader(_read_launch, {"type": "array", "items": {"type": "string"}})]
 Address = Annotated[str, Reader(_read_address, {"type": "string", "pattern": r"^[^\s\[\]/]+$"})]
 BindAddress = Annotated[str, Reader(_read_bind, {"type": "string"})]
+
+
+Value = TypeVar("Value")
+
+
+def key(
+    description: str, default: Value, *, written: JsonValue = None, examples: list[Any] | None = None
+) -> Value:
+    """Declare a key: what it means, its checked default, and how a plan would write that default."""
+    extra: dict[str, JsonValue] | None = None if written is None else {"default": written}
+    field: Value = Field(default=default, description=description, examples=examples, json_schema_extra=extra)
+    return field
+
+
+class Table(BaseModel):
+    """Base of all tables: no other keys, no conversions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -12,17 +12,17 @@ from flowsweep.bounded_text import TooDeepError, parse_toml
 from flowsweep.defaults import PLAN_MAX_BYTES
 from flowsweep.errors import PlanError
 from flowsweep.plan.build import build_plan
-from flowsweep.plan.check_groups import group_problems
-from flowsweep.plan.check_hosts import host_problems
-from flowsweep.plan.check_iperf3 import iperf3_problems
-from flowsweep.plan.check_links import link_problems
-from flowsweep.plan.check_meeting import meeting_problems
-from flowsweep.plan.check_sweeps import sweep_problems
+from flowsweep.plan.hosts.checks import host_problems
+from flowsweep.plan.hosts.groups import group_problems
+from flowsweep.plan.hosts.iperf3 import iperf3_problems
+from flowsweep.plan.hosts.rendezvous import meeting_problems
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.lines import key_lines, line_of
+from flowsweep.plan.links.checks import link_problems
 from flowsweep.plan.model import Plan
 from flowsweep.plan.overrides import overridden, override_of
 from flowsweep.plan.problems import KeyPath, Problem, problems_of, shown_path, worth_telling
+from flowsweep.plan.sweeps.checks import sweep_problems
 from flowsweep.wording import format_size
 
 

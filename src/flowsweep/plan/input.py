@@ -6,10 +6,10 @@ from pydantic import Field
 
 from flowsweep import defaults
 from flowsweep.plan import fields
-from flowsweep.plan.link_table import LinkTable
+from flowsweep.plan.fields import Table, key
+from flowsweep.plan.links.table import LinkTable
 from flowsweep.plan.readers import one_of
-from flowsweep.plan.sweep_table import SweepTable
-from flowsweep.plan.table import Table, key
+from flowsweep.plan.sweeps.table import SweepTable
 
 
 class CampaignTable(Table):

@@ -7,13 +7,13 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from flowsweep.plan.companion_keys import BackgroundTable
+from flowsweep.plan.background.keys import BackgroundTable
+from flowsweep.plan.fields import Table
 from flowsweep.plan.input import CampaignTable, HostTable, LabTable, PlanFile
-from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
+from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
 from flowsweep.plan.readers import did_you_mean, shown
-from flowsweep.plan.sweep_table import PathTable, SweepTable
-from flowsweep.plan.table import Table
-from flowsweep.plan.udp_keys import RateSearchTable
+from flowsweep.plan.sweeps.table import PathTable, SweepTable
+from flowsweep.plan.tests.udp.keys import RateSearchTable
 from flowsweep.wording import counted
 
 KeyPath = tuple[str | int, ...]

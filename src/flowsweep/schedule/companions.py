@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.plan.groups import HostPair, host_pairs
-from flowsweep.plan.model import Background, Plan, Probe, Sweep
+from flowsweep.plan.model import Background, HostPair, Plan, Probe, Sweep, host_pairs
 from flowsweep.schedule.parameters import AnyParameters, RttParameters, TcpParameters, UdpParameters
 from flowsweep.schedule.trial import Companion, Trial
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.plan.groups import HostPair
-from flowsweep.plan.model import Link
+from flowsweep.plan.model import HostPair, Link
 from flowsweep.schedule.parameters import AnyParameters, PathParameters, RttParameters, UdpParameters
 from flowsweep.schedule.rate_search import at_rate
 from flowsweep.schedule.trial import Slot, Trial

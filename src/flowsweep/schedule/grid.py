@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flowsweep import defaults
-from flowsweep.plan.groups import host_pairs
-from flowsweep.plan.model import Directions, Plan, RateSearch, Sweep
+from flowsweep.plan.model import Directions, Plan, RateSearch, Sweep, host_pairs
 from flowsweep.schedule.companions import Beside, beside_of
 from flowsweep.schedule.parameters import (
     AnyParameters,

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from flowsweep.plan.groups import HostPair
-from flowsweep.plan.model import Link
+from flowsweep.plan.model import HostPair, Link
 
 
 def path_rate_bps(links: Iterable[Link], pairs: Sequence[HostPair]) -> int | None:

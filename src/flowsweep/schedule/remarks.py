@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from flowsweep.defaults import SECOND_NS, WRITES_PER_INTERVAL
-from flowsweep.plan.groups import host_pairs
-from flowsweep.plan.model import Plan, Sweep
+from flowsweep.plan.model import Plan, Sweep, host_pairs
 from flowsweep.schedule.grid import Point
 from flowsweep.schedule.parameters import TcpParameters, UdpParameters
 from flowsweep.wording import counted, format_rate, format_size

@@ -6,8 +6,7 @@ import json
 from pydantic import BaseModel, ConfigDict
 
 from flowsweep import defaults
-from flowsweep.plan.groups import HostPair, host_pairs
-from flowsweep.plan.model import RateSearch
+from flowsweep.plan.model import HostPair, RateSearch, host_pairs
 from flowsweep.schedule.parameters import AnyParameters, Test
 
 

@@ -1,11 +1,11 @@
-"""Keys of the tests that send for a time, and look at what came in bins of it."""
+"""Keys that several tests have: those that send for a time, those that probe and wait for answers."""
 
 from typing import Annotated, Literal
 
 from flowsweep import defaults, units
 from flowsweep.plan import fields
+from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
-from flowsweep.plan.table import Table, key
 
 
 class BulkKeys(Table):
@@ -79,4 +79,13 @@ class BulkKeys(Table):
     )
     affinity: fields.Axis[fields.Cpus] | None = key(
         "CPUs the flows' threads are bound to, in turn; unbound if absent.", None, examples=["0-1,3"]
+    )
+
+
+class ProbeKeys(Table):
+    """What round-trip times and paths have alike; defaults are each test's own."""
+
+    every: fields.Pause | None = key("From one probe to the next; 10ms if absent.", None, examples=["10ms"])
+    timeout: fields.Patience | None = key(
+        "How long an answer may take before it counts as lost; 1s if absent.", None, examples=["1s"]
     )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from flowsweep.plan.companion_keys import BackgroundTable, CompanionKeys
+from flowsweep.plan.background.keys import BackgroundTable, CompanionKeys
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import shown
-from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.units import write_duration
 
 PROBE = "probe"

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from flowsweep import defaults
-from flowsweep.plan.check_hosts import known_hosts, unknown_host
-from flowsweep.plan.groups import HostPair, host_pairs, members
+from flowsweep.plan.hosts.checks import known_hosts, unknown_host
 from flowsweep.plan.input import PlanFile
+from flowsweep.plan.model import HostPair, host_pairs, members
 from flowsweep.plan.problems import KeyPath, Problem
-from flowsweep.plan.sweep_table import PathTable, SweepTable
+from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.wording import counted
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from flowsweep import defaults
-from flowsweep.plan.applicable import BULK_TESTS
-from flowsweep.plan.groups import members
 from flowsweep.plan.input import HostTable, PlanFile
+from flowsweep.plan.model import members
 from flowsweep.plan.problems import KeyPath, Problem
-from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.plan.sweeps.applicable import BULK_TESTS
+from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.units import write_duration, write_size
 
 _OF_IPERF3 = ("port", "user", "password_env", "public_key", "padding")

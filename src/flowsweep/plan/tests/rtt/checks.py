@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from flowsweep import defaults
 from flowsweep.plan.problems import KeyPath, Problem
-from flowsweep.plan.sweep_table import SweepTable
+from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.units import write_size
 
 

@@ -3,8 +3,8 @@
 from typing import Annotated, Literal
 
 from flowsweep.plan import fields
+from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
-from flowsweep.plan.table import Table, key
 
 
 class TcpKeys(Table):

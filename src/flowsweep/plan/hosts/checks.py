@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from flowsweep.plan.fields import NAME_EXPECTED, NAME_PATTERN
-from flowsweep.plan.groups import HostPair, host_pairs, members
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.link_table import LinkTable
+from flowsweep.plan.links.table import LinkTable
+from flowsweep.plan.model import HostPair, host_pairs, members
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import did_you_mean, shown
-from flowsweep.plan.sweep_table import PathTable
+from flowsweep.plan.sweeps.table import PathTable
 
 
 def host_problems(file: PlanFile) -> Iterator[Problem]:

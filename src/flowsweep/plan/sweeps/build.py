@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from flowsweep import defaults
-from flowsweep.plan.companion_keys import BackgroundTable
+from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.model import Asking, Background, Echo, Path, PathProbing, Probe, RateSearch, Sweep
-from flowsweep.plan.sweep_table import SweepTable, sweep_name
+from flowsweep.plan.sweeps.table import SweepTable, sweep_name
 
 ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
 """What a plan and an engine call what a round trip consists of."""

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from flowsweep import defaults, units
 from flowsweep.plan import fields
+from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
-from flowsweep.plan.rtt_keys import EchoName
-from flowsweep.plan.table import Table, key
+from flowsweep.plan.tests.rtt.keys import EchoName
 
 
 class BackgroundTable(Table):

@@ -4,17 +4,17 @@ import math
 from collections.abc import Iterator
 
 from flowsweep import defaults
-from flowsweep.plan.applicable import BULK_TESTS, applicable_problems
-from flowsweep.plan.check_companions import companion_problems
-from flowsweep.plan.check_groups import total_flows
-from flowsweep.plan.check_path import path_test_problems
-from flowsweep.plan.check_rtt import rtt_problems
-from flowsweep.plan.check_udp import udp_problems
-from flowsweep.plan.companion_keys import CompanionKeys
-from flowsweep.plan.halving import halvings
+from flowsweep.plan.background.checks import companion_problems
+from flowsweep.plan.background.keys import CompanionKeys
+from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
+from flowsweep.plan.model import halvings
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
-from flowsweep.plan.sweep_table import SweepTable, sweep_name
+from flowsweep.plan.sweeps.applicable import BULK_TESTS, applicable_problems
+from flowsweep.plan.sweeps.table import SweepTable, sweep_name
+from flowsweep.plan.tests.path.checks import path_test_problems
+from flowsweep.plan.tests.rtt.checks import rtt_problems
+from flowsweep.plan.tests.udp.checks import udp_problems
 from flowsweep.units import write_duration, write_size
 from flowsweep.wording import counted
 

@@ -3,9 +3,9 @@
 from typing import Annotated, Literal
 
 from flowsweep.plan import fields
-from flowsweep.plan.probe_keys import ProbeKeys
+from flowsweep.plan.fields import key
 from flowsweep.plan.readers import one_of
-from flowsweep.plan.table import key
+from flowsweep.plan.sweeps.shared_keys import ProbeKeys
 
 EchoName = Annotated[
     Literal["auto", "icmp", "udp", "tcp-connect"], one_of("auto", "icmp", "udp", "tcp-connect")

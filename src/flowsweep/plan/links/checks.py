@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from flowsweep.plan.input import PlanFile
-from flowsweep.plan.link_table import DirectionTable, HopTable, LinkTable
+from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_size

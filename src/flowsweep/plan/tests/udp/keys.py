@@ -4,7 +4,7 @@ from pydantic import Field
 
 from flowsweep import defaults
 from flowsweep.plan import fields
-from flowsweep.plan.table import Table, key
+from flowsweep.plan.fields import Table, key
 
 
 class RateSearchTable(Table):

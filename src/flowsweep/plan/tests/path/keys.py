@@ -2,8 +2,8 @@
 
 from flowsweep import defaults, units
 from flowsweep.plan import fields
-from flowsweep.plan.probe_keys import ProbeKeys
-from flowsweep.plan.table import key
+from flowsweep.plan.fields import key
+from flowsweep.plan.sweeps.shared_keys import ProbeKeys
 
 
 class PathKeys(ProbeKeys):

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from flowsweep.plan.bulk_keys import BulkKeys
-from flowsweep.plan.companion_keys import CompanionKeys
-from flowsweep.plan.path_keys import PathKeys
+from flowsweep.plan.background.keys import CompanionKeys
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import listed
-from flowsweep.plan.rtt_keys import RttKeys
-from flowsweep.plan.sweep_table import SweepTable
-from flowsweep.plan.tcp_keys import TcpKeys
-from flowsweep.plan.udp_keys import UdpKeys
+from flowsweep.plan.sweeps.shared_keys import BulkKeys
+from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.plan.tests.path.keys import PathKeys
+from flowsweep.plan.tests.rtt.keys import RttKeys
+from flowsweep.plan.tests.tcp.keys import TcpKeys
+from flowsweep.plan.tests.udp.keys import UdpKeys
 
 EVERY_TEST = frozenset({"name", "test", "paths", "directions", "pairs", "duration", "family"})
 """Keys that a sweep of any test may have."""

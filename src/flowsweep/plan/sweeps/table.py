@@ -6,14 +6,14 @@ from pydantic import ConfigDict, Field
 
 from flowsweep import defaults, units
 from flowsweep.plan import fields
-from flowsweep.plan.bulk_keys import BulkKeys
-from flowsweep.plan.companion_keys import CompanionKeys
-from flowsweep.plan.path_keys import PathKeys
+from flowsweep.plan.background.keys import CompanionKeys
+from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
-from flowsweep.plan.rtt_keys import RttKeys
-from flowsweep.plan.table import Table, key
-from flowsweep.plan.tcp_keys import TcpKeys
-from flowsweep.plan.udp_keys import UdpKeys
+from flowsweep.plan.sweeps.shared_keys import BulkKeys
+from flowsweep.plan.tests.path.keys import PathKeys
+from flowsweep.plan.tests.rtt.keys import RttKeys
+from flowsweep.plan.tests.tcp.keys import TcpKeys
+from flowsweep.plan.tests.udp.keys import UdpKeys
 
 
 def sweep_name(sweep: "SweepTable", number: int) -> str:
@@ -31,7 +31,7 @@ class PathTable(Table):
 class SweepTable(RttKeys, CompanionKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
-    Which keys belong to which test: `flowsweep.plan.applicable`.
+    Which keys belong to which test: `flowsweep.plan.sweeps.applicable`.
     """
 
     model_config = ConfigDict(json_schema_extra={"required": ["paths"]})

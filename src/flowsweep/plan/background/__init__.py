@@ -1,0 +1,1 @@
+"""`[[sweep.background]]` and the probe beside a trial."""

@@ -1,0 +1,1 @@
+"""What hosts, groups and paths must agree on."""

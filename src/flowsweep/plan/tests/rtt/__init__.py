@@ -1,0 +1,1 @@
+"""Keys of round-trip times."""
