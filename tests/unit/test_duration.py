@@ -14,8 +14,9 @@ from flowsweep.analysis import bins, intervals
 from flowsweep.analysis.binning.truncated_durations import durations_cut
 from flowsweep.analysis.findings.duration import cut_questions, duration_questions
 from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.slow_start import slow_start_questions
-from flowsweep.analysis.findings.topics import decided, findings
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts

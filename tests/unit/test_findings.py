@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from analysis_support import make_campaign, write_archive
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.findings.topics import decided, findings
+from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.cli import load

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from flowsweep.analysis.findings.topics import holm
+from flowsweep.analysis.findings.multiple_testing import holm
 from flowsweep.analysis.statistics.least_squares import Fit
 from flowsweep.analysis.statistics.level_effects import permutation_p
 from literature import PENICILLIN, SLEEP

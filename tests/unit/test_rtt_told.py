@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from flowsweep.analysis.findings.topics import decided
+from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.tests.rtt.findings import rtt_questions
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.tests.rtt.message_size import drawn_sizes

@@ -6,7 +6,7 @@ import pytest
 
 from figures_support import figures, of_kind
 from flowsweep.analysis.background.findings import share_questions
-from flowsweep.analysis.findings.topics import decided
+from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.statistics.observations import observations
 from report_support import make_row
 

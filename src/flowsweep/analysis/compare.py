@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from flowsweep.analysis.findings.topics import holm
+from flowsweep.analysis.findings.multiple_testing import holm
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 

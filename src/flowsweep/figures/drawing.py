@@ -61,7 +61,7 @@ class FigureData:
     hops: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.tests.path.hop_rows`; none without measurements of paths."""
     trains: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.tests.path.train_rows`, likewise."""
+    """Rows of `flowsweep.analysis.tests.path.rows`, likewise."""
     shares: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.background.shares.shares`; none without traffic beside trials."""
     courses: Sequence[Row] = ()

@@ -1,10 +1,8 @@
 """What a measurement of a path says: its hops, its capacity, and what of that is free. docs/guide/path.md."""
 
 from flowsweep.analysis.tests.path.facts import PATH_COLUMNS, PathFacts, facts_of, facts_table, path_facts
-from flowsweep.analysis.tests.path.findings import path_questions
-from flowsweep.analysis.tests.path.hop_table import hop_rows, hop_table
-from flowsweep.analysis.tests.path.train_rows import train_rows
-from flowsweep.analysis.tests.path.windows import path_windows
+from flowsweep.analysis.tests.path.findings import path_questions, path_windows
+from flowsweep.analysis.tests.path.rows import hop_rows, hop_table, train_rows
 
 __all__ = [
     "PATH_COLUMNS",

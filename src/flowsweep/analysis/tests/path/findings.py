@@ -1,8 +1,10 @@
-"""What measurements of paths teach: the narrowest link, and what of it is free."""
+"""What measurements of paths teach: the narrowest link, what of it is free, and the window it asks for."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -110,3 +112,20 @@ def _said_of_capacity(
 def _said_of_available(where: str, ends: tuple[float, float], capacity_bps: float, _: Decision) -> str:
     low, high = (format_rate(end) for end in ends)
     return f"{where}: between {low} and {high} of {format_rate(capacity_bps)} are free."
+
+
+def path_windows(summary: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Predict windows, as a laboratory of 2002 did with ping and pipechar.
+
+    Args:
+        summary: Rows of `flowsweep.analysis.summary`, all of a campaign.
+
+    Returns:
+        By direction ("source → sink") capacity × least round-trip time in bytes, the median over the trials
+        that measured that path; directions without any are left out.
+    """
+    found: dict[str, list[int]] = {}
+    for row in summary:
+        if row["status"] == "ok" and row.get("path_window_bytes"):
+            found.setdefault(direction(row["src"], row["dst"]), []).append(row["path_window_bytes"])
+    return {where: float(median(sizes)) for where, sizes in found.items()}
