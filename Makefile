@@ -66,7 +66,7 @@ bench: setup ## Run the benchmarks, one after the other
 	@for benchmark in bench/*.py; do echo "$$benchmark"; $(BIN)/python "$$benchmark" || exit 1; done
 
 schema: setup ## Write schema/, the golden files and the generated pages of docs/ again, from the code
-	@for generator in tests/contract/regenerate_*.py; do echo "$$generator"; $(BIN)/python "$$generator" || exit 1; done
+	@for generator in tools/regenerate_*.py; do echo "$$generator"; $(BIN)/python "$$generator" || exit 1; done
 	@echo tools/write_reference.py; $(BIN)/python tools/write_reference.py
 
 docs: setup ## Write the site of the documentation to build/site; every link must lead somewhere

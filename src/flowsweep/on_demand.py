@@ -7,8 +7,8 @@ from importlib import import_module
 def names_of(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
     """Make the `__getattr__` of a package.
 
-    For type checkers the package imports the same names in an `if TYPE_CHECKING`; `tests/unit/test_start.py`
-    compares the two.
+    For type checkers the package imports the same names in an `if TYPE_CHECKING`;
+    `tests/unit/cli/test_start.py` compares the two.
 
     Args:
         package: Its name.

@@ -2,6 +2,7 @@
 
 import json
 
+from flowsweep.run.outcome import LINKS_SCHEMA
 from regenerate_engine import (
     COLUMNS,
     EMULATION,
@@ -15,9 +16,7 @@ from regenerate_engine import (
     models_of,
 )
 
-from flowsweep.run.outcome import LINKS_SCHEMA
-
-REMEDY = "run `python tests/contract/regenerate_engine.py` and commit what it writes"
+REMEDY = "run `python tools/regenerate_engine.py` and commit what it writes"
 
 
 def test_the_committed_schemas_are_the_engines() -> None:

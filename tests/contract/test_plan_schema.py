@@ -5,11 +5,11 @@ import tomllib
 
 import jsonschema
 import pytest
+from plan_support import EXAMPLE_PLANS, ROOT, WRONG_PLANS
 
 from flowsweep.plan import parse_plan
 from flowsweep.plan.schema import plan_schema
 from flowsweep.schedule import expand, schedule
-from plan_support import EXAMPLE_PLANS, ROOT, WRONG_PLANS
 
 COMMITTED = ROOT / "schema" / "plan.json"
 
@@ -30,7 +30,7 @@ WRONG_IN_SHAPE = [
 
 
 def test_the_committed_schema_is_current():
-    assert COMMITTED.read_text() == plan_schema(), "run: python tests/contract/regenerate_plans.py"
+    assert COMMITTED.read_text() == plan_schema(), "run: python tools/regenerate_plans.py"
 
 
 def test_the_schema_is_one():

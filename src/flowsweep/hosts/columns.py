@@ -1,4 +1,4 @@
-# Generated from the tables in schema/ by tests/contract/regenerate_engine.py: do not edit.
+# Generated from the tables in schema/ by tools/regenerate_engine.py: do not edit.
 """The tables that engines send: names of their columns, Arrow types, and whether a value may be absent."""
 
 from collections.abc import Mapping

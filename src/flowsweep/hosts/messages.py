@@ -1,4 +1,4 @@
-# Generated from schema/messages.json by tests/contract/regenerate_engine.py: do not edit.
+# Generated from schema/messages.json by tools/regenerate_engine.py: do not edit.
 
 from __future__ import annotations
 

@@ -1,0 +1,114 @@
+"""Shares of a link and Jain's index, against hand computations."""
+
+import pytest
+from analysis_support import SECOND_NS, make_flows, make_parameters, make_record, make_samples, make_trial
+
+from flowsweep.analysis import summary
+from flowsweep.analysis.background.shares import OWN, series, shares, traffic_bins
+from flowsweep.archive import tables_of
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.schedule import Companion
+
+STEP_NS = SECOND_NS // 10
+
+
+def outcome(
+    own: list[int],
+    beside: dict[str, list[int]],
+    *,
+    starts: dict[str, float],
+    lasts_s: float = 6.0,
+    probed: bool = False,
+) -> TrialOutcome:
+    """A trial of 5 s, of which 1 s is omitted: bytes a second of each flow; `starts` in seconds, by name.
+
+    `probed`: with the flow of a probe, which has no samples.
+    """
+    companions = tuple(
+        Companion(
+            name=name, src="a", dst="b", test="tcp", parameters=make_parameters(flows=len(rates)),
+            start_ns=0,
+        )
+        for name, rates in beside.items()
+    )  # fmt: skip
+    trial = make_trial(flows=len(own)).model_copy(update={"companions": companions})
+    rows, flows = [], []
+    traffic = [(None, rate) for rate in own]
+    traffic += [(name, rate) for name, rates in beside.items() for rate in rates]
+    for flow, (name, rate) in enumerate(traffic):
+        begin_ns = round(starts.get(name or "", 0.0) * SECOND_NS)
+        steps = round(lasts_s * 10) - begin_ns // STEP_NS
+        for role in ("source", "sink"):
+            for step in range(steps):
+                start_ns = begin_ns + step * STEP_NS
+                rows.append(
+                    {
+                        "role": role, "flow": flow, "start_ns": start_ns, "end_ns": start_ns + STEP_NS,
+                        "bytes": rate // 10,
+                    }
+                )  # fmt: skip
+            flows.append({"role": role, "flow": flow, "companion": name, "bytes": steps * (rate // 10)})
+    if probed:
+        probe = {"flow": len(traffic), "companion": "probe", "bytes": 0}
+        flows += [{"role": role, **probe} for role in ("source", "sink")]
+    return TrialOutcome(make_record(trial), samples=make_samples(rows), flows=make_flows(flows))
+
+
+def shared(*outcomes: TrialOutcome) -> list[dict]:
+    tables = tables_of(outcomes)
+    found = shares(traffic_bins(tables), tables.trials).order_by("trial_id", "traffic")
+    return found.to_pyarrow().to_pylist()
+
+
+def test_goodput_and_shares_are_those_of_the_common_time() -> None:
+    own, cross = shared(outcome([7_000_000], {"cross": [2_000_000, 1_000_000]}, starts={"cross": 1.5}))
+    assert (own["traffic"], cross["traffic"]) == (OWN, "cross")
+    # All run from 1.5 s on, 1 s more is omitted: three whole seconds until 5.5 s.
+    assert (own["intervals"], cross["intervals"], cross["flows"]) == (3, 3, 2)
+    assert (own["goodput_bps"], cross["goodput_bps"]) == (56e6, 24e6)
+    assert (own["share"], cross["share"]) == pytest.approx((0.7, 0.3))
+
+
+def test_jains_index_is_over_flows_and_over_groups() -> None:
+    own, cross = shared(outcome([7_000_000], {"cross": [2_000_000, 1_000_000]}, starts={}))
+    assert own["jain_flows"] == cross["jain_flows"] == pytest.approx(10**2 / (3 * (49 + 4 + 1)))
+    assert own["jain_groups"] == pytest.approx(10**2 / (2 * (49 + 9)))
+    alike = shared(outcome([1_000_000], {"one": [1_000_000], "two": [1_000_000]}, starts={}))
+    assert [(row["jain_flows"], row["jain_groups"]) for row in alike] == [(1.0, 1.0)] * 3
+
+
+def test_a_probe_takes_no_part() -> None:
+    rates, starts = {"cross": [2_000_000, 1_000_000]}, {"cross": 1.5}
+    probed = shared(outcome([7_000_000], rates, starts=starts, probed=True))
+    assert [row["traffic"] for row in probed] == [OWN, "cross"]
+    assert probed == shared(outcome([7_000_000], rates, starts=starts))
+
+
+def test_without_common_time_nothing_is_compared() -> None:
+    assert shared(outcome([1_000_000], {"late": [1_000_000]}, starts={"late": 5.5})) == []
+
+
+def test_the_summary_has_the_trials_own_share() -> None:
+    mixed = outcome([7_000_000], {"cross": [2_000_000, 1_000_000]}, starts={})
+    alone = outcome([3_000_000, 1_000_000], {}, starts={})
+    single = outcome([3_000_000], {}, starts={})
+    rows = {
+        row["trial_id"]: row for row in summary(tables_of([mixed, alone, single])).to_pyarrow().to_pylist()
+    }
+    told = rows[mixed.record.trial_id]
+    assert (told["companions"], told["goodput_bps"]) == (["cross"], 56e6)
+    assert (told["share"], told["jain_flows"]) == pytest.approx((0.7, 100 / 162))
+    told = rows[alone.record.trial_id]
+    assert (told["companions"], told["share"], told["jain_groups"]) == ([], None, None)
+    assert told["jain_flows"] == pytest.approx(16 / (2 * 10))
+    assert rows[single.record.trial_id]["jain_flows"] is None
+
+
+def test_the_series_holds_what_is_not_common_too() -> None:
+    tables = tables_of([outcome([8_000_000], {"cross": [1_000_000]}, starts={"cross": 2.0})])
+    rows = series(traffic_bins(tables), tables.trials).to_pyarrow().to_pylist()
+    own = [(row["bin"], row["goodput_bps"]) for row in rows if row["traffic"] == OWN]
+    assert own == [(number, 64e6) for number in range(-3, 3)]
+    assert {row["bin"] for row in rows if row["common"]} == {0, 1, 2}
+    cross = [row["bin"] for row in rows if row["traffic"] == "cross"]
+    assert cross == [-1, 0, 1, 2]

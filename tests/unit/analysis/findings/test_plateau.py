@@ -1,0 +1,201 @@
+"""Where plateaus begin, and dips, in synthetic campaigns whose truth is known."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from synthetic_campaigns import BASE_BPS, KIB, Grid, Row, campaign
+
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
+from flowsweep.analysis.findings.plateau.knee import Knee
+from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.means import flow_levels, window_levels
+from flowsweep.analysis.statistics.observations import observations
+
+RTT_S = 0.04
+USABLE = 1.33
+PRODUCT_BYTES = BASE_BPS * RTT_S / 8
+WINDOW_SUMS = tuple(round(PRODUCT_BYTES * share / USABLE) for share in (0.3, 0.5, 0.7, 1.3, 2.0, 3.0))
+KNEE = Grid(flows=(1, 4), window_sums=WINDOW_SUMS, noise=0.01, directions=(("a", "b"),))
+
+
+def limited(row: Row) -> float:
+    """The share of the link's rate that a window allows, natural logarithm."""
+    return min(0.0, math.log(USABLE * row["window_sum_bytes"] / PRODUCT_BYTES))
+
+
+def observed_campaign(grid: Grid, seed: int = 1) -> list[Row]:
+    """A campaign that knows its usable windows, as they fly, and round trips."""
+    rows = campaign(replace(grid, effect=lambda row: limited(row) + grid.effect(row)), seed)
+    for row in rows:
+        flying = min(USABLE * row["window_sum_bytes"], 1.5 * PRODUCT_BYTES)
+        row |= {
+            "window_usable_bytes": flying / row["flows"],
+            "rtt_min_ms": 1000 * RTT_S,
+            "path_rate_bps": None,
+        }
+    return rows
+
+
+def estimated(rows: list[Row], margin: float = 0.03) -> Plateau:
+    [observed] = observations(rows)
+    [plateau] = plateaus(window_levels(observed, design(observed)), (), margin=margin)
+    return plateau
+
+
+def found(rows: list[Row], kind: str, axis: str = "window_sum_bytes") -> list[Finding]:
+    return [finding for finding in findings(rows) if finding.kind == kind and finding.axis == axis]
+
+
+def knee_of(rows: list[Row]) -> Knee:
+    knee = estimated(rows).knee
+    assert knee is not None
+    return knee
+
+
+def test_without_noise_the_knee_is_bandwidth_times_delay() -> None:
+    """By hand: goodput = window / 40 ms meets 90 Mbit/s at 90e6 · 0.04 / 8 = 450 000 bytes."""
+    knee = knee_of(observed_campaign(replace(KNEE, flows=(1,), noise=0.0, block=0.0)))
+    assert knee.usable == pytest.approx(450_000)
+    assert knee.requested == pytest.approx(450_000 / USABLE, rel=1e-4)
+    assert knee.follows_window
+
+
+def test_the_knee_lies_in_its_interval_nineteen_times_in_twenty() -> None:
+    inside = 0
+    for seed in range(100):
+        knee = knee_of(observed_campaign(KNEE, seed))
+        assert knee.usable_low is not None
+        assert knee.usable_high is not None
+        assert knee.usable == pytest.approx(PRODUCT_BYTES, rel=0.03)
+        inside += knee.usable_low <= PRODUCT_BYTES <= knee.usable_high
+    assert inside >= 89  # of 100 with 95 % each: P(fewer) < 0.005
+
+
+def test_a_plateau_in_words() -> None:
+    [plateau] = found(observed_campaign(KNEE), "plateau")
+    assert plateau.decision == "effect"
+    assert plateau.effect_unit == "bytes"
+    assert plateau.effect == pytest.approx(PRODUCT_BYTES / USABLE, rel=0.03)
+    assert plateau.claim.startswith("a → b: goodput reaches its plateau of ")
+    assert "] (usable: 4" in plateau.claim
+    assert plateau.claim.endswith("at this goodput and 40 ms.")
+    assert (plateau.n, plateau.figure.kind, plateau.direction) == (36, "product", "a → b")
+
+
+def test_without_usable_windows_what_was_asked_for_counts() -> None:
+    rows = observed_campaign(KNEE)
+    for row in rows:
+        row |= {"window_usable_bytes": None, "rtt_min_ms": None}
+    knee = knee_of(rows)
+    assert knee.usable is None
+    assert knee.requested == pytest.approx(PRODUCT_BYTES / USABLE, rel=0.03)
+    assert "Bandwidth" not in found(rows, "plateau")[0].claim
+
+
+def test_where_goodput_does_not_follow_the_window_the_knee_is_interpolated() -> None:
+    """By hand: from 250 to 500 KiB goodput rises from 1/√2 to 1; it is 3 % below at 2^(1 − 2·0.03/ln 2)."""
+    grid = Grid(
+        flows=(1,), window_sums=[125 * KIB * 2**step for step in range(5)], noise=0.0, block=0.0,
+        directions=(("a", "b"),),
+        effect=lambda row: min(0.0, 0.5 * math.log(row["window_sum_bytes"] / (500 * KIB))),
+    )  # fmt: skip
+    knee = knee_of(campaign(grid, 1))
+    assert not knee.follows_window
+    assert knee.requested == pytest.approx(500 * KIB * 0.97**2, rel=1e-6)
+
+
+def dip_at(*shares: int, depth: float) -> Callable[[Row], float]:
+    return lambda row: math.log1p(-depth) if WINDOW_SUMS.index(row["window_sum_bytes"]) in shares else 0.0
+
+
+def test_a_dip_behind_the_plateau_s_start_does_not_move_it() -> None:
+    grid = replace(KNEE, flows=(1, 2), effect=dip_at(4, depth=0.3))
+    rows = observed_campaign(replace(grid, flows=(1,), repeats=5))
+    assert estimated(rows).found.highest == (3, 5)
+    assert knee_of(rows).usable == pytest.approx(PRODUCT_BYTES, rel=0.03)
+    [dip] = found(rows, "dip")
+    assert dip.decision == "effect"
+    assert dip.effect == pytest.approx(-30, abs=2)
+    assert "goodput dips at a window of " in dip.claim
+
+
+def test_windows_that_are_too_large_do_not_move_it() -> None:
+    rows = observed_campaign(replace(KNEE, flows=(1,), effect=dip_at(4, 5, depth=0.5)))
+    assert estimated(rows).found.highest == (3,)
+    assert knee_of(rows).usable == pytest.approx(PRODUCT_BYTES, rel=0.03)
+    [dip] = found(rows, "dip")
+    assert dip.decision != "effect"
+
+
+def test_a_plateau_that_is_not_reached() -> None:
+    rows = [row for row in observed_campaign(KNEE) if row["window_sum_bytes"] <= WINDOW_SUMS[2]]
+    [plateau] = found(rows, "plateau")
+    assert plateau.decision == "effect"
+    assert "goodput has not reached its plateau up to " in plateau.claim
+
+
+def test_the_smallest_window_is_enough() -> None:
+    rows = [row for row in observed_campaign(KNEE) if row["window_sum_bytes"] >= WINDOW_SUMS[3]]
+    [plateau] = found(rows, "plateau")
+    assert plateau.decision == "no practical effect"
+    assert "the smallest window sum that was tried, " in plateau.claim
+    assert (plateau.effect, plateau.interval_high) == (WINDOW_SUMS[3], WINDOW_SUMS[3])
+
+
+def test_noise_leaves_the_start_open() -> None:
+    rows = observed_campaign(replace(KNEE, noise=1.5, flows=(1,)), 3)
+    [plateau] = found(rows, "plateau")
+    assert plateau.decision == "undecided"
+    assert "undecided" in plateau.claim
+
+
+def test_single_trials_tell_no_plateau() -> None:
+    rows = observed_campaign(replace(KNEE, flows=(1,), repeats=1))
+    [plateau] = found(rows, "plateau")
+    assert plateau.decision == "undecided"
+    assert plateau.p_value is None
+    assert "the trials leave no measure of chance" in plateau.claim
+
+
+def test_each_congestion_control_has_its_plateau() -> None:
+    def slower(row: Row) -> float:
+        return -math.log(2) if row["congestion"] == "reno" and limited(row) == 0 else 0.0
+
+    rows = observed_campaign(replace(KNEE, congestions=("cubic", "reno"), effect=slower))
+    claims = [plateau.claim for plateau in found(rows, "plateau")]
+    assert sorted(claim.split(":")[0] for claim in claims) == ["a → b, cubic", "a → b, reno"]
+
+
+def test_how_many_flows_are_enough() -> None:
+    grid = replace(
+        KNEE, flows=(1, 2, 4, 8), window_sums=(1 << 20, 1 << 21),
+        effect=lambda row: math.log(min(row["flows"], 4) / 4),
+    )  # fmt: skip
+    [observed] = observations(campaign(grid, 1))
+    [means] = flow_levels(design(observed))
+    assert means.means[2] - means.means[0] == pytest.approx(math.log(4), abs=0.02)
+    [plateau] = found(campaign(grid, 1), "plateau", "flows")
+    assert (plateau.effect, plateau.interval_low, plateau.interval_high) == (4, 4, 4)
+    assert plateau.effect_unit == "flows"
+    assert " at 4 flows [4 flows, 4 flows]." in plateau.claim
+
+
+def test_with_a_window_per_flow_the_product_counts() -> None:
+    rows = campaign(replace(KNEE, flows=(1, 2, 4), window_sums=(1 << 18, 1 << 19)), 1)
+    for row in rows:
+        row["window_bytes"] = row["window_send_bytes"] = row["window_recv_bytes"] = row["window_sum_bytes"]
+        row["window_sum_bytes"] *= row["flows"]
+    [plateau] = found(rows, "plateau")
+    assert f"{1 << 18 >> 10} KiB" in plateau.claim
+    assert found(rows, "plateau", "flows") == []
+
+
+def test_datagrams_have_no_plateau_and_no_dip_over_windows() -> None:
+    rows = [row | {"test": "udp"} for row in observed_campaign(KNEE)]
+    assert not found(rows, "plateau")
+    assert not found(rows, "dip")
+    assert found([row | {"test": "tcp"} for row in rows], "plateau")

@@ -1,0 +1,73 @@
+"""What a campaign of datagrams concludes: from which rate on they are lost, and which streams broke."""
+
+from datetime import timedelta
+
+import pytest
+from analysis_support import STARTED_AT
+from datagram_support import Stream, make_udp_outcome, make_udp_trial
+
+from flowsweep.analysis import summary
+from flowsweep.analysis.findings.topics import findings
+from flowsweep.archive import tables_of
+
+LOSSES = {8_000_000: 0, 16_000_000: 1, 32_000_000: 30}
+"""Lost of a thousand, by rate."""
+
+
+def campaign():
+    for repeat in (1, 2, 3):
+        for src, dst in (("a", "b"), ("b", "a")):
+            for rate, lost in LOSSES.items():
+                sent = rate // 8_000
+                trial = make_udp_trial(repeat=repeat, src=src, dst=dst, rate_bps=rate)
+                lost_here = sent * lost * (dst == "b") // 1000
+                yield make_udp_outcome(trial, [Stream(sent=sent, lost=lost_here + repeat * bool(lost_here))])
+    yield make_udp_outcome(make_udp_trial(repeat=4, flows=3), [Stream(), Stream(), Stream(broken_at_s=2)])
+
+
+@pytest.fixture(scope="module")
+def found():
+    outcomes = [
+        outcome.__class__(
+            outcome.record.model_copy(update={"started_at": STARTED_AT + timedelta(seconds=5 * index)}),
+            **{name: getattr(outcome, name) for name in ("samples", "flows", "counters", "of_tests")},
+        )
+        for index, outcome in enumerate(campaign())
+    ]
+    tables = tables_of(outcomes)
+    rows = summary(tables).to_pyarrow().to_pylist()
+    return findings(rows, tables=tables)
+
+
+def test_the_highest_rate_within_the_limit_is_named_for_each_direction(found):
+    there, back = sorted((one for one in found if one.kind == "loss"), key=lambda one: one.direction)
+    assert (there.direction, there.effect, there.interval_low, there.interval_high) == (
+        "a → b", 8e6, 8e6, 16e6
+    )  # fmt: skip
+    assert there.claim == (
+        "a → b: up to 8.00 Mbit/s no trial loses more than 0.100 % of its datagrams, at 16.0 Mbit/s "
+        "0.200 % of the datagrams are lost."
+    )
+    assert (back.effect, back.interval_low, back.interval_high) == (32e6, None, None)
+    assert "the highest rate asked for" in back.claim
+    assert there.figure is not None
+    assert there.figure.kind == "offered"
+
+
+def test_broken_streams_are_counted_and_explained(found):
+    (one,) = [one for one in found if one.kind == "broken"]
+    assert one.claim == (
+        "1 of 21 flows broke, in 1 of 19 trials (a → b 1), most often: no datagram for 10 s."
+    )
+    assert (one.effect, one.n) == (pytest.approx(1 / 21), 19)
+
+
+def test_the_rate_is_an_axis_like_any_other(found):
+    effects = [one for one in found if one.kind == "effect" and one.axis == "rate_bps"]
+    assert [one.decision for one in effects] == ["effect"]
+
+
+def test_what_limits_is_said(found):
+    claims = " ".join(one.claim for one in found if one.kind == "verdict")
+    assert "the rate that the plan sets" in claims
+    assert "what the path loses" in claims

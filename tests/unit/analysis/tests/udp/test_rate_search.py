@@ -1,0 +1,218 @@
+"""Searches for the highest rate: what a plan asks for, what runs, what is concluded."""
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from analysis_support import STARTED_AT
+from datagram_support import Stream, make_udp_outcome, make_udp_trial
+from fake_engine import FakeNetwork, access
+from plan_support import plan_of
+from run_support import ListRecorder
+
+from flowsweep.analysis import cells, summary
+from flowsweep.analysis.findings.topics import findings
+from flowsweep.archive import tables_of
+from flowsweep.figures.collection import drawn_figures
+from flowsweep.figures.drawing import FigureData
+from flowsweep.plan.model import RateSearch
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.earlier import Earlier
+from flowsweep.run.end import Deadlines
+from flowsweep.run.events import CampaignStarted, TrialStarted
+from flowsweep.run.search_step import carried
+from flowsweep.run.sessions import Patience
+from flowsweep.schedule import at_rate, estimate, expand, remarks, schedule
+
+MBIT = 1_000_000
+SEARCH = 'rate_search = { low = "10Mbit/s", high = "80Mbit/s", resolution = "10Mbit/s", loss_max = "1%" }'
+BRIEF = 'duration = "30ms"\ninterval = "10ms"\nsample_interval = "10ms"\ndrain = "5ms"'
+
+
+def plan(more: str = "", campaign: str = ""):
+    return plan_of(f'test = "udp"\n{SEARCH}\n{BRIEF}\n{more}', campaign)
+
+
+def run(slots, carries_bps, earlier=None, mishaps=None):
+    network = FakeNetwork(carries_bps=carries_bps, mishaps=mishaps or {})
+    recorder, events = ListRecorder(), []
+    conditions = Conditions(network.connect, Patience(0.001, 0.01), Deadlines(0.01, 0.01, 0.01))
+    hosts = {name: access(name) for name in ("left", "right")}
+    asyncio.run(
+        run_campaign(slots, hosts, recorder, earlier=earlier, events=events.append, conditions=conditions)
+    )
+    return recorder, events
+
+
+def rates(recorder):
+    return [outcome.record.trial.parameters.rate_sum_bps // MBIT for outcome in recorder.outcomes]
+
+
+def test_a_search_counts_as_all_its_steps():
+    found = plan("flows = [1, 2]", "repeats = 2")
+    slots = schedule(found, seed=1)
+    assert [slot.trial_count for slot in slots] == [4, 4, 4, 4]
+    assert estimate(slots, found.links).trials == 16
+    assert remarks(found, expand(found)) == ()
+
+
+def test_the_first_rate_is_in_the_middle_and_is_of_all_flows():
+    (one, two) = schedule(plan("flows = [1, 2]", 'order = "listed"'), seed=1)
+    assert one.trials[0].parameters.rate_sum_bps == two.trials[0].parameters.rate_sum_bps == 45 * MBIT
+    assert two.trials[0].parameters.rate_bps == 45 * MBIT // 2
+
+
+def test_an_estimate_of_bytes_has_the_highest_rate_in_every_step():
+    found = plan()
+    sent_ns = 30_000_000 + 100_006_000
+    each = 80 * MBIT * sent_ns // (8 * 10**9)
+    assert estimate(schedule(found, seed=1), found.links).bytes_at_most == 4 * each
+
+
+@pytest.mark.parametrize(
+    ("carries", "tried"),
+    [
+        (62, [45, 65, 55, 60]),
+        (500, [45, 65, 75, 80]),
+        (1, [45, 25, 15, 10]),
+    ],
+)
+def test_halves_until_the_resolution(carries, tried):
+    recorder, events = run(schedule(plan(), seed=1), carries * MBIT)
+    assert rates(recorder) == tried
+    assert recorder.statuses == ["ok"] * 4
+    assert [outcome.record.carried for outcome in recorder.outcomes] == [rate <= carries for rate in tried]
+    started = [event for event in events if isinstance(event, TrialStarted)]
+    assert [event.number for event in started] == [1, 2, 3, 4]
+    assert started[0].left_ns == 4 * started[-1].left_ns
+
+
+def test_goes_on_where_it_was_broken_off():
+    slots = schedule(plan(), seed=1)
+    first, _ = run(slots, 62 * MBIT)
+    known = {outcome.record.trial_id: outcome.record.carried for outcome in first.outcomes[:2]}
+    again, events = run(slots, 62 * MBIT, Earlier(done=set(known), carried=known))
+    assert rates(again) == [55, 60]
+    assert isinstance(events[0], CampaignStarted)
+    assert (events[0].trials, events[0].done) == (4, 2)
+    known = {outcome.record.trial_id: outcome.record.carried for outcome in first.outcomes}
+    assert Earlier(done=set(known), carried=known).next_step(slots[0]) == (4, None)
+
+
+def test_ends_where_a_step_is_not_whole_and_the_campaign_goes_on():
+    slots = schedule(plan(campaign="repeats = 2"), seed=1)
+    recorder, events = run(slots, 62 * MBIT, mishaps={("left", 2): "prepare"})
+    assert Counter(outcome.record.trial.repeat for outcome in recorder.outcomes) == {1: 2, 2: 4}
+    assert recorder.statuses == ["ok", "failed", "ok", "ok", "ok", "ok"]
+    assert [event.number for event in events if isinstance(event, TrialStarted)] == [1, 2, 5, 6, 7, 8]
+
+
+def search_trial(rate, *, repeat=1, limit=0.01):
+    trial = make_udp_trial(repeat=repeat, rate_sum_bps=rate, rate_bps=rate)
+    search = RateSearch(low_bps=8 * MBIT, high_bps=64 * MBIT, resolution_bps=8 * MBIT, loss_max=limit)
+    return trial.model_copy(update={"search": search})
+
+
+@pytest.mark.parametrize(
+    ("stream", "expected"),
+    [
+        (Stream(sent=1000, lost=0), True),
+        (Stream(sent=1000, lost=10), True),
+        (Stream(sent=1000, lost=11), False),
+        (Stream(sent=700, lost=0), False),
+    ],
+    ids=["all comes", "as much as the limit is lost", "more than that", "the source did not offer it"],
+)
+def test_what_counts_as_carried(stream, expected):
+    trial = search_trial(8 * MBIT)
+    assert carried(trial, make_udp_outcome(trial, [stream]).flows) is expected
+
+
+def test_other_trials_are_not_judged():
+    trial = make_udp_trial()
+    assert carried(trial, make_udp_outcome(trial, [Stream()]).flows) is None
+
+
+def test_steps_have_ids_of_their_own_and_other_trials_keep_theirs():
+    trial = search_trial(8 * MBIT)
+    assert at_rate(trial, 16 * MBIT).trial_id != trial.trial_id
+    assert (
+        trial.model_copy(update={"search": None}).trial_id == make_udp_trial(rate_sum_bps=8 * MBIT).trial_id
+    )
+
+
+@pytest.fixture(scope="module")
+def archive():
+    outcomes = []
+    for repeat, limit_mbit in ((1, 40), (2, 48), (3, 40)):
+        for rate in (32, 48, 40):
+            trial = search_trial(rate * MBIT, repeat=repeat)
+            stream = Stream(sent=rate * 125, lost=0 if rate <= limit_mbit else rate * 125 // 4)
+            outcome = make_udp_outcome(trial, [stream])
+            at = STARTED_AT + timedelta(seconds=5 * len(outcomes))
+            told = {"carried": carried(trial, outcome.flows), "started_at": at}
+            outcomes.append(
+                outcome.__class__(
+                    outcome.record.model_copy(update=told),
+                    **{name: getattr(outcome, name) for name in ("samples", "flows", "counters", "of_tests")},
+                )
+            )
+    return tables_of(outcomes)
+
+
+@pytest.fixture(scope="module")
+def rows(archive):
+    return summary(archive).to_pyarrow().to_pylist()
+
+
+def test_the_summary_says_what_was_a_step_and_what_it_told(rows):
+    assert {row["rate_search_loss_max"] for row in rows} == {0.01}
+    assert [row["rate_carried"] for row in rows[:3]] == [True, False, True]
+
+
+def test_the_finding_has_both_sides_of_the_limit_over_the_repeats(rows, archive):
+    found = findings(rows, tables=archive)
+    (one,) = [one for one in found if one.kind == "rate"]
+    assert (one.effect, one.interval_low, one.interval_high, one.n) == (40e6, 40e6, 48e6, 9)
+    assert one.claim == (
+        "a → b, 1 flow of 1 KB: up to 40.0 Mbit/s (40.0 Mbit/s to 48.0 Mbit/s in 3 of 3 repeats) is carried "
+        "with no more than 1.00 % of the datagrams lost, 48.0 Mbit/s is not."
+    )
+    assert found[0] is one
+    assert {other.kind for other in found} == {"rate"}
+
+
+def test_a_search_that_found_no_end_says_so(rows):
+    lost = [row | {"rate_carried": False} for row in rows]
+    (one,) = [one for one in findings(lost) if one.kind == "rate"]
+    assert "no rate is carried" in one.claim
+    assert "32.0 Mbit/s, the lowest that was tried" in one.claim
+    assert one.effect is None
+    (one,) = [one for one in findings([row | {"rate_carried": True} for row in rows]) if one.kind == "rate"]
+    assert "the highest rate that was tried" in one.claim
+
+
+def test_a_search_that_its_source_ended_says_so(rows):
+    def ends(row):
+        return not row["rate_carried"]
+
+    def ended(repeats):
+        less = [row | {"loss": 0.0} if ends(row) and row["repeat"] in repeats else row for row in rows]
+        (one,) = [one for one in findings(less) if one.kind == "rate"]
+        return one.claim
+
+    assert ended(()).endswith("48.0 Mbit/s is not.")
+    assert ended((1, 2, 3)).endswith("48.0 Mbit/s is not, since the source does not send that much.")
+    assert ended((1,)).endswith("is not, since the source does not send that much in 1 of 3 repeats.")
+
+
+def test_the_figure_has_a_line_for_each_repeat(rows, archive):
+    drawn = drawn_figures(FigureData(rows, cells(summary(archive)).to_pyarrow().to_pylist()))
+    (one,) = [one for one in drawn if one.key.kind == "rate_search"]
+    assert not {"plane", "line", "repeats", "per_flow", "ecdf"} & {one.key.kind for one in drawn}
+    assert [list(trace.y) for trace in one.figure.data] == [[32, 48, 40]] * 3
+    first, second, _ = one.figure.data
+    assert list(first.marker.symbol) == ["circle", "circle-open", "circle"]
+    assert list(second.marker.symbol) == ["circle"] * 3
+    assert len(one.rows) == 9

@@ -1,0 +1,139 @@
+"""What commands do with an archive whose journal is damaged."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from analysis_support import make_campaign, make_outcome
+from archive_damage import data_of
+from typer.testing import CliRunner, Result
+
+from flowsweep.archive import create_archive, read_archive
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.plan import load_plan
+from flowsweep.schedule import schedule
+
+IMPORTED = Path(__file__).parents[2] / "contract" / "imported" / "iperf-2.1.8-client.csv"
+PLAN = """
+[campaign]
+repeats = 4
+[hosts.a]
+[hosts.b]
+[[sweep]]
+test = "tcp"
+paths = [{ from = "a", to = "b" }]
+congestion = "cubic"
+window = "256KiB"
+duration = "4s"
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    return path
+
+
+@pytest.fixture(params=["merged", "loose"])
+def archive(request: pytest.FixtureRequest, plan: Path, tmp_path: Path) -> Iterator[Path]:
+    """A whole campaign, of whose journal the last byte is gone."""
+    folder = tmp_path / "archive"
+    loaded = load_plan(plan)
+    with create_archive(folder, plan_json=loaded.model_dump_json(), seed=1) as writer:
+        for slot in schedule(loaded, 1):
+            outcome = make_outcome(slot.trials[0])
+            writer.started(outcome.record.trial_id, 1, outcome.record.started_at)
+            writer.finished(outcome)
+        if request.param == "merged":
+            writer.compact()
+    journal = folder / "journal"
+    journal.write_bytes(journal.read_bytes()[:-1])
+    before = set(data_of(folder).values())
+    yield folder
+    if request.param == "loose":
+        assert before <= set(data_of(folder).values()) or merged(folder)
+
+
+def merged(folder: Path) -> bool:
+    """Whether all trials are in merged files that can be read."""
+    return read_archive(folder).tables().samples.count().to_pyarrow().as_py() > 0
+
+
+def invoke(*arguments: str | Path) -> Result:
+    words = [str(argument) for argument in arguments]
+    load(words)
+    return CliRunner().invoke(app, words)
+
+
+def test_reading_commands_tell_what_is_lost_and_go_on(archive: Path, tmp_path: Path) -> None:
+    before = data_of(archive)
+    whole = (archive / "merged" / "1").exists()
+    for words in (
+        ("summary", archive, "--format", "json"),
+        ("findings", archive),
+        ("report", archive, "-o", tmp_path / "report.html"),
+        ("export", archive, "--format", "csv", "-o", tmp_path / "trials.csv"),
+        ("compare", archive, archive),
+    ):
+        result = invoke(*words)
+        assert result.exit_code == 0, result.output
+        assert "warning:" in result.stderr
+        assert "are no whole record; what was recorded there is lost" in result.stderr
+        if words[0] == "summary":
+            assert len(json.loads(result.stdout)) == (4 if whole else 3)
+    assert data_of(archive) == before
+
+
+def test_another_plan_is_refused_before_anything_changes(archive: Path, plan: Path) -> None:
+    before = {path: path.read_bytes() for path in archive.rglob("*") if path.is_file()}
+    result = invoke("run", plan, "--archive", archive, "--resume", "--set", "sweep.duration=5s")
+    assert "is not the plan" in str(result.exception)
+    assert {path: path.read_bytes() for path in archive.rglob("*") if path.is_file()} == before
+
+
+def test_an_import_adds_to_what_is_there(archive: Path) -> None:
+    trials = len(read_archive(archive).records)
+    result = invoke("import", IMPORTED, "--archive", archive)
+    assert result.exit_code == 0, result.output
+    assert "warning:" in result.stderr
+    assert len(read_archive(archive).records) == trials
+    rows = json.loads(invoke("summary", archive, "--format", "json").stdout)
+    assert len(rows) > trials
+    assert {row["status"] for row in rows} == {"ok"}
+    kept = [path.name for path in (archive / "aside").iterdir()]
+    assert any(name.startswith("journal-from-byte-") for name in kept)
+    verified = json.loads(invoke("verify", archive, "--format", "json").stdout)
+    assert (verified["problems"], len(verified["aside"])) == ([], len(kept))
+
+
+def test_verify_says_what_is_damaged(archive: Path) -> None:
+    result = invoke("verify", archive)
+    assert result.exit_code == 1
+    assert "no whole record" in result.stdout
+    assert "1 problem" in result.stdout or "2 problems" in result.stdout
+
+
+STRANGE_PLANS = (
+    {},
+    {"campaign": 5, "sweeps": 7, "links": "no"},
+    {"campaign": {}, "sweeps": [{}, {"name": 1}], "links": [{"between": []}], "text": "x"},
+    {"campaign": {"name": ["a"]}, "sweeps": [{"name": "s", "paths": [1]}], "text": 4, "links": [{}]},
+)
+
+
+@pytest.mark.parametrize("strange", STRANGE_PLANS)
+def test_a_plan_that_nobody_checked_is_no_obstacle(strange: dict[str, object], tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    with create_archive(folder, plan_json=json.dumps(strange), seed=1) as writer:
+        for outcome in make_campaign(flows=(1,), window_sums=(1 << 18,)):
+            writer.finished(outcome)
+    for words in (
+        ("summary", folder),
+        ("findings", folder),
+        ("report", folder, "-o", tmp_path / "report.html"),
+    ):
+        result = invoke(*words)
+        assert result.exit_code == 0, (result.output, result.exception)

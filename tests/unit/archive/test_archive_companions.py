@@ -1,0 +1,93 @@
+"""An archive keeps the flows of companions apart from a trial's own."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from analysis_support import (
+    SECOND_NS,
+    Steady,
+    make_flows,
+    make_outcome,
+    make_parameters,
+    make_samples,
+    make_trial,
+    write_archive,
+)
+
+from flowsweep.analysis import summarised
+from flowsweep.archive import Tables, read_archive, tables_of
+from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.schedule import Companion
+
+OWN = Steady(bytes_per_second=10_000_000)
+OTHER = Steady(bytes_per_second=2_500_000)
+
+
+def beside(*, repeat: int = 1) -> TrialOutcome:
+    """A trial of two flows, and three of a companion beside it."""
+    parameters = make_parameters(flows=3)
+    companion = Companion(name="cross", src="a", dst="b", test="tcp", parameters=parameters, start_ns=0)
+    trial = make_trial(flows=2, repeat=repeat).model_copy(update={"companions": (companion,)})
+    own = make_outcome(trial, OWN)
+    other = make_outcome(make_trial(flows=3), OTHER)
+    samples = [row | {"flow": row["flow"] + 2} for row in other.samples.to_pylist()]
+    flows = [
+        row | {"flow": row["flow"] + 2, "companion": "cross", "cpu_user_us": 5_000_000}
+        for row in other.flows.to_pylist()
+    ]
+    return replace(
+        own,
+        samples=pa.concat_tables([own.samples, make_samples(samples)]),
+        flows=pa.concat_tables([own.flows, make_flows(flows)]),
+        cpu=_cpu(),
+    )
+
+
+def _cpu() -> pa.Table:
+    row = {
+        "role": "sink", "host": "b", "peer": "a", "start_ns": 0, "end_ns": SECOND_NS, "busy_us": 1,
+        "kind": "thread",
+    }  # fmt: skip
+    rows = [row | {"id": flow} for flow in range(5)] + [row | {"id": 3, "kind": "core"}]
+    return pa.Table.from_pylist(rows, schema=pa.schema(NEEDED_CPU_FIELDS))
+
+
+@pytest.fixture(params=["memory", "disk"])
+def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Tables:
+    outcomes = [beside(), make_outcome(make_trial(flows=4), OWN)]
+    if request.param == "memory":
+        return tables_of(outcomes)
+    return read_archive(write_archive(tmp_path / "archive", outcomes)).tables()
+
+
+def test_every_table_holds_a_trials_own_flows_only(tables: Tables) -> None:
+    flows = {"samples": "flow", "flows": "flow"}
+    trial_id = beside().record.trial_id
+    for name, column in flows.items():
+        rows = getattr(tables, name)
+        assert set(rows.filter(rows.trial_id == trial_id)[column].to_pyarrow().to_pylist()) == {0, 1}
+        others = rows.filter(rows.trial_id != trial_id)[column].to_pyarrow().to_pylist()
+        assert set(others) == {0, 1, 2, 3}
+        apart = getattr(tables, f"companion_{name}")
+        assert set(apart[column].to_pyarrow().to_pylist()) == {2, 3, 4}
+        assert apart.columns == rows.columns
+    cpu = [(row["kind"], row["id"]) for row in tables.cpu.to_pyarrow().to_pylist()]
+    assert sorted(cpu) == [("core", 3), ("thread", 0), ("thread", 1)]
+
+
+def test_a_summary_tells_of_the_trials_own_flows(tables: Tables) -> None:
+    rows = {row["trial_id"]: row for row in summarised(tables).to_pyarrow().to_pylist()}
+    row = rows[beside().record.trial_id]
+    assert (row["status"], row["flows"], row["bins"]) == ("ok", 2, 4)
+    assert row["goodput_bps"] == 2 * 10_000_000 * 8
+    assert row["cpu_recv"] == pytest.approx(0.1)
+
+
+def test_without_companions_nothing_is_filtered() -> None:
+    whole = tables_of([make_outcome(make_trial(flows=4), OWN)])
+    assert "own_flows" not in str(whole.samples)
+    assert type(whole.samples.op()).__name__ == "DatabaseTable"
+    assert whole.companion_samples.count().to_pyarrow().as_py() == 0

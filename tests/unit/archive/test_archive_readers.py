@@ -1,0 +1,67 @@
+"""Reading an archive while a campaign is written: what is read is a snapshot."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from archive_damage import add_trial, campaigns_without_end, write_campaign
+
+from flowsweep.analysis import summary
+from flowsweep.archive import open_archive_for_writing, read_archive, readers
+
+READS = 12
+"""tests/truth/test_archive_reads.py makes a thousand, by commands, beside campaigns that run."""
+
+
+def test_files_stay_for_as_long_as_somebody_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "_WAIT_S", 0.1)
+    folder = tmp_path / "archive"
+    write_campaign(folder, 3, merged=False)
+    with read_archive(folder) as archive:
+        tables = archive.tables()
+        with open_archive_for_writing(folder) as writer:
+            writer.compact()
+        assert len(list((folder / "trials").iterdir())) == 4
+        assert len(summary(tables).to_pyarrow()) == 3
+    with open_archive_for_writing(folder) as writer:
+        writer.compact()
+    assert list((folder / "trials").iterdir()) == []
+
+
+def test_tables_keep_the_files_that_they_are_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "_WAIT_S", 0.1)
+    folder = tmp_path / "archive"
+    write_campaign(folder, 3, merged=False)
+    samples = read_archive(folder).tables().samples
+    with open_archive_for_writing(folder) as writer:
+        writer.compact()
+    assert samples.count().to_pyarrow().as_py() > 0
+
+
+def test_no_read_fails_beside_a_campaign_that_merges(tmp_path: Path) -> None:
+    (tmp_path / "campaigns").mkdir()
+    with campaigns_without_end(tmp_path / "campaigns") as newest:
+        for _ in range(READS):
+            with read_archive(newest()) as archive:
+                rows = summary(archive.tables()).select("trial_id", "status").to_pyarrow().to_pylist()
+                assert archive.losses == ()
+            assert Counter(row["trial_id"] for row in rows) == Counter(archive.records.keys())
+            assert {row["status"] for row in rows} <= {"ok"}
+
+
+def test_what_a_reader_kept_is_removed_by_the_next_merging(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readers, "_WAIT_S", 0.1)
+    folder = tmp_path / "archive"
+    write_campaign(folder, 2, merged=True)
+    with read_archive(folder), open_archive_for_writing(folder) as writer:
+        add_trial(writer, 3)
+        writer.compact()
+        assert {path.name for path in (folder / "merged").iterdir()} == {"1", "2"}
+    with open_archive_for_writing(folder) as writer:
+        writer.compact()
+    assert {path.name for path in (folder / "merged").iterdir()} == {"2"}
+    assert len(read_archive(folder).records) == 3

@@ -1,0 +1,79 @@
+"""`flowsweep check` as a person sees it."""
+
+from pathlib import Path
+
+import pytest
+from plan_support import HOSTS, command_line
+
+SWEEP = """
+[[sweep]]
+name = "{name}"
+paths = [{{ from = "left", to = "right" }}]
+flows = {flows}
+{more}
+"""
+
+
+def checked(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *sweeps: str,
+    repeats: int = 1,
+) -> list[str]:
+    """The lines that tell of a plan."""
+    plan = folder / "plan.toml"
+    plan.write_text(f"[campaign]\nrepeats = {repeats}\n{HOSTS}{''.join(sweeps)}")
+    assert command_line(monkeypatch, "check", str(plan)) == 0
+    return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+
+
+def sweep(name: str, more: str = "", *, flows: int = 1) -> str:
+    return SWEEP.format(name=name, flows=list(range(1, flows + 1)), more=more)
+
+
+def test_the_number_of_trials_is_a_product(tmp_path, monkeypatch, capsys):
+    both = sweep("there-and-back", 'directions = "both"', flows=9)
+    lines = checked(tmp_path, monkeypatch, capsys, both, repeats=3)
+    assert "trials 54 (9 points × 2 directions × 3 repeats)" in lines
+
+
+def test_the_number_of_trials_is_a_product_of_a_sum_where_sweeps_differ(tmp_path, monkeypatch, capsys):
+    sweeps = [sweep("there", flows=4), sweep("at-once", 'directions = "simultaneous"', flows=9)]
+    lines = checked(tmp_path, monkeypatch, capsys, *sweeps, repeats=3)
+    assert "trials 66 ((4 points + 9 points × 2 directions) × 3 repeats)" in lines
+
+
+def test_what_is_set_is_listed_and_nothing_else(tmp_path, monkeypatch, capsys):
+    asked = """rate = ["1Mbit/s", "2Mbit/s"]
+pacing_rate = "10Mbit/s"
+mss = "1200B"
+dscp = 0
+no_delay = [true, false]
+affinity = "0-1"
+family = 4"""
+    lines = checked(tmp_path, monkeypatch, capsys, sweep("free"), sweep("set", asked))
+    at = lines.index("sweep set")
+    told = {
+        "rate per flow 1.00 Mbit/s, 2.00 Mbit/s",
+        "pacing rate per flow 10.0 Mbit/s",
+        "MSS 1200 B",
+        "DSCP 0",
+        "no delay on, off",
+        "CPUs 0+1",
+        "IP version 4",
+    }
+    assert told <= set(lines[at:])
+    titles = ("rate", "pacing", "MSS", "DSCP", "no delay", "CPUs", "IP")
+    assert not [line for line in lines[:at] if line.startswith(titles)]
+
+
+def test_a_search_says_where_it_looks_and_how_often(tmp_path, monkeypatch, capsys):
+    search = 'rate_search = { low = "10Mbit/s", high = "1Gbit/s", resolution = "5Mbit/s" }'
+    more = f'test = "udp"\ndirections = "both"\n{search}'
+    lines = checked(tmp_path, monkeypatch, capsys, sweep("highest", more, flows=2), repeats=3)
+    assert "trials 96 (2 points × 2 directions × 8 steps × 3 repeats)" in lines
+    assert (
+        "rate search 10.0 Mbit/s to 1.00 Gbit/s of all flows, to 5.00 Mbit/s, at most 0.100 % lost: "
+        "8 steps each" in lines
+    )

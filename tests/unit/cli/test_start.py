@@ -1,0 +1,180 @@
+"""What is loaded before a command can begin, and what at all: a row for each command."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from analysis_support import make_campaign, write_archive
+from typer.main import get_command
+
+from flowsweep.cli import COMMANDS, load
+from flowsweep.cli.app import app
+
+NEVER = ("pandas", "statsmodels", "pyspark")
+FIGURES = ("plotly", "jinja2", "flowsweep.figures.drawing", "flowsweep.report.material")
+STATISTICS = ("scipy.stats", "scipy.signal")
+ANALYSIS = ("ibis", "sqlglot", "duckdb", "scipy", "flowsweep.analysis", "flowsweep.archive.tables")
+TABLES = ("pyarrow", "numpy")
+TRAFFIC = ("flowsweep.run.conductor", "flowsweep.hosts.session")
+HELP = ("rich.markdown", "markdown_it", "pygments", "rich.traceback")
+PLANS = ("flowsweep.plan.model", "flowsweep.archive")
+ALL = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, TABLES, TRAFFIC, PLANS)
+
+PLAN = """
+[campaign]
+name = "start"
+[hosts.left]
+engine = "/nowhere/engine"
+[hosts.right]
+engine = "/nowhere/engine"
+[[sweep]]
+name = "s"
+paths = [{ from = "left", to = "right" }]
+duration = "3s"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With an archive and a plan, whose engines are not there."""
+    folder = tmp_path_factory.mktemp("start")
+    write_archive(folder / "archive", make_campaign(flows=(1,), window_sums=(1 << 18,)))
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    (folder / "results.csv").write_text("from,to,bandwidth\na,b,1000\n", encoding="utf-8")
+    return folder
+
+
+def loaded_by(folder: Path, words: Sequence[str], *, exit_code: int = 0) -> set[str]:
+    """What of `ALL` a command has loaded at its end, in a process of its own."""
+    names = {name for group in ALL for name in group}
+    script = f"""
+import sys
+from flowsweep.cli import main
+code = 0
+try:
+    main()
+except SystemExit as end:
+    code = end.code or 0
+assert code == {exit_code}, code
+print("loaded", *({names!r} & set(sys.modules)))
+"""
+    command = [sys.executable, "-c", script, *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+# What may be loaded is everything but the groups of each row.
+NOTHING = ALL
+NO_TABLES = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, TABLES)
+NO_ANALYSIS = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS)
+ONLY_THE_SUMMARY = (NEVER, HELP, STATISTICS, FIGURES)
+ROWS = {
+    "": (NOTHING, "--help", 0),
+    "version": (NOTHING, "--version", 0),
+    "wrong": (NOTHING, "sumary archive", 2),
+    "demo": (NO_ANALYSIS, "demo --help", 0),
+    "tcp": (NO_ANALYSIS, "tcp exec:/nowhere/program --address 127.0.0.1", 2),
+    "udp": (NO_ANALYSIS, "udp exec:/nowhere/program --address 127.0.0.1", 2),
+    "check": ((*NO_TABLES, TRAFFIC), "check plan.toml", 2),
+    "run": (NO_ANALYSIS, "run plan.toml --archive new", 2),
+    "summary": (ONLY_THE_SUMMARY, "summary archive", 0),
+    "findings": ((NEVER, FIGURES), "findings archive", 0),
+    "report": ((NEVER,), "report archive -o report.html", 0),
+    "compare": ((NEVER, FIGURES), "compare archive archive", 2),
+    "import": (NO_ANALYSIS, "import results.csv --archive taken", 0),
+    "export": (ONLY_THE_SUMMARY, "export archive --format xlsx -o tables.xlsx", 0),
+    "verify": (NO_ANALYSIS, "verify archive", 0),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_a_command_does_without(name: str, folder: Path) -> None:
+    without, words, exit_code = ROWS[name]
+    loaded = loaded_by(folder, words.split(), exit_code=exit_code)
+    assert not loaded & {name for group in without for name in group}
+
+
+def test_every_command_has_a_row() -> None:
+    assert COMMANDS.keys() <= ROWS.keys()
+
+
+def test_names_that_must_not_be_loaded_exist(folder: Path) -> None:
+    assert loaded_by(folder, ["report", "archive", "-o", "again.html"]) >= {*FIGURES, *ANALYSIS, *TABLES}
+    assert all(find_spec(name) for name in TRAFFIC)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_list_of_commands_says_what_they_say_themselves(command: str) -> None:
+    load([command])
+    loaded = vars(get_command(app))["commands"][command]
+    assert loaded.name == command
+    assert COMMANDS[command] == " ".join(inspect.cleandoc(loaded.help).split("\n\n")[0].split())
+
+
+def test_commands_have_the_names_of_the_list() -> None:
+    for command in COMMANDS:
+        load([command])
+    assert list(vars(get_command(app))["commands"]) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("package", ["flowsweep.archive"])
+def test_names_on_demand_are_those_that_type_checkers_see(package: str) -> None:
+    module = import_module(package)
+    assert module.__file__ is not None
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    (late,) = (node for node in tree.body if isinstance(node, ast.If))
+    for statement in late.body:
+        assert isinstance(statement, ast.ImportFrom)
+        for alias in statement.names:
+            assert getattr(module, alias.name) is getattr(import_module(str(statement.module)), alias.name)
+    assert all(hasattr(module, name) for name in module.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = module.nothing
+
+
+def test_what_is_put_off_is_there_when_it_is_used() -> None:
+    script = """
+import sys
+from flowsweep.cli.put_off import parts_of_rich_put_off
+with parts_of_rich_put_off():
+    from rich.markdown import Markdown
+    from rich.traceback import Traceback
+    assert "markdown_it" not in sys.modules
+    assert type(Markdown("*text*")).__module__ == "rich.markdown"
+    Traceback.from_exception(ValueError, ValueError("wrong"), None)
+import rich.markdown, rich.traceback
+assert rich.markdown.MarkdownContext and rich.traceback.install
+print("whole")
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.strip() == "whole", done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["tcp", "--help"], ["chek"]])
+def test_help_and_errors_look_as_typer_writes_them(words: list[str]) -> None:
+    """Beside what all of Rich makes of it."""
+    written = []
+    for before in ("", "import rich.markdown, rich.traceback; "):
+        script = before + "from flowsweep.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False, timeout=60
+        )
+        written.append((done.returncode, done.stdout, done.stderr))
+    assert written[0] == written[1]
+    assert "Usage" in written[0][1] + written[0][2]
+
+
+def test_the_package_loads_nothing_before_a_campaign_is_opened() -> None:
+    script = "import sys, flowsweep; print(*{'ibis', 'typer', 'numpy'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == ""

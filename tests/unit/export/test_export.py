@@ -1,0 +1,148 @@
+"""Tables as files: the same rows in each format, nothing written over, and the limits of a sheet."""
+
+import csv
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import ibis
+import openpyxl
+import pyarrow.parquet as pq
+import pytest
+from analysis_support import make_campaign, write_archive
+from typer.testing import CliRunner
+
+from flowsweep.analysis import summary
+from flowsweep.archive import read_archive
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.errors import ExportError
+from flowsweep.export import TABLES, export_tables, workbook, write_tables
+from flowsweep.export.column_units import unit_of_column
+
+load(["export"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_archive(
+        tmp_path_factory.mktemp("export") / "campaign",
+        make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 19)),
+    )
+
+
+@pytest.fixture(scope="module")
+def rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    tables = export_tables(read_archive(folder).tables())
+    return {name: table.to_pyarrow().to_pylist() for name, table in tables.items()}
+
+
+def export(folder: Path, *words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["export", str(folder), *map(str, words)])
+    return result.exit_code, result.output + str(result.exception or "")
+
+
+def test_tables_have_the_rows_of_the_campaign(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> None:
+    assert list(rows) == list(TABLES)
+    assert rows["trials"] == summary(read_archive(folder).tables()).to_pyarrow().to_pylist()
+    # Of 8 trials one failed, without flows; of the rest 4 have one flow and 3 have two, each with two ends.
+    assert len(rows["flows"]) == 2 * (4 * 1 + 3 * 2)
+    # 4 intervals of each; the incomplete trial's are there as far as its flows are, and marked.
+    assert sum(row["complete"] for row in rows["intervals"]) == 6 * 4 + 1
+    first = rows["intervals"][0]
+    assert (first["start_s"], first["interval_s"]) == (0.0, 1.0)
+    assert first["goodput_bps"] == first["bytes"] * 8
+
+
+def test_csv_and_parquet_have_the_same_rows(
+    folder: Path, rows: dict[str, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    for form in ("csv", "parquet"):
+        code, said = export(folder, "--format", form, "-o", tmp_path / form)
+        assert code == 0, said
+        assert f"{tmp_path / form / f'trials.{form}'}: 8 rows" in said
+    read = {}
+    for name in TABLES:
+        assert pq.read_table(tmp_path / "parquet" / f"{name}.parquet").to_pylist() == rows[name]
+        with (tmp_path / "csv" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            read[name] = list(csv.DictReader(file))
+        assert [row["trial_id"] for row in read[name]] == [row["trial_id"] for row in rows[name]]
+    assert float(read["intervals"][0]["goodput_bps"]) == rows["intervals"][0]["goodput_bps"]
+
+
+def test_a_workbook_has_numbers_dates_units_and_a_header_in_sight(
+    folder: Path, rows: dict[str, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    code, said = export(folder, "--format", "xlsx", "-o", tmp_path / "campaign.xlsx")
+    assert code == 0, said
+    book = openpyxl.load_workbook(tmp_path / "campaign.xlsx")
+    assert book.sheetnames == [*TABLES, "notes"]
+    sheet = book["trials"]
+    assert sheet.freeze_panes == "B3"
+    names = [cell.value for cell in sheet[1]]
+    units = [cell.value or "" for cell in sheet[2]]
+    assert names == list(rows["trials"][0])
+    assert units[names.index("goodput_bps")] == "bit/s"
+    for written, row in zip(sheet.iter_rows(min_row=3, values_only=True), rows["trials"], strict=True):
+        found = dict(zip(names, written, strict=True))
+        assert found["goodput_bps"] == pytest.approx(row["goodput_bps"])
+        assert found["status"] == row["status"]
+        assert found["started_at"] == datetime.fromisoformat(row["started_at"]).replace(tzinfo=None)
+        assert found["no_delay"] is False
+    assert sheet.column_dimensions["A"].width >= 12
+
+
+def test_one_table_goes_into_a_file(folder: Path, tmp_path: Path) -> None:
+    assert export(folder, "--format", "csv", "--table", "flows", "-o", tmp_path / "flows.csv")[0] == 0
+    assert (tmp_path / "flows.csv").read_text(encoding="utf-8").startswith("trial_id,sweep,repeat,flow,role")
+    assert export(folder, "--format", "xlsx", "--table", "trials", "-o", tmp_path / "trials.xlsx")[0] == 0
+    assert openpyxl.load_workbook(tmp_path / "trials.xlsx").sheetnames == ["trials", "notes"]
+
+
+def table_of(count: int) -> ibis.Table:
+    return ibis.memtable(
+        {"trial_id": [f"t{k}" for k in range(count)], "large": [2**60 + k for k in range(count)]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "said"),
+    [
+        ("xlsx", "there.xlsx", "there already.*--overwrite"),
+        ("csv", "there.csv", "there already.*--overwrite"),
+        ("xlsx", "other.ods", r"expected a name that ends in \.xlsx"),
+    ],
+)
+def test_what_is_there_is_not_written_over(tmp_path: Path, form: str, name: str, said: str) -> None:
+    for there in ("there.xlsx", "there.csv"):
+        (tmp_path / there).write_text("mine", encoding="utf-8")
+    with pytest.raises(ExportError, match=said):
+        write_tables({"trials": table_of(1)}, tmp_path / name, form)
+    assert (tmp_path / "there.csv").read_text(encoding="utf-8") == "mine"
+    write_tables({"trials": table_of(1)}, tmp_path / "there.csv", "csv", overwrite=True)
+    assert (tmp_path / "there.csv").read_text(encoding="utf-8").startswith("trial_id")
+
+
+def test_several_files_need_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    with pytest.raises(ExportError, match="is a file, and several files need a folder"):
+        write_tables({"trials": table_of(1), "flows": table_of(1)}, tmp_path / "file", "parquet")
+
+
+def test_more_rows_than_a_sheet_holds_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook, "MOST_ROWS", 12)
+    with pytest.raises(ExportError, match=r"trials has 11 rows, and a sheet holds 10 .*csv or parquet"):
+        write_tables({"trials": table_of(11)}, tmp_path / "a.xlsx", "xlsx")
+    assert list(tmp_path.iterdir()) == []
+    write_tables({"trials": table_of(10)}, tmp_path / "a.xlsx", "xlsx")
+    # A spreadsheet would round it.
+    assert openpyxl.load_workbook(tmp_path / "a.xlsx")["trials"]["B3"].value == str(2**60)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("goodput_bps", "bit/s"), ("window_sum_bytes", "bytes"), ("bytes", "bytes"), ("rtt_min_ms", "ms"),
+     ("duration_s", "s"), ("limit_cwnd_share", "share of 1"), ("flows", ""), ("status", "")],
+)  # fmt: skip
+def test_units_of_columns(name: str, unit: str) -> None:
+    assert unit_of_column(name) == unit

@@ -1,0 +1,63 @@
+"""Points that have no scale to stand on: repeats, and their mean with its interval."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from figures_support import figures, of_kind
+from report_support import MIB, make_cells, make_rows
+
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.figures.drawing import figure_of
+from flowsweep.figures.grid.panel import panels
+from flowsweep.figures.grid.repeats import repeats
+
+ONE_WAY = (("starlight", "sara"),)
+
+
+def test_a_single_point_shows_its_repeats_and_their_mean_with_its_interval():
+    goodputs = (90e6, 100e6, 110e6)
+    rows = [
+        row | {"goodput_bps": goodput}
+        for row, goodput in zip(
+            make_rows(flows=[4], window_sums=(MIB,), directions=ONE_WAY, repeats=3), goodputs, strict=True
+        )
+    ]
+    found = figures(rows)
+    assert "line" not in {one.key.kind for one in found}
+    (one,) = of_kind(found, "repeats")
+    marks, mean = one.figure.data
+    assert list(marks.x) == [90, 100, 110]
+    # Logarithms 4.4998, 4.6052, 4.7005: mean 4.6018, standard error 0.05796, t(0.975, 2) = 4.3027.
+    middle, factor = 990_000 ** (1 / 3), math.exp(4.302653 * 0.0579573)
+    assert mean.x[0] == pytest.approx(middle, rel=1e-4)
+    assert mean.x[0] + mean.error_x.array[0] == pytest.approx(middle * factor, rel=1e-3)
+    assert mean.x[0] - mean.error_x.arrayminus[0] == pytest.approx(middle / factor, rel=1e-3)
+    assert mean.text[0] == "99.7 [77.7, 128] Mbit/s"
+    assert figure_of(FigureKey("plane", "windows", "copy", "starlight → sara"), found) is one
+
+
+def test_one_repeat_is_shown_without_an_interval():
+    rows = make_rows(flows=[4], window_sums=(MIB,), directions=ONE_WAY, repeats=1)
+    (one,) = of_kind(figures(rows), "repeats")
+    mean = one.figure.data[1]
+    assert (list(mean.error_x.array), list(mean.error_x.arrayminus)) == ([0], [0])
+    assert mean.text[0].endswith("one repeat")
+
+
+def test_directions_and_words_of_a_single_point_have_a_row_each():
+    rows = [
+        row | {"congestion": name, "congestion_asked": name, "trial_id": row["trial_id"] + name}
+        for name in ("bbr", "cubic")
+        for row in make_rows(flows=[4], window_sums=(MIB,), repeats=2)
+    ]
+    there, back = of_kind(figures(rows), "repeats")
+    assert [there.title, back.title] == ["starlight → sara", "sara → starlight"]
+    assert list(there.figure.data[1].y) == ["congestion control bbr", "congestion control cubic"]
+
+
+def test_points_of_which_no_trial_carried_anything_have_no_mean():
+    rows = make_rows(flows=[4], window_sums=(MIB,), directions=ONE_WAY, repeats=1)
+    (panel,) = panels(make_cells(rows))
+    nothing = [row | {"goodputs_bps": []} for row in panel.rows]
+    assert not repeats(replace(panel, rows=tuple(nothing))).data[1].x

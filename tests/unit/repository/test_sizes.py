@@ -1,0 +1,59 @@
+"""Sizes are a smell test: a file or function that grows past them needs a reason, or a second file."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("src", "tests", "bench", "tools", "engine")
+SUFFIXES = {".py", ".rs", ".js", ".css", ".jinja"}
+GENERATED = {"src/flowsweep/hosts/messages.py"}
+LINES_MAX = 400
+LINES_MAX_WITH_REASON = 600
+FUNCTION_LINES_MAX = 60
+REASONS: dict[str, str] = {}
+"""Path of a file over LINES_MAX, and why it is one file all the same."""
+
+
+def hand_written() -> Iterator[Path]:
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            relative = path.relative_to(ROOT)
+            if path.suffix in SUFFIXES and "target" not in relative.parts and str(relative) not in GENERATED:
+                yield path
+
+
+FILES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in hand_written()}
+
+
+def test_there_is_something_to_look_at() -> None:
+    assert {"src/flowsweep/lab/build.py", "engine/wire/src/messages/mod.rs"} <= FILES.keys()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_short_or_has_a_reason(name: str) -> None:
+    assert len(FILES[name].splitlines()) <= (LINES_MAX_WITH_REASON if name in REASONS else LINES_MAX)
+
+
+def test_reasons_are_given_only_where_they_are_needed() -> None:
+    assert [name for name in REASONS if len(FILES.get(name, "").splitlines()) <= LINES_MAX] == []
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".py")])
+def test_functions_are_short(name: str) -> None:
+    assert list(long_functions(FILES[name], FUNCTION_LINES_MAX)) == []
+
+
+def test_a_long_function_is_found() -> None:
+    text = "async def short():\n    pass\n\ndef long():\n" + "    pass\n" * 60
+    assert list(long_functions(text, 60)) == ["long"]
+
+
+def long_functions(text: str, lines_max: int) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            last_line = node.end_lineno or node.lineno
+            if last_line - node.lineno >= lines_max:
+                yield node.name

@@ -1,0 +1,178 @@
+import asyncio
+from collections import Counter
+
+import pytest
+from analysis_support import make_trial
+from fake_engine import FakeNetwork, access
+from run_support import ListRecorder
+
+from flowsweep.errors import LaunchError
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.earlier import Earlier
+from flowsweep.run.end import Deadlines
+from flowsweep.run.events import (
+    CampaignEvent,
+    CampaignStarted,
+    SessionLost,
+    SessionRegained,
+    TrialFinished,
+    TrialRunning,
+    TrialStarted,
+)
+from flowsweep.run.sessions import Patience
+from flowsweep.schedule import Slot, slot_duration_ns
+
+HOSTS = {name: access(name) for name in "ab"}
+
+
+def campaign(trials: int) -> list[Slot]:
+    brief = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
+    return [Slot(trials=(make_trial(repeat=number, **brief),)) for number in range(1, trials + 1)]
+
+
+def run(
+    network: FakeNetwork, slots: list[Slot], earlier: Earlier | None = None
+) -> tuple[Counter[str], ListRecorder, list[CampaignEvent]]:
+    recorder = ListRecorder()
+    events: list[CampaignEvent] = []
+    conditions = Conditions(network.connect, Patience(0.001, 0.01), Deadlines(0.01, 0.01, 0.01))
+    result = asyncio.run(
+        run_campaign(slots, HOSTS, recorder, earlier=earlier, events=events.append, conditions=conditions)
+    )
+    return result, recorder, events
+
+
+def test_all_trials_run_in_order_over_the_same_sessions() -> None:
+    network = FakeNetwork()
+    slots = campaign(3)
+    result, recorder, events = run(network, slots)
+    assert result == {"ok": 3}
+    assert [outcome.record.trial for outcome in recorder.outcomes] == [slot.trials[0] for slot in slots]
+    (facts,) = recorder.facts
+    assert set(facts) == {"a", "b"}
+    assert facts["a"]["hostname"] == "a"
+    assert [entry for entry in network.log if entry.startswith("open")] == ["open a", "open b"]
+    assert all(session.closed for session in network.sessions)
+    assert [type(event) for event in events] == [
+        CampaignStarted,
+        *[TrialStarted, TrialRunning, TrialFinished] * 3,
+    ]
+    assert [event.rate_bps for event in events if isinstance(event, TrialRunning)] == [1_000_000.0] * 3
+
+
+def test_what_is_done_does_not_run_again_and_attempts_go_on() -> None:
+    slots = campaign(3)
+    first, second, third = (slot.trials[0].trial_id for slot in slots)
+    _, recorder, events = run(FakeNetwork(), slots, Earlier(done={second}, attempts={second: 1, third: 4}))
+    assert recorder.begun == [(first, 1), (third, 5)]
+    left_ns = sum(slot_duration_ns(slot) for slot in slots[:2])
+    assert events[0] == CampaignStarted(trials=3, done=1, left_ns=left_ns)
+    started = [event for event in events if isinstance(event, TrialStarted)]
+    assert [(event.number, event.left_ns) for event in started] == [(2, left_ns), (3, left_ns // 2)]
+
+
+def test_a_failed_trial_is_recorded_and_the_campaign_goes_on() -> None:
+    network = FakeNetwork(mishaps={("b", 2): "prepare", ("b", 3): "drain_timeout"})
+    result, recorder, _ = run(network, campaign(4))
+    assert recorder.statuses == ["ok", "failed", "incomplete", "ok"]
+    assert result == {"ok": 2, "failed": 1, "incomplete": 1}
+
+
+def test_a_lost_session_is_regained_for_the_next_trial() -> None:
+    network = FakeNetwork(mishaps={("b", 1): "dies"})
+    _, recorder, events = run(network, campaign(2))
+    assert recorder.statuses == ["failed", "ok"]
+    assert [type(event) for event in events if isinstance(event, SessionLost | SessionRegained)] == [
+        SessionLost,
+        SessionRegained,
+    ]
+    assert network.log.count("open b") == 2
+    assert [list(facts) for facts in recorder.facts] == [["a", "b"], ["b"]]
+
+
+def test_a_host_that_stays_away_is_waited_for_once() -> None:
+    network = FakeNetwork(mishaps={("b", 1): "dies"})
+
+    async def connect_once(host):
+        session = await network.connect(host)
+        network.unreachable["b"] = 100
+        return session
+
+    recorder = ListRecorder()
+    conditions = Conditions(connect_once, Patience(0.001, 0.01), Deadlines(0.01, 0.01, 0.01))
+    hosts = {"b": HOSTS["b"], "a": HOSTS["a"]}
+    asyncio.run(run_campaign(campaign(4), hosts, recorder, conditions=conditions))
+    assert recorder.statuses == ["failed"] * 4
+    kinds = [outcome.record.failure.kind for outcome in recorder.outcomes]
+    assert kinds == ["session_lost", *["host_unreachable"] * 3]
+    tries = 100 - network.unreachable["b"]
+    assert 3 < tries < 10  # some while it was waited for, then one for each of the last two trials
+
+
+def test_a_host_that_cannot_be_reached_at_the_start_is_an_error_and_nothing_runs() -> None:
+    network = FakeNetwork(unreachable={"b": 1})
+    with pytest.raises(LaunchError, match="host b: no route to host"):
+        run(network, campaign(1))
+    assert network.log == ["open a"]
+    assert network.sessions[0].closed
+
+
+def simultaneous() -> list[Slot]:
+    brief = {"duration_ns": 5_000_000, "drain_timeout_ns": 5_000_000}
+    there = make_trial(simultaneous=True, **brief)
+    back = make_trial(simultaneous=True, src="b", dst="a", **brief)
+    return [Slot(trials=(there, back))]
+
+
+def test_simultaneous_trials_start_when_both_are_ready() -> None:
+    network = FakeNetwork()
+    result, _, _ = run(network, simultaneous())
+    assert result == {"ok": 2}
+    starts = [index for index, entry in enumerate(network.log) if entry.startswith("start")]
+    prepares = [index for index, entry in enumerate(network.log) if entry.startswith("prepare")]
+    assert max(prepares) < min(starts)
+
+
+def test_a_direction_does_not_run_alone() -> None:
+    network = FakeNetwork(mishaps={("a", 1): "prepare"})
+    _, recorder, _ = run(network, simultaneous())
+    kinds = sorted(outcome.record.failure.kind for outcome in recorder.outcomes)
+    assert kinds == ["not_simultaneous", "window_clipped"]
+    assert not any(entry.startswith("start") for entry in network.log)
+
+
+def test_a_direction_that_was_left_alone_is_not_whole() -> None:
+    network = FakeNetwork(mishaps={("b", 1): "drain_timeout"})
+    slots = simultaneous()
+    result, recorder, events = run(network, slots)
+    assert result == {"incomplete": 2}
+    failures = {outcome.record.trial.src: outcome.record.failure for outcome in recorder.outcomes}
+    (broken,) = (host for host, failure in failures.items() if failure.kind == "drain_timeout")
+    (alone,) = set(failures) - {broken}
+    assert failures[alone].kind == "not_simultaneous"
+    assert f"from {broken} to {alone}, at the same time, is incomplete: drain on b: 3 flows" in str(
+        failures[alone]
+    )
+    told = [event.record.status for event in events if isinstance(event, TrialFinished)]
+    assert told == ["incomplete", "incomplete"]
+
+
+def test_ctrl_c_stops_the_running_trial_and_keeps_what_is_done() -> None:
+    network = FakeNetwork(mishaps={("b", 2): "silent"})
+    recorder = ListRecorder()
+
+    async def interrupted() -> None:
+        second_runs = asyncio.Event()
+        network.on_silence = second_runs.set
+        conditions = Conditions(network.connect)
+        running = asyncio.create_task(run_campaign(campaign(3), HOSTS, recorder, conditions=conditions))
+        await second_runs.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(interrupted())
+    assert recorder.statuses == ["ok"]
+    assert len(recorder.begun) == 2
+    assert network.log[-1] == "stop b"
+    assert all(session.closed for session in network.sessions)
