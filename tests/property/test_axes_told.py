@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import pytest
+from analysis_support import make_failed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from analysis_support import make_failed
 from flowsweep.analysis import summary
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.outliers import _named
@@ -21,6 +21,7 @@ from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, STABLE_COLUMNS
 from flowsweep.archive import tables_of
 from flowsweep.archive.trials import trials_table
+from flowsweep.axes import APART, AXES
 from flowsweep.cli.compare import _place, _telling
 from flowsweep.cli.summary import print_table
 from flowsweep.defaults import SECOND_NS
@@ -68,19 +69,13 @@ ALIKE: dict[str, tuple[str, ...]] = {
     "echo": ('"icmp"', '"udp"', '"tcp-connect"'),
 }
 """Values of every axis; where figures of three digits make some look alike, two of those."""
-UDP = {"rate_sum", "spacing", "gso", "gro"}
-RTT = {"echo"}
-TCP = set(ALIKE) - UDP - RTT
 CLASHES = ({"window", "window_sum"}, {"window_sum", "window_send"}, {"window_sum", "window_recv"},
            {"rate", "rate_sum"}, {"rate", "spacing"}, {"rate_sum", "spacing"})  # fmt: skip
 """What no plan has together."""
 
 
 def axes_of(test: str) -> set[str]:
-    if test == "tcp":
-        return TCP
-    of_udp = TCP - {"congestion", "pacing_rate", "mss", "no_delay", "mode"} | UDP
-    return of_udp if test == "udp" else RTT | {"pairs", "length", "duration", "dscp", "family"}
+    return {axis.key for axis in (*AXES, *APART) if test in axis.tests}
 
 
 def is_axis(annotation: object) -> bool:

@@ -2,38 +2,23 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from flowsweep.analysis.statistics.observations import Row
-from flowsweep.defaults import SECOND_NS
-from flowsweep.units import write_duration, write_rate, write_size
-from flowsweep.wording import format_duration, format_rate, format_size
+from flowsweep.axes import AXES, AXIS_OF
 
-AXIS_NAMES = {
-    "window_sum_bytes": "window sum", "window_bytes": "window per flow",
-    "window_send_bytes": "send window per flow", "window_recv_bytes": "receive window per flow",
-    "flows": "number of flows", "flows_per_pair": "flows per pair of hosts", "sources": "number of sources",
-    "sinks": "number of sinks", "length_bytes": "length", "congestion_asked": "congestion control",
-    "duration_s": "duration", "rate_bps": "application rate per flow",
-    "rate_sum_bps": "rate of all flows", "spacing_ns": "spacing", "gso": "GSO", "gro": "GRO",
-    "pacing_rate_bps": "pacing rate per flow", "mss_bytes": "MSS", "dscp": "DSCP", "no_delay": "no delay",
-    "affinity": "choice of CPUs", "family": "IP version",
-}  # fmt: skip
+AXIS_NAMES = {axis.column: axis.name for axis in AXES}
 """Every column of a summary that a list in a plan can make vary, but for path, mode and kind of echo."""
 
-UNORDERED = frozenset({"congestion_asked", "affinity", "family", "dscp", "no_delay", "gso", "gro"})
+UNORDERED = frozenset(axis.column for axis in AXES if not axis.quantity)
 """Axes whose levels are only told apart."""
-
-
-_UNLIMITED = frozenset({"rate_bps", "rate_sum_bps", "pacing_rate_bps"})
 
 
 def level_words(axis: str, level: object) -> str:
     """Write a level of an axis with its unit: "512 KiB", "16"; "the host's default" where none was set."""
+    found = AXIS_OF.get(axis)
     if level is None or level == ():
-        return "unlimited" if axis in _UNLIMITED else "the host's default"
-    write = _WRITE.get(axis)
-    return write(level) if write else str(level)
+        return found.unset if found else "the host's default"
+    return found.write(level) if found else str(level)
 
 
 def axes_untold(
@@ -61,7 +46,7 @@ def levels_apart(axis: str, rows: Iterable[Row]) -> Callable[[Row], str]:
     """Make what writes a row's level of an axis: in few digits, in all where few make levels look alike."""
     levels = {level_of(row, axis) for row in rows}
     rounded = len({level_words(axis, level) for level in levels}) < len(levels)
-    exact = _EXACT.get(axis)
+    exact = AXIS_OF[axis].exact if axis in AXIS_OF else None
 
     def write(row: Row) -> str:
         level = level_of(row, axis)
@@ -82,29 +67,3 @@ def _split(groups: Sequence[Sequence[Row]], key: Callable[[Row], Hashable]) -> l
         for row in group:
             parts.setdefault((number, key(row)), []).append(row)
     return list(parts.values())
-
-
-_WRITE: dict[str, Callable[[Any], str]] = {
-    **dict.fromkeys(
-        (
-            "window_sum_bytes", "window_bytes", "window_send_bytes", "window_recv_bytes", "length_bytes",
-        ),
-        format_size,
-    ),
-    "duration_s": lambda seconds: format_duration(seconds * SECOND_NS),
-    "rate_bps": format_rate,
-    "rate_sum_bps": format_rate,
-    "spacing_ns": format_duration,
-    "pacing_rate_bps": format_rate,
-    "mss_bytes": lambda size: f"{size} B",
-    **dict.fromkeys(("no_delay", "gso", "gro"), lambda value: "on" if value else "off"),
-    "affinity": lambda cpus: "CPU " + ", ".join(map(str, cpus)),
-    "family": lambda version: f"IPv{version}",
-}  # fmt: skip
-
-_EXACT: dict[str, Callable[[Any], str]] = {
-    axis: {format_size: write_size, format_rate: write_rate, format_duration: write_duration}[write]
-    for axis, write in _WRITE.items()
-    if write in (format_size, format_rate, format_duration)
-} | {"duration_s": lambda seconds: write_duration(round(seconds * SECOND_NS))}
-"""Levels as a plan has them, without loss."""

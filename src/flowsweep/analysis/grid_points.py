@@ -4,6 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import middle
+from flowsweep.axes import FLOWS, HOSTS, OTHERS, columns_of
 
 
 def points(summary: ir.Table, trials: ir.Table) -> ir.Table:
@@ -27,12 +28,9 @@ def points(summary: ir.Table, trials: ir.Table) -> ir.Table:
 
 
 POINT_COLUMNS = (
-    "sweep", "src", "dst", "test", "simultaneous", "flows", "flows_per_pair", "sources", "sinks",
-    "window_bytes", "window_sum_bytes",
-    "window_send_bytes", "window_recv_bytes", "window_sum_asked_bytes", "length_bytes", "congestion_asked",
-    "duration_s", "rate_bps", "rate_sum_bps", "spacing_ns", "gso", "gro", "pacing_rate_bps", "mss_bytes",
-    "dscp", "no_delay", "affinity", "family",
-    "mode",
+    "sweep", "src", "dst", "test", "simultaneous", *columns_of((*FLOWS, *HOSTS)),
+    "window_bytes", "window_sum_bytes", "window_send_bytes", "window_recv_bytes", "window_sum_asked_bytes",
+    *columns_of(OTHERS), "mode",
 )  # fmt: skip
 """What trials of one point have in common: they differ in their repeat only."""
 

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from flowsweep.wording import format_duration, format_mode, format_rate, format_size
+from flowsweep import axes
 
 Row = Mapping[str, Any]
 """One row of a table: a trial, or a point of a grid."""
@@ -53,46 +53,32 @@ class Axis:
 
 NOT_SET = "not set"
 
-FLOWS = Axis("flows", "flows", str)
-WINDOW_SUM = Axis("window_sum_asked_bytes", "window sum", format_size)
-WINDOW_SUM_OF_TRIAL = Axis("window_sum_bytes", "window sum", format_size)
-"""A trial has one window sum, also where it answers several that were asked for."""
-WINDOW = Axis("window_bytes", "window per flow", format_size)
-WINDOW_SEND = Axis("window_send_bytes", "send window per flow", format_size)
-WINDOW_RECV = Axis("window_recv_bytes", "receive window per flow", format_size)
-LENGTH = Axis("length_bytes", "length", format_size)
+_DRAWN = {
+    axis.column: Axis(axis.column, axis.label or axis.name, axis.tick or axis.write, scaled=axis.quantity)
+    for axis in (*axes.AXES, axes.MODE)
+}
 
-SOURCES = Axis("sources", "sources", str)
-SINKS = Axis("sinks", "sinks", str)
-RATE = Axis("rate_bps", "application rate per flow", format_rate)
-RATE_SUM = Axis("rate_sum_bps", "rate of all flows", format_rate)
-MODE = Axis("mode", "mode", format_mode, scaled=False)
+FLOWS = _DRAWN["flows"]
+WINDOW_SUM_OF_TRIAL = _DRAWN["window_sum_bytes"]
+"""A trial has one window sum, also where it answers several that were asked for."""
+WINDOW_SUM = replace(WINDOW_SUM_OF_TRIAL, column="window_sum_asked_bytes")
+WINDOW = _DRAWN["window_bytes"]
+WINDOW_SEND = _DRAWN["window_send_bytes"]
+WINDOW_RECV = _DRAWN["window_recv_bytes"]
+LENGTH = _DRAWN["length_bytes"]
+
+SOURCES = _DRAWN["sources"]
+SINKS = _DRAWN["sinks"]
+RATE = _DRAWN["rate_bps"]
+RATE_SUM = _DRAWN["rate_sum_bps"]
+MODE = _DRAWN["mode"]
 """Never mixed in a figure: panels of different modes are apart, and say so."""
 
 WINDOWS_PER_FLOW = (WINDOW, WINDOW_SEND, WINDOW_RECV)
 WINDOWS = (WINDOW_SUM, *WINDOWS_PER_FLOW)
 
 
-def _switch(value: Value) -> str:
-    return "on" if value else "off"
-
-
-OTHERS = (
-    LENGTH,
-    Axis("duration_s", "duration", lambda seconds: format_duration(seconds * 1e9)),
-    RATE,
-    RATE_SUM,
-    Axis("spacing_ns", "spacing", format_duration),
-    Axis("gso", "GSO", _switch, scaled=False),
-    Axis("gro", "GRO", _switch, scaled=False),
-    Axis("pacing_rate_bps", "pacing rate per flow", format_rate),
-    Axis("mss_bytes", "MSS", lambda size: f"{size} B"),
-    Axis("congestion_asked", "congestion control", str, scaled=False),
-    Axis("dscp", "DSCP", str, scaled=False),
-    Axis("no_delay", "no delay", _switch, scaled=False),
-    Axis("affinity", "CPUs", lambda cpus: ", ".join(map(str, cpus)) or "any", scaled=False),
-    Axis("family", "IPv", str, scaled=False),
-)
+OTHERS = tuple(_DRAWN[axis.column] for axis in sorted(axes.OTHERS, key=lambda axis: not axis.quantity))
 """What may vary besides windows and flows, in the order in which figures prefer them as an axis."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flowsweep import defaults
+from flowsweep.axes import grid_parameters
 from flowsweep.plan.model import Directions, Plan, RateSearch, Sweep, host_pairs
 from flowsweep.schedule.companions import Beside, beside_of
 from flowsweep.schedule.parameters import (
@@ -126,33 +127,16 @@ def _parameters(sweep: Sweep, flows: int, pairs: int, seed: int) -> Iterator[tup
     """All parameters that a sweep asks for with some flows between some pairs of hosts."""
     match sweep.test:
         case "tcp":
-            axes = [_axis(sweep, name) for name in TCP_AXES]
+            axes = [_axis(sweep, name) for name in grid_parameters("tcp")]
             return _bulk(TcpParameters, sweep, flows, pairs, axes)
         case "udp":
-            axes = [_paces(sweep, flows * pairs), *(_axis(sweep, name) for name in UDP_AXES)]
+            axes = [_paces(sweep, flows * pairs), *(_axis(sweep, name) for name in grid_parameters("udp"))]
             return _bulk(UdpParameters, sweep, flows, pairs, axes)
         case "rtt":
             return _of_round_trips(sweep, seed)
         case "path":
             return _of_paths(sweep, seed)
 
-
-TCP_AXES = (
-    "length_bytes",
-    "congestion",
-    "duration_ns",
-    "rate_bps",
-    "pacing_rate_bps",
-    "mss_bytes",
-    "dscp",
-    "no_delay",
-    "affinity",
-    "family",
-    "mode",
-)
-UDP_AXES = ("length_bytes", "duration_ns", "dscp", "affinity", "family", "gso", "gro")
-RTT_AXES = ("duration_ns", "dscp", "family", "echo")
-"""Axes that a sweep and its trials call alike."""
 
 FIXED = ("omit_ns", "interval_ns", "sample_interval_ns", "clip_allowed", "drain_timeout_ns")
 """What all trials of a bulk sweep have in common, under the same name."""
@@ -178,7 +162,7 @@ def _bulk(
 
 def _of_round_trips(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
     asking = {} if sweep.asking is None else sweep.asking.model_dump()
-    axes = [_axis(sweep, name) for name in RTT_AXES]
+    axes = [_axis(sweep, name) for name in grid_parameters("rtt")]
     for size, values in itertools.product(sweep.length_bytes, itertools.product(*axes)):
         chosen = dict(ChainMap(*values))
         # A handshake carries no payload: one trial, whatever the sizes of the others.
@@ -191,7 +175,7 @@ def _of_round_trips(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParam
 
 def _of_paths(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
     probing = {} if sweep.probing is None else sweep.probing.model_dump()
-    for values in itertools.product(_axis(sweep, "duration_ns"), _axis(sweep, "family")):
+    for values in itertools.product(*(_axis(sweep, name) for name in grid_parameters("path"))):
         yield _NO_WINDOW, PathParameters.model_validate({**dict(ChainMap(*values)), **probing, "seed": seed})
 
 

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flowsweep import axes
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.axes import columns_of
 
-AXES = (
-    "window_sum_bytes", "window_bytes", "window_send_bytes", "window_recv_bytes", "sources", "sinks", "flows",
-    "flows_per_pair", "length_bytes", "congestion_asked", "duration_s", "rate_bps",
-    "rate_sum_bps", "spacing_ns", "gso", "gro", "pacing_rate_bps", "mss_bytes", "dscp",
-    "no_delay", "affinity", "family",
-)  # fmt: skip
+AXES = columns_of((*axes.WINDOWS, *axes.HOSTS, *axes.FLOWS, *axes.OTHERS))
 """Columns of a summary that can be an axis; of those that follow from each other the first counts."""
 
 _SUMS = frozenset({"window_sum_bytes", "rate_sum_bps"})

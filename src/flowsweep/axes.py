@@ -1,0 +1,140 @@
+"""The axes of a sweep: one row for each key that a plan may give a list of values.
+
+Grid, points, findings, tables and figures take them from here. A new axis is a row, its key in `plan/tests/`,
+and its parameter in `schedule/parameters.py`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.units import write_duration, write_rate, write_size
+from flowsweep.wording import format_duration, format_mode, format_rate, format_size
+
+Write = Callable[[Any], str]
+"""Writes a level of an axis with its unit."""
+
+_BULK = frozenset({"tcp", "udp"})
+_TCP, _UDP, _RTT = frozenset({"tcp"}), frozenset({"udp"}), frozenset({"rtt"})
+_EVERY = frozenset({"tcp", "udp", "rtt", "path"})
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What may vary between the points of a sweep."""
+
+    key: str
+    """Of a sweep in a plan; `pairs` and `flows` are several columns each."""
+    column: str
+    """Of a summary."""
+    name: str
+    """In sentences and tables."""
+    write: Write = str
+    """A level in few digits, with its unit."""
+    exact: Write | None = None
+    """A level as a plan has it, without loss; absent where `write` loses nothing."""
+    tests: frozenset[str] = _BULK
+    """Tests whose plans may vary it."""
+    spans: frozenset[str] = _NONE
+    """Tests in whose grid it is a factor of its own; elsewhere it is worked out together with others."""
+    parameter: str = ""
+    """What a sweep and its trials call it, where it spans a grid."""
+    quantity: bool = True
+    """Its levels have an order and distances; else they are only told apart."""
+    unset: str = "the host's default"
+    """What stands where a plan leaves it open."""
+    label: str = ""
+    """In figures, where that is shorter than `name`."""
+    tick: Write | None = None
+    """A level in figures, where that is shorter than `write`."""
+
+
+def _switch(value: object) -> str:
+    return "on" if value else "off"
+
+
+def _size(key: str, column: str, name: str) -> Axis:
+    return Axis(key, column, name, format_size, write_size)
+
+
+def _rate(key: str, column: str, name: str, tests: frozenset[str], spans: frozenset[str]) -> Axis:
+    return Axis(key, column, name, format_rate, write_rate, tests, spans, column, unset="unlimited")
+
+
+def _cpus(cpus: tuple[int, ...]) -> str:
+    return ", ".join(map(str, cpus))
+
+
+WINDOWS = (
+    _size("window_sum", "window_sum_bytes", "window sum"),
+    _size("window", "window_bytes", "window per flow"),
+    _size("window_send", "window_send_bytes", "send window per flow"),
+    _size("window_recv", "window_recv_bytes", "receive window per flow"),
+)
+FLOWS = (
+    Axis("flows", "flows", "number of flows", label="flows"),
+    Axis("flows", "flows_per_pair", "flows per pair of hosts"),
+)
+HOSTS = (
+    Axis("pairs", "sources", "number of sources", tests=_BULK | _RTT, label="sources"),
+    Axis("pairs", "sinks", "number of sinks", tests=_BULK | _RTT, label="sinks"),
+)
+OTHERS = (
+    Axis("length", "length_bytes", "length", format_size, write_size, _BULK | _RTT, _BULK, "length_bytes"),
+    Axis(
+        "congestion", "congestion_asked", "congestion control",
+        tests=_TCP, spans=_TCP, parameter="congestion", quantity=False,
+    ),
+    Axis(
+        "duration", "duration_s", "duration",
+        lambda seconds: format_duration(seconds * SECOND_NS),
+        lambda seconds: write_duration(round(seconds * SECOND_NS)),
+        _EVERY, _EVERY, "duration_ns",
+    ),
+    _rate("rate", "rate_bps", "application rate per flow", _BULK, _TCP),
+    _rate("rate_sum", "rate_sum_bps", "rate of all flows", _UDP, _NONE),
+    Axis("spacing", "spacing_ns", "spacing", format_duration, write_duration, _UDP),
+    _rate("pacing_rate", "pacing_rate_bps", "pacing rate per flow", _TCP, _TCP),
+    Axis("mss", "mss_bytes", "MSS", lambda size: f"{size} B", tests=_TCP, spans=_TCP, parameter="mss_bytes"),
+    Axis(
+        "dscp", "dscp", "DSCP",
+        tests=_BULK | _RTT, spans=_BULK | _RTT, parameter="dscp", quantity=False,
+    ),
+    Axis(
+        "no_delay", "no_delay", "no delay", _switch,
+        tests=_TCP, spans=_TCP, parameter="no_delay", quantity=False,
+    ),
+    Axis(
+        "affinity", "affinity", "choice of CPUs", lambda cpus: f"CPU {_cpus(cpus)}",
+        spans=_BULK, parameter="affinity", quantity=False,
+        label="CPUs", tick=lambda cpus: _cpus(cpus) or "any",
+    ),
+    Axis(
+        "family", "family", "IP version", lambda version: f"IPv{version}",
+        tests=_EVERY, spans=_EVERY, parameter="family", quantity=False, label="IPv", tick=str,
+    ),
+    Axis("gso", "gso", "GSO", _switch, tests=_UDP, spans=_UDP, parameter="gso", quantity=False),
+    Axis("gro", "gro", "GRO", _switch, tests=_UDP, spans=_UDP, parameter="gro", quantity=False),
+)  # fmt: skip
+
+AXES = (*WINDOWS, *FLOWS, *HOSTS, *OTHERS)
+"""What tells trials of one sweep apart; of those that follow from each other the first counts."""
+
+MODE = Axis("mode", "mode", "mode", format_mode, tests=_TCP, spans=_TCP, parameter="mode", quantity=False)
+ECHO = Axis("echo", "echo", "echo", tests=_RTT, spans=_RTT, parameter="echo", quantity=False)
+APART = (MODE, ECHO)
+"""Trials that differ in one of these are never put together: tables and figures keep them apart."""
+
+AXIS_OF = {axis.column: axis for axis in AXES}
+
+
+def columns_of(axes: tuple[Axis, ...]) -> tuple[str, ...]:
+    """Columns of a summary that axes have."""
+    return tuple(axis.column for axis in axes)
+
+
+def grid_parameters(test: str) -> tuple[str, ...]:
+    """Parameters of a test that are factors of its grid by themselves, the last one fastest."""
+    return tuple(axis.parameter for axis in (*AXES, *APART) if test in axis.spans)
