@@ -21,7 +21,7 @@ from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import app
 from flowsweep.export.column_units import unit_of_column
 from flowsweep.plan.schema import plan_schema
-from flowsweep.plan.sweeps.applicable import KEYS
+from flowsweep.plan.tests.registry import PLAN_TESTS
 
 DOCS = Path(__file__).parents[1] / "docs"
 REFERENCE = DOCS / "reference"
@@ -97,8 +97,8 @@ def _key_section(heading: str, table: Mapping[str, Any], *, tests: bool = False)
 
 
 def _tests(key: str) -> str:
-    having = [test for test, keys in KEYS.items() if key in keys]
-    return "all" if len(having) == len(KEYS) else ", ".join(having)
+    having = [name for name, test in PLAN_TESTS.items() if key in test.keys]
+    return "all" if len(having) == len(PLAN_TESTS) else ", ".join(having)
 
 
 def _default(value: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from flowsweep.tests import facts_of
 from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
 
 NO_BREAK_SPACE = "\u00a0"
@@ -146,7 +147,7 @@ def both_windows(send_bytes: int | None, recv_bytes: int | None, *, none: str = 
 def asked_windows(trial: Mapping[str, Any]) -> str:
     """Show the windows that a trial asked for; "auto" is said of TCP only, where the kernel tunes them."""
     sizes = trial.get("window_send_bytes"), trial.get("window_recv_bytes")
-    return "" if trial["test"] != "tcp" and sizes == (None, None) else both_windows(*sizes)
+    return "" if not facts_of(trial["test"]).windows_tuned and sizes == (None, None) else both_windows(*sizes)
 
 
 def asked_duration(trial: Mapping[str, Any]) -> str:
@@ -154,7 +155,7 @@ def asked_duration(trial: Mapping[str, Any]) -> str:
     if trial["duration_s"] is None:
         return ""
     told = format_seconds(trial["duration_s"])
-    return f"up to {told}" if trial["test"] == "path" else told
+    return f"up to {told}" if facts_of(trial["test"]).ends_early else told
 
 
 def window_marks(trial: Mapping[str, object]) -> str:
@@ -197,9 +198,6 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         words.append(f"queue {counted(way['queue_packets'], 'packet')}")
     return ", ".join(words)
 
-
-ONE_ANSWER_TESTS = {"rtt": "round-trip time", "path": "hops and capacity"}
-"""Tests that ask and do not send for a time: they have no flows to speak of. What each asks for."""
 
 _MODES = {
     "zerocopy": "zerocopy: the source's memory is out of the picture",

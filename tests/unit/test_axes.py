@@ -5,7 +5,7 @@ import pytest
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.axes import APART, AXES, grid_parameters
 from flowsweep.plan.model import Sweep
-from flowsweep.plan.sweeps.applicable import KEYS
+from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.schedule.parameters import PathParameters, RttParameters, TcpParameters, UdpParameters
 
 PARAMETERS = {"tcp": TcpParameters, "udp": UdpParameters, "rtt": RttParameters, "path": PathParameters}
@@ -13,7 +13,7 @@ PARAMETERS = {"tcp": TcpParameters, "udp": UdpParameters, "rtt": RttParameters, 
 
 @pytest.mark.parametrize("axis", [*AXES, *APART], ids=lambda axis: axis.column)
 def test_an_axis_belongs_to_the_tests_that_have_its_key(axis) -> None:
-    assert axis.tests == {test for test, keys in KEYS.items() if axis.key in keys}
+    assert axis.tests == {name for name, test in PLAN_TESTS.items() if axis.key in test.keys}
     assert axis.spans <= axis.tests
     assert bool(axis.parameter) or not axis.spans
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from flowsweep.archive.imported import ImportedTrial
+from flowsweep.axes import MODE
 from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
@@ -214,7 +215,7 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "congestion_asked": record.congestion,
         "affinity": (),
         "companions": (),
-        "mode": "copy" if record.test == "tcp" else None,  # as other tools write and read, too
+        "mode": "copy" if record.test in MODE.tests else None,  # as other tools write and read, too
         "status": "ok",
     }
 

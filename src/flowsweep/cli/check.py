@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from flowsweep.axes import grid_parameters
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.terminal import Screen, say
@@ -132,7 +133,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
 
 
 def _congestion_rows(sweep: Sweep) -> list[Row]:
-    if sweep.test != "tcp":
+    if "congestion" not in grid_parameters(sweep.test):
         return []
     return [("congestion", ", ".join(name or "default of the host" for name in sweep.congestion))]
 
@@ -212,15 +213,15 @@ def _set_rows(sweep: Sweep) -> list[Row]:
         ("rate per flow", sweep.rate_bps, format_rate),
         ("rate of all flows", sweep.rate_sum_bps or (), format_rate),
         ("spacing", sweep.spacing_ns or (), format_duration),
-        ("GSO", sweep.gso if sweep.test == "udp" else (), _switch),
-        ("GRO", sweep.gro if sweep.test == "udp" else (), _switch),
+        ("GSO", sweep.gso if "gso" in grid_parameters(sweep.test) else (), _switch),
+        ("GRO", sweep.gro if "gro" in grid_parameters(sweep.test) else (), _switch),
         ("pacing rate per flow", sweep.pacing_rate_bps, format_rate),
         ("MSS", sweep.mss_bytes, lambda size: f"{size} B"),
         ("DSCP", sweep.dscp, str),
         ("no delay", sweep.no_delay, _switch),
         ("CPUs", sweep.affinity, lambda cpus: "+".join(map(str, cpus)) or "any"),
         ("IP version", sweep.family, str),
-        ("mode", sweep.mode if sweep.test == "tcp" else (), str),
+        ("mode", sweep.mode if "mode" in grid_parameters(sweep.test) else (), str),
     ]
     return [
         (title, ", ".join("not set" if value is None else write(value) for value in values))

@@ -18,9 +18,9 @@ from flowsweep.run.events import (
 )
 from flowsweep.schedule import TcpParameters, Trial, UdpParameters
 from flowsweep.schedule.parameters import Bulk
+from flowsweep.tests import facts_of
 from flowsweep.units import DURATION_UNITS
 from flowsweep.wording import (
-    ONE_ANSWER_TESTS,
     both_windows,
     counted,
     direction,
@@ -73,7 +73,7 @@ def what_runs(trial: Trial) -> str:
     if isinstance(parameters, TcpParameters) and parameters.mode != "copy":
         mode = f", {parameters.mode}"
     if not isinstance(parameters, Bulk):
-        return f"{who}, {ONE_ANSWER_TESTS[trial.test]}"
+        return f"{who}, {facts_of(trial.test).answer}"
     return f"{who}, {counted(trial.total_flows, 'flow')}{window}{mode}{pace}"
 
 

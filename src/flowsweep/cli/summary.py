@@ -18,8 +18,8 @@ from flowsweep.cli.archives import read_told
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.schedule import planned_sweeps, planned_trials
+from flowsweep.tests import facts_of
 from flowsweep.wording import (
-    ONE_ANSWER_TESTS,
     asked_duration,
     asked_windows,
     counted,
@@ -177,7 +177,7 @@ _ORDER = (
 _PARAMETERS: tuple[Column, ...] = (
     ("path", lambda row: direction(row["src"], row["dst"], simultaneous=row["simultaneous"])),
     ("hosts", lambda row: hosts_of_groups(row["sources"], row["sinks"])),
-    ("flows", lambda row: "" if row["test"] in ONE_ANSWER_TESTS else str(row["flows"])),
+    ("flows", lambda row: "" if facts_of(row["test"]).answer else str(row["flows"])),
     ("window sum", _cell("window_sum_bytes", format_size)),
     ("window per flow", asked_windows),
     ("window was", window_marks),

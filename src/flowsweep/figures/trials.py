@@ -7,6 +7,7 @@ from html import escape
 
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.axes import ECHO
 from flowsweep.figures.axis import (
     FLOWS,
     LENGTH,
@@ -92,7 +93,7 @@ def trial_groups(trials: Sequence[Row], cells: Sequence[Row]) -> list[TrialGroup
 def point_of(row: Row) -> tuple[Value, ...]:
     """What a trial has in common with its repeats."""
     # Beside a transfer the kind of echo is no matter of the point.
-    echo = row.get("echo") if row.get("test") == "rtt" else None
+    echo = row.get("echo") if row.get("test") in ECHO.tests else None
     values = (*(row.get(name) for name in POINT_COLUMNS), echo)
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 

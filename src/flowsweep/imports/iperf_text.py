@@ -24,6 +24,7 @@ from flowsweep.imports.transfer import (
     split_reports,
     sum_of,
 )
+from flowsweep.tests import facts_of
 
 NAME = "iperf-text"
 
@@ -217,7 +218,7 @@ class _Log:
                 setting.window_bytes = setting.granted_bytes
         elif found := _DATAGRAM_LENGTH.search(line):
             setting.length_bytes = int(found[1])
-        elif (found := _LENGTH.search(line)) and setting.test == "tcp":
+        elif (found := _LENGTH.search(line)) and not facts_of(setting.test).datagrams:
             setting.length_bytes = _binary(found[2], found[3])
         elif found := _FROM_SERVER.match(line):
             self._from_server.add(found[1])
@@ -272,7 +273,9 @@ class _Log:
         if not self._reversed(found):
             return self._settings.setdefault(role, _Setting())
         above = self._settings.setdefault(_OTHER[role], _Setting())
-        return _Setting(above.test, length_bytes=above.length_bytes if above.test == "udp" else None)
+        return _Setting(
+            above.test, length_bytes=above.length_bytes if facts_of(above.test).datagrams else None
+        )
 
     def _row(self, number: int, found: re.Match[str]) -> None:
         report = _report(found)

@@ -14,8 +14,8 @@ from flowsweep.figures.trials import point_of
 from flowsweep.report.trial_details import TrialDetails
 from flowsweep.report.trial_result import result_words
 from flowsweep.report.verdict_words import VERDICT_MEANINGS
+from flowsweep.tests import facts_of
 from flowsweep.wording import (
-    ONE_ANSWER_TESTS,
     asked_duration,
     asked_windows,
     counted,
@@ -94,9 +94,10 @@ def _page(row: Row, repeats: Sequence[Row], details: TrialDetails) -> Page:
 
 
 def _title(row: Row) -> list[str]:
-    if row["test"] in ONE_ANSWER_TESTS:
-        return [direction(row), ONE_ANSWER_TESTS[row["test"]]]
-    flows = counted(row["flows"], "flow") + (" of datagrams" if row["test"] == "udp" else "")
+    facts = facts_of(row["test"])
+    if facts.answer:
+        return [direction(row), facts.answer]
+    flows = counted(row["flows"], "flow") + (" of datagrams" if facts.datagrams else "")
     windows = asked_windows(row)
     return [
         direction(row),

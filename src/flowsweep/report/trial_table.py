@@ -8,8 +8,8 @@ from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import direction
 from flowsweep.report.answers import narrow_hop
+from flowsweep.tests import facts_of
 from flowsweep.wording import (
-    ONE_ANSWER_TESTS,
     asked_duration,
     asked_windows,
     both_windows,
@@ -178,7 +178,7 @@ COLUMNS = (
     Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive", ASKED),
     Column(
         "Flows",
-        lambda row: "" if row["test"] in ONE_ANSWER_TESTS else str(row["flows"]),
+        lambda row: "" if facts_of(row["test"]).answer else str(row["flows"]),
         lambda row: row["flows"],
         "of all pairs of hosts together",
         ASKED,

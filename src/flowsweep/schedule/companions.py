@@ -1,6 +1,6 @@
 """What runs beside the trials of a sweep: from its keys to frozen companions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from flowsweep import defaults
@@ -92,9 +92,9 @@ def _parameters(background: Background, trial: Trial, *, clip_allowed: bool) -> 
         "affinity": (),
         "clip_allowed": clip_allowed,
     }
-    if background.test == "udp":
-        return UdpParameters.model_validate(common | _OF_DATAGRAMS)
-    return TcpParameters.model_validate(common | _OF_CONNECTIONS | {"congestion": background.congestion})
+    parameters, fixed = _OF_TESTS[background.test]
+    own = {"congestion": background.congestion} if "congestion" in parameters.model_fields else {}
+    return parameters.model_validate({**common, **fixed, **own})
 
 
 _OF_DATAGRAMS = {
@@ -110,3 +110,8 @@ _OF_CONNECTIONS = {
     "no_delay": False,
     "mode": "copy",
 }
+_OF_TESTS: Mapping[str, tuple[type[TcpParameters | UdpParameters], Mapping[str, object]]] = {
+    "tcp": (TcpParameters, _OF_CONNECTIONS),
+    "udp": (UdpParameters, _OF_DATAGRAMS),
+}
+"""What background traffic of each test consists of, and what a plan cannot set of it."""

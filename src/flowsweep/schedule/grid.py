@@ -2,7 +2,7 @@
 
 import itertools
 from collections import ChainMap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flowsweep import defaults
@@ -125,17 +125,16 @@ def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
 
 def _parameters(sweep: Sweep, flows: int, pairs: int, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
     """All parameters that a sweep asks for with some flows between some pairs of hosts."""
-    match sweep.test:
-        case "tcp":
-            axes = [_axis(sweep, name) for name in grid_parameters("tcp")]
-            return _bulk(TcpParameters, sweep, flows, pairs, axes)
-        case "udp":
-            axes = [_paces(sweep, flows * pairs), *(_axis(sweep, name) for name in grid_parameters("udp"))]
-            return _bulk(UdpParameters, sweep, flows, pairs, axes)
-        case "rtt":
-            return _of_round_trips(sweep, seed)
-        case "path":
-            return _of_paths(sweep, seed)
+    return _GRIDS[sweep.test](sweep, flows, pairs, seed)
+
+
+def _of_tcp(sweep: Sweep, flows: int, pairs: int, _: int) -> Iterator[tuple[_Window, AnyParameters]]:
+    return _bulk(TcpParameters, sweep, flows, pairs, _own_axes(sweep))
+
+
+def _of_udp(sweep: Sweep, flows: int, pairs: int, _: int) -> Iterator[tuple[_Window, AnyParameters]]:
+    axes = [_paces(sweep, flows * pairs), *_own_axes(sweep)]
+    return _bulk(UdpParameters, sweep, flows, pairs, axes)
 
 
 FIXED = ("omit_ns", "interval_ns", "sample_interval_ns", "clip_allowed", "drain_timeout_ns")
@@ -160,9 +159,9 @@ def _bulk(
         yield window, test.model_validate({"flows": flows, **sizes, **dict(ChainMap(*values)), **fixed})
 
 
-def _of_round_trips(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
+def _of_round_trips(sweep: Sweep, _: int, __: int, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
     asking = {} if sweep.asking is None else sweep.asking.model_dump()
-    axes = [_axis(sweep, name) for name in grid_parameters("rtt")]
+    axes = _own_axes(sweep)
     for size, values in itertools.product(sweep.length_bytes, itertools.product(*axes)):
         chosen = dict(ChainMap(*values))
         # A handshake carries no payload: one trial, whatever the sizes of the others.
@@ -173,14 +172,25 @@ def _of_round_trips(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParam
         )
 
 
-def _of_paths(sweep: Sweep, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
+def _of_paths(sweep: Sweep, _: int, __: int, seed: int) -> Iterator[tuple[_Window, AnyParameters]]:
     probing = {} if sweep.probing is None else sweep.probing.model_dump()
-    for values in itertools.product(*(_axis(sweep, name) for name in grid_parameters("path"))):
+    for values in itertools.product(*_own_axes(sweep)):
         yield _NO_WINDOW, PathParameters.model_validate({**dict(ChainMap(*values)), **probing, "seed": seed})
 
 
-def _axis(sweep: Sweep, name: str) -> Axis:
-    return [{name: value} for value in getattr(sweep, name)]
+_GRIDS: Mapping[str, Callable[[Sweep, int, int, int], Iterator[tuple[_Window, AnyParameters]]]] = {
+    "tcp": _of_tcp,
+    "udp": _of_udp,
+    "rtt": _of_round_trips,
+    "path": _of_paths,
+}
+"""How each test makes parameters of a sweep, its flows, its pairs of hosts and the campaign's seed."""
+
+
+def _own_axes(sweep: Sweep) -> list[Axis]:
+    """Those that are factors of the grid by themselves."""
+    names = grid_parameters(sweep.test)
+    return [[{name: value} for value in getattr(sweep, name)] for name in names]
 
 
 def _paces(sweep: Sweep, flows: int) -> Axis:

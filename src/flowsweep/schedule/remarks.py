@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from flowsweep.axes import grid_parameters
 from flowsweep.defaults import SECOND_NS, WRITES_PER_INTERVAL
 from flowsweep.plan.model import Plan, Sweep, host_pairs
 from flowsweep.schedule.grid import Point
@@ -41,7 +42,7 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
             f"fewer than {WRITES_PER_INTERVAL} writes an interval make the intervals differ; leave `length` "
             "out, or lower it"
         )
-    if sweep.test == "tcp" and None in sweep.congestion:
+    if "congestion" in grid_parameters(sweep.test) and None in sweep.congestion:
         yield "no congestion control is named; each host uses its default, which is recorded"
     udp = [point.parameters for point in points if isinstance(point.parameters, UdpParameters)]
     if any(parameters.bound_bps is None for parameters in udp):

@@ -9,6 +9,7 @@ import scipy
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.axes import AXIS_OF
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.schedule.companions import PROBE
 from flowsweep.wording import counted, format_number, format_share
@@ -68,7 +69,8 @@ def share_questions(observed: Observations) -> list[Question]:
 
 def own_name(row: Row) -> str:
     """Name a trial's own traffic: its congestion control, or its test."""
-    return str(row["congestion"] if row["test"] == "tcp" and row["congestion"] else row["test"].upper())
+    chosen = row["test"] in AXIS_OF["congestion_asked"].tests
+    return str(row["congestion"] if chosen and row["congestion"] else row["test"].upper())
 
 
 def mean_share(shares: Sequence[float]) -> float:

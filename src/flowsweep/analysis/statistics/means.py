@@ -11,6 +11,7 @@ from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.defaults import CONFIDENCE
+from flowsweep.tests import facts_of
 
 WINDOW_AXES = ("window_sum_bytes", "window_send_bytes", "window_recv_bytes")
 """Of all flows together; the first that varies counts."""
@@ -70,7 +71,7 @@ def window_levels(observed: Observations, grid: Design) -> list[LevelMeans]:
         Experimenters, 2005, ch. 4); a level's mean is over the points of the other axes that all levels have.
     """
     axis = next((name for name in WINDOW_AXES if _varies(observed, name)), None)
-    return [] if axis is None or observed.rows[0].get("test") == "udp" else _grouped(grid, axis)
+    return [] if axis is None or facts_of(observed.rows[0].get("test")).datagrams else _grouped(grid, axis)
 
 
 def flow_levels(grid: Design) -> list[LevelMeans]:

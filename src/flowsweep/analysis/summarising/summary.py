@@ -7,7 +7,7 @@ from flowsweep.analysis.background.shares import FAIRNESS_COLUMNS, jain
 from flowsweep.analysis.binning.byte_balance import balanced
 from flowsweep.analysis.hosts import HOST_LOAD_COLUMNS, host_load, path_emulation
 from flowsweep.analysis.summarising.samples import Sampled, sampled
-from flowsweep.analysis.tests.path import PATH_COLUMNS, path_facts
+from flowsweep.analysis.tests.path import PATH_COLUMNS, UNANSWERED, path_facts, unanswered
 from flowsweep.analysis.tests.rtt.phases import RTT_COLUMNS, rtt_facts
 from flowsweep.analysis.tests.tcp.limits import trial_limits
 from flowsweep.analysis.tests.tcp.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
@@ -18,6 +18,7 @@ from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
 from flowsweep.archive import Tables
 from flowsweep.defaults import MINIMUM_BINS
 from flowsweep.schedule.companions import PROBE
+from flowsweep.tests import BULK_TESTS
 
 STABLE_COLUMNS = (
     "trial_id", "sweep", "repeat", "started_at", "src", "dst", "test", "flows", "window_bytes",
@@ -46,8 +47,6 @@ FURTHER_COLUMNS = (
     "rate_search_loss_max", "rate_carried",
 )  # fmt: skip
 
-_BULK_TESTS = ("tcp", "udp")
-_UNSEEN = "the other end answered no probe, and no train tells the capacity"
 
 SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
 """Sums over all flows, and the column that says of how many flows each of them is."""
@@ -145,9 +144,9 @@ def _reported_bytes(rows: ir.Table, name: str) -> ir.IntegerValue:
 
 def _judged(rows: ir.Table) -> ir.Table:
     """Settle status and error, and leave out a goodput that would mislead."""
-    bulk = rows.test.isin(_BULK_TESTS)
+    bulk = rows.test.isin(BULK_TESTS)
     few = bulk & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
-    unseen = (rows.test == "path") & rows.path_capacity_bps.isnull() & rows.path_hops.isnull()
+    unseen = unanswered(rows)
     # Of an imported trial one end alone has told: there is nothing to compare it with. An iperf3 server does
     # not read on when it is told of the end.
     torn = bulk & (rows.unbalanced > 0) & rows.imported_from.isnull() & rows.far_side.isnull()
@@ -167,7 +166,7 @@ def _judged(rows: ir.Table) -> ir.Table:
         error=ibis.coalesce(
             rows.error,
             ibis.cases(
-                (went_well & few, too_few), (went_well & torn, unequal), (went_well & unseen, _UNSEEN)
+                (went_well & few, too_few), (went_well & torn, unequal), (went_well & unseen, UNANSWERED)
             ),
         ),
         coverage=rows.bins.cast("float64") / rows.expected_bins.nullif(0),

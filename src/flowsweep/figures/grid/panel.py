@@ -19,6 +19,7 @@ from flowsweep.figures.axis import (
     Row,
     Value,
 )
+from flowsweep.tests import facts_of
 
 MOST_SERIES = 8
 _MODES = ("copy", "zerocopy", "discard")
@@ -57,7 +58,7 @@ class Panel:
     @property
     def of_datagrams(self) -> bool:
         """Whether its trials sent datagrams, which no window holds back."""
-        return self.rows[0].get("test") == "udp"
+        return facts_of(self.rows[0].get("test")).datagrams
 
 
 def panels(rows: Sequence[Row], *, against: Axis = FLOWS) -> tuple[Panel, ...]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from flowsweep.axes import AXIS_OF
 from flowsweep.plan.background.keys import BackgroundTable, CompanionKeys
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
-from flowsweep.plan.readers import shown
+from flowsweep.plan.readers import listed, shown
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.units import write_duration
 
@@ -29,8 +30,10 @@ def companion_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterat
             yield Problem((*here, "name"), message)
         yield from _time_problems(sweep, background, here, at)
         yield from _place_problems(file, background, here)
-        if background.test == "udp" and background.congestion is not None:
-            message = 'has no effect in traffic of test = "udp", only in one of "tcp"; leave it out'
+        having = AXIS_OF["congestion_asked"].tests
+        if background.test not in having and background.congestion is not None:
+            found = f'has no effect in traffic of test = "{background.test}"'
+            message = f"{found}, only in one of {listed(sorted(having))}; leave it out"
             yield Problem((*here, "congestion"), message, about=((*here, "test"),))
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from flowsweep import defaults
+from flowsweep.axes import MODE
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.model import members
 from flowsweep.plan.problems import KeyPath, Problem
-from flowsweep.plan.sweeps.applicable import BULK_TESTS
 from flowsweep.plan.sweeps.table import SweepTable
+from flowsweep.tests import BULK_TESTS, facts_of
 from flowsweep.units import write_duration, write_size
 
 _OF_IPERF3 = ("port", "user", "password_env", "public_key", "padding")
@@ -98,10 +99,10 @@ def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
             f"found {max(sweep.flows)}, {server} takes at most {defaults.IPERF3_FLOWS_MAX} flows at once"
         )
         yield Problem((*at, "flows"), message)
-    if sweep.test == "tcp" and any(mode != "copy" for mode in sweep.mode or ()):
+    if sweep.test in MODE.tests and any(mode != "copy" for mode in sweep.mode):
         yield Problem((*at, "mode"), f'{server} reads and writes as "copy" does; leave the others out')
     most = defaults.IPERF3_LENGTH_MAX_BYTES
-    if sweep.test == "tcp" and any(length > most for length in sweep.length or ()):
+    if not facts_of(sweep.test).datagrams and any(length > most for length in sweep.length or ()):
         message = f"found {write_size(max(sweep.length or ()))}, {server} takes at most {write_size(most)}"
         yield Problem((*at, "length"), message)
     windows = [*(sweep.window or ()), *(sweep.window_send or ()), *(sweep.window_recv or ())]

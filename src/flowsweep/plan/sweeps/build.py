@@ -5,8 +5,9 @@ from typing import Any, TypeVar
 
 from flowsweep import defaults
 from flowsweep.plan.background.keys import BackgroundTable
-from flowsweep.plan.model import Asking, Background, Echo, Path, PathProbing, Probe, RateSearch, Sweep
+from flowsweep.plan.model import Background, Echo, Path, Probe, RateSearch, Sweep
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
+from flowsweep.plan.tests.registry import PLAN_TESTS
 
 ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
 """What a plan and an engine call what a round trip consists of."""
@@ -28,8 +29,7 @@ def build_sweep(sweep: SweepTable, number: int) -> Sweep:
         probe=_probe(sweep),
         background=tuple(_background(table) for table in sweep.background),
         echo=tuple(ECHOES[name] for name in sweep.echo),
-        asking=_asking(sweep) if sweep.test == "rtt" else None,
-        probing=_probing(sweep) if sweep.test == "path" else None,
+        **PLAN_TESTS[sweep.test].build(sweep),
     )
 
 
@@ -82,34 +82,10 @@ def _rate_search(sweep: SweepTable) -> RateSearch | None:
     )
 
 
-def _asking(sweep: SweepTable) -> Asking:
-    return Asking(
-        every_ns=defaults.PROBE_EVERY_NS if sweep.every is None else sweep.every,
-        timeout_ns=defaults.PROBE_TIMEOUT_NS if sweep.timeout is None else sweep.timeout,
-        poisson=sweep.spread == "poisson",
-    )
-
-
-def _probing(sweep: SweepTable) -> PathProbing:
-    return PathProbing(
-        ttl_max=sweep.ttl_max,
-        sizes_bytes=sweep.sizes,
-        probes=sweep.probes,
-        every_ns=defaults.PROBE_EVERY_NS if sweep.every is None else sweep.every,
-        timeout_ns=defaults.PROBE_TIMEOUT_NS if sweep.timeout is None else sweep.timeout,
-        trains=sweep.trains,
-        train_packets=sweep.train_packets,
-        train_bytes=sweep.train_length,
-        streams=sweep.streams,
-        stream_packets=sweep.stream_packets,
-        stream_rates=sweep.stream_rates,
-    )
-
-
 def _durations_ns(sweep: SweepTable) -> tuple[int, ...]:
-    if sweep.test == "path" and "duration" not in sweep.model_fields_set:
-        return (defaults.PATH_DURATION_NS,)
-    return tuple(sweep.duration)
+    longest_ns = PLAN_TESTS[sweep.test].duration_ns
+    absent = "duration" not in sweep.model_fields_set
+    return (longest_ns,) if absent and longest_ns is not None else tuple(sweep.duration)
 
 
 def _probe(sweep: SweepTable) -> Probe | None:
@@ -125,7 +101,7 @@ def _probe(sweep: SweepTable) -> Probe | None:
 
 
 def _background(table: BackgroundTable) -> Background:
-    length = defaults.DATAGRAM_BYTES if table.test == "udp" else defaults.LENGTH_BYTES
+    length = PLAN_TESTS[table.test].length_bytes or defaults.LENGTH_BYTES
     return Background(
         name=table.name,
         src=table.src,
@@ -144,17 +120,16 @@ def _background(table: BackgroundTable) -> Background:
 def _drain_ns(sweep: SweepTable) -> int:
     if sweep.drain is not None:
         return sweep.drain
-    return defaults.DATAGRAM_DRAIN_NS if sweep.test == "udp" else defaults.DRAIN_TIMEOUT_NS
+    return PLAN_TESTS[sweep.test].drain_ns
 
 
 def _lengths(sweep: SweepTable) -> tuple[int, ...]:
     """One length for all rates, where none is asked for: two things must not vary at once."""
     if sweep.length is not None:
         return tuple(sweep.length)
-    if sweep.test == "udp":
-        return (defaults.DATAGRAM_BYTES,)
-    if sweep.test == "rtt":
-        return (defaults.ECHO_BYTES,)
+    usual = PLAN_TESTS[sweep.test].length_bytes
+    if usual is not None:
+        return (usual,)
     if sweep.rate is None:
         return (defaults.LENGTH_BYTES,)
     bits = min(sweep.rate) * sweep.interval // (defaults.SECOND_NS * defaults.WRITES_PER_INTERVAL)

@@ -10,11 +10,10 @@ from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.model import halvings
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
-from flowsweep.plan.sweeps.applicable import BULK_TESTS, applicable_problems
+from flowsweep.plan.sweeps.applicable import applicable_problems
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
-from flowsweep.plan.tests.path.checks import path_test_problems
-from flowsweep.plan.tests.rtt.checks import rtt_problems
-from flowsweep.plan.tests.udp.checks import udp_problems
+from flowsweep.plan.tests.registry import PLAN_TESTS
+from flowsweep.tests import BULK_TESTS
 from flowsweep.units import write_duration, write_size
 from flowsweep.wording import counted
 
@@ -30,9 +29,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from applicable_problems(sweep, at)
         yield from _window_problems(sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
-        yield from udp_problems(sweep, flows, at)
-        yield from rtt_problems(sweep, at)
-        yield from path_test_problems(file, sweep, at)
+        yield from PLAN_TESTS[sweep.test].check(file, sweep, flows, at)
         if sweep.test in BULK_TESTS:
             yield from _time_problems(sweep, at)
         yield from companion_problems(file, sweep, at)

@@ -31,7 +31,7 @@ class PathTable(Table):
 class SweepTable(RttKeys, CompanionKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
-    Which keys belong to which test: `flowsweep.plan.sweeps.applicable`.
+    Which keys belong to which test: `flowsweep.plan.tests.registry`.
     """
 
     model_config = ConfigDict(json_schema_extra={"required": ["paths"]})

@@ -84,6 +84,15 @@ class PathFacts:
         return self.hops[-1].times.least_ns if self.arrived else None
 
 
+UNANSWERED = "the other end answered no probe, and no train tells the capacity"
+"""Why a measurement of a path says nothing."""
+
+
+def unanswered(rows: ir.Table) -> ir.BooleanValue:
+    """Whether a trial measured a path, and found neither a hop nor a capacity."""
+    return (rows.test == "path") & rows.path_capacity_bps.isnull() & rows.path_hops.isnull()
+
+
 def path_facts(tables: Tables) -> ir.Table:
     """Sum up each measurement of a path, now, in memory.
 

@@ -9,10 +9,8 @@ from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.units import write_size
 
 
-def path_test_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
-    """Find what a measurement of a path cannot be made with; other tests have no such problems."""
-    if sweep.test != "path":
-        return
+def path_problems(file: PlanFile, sweep: SweepTable, _: list[int], at: KeyPath) -> Iterator[Problem]:
+    """Find what a measurement of a path cannot be made with."""
     about = ((*at, "test"),)
     if sweep.directions == "simultaneous":
         message = 'found "simultaneous", expected "one" or "both": two directions at once disturb each other'

@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 
 from flowsweep import defaults
+from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.units import write_size
 
 
-def rtt_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
-    """Find what round-trip times cannot be measured with; other tests have no such problems."""
-    if sweep.test != "rtt":
-        return
+def rtt_problems(_: PlanFile, sweep: SweepTable, __: list[int], at: KeyPath) -> Iterator[Problem]:
+    """Find what round-trip times cannot be measured with."""
     least, most = defaults.ECHO_MIN_BYTES, defaults.DATAGRAM_MAX_BYTES
     for index, length in enumerate(sweep.length or []):
         if not least <= length <= most:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from flowsweep import defaults
+from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.units import write_rate, write_size
@@ -12,16 +13,14 @@ PACES = ("rate", "rate_sum", "spacing", "rate_search")
 """Keys that say how fast a source sends; at most one of them."""
 
 
-def udp_problems(sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator[Problem]:
+def udp_problems(_: PlanFile, sweep: SweepTable, flows: list[int], at: KeyPath) -> Iterator[Problem]:
     """Find what contradicts itself in a sweep of datagrams.
 
     Args:
-        sweep: Of any test; others have no such problems.
+        sweep: Of test = "udp".
         flows: How many its trials have, over all pairs of hosts.
         at: Where it stands in the plan.
     """
-    if sweep.test != "udp":
-        return
     yield from _pace_problems(sweep, flows, at)
     yield from _search_problems(sweep, flows, at)
     for index, length in enumerate(sweep.length or ()):

@@ -1,0 +1,40 @@
+"""The tests that a sweep may be of: one row each, with what the rest of Flowsweep has to know of them all.
+
+Nobody else asks which test it is. What only one test has lies in its slices (`plan/tests/`, `analysis/tests/`
+and `figures/tests/`), its parameters in `schedule/parameters.py`.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TestFacts:
+    """What is told of a test."""
+
+    bulk: bool = False
+    """It sends for a time, and what came is looked at in bins of it."""
+    datagrams: bool = False
+    """What it sends are datagrams, which no window holds back."""
+    windows_tuned: bool = False
+    """The kernel tunes windows that were not asked for."""
+    ends_early: bool = False
+    """It ends with its answers: its duration is the longest that it may take."""
+    answer: str = ""
+    """What it asks for, where it does not send for a time: it has no flows to speak of."""
+
+
+TESTS = {
+    "tcp": TestFacts(bulk=True, windows_tuned=True),
+    "udp": TestFacts(bulk=True, datagrams=True),
+    "rtt": TestFacts(answer="round-trip time"),
+    "path": TestFacts(answer="hops and capacity", ends_early=True),
+}
+
+BULK_TESTS = tuple(name for name, facts in TESTS.items() if facts.bulk)
+
+_UNKNOWN = TestFacts()
+
+
+def facts_of(test: str | None) -> TestFacts:
+    """What is told of a test; of one that nobody names, as of a row without it, nothing."""
+    return _UNKNOWN if test is None else TESTS[test]
