@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from plan_support import ROOT
 
+from plan_support import ROOT
 from site_hooks import relinked, site_path
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")])

@@ -6,6 +6,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
+from flowsweep.defaults import (
+    CONNECT_TIMEOUT_NS,
+    SECOND_NS,
+    SESSION_OPEN_TIMEOUT_S,
+    SESSION_REQUEST_TIMEOUT_S,
+)
+from flowsweep.run.allowance import allowance_of
+from flowsweep.run.attempt import Attempt
+from flowsweep.run.traffic import own_traffic
 from hostile_support import (
     DEADLINES,
     HONEST,
@@ -19,16 +29,6 @@ from hostile_support import (
     wait_for_all,
 )
 from misbehaviours import misbehaviours
-
-from flowsweep.defaults import (
-    CONNECT_TIMEOUT_NS,
-    SECOND_NS,
-    SESSION_OPEN_TIMEOUT_S,
-    SESSION_REQUEST_TIMEOUT_S,
-)
-from flowsweep.run.allowance import allowance_of
-from flowsweep.run.attempt import Attempt
-from flowsweep.run.traffic import own_traffic
 
 ALL = misbehaviours()
 BEYOND_S = 5.0

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from imported_trials import imported
 from typer.testing import CliRunner
 
 from flowsweep.cli.app import app
 from flowsweep.errors import ImportedFileError
 from flowsweep.imports import read_file
+from imported_trials import imported
 
 CLIENT, SERVER = "10.88.0.1", "10.88.0.2"
 

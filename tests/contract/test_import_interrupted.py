@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from imported_trials import FILES, Row, imported
 from typer.testing import CliRunner
 
 from flowsweep.cli.app import app
+from imported_trials import FILES, Row, imported
 
 LINK_BPS = 50e6
 """Of the `tbf` that all of them went through."""

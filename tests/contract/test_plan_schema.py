@@ -5,11 +5,11 @@ import tomllib
 
 import jsonschema
 import pytest
-from plan_support import EXAMPLE_PLANS, ROOT, WRONG_PLANS
 
 from flowsweep.plan import parse_plan
 from flowsweep.plan.schema import plan_schema
 from flowsweep.schedule import expand, schedule
+from plan_support import EXAMPLE_PLANS, ROOT, WRONG_PLANS
 
 COMMITTED = ROOT / "schema" / "plan.json"
 

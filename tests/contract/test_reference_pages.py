@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from plan_support import ROOT
 
 import write_reference
 from flowsweep.figures.drawing import KIND_TITLES
+from plan_support import ROOT
 
 REMEDY = "run `python tools/write_reference.py` and commit what it writes"
 

@@ -11,9 +11,9 @@ from typing import Any
 import ibis.expr.types as ir
 import pyarrow as pa
 import pytest
-from analysis_support import Row, make_campaign, write_archive
 from typer.testing import CliRunner
 
+from analysis_support import Row, make_campaign, write_archive
 from flowsweep import analysis
 from flowsweep.archive import Tables, backend, read_archive
 from flowsweep.cli import load

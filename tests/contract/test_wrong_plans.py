@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from plan_support import EXAMPLE_PLANS, WRONG_PLANS, command_line
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import load_plan
+from plan_support import EXAMPLE_PLANS, WRONG_PLANS, command_line
 
 PLANS = sorted(WRONG_PLANS.glob("*.toml"))
 

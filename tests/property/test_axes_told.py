@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import pytest
-from analysis_support import make_failed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from analysis_support import make_failed
 from flowsweep.analysis import summary
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.outliers import _named

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from analysis_support import make_outcome, make_trial
-
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing, read_archive
 from flowsweep.archive.journal import parse
 from flowsweep.archive.state import state_of

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from analysis_support import SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples
 
+from analysis_support import SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import COUNTERS_SCHEMA, Failure, TrialOutcome
 from flowsweep.schedule import Trial, UdpParameters

@@ -1,10 +1,9 @@
 """Rows and findings from which all kinds of figures can be drawn."""
 
-from report_support import make_cells
-
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import Drawn, FigureData
+from report_support import make_cells
 
 RTT_MS = 8.0
 SHARES = {

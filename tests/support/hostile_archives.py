@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from archive_damage import add_trial, write_campaign
-
 from flowsweep.archive import open_archive_for_writing, read_archive
 from flowsweep.archive.journal import frame, parse
 from flowsweep.archive.verify import verify_archive

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis_support import make_trial
-from misbehaviours import Misbehaviour, honest_words, write_words
-from run_support import ListRecorder
-
 from flowsweep.defaults import SECOND_NS
 from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.access import DataAddress, HostAccess
@@ -21,6 +18,8 @@ from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.end import Deadlines
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import Slot, Trial
+from misbehaviours import Misbehaviour, honest_words, write_words
+from run_support import ListRecorder
 
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
 DEADLINES = Deadlines(request_s=2, slack_s=0.5, stop_s=1)

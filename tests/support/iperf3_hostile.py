@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from iperf3_guests import CLIENTS, SERVER, Case, Json, Server, ask, build_pair, serving
-
 from flowsweep.lab import Lab
+from iperf3_guests import CLIENTS, SERVER, Case, Json, Server, ask, build_pair, serving
 
 ATTACK = Path(__file__).with_name("iperf3_attack.py")
 HOSTILE_CLIENTS, HONEST_CLIENTS = 50, 10

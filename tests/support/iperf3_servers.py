@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from campaign_support import flowsweep, summary, wait_until
-from iperf3_guests import KEYS, USER, version_of
-
 from flowsweep.archive import read_archive
+from iperf3_guests import KEYS, USER, version_of
 
 PORT = 5201
 PASSWORD = "secret"

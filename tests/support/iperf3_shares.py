@@ -9,11 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from iperf3_guests import CLIENTS, SERVER, Case, ask_port, build_pair, serving
-
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import Lab, build_lab
 from flowsweep.plan.model import Host, Link, LinkDirection
+from iperf3_guests import CLIENTS, SERVER, Case, ask_port, build_pair, serving
 
 FIRST_PORT = 5301
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-from fake_engine import greeting, hello, host_facts, report, said, samples, table_frame
-from scripted_engine import TRIAL
 
+from fake_engine import greeting, hello, host_facts, report, said, samples, table_frame
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.messages import Connected, FailedEvent, Granted, Listening, Progress
+from scripted_engine import TRIAL
 
 NAME = TRIAL.decode()
 ROWS = 12_345

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from analysis_support import STARTED_AT
 from numpy.typing import NDArray
 
+from analysis_support import STARTED_AT
 from flowsweep.archive import Tables, tables_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome, TrialRecord

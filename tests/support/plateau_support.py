@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from campaign_support import write_plan
-
 from flowsweep.analysis import summary
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.statistics.design import design

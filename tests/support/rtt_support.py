@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-from analysis_support import SECOND_NS, STARTED_AT, make_end, make_flows, make_samples
 
+from analysis_support import SECOND_NS, STARTED_AT, make_end, make_flows, make_samples
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
 from flowsweep.schedule import Trial

@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from analysis_support import STARTED_AT
 
+from analysis_support import STARTED_AT
 from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, STABLE_COLUMNS
 
 Row = dict[str, Any]

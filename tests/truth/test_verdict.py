@@ -8,14 +8,14 @@ from typing import Any
 
 import ibis
 import pytest
-from campaign_support import flowsweep
 from limit_plans import LIMITS, cpu_cases, cpu_plan, lab_plans, sweep_name
-from quota_support import cpu_quota, quotas_missing
 from truth_support import NOTES, fill_table, run_side_by_side, table, write_result
 
+from campaign_support import flowsweep
 from flowsweep.analysis import summary
 from flowsweep.analysis.tests.tcp.verdict import VERDICTS, with_verdict
 from flowsweep.archive import read_archive
+from quota_support import cpu_quota, quotas_missing
 
 FEWEST_TRIALS = 60
 LEAST_RIGHT = 0.95

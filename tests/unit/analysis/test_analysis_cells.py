@@ -7,14 +7,14 @@ from typing import Any
 import ibis
 import pyarrow as pa
 import pytest
-from analysis_support import make_campaign
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_support import failed, make_cells, make_row
 
+from analysis_support import make_campaign
 from flowsweep.analysis import cells, points, summary
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.archive import tables_of
+from report_support import failed, make_cells, make_row
 
 
 def only(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -4,8 +4,8 @@ import random
 from typing import Any
 
 import pytest
-from analysis_support import SECOND_NS, Row, make_flows, make_record, make_samples, make_trial
 
+from analysis_support import SECOND_NS, Row, make_flows, make_record, make_samples, make_trial
 from flowsweep.analysis import LIMITS, flow_starts, flow_states, flow_totals, summary, trial_limits
 from flowsweep.archive import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome

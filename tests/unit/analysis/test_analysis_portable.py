@@ -5,8 +5,8 @@ from dataclasses import fields
 import ibis
 import pyarrow as pa
 import pytest
-from analysis_support import make_campaign
 
+from analysis_support import make_campaign
 from flowsweep.analysis import balance, bins, cells, durations_cut, flow_states, intervals, points, summary
 from flowsweep.analysis.expressions import quotient, share
 from flowsweep.analysis.tests.path import path_facts

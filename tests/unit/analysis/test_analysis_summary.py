@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+
 from analysis_support import (
     SECOND_NS,
     Row,
@@ -20,7 +21,6 @@ from analysis_support import (
     make_samples,
     make_trial,
 )
-
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, intervals, points, summary
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome

@@ -1,8 +1,8 @@
 """Goodput of every interval, against numbers done by hand."""
 
 import pytest
-from analysis_support import SECOND_NS, make_flows, make_record, make_samples, make_trial
 
+from analysis_support import SECOND_NS, make_flows, make_record, make_samples, make_trial
 from flowsweep.analysis import bins, interval_goodputs, intervals
 from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome

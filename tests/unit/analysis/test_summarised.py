@@ -5,8 +5,8 @@ import random
 import ibis
 import pyarrow as pa
 import pytest
-from analysis_support import SECOND_NS, Row, make_campaign, make_flows, make_record, make_samples, make_trial
 
+from analysis_support import SECOND_NS, Row, make_campaign, make_flows, make_record, make_samples, make_trial
 from flowsweep.analysis import flow_starts, flow_states, flow_totals, summarised, summary
 from flowsweep.analysis.expressions import (
     for_median,

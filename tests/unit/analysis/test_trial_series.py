@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pyarrow as pa
 import pytest
+
 from analysis_support import (
     SECOND_NS,
     Steady,
@@ -14,7 +15,6 @@ from analysis_support import (
     make_samples,
     make_trial,
 )
-
 from flowsweep.analysis import flow_states, receiver_series, sender_series
 from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.figures.trial_data import trial_data

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from analysis_support import (
     SAMPLES_SCHEMA,
     STARTED_AT,
@@ -17,7 +18,6 @@ from analysis_support import (
     make_trial,
     write_archive,
 )
-
 from flowsweep.analysis import points, summary
 from flowsweep.archive import create_archive, open_archive_for_writing, read_archive, tables_of
 from flowsweep.archive.campaign import FORMAT

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from analysis_support import make_campaign, make_outcome
-from archive_damage import data_of
 from typer.testing import CliRunner, Result
 
+from analysis_support import make_campaign, make_outcome
+from archive_damage import data_of
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+
 from analysis_support import (
     SECOND_NS,
     Steady,
@@ -15,7 +16,6 @@ from analysis_support import (
     make_trial,
     write_archive,
 )
-
 from flowsweep.analysis import summarised
 from flowsweep.archive import Tables, read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysis_support import make_campaign
 
+from analysis_support import make_campaign
 from flowsweep.analysis import summary
 from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_writing, read_archive
 from flowsweep.errors import ArchiveError

@@ -6,8 +6,8 @@ tests/truth/test_archive_damage.py tries every byte.
 from pathlib import Path
 
 import pytest
-from archive_damage import Damaged, add_trial, data_of, flips, truncations, write_campaign
 
+from archive_damage import Damaged, add_trial, data_of, flips, truncations, write_campaign
 from flowsweep.analysis import summary
 from flowsweep.archive import open_archive_for_writing, read_archive, reader
 from flowsweep.archive.journal import frame, parse

@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from archive_damage import add_trial, campaigns_without_end, write_campaign
 
+from archive_damage import add_trial, campaigns_without_end, write_campaign
 from flowsweep.analysis import summary
 from flowsweep.archive import open_archive_for_writing, read_archive, readers
 

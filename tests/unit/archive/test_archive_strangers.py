@@ -6,12 +6,12 @@ tests/truth/test_archive_damage.py tries two thousand.
 from pathlib import Path
 
 import pytest
-from archive_damage import write_campaign
-from hostile_archives import Canary, attack
 
+from archive_damage import write_campaign
 from flowsweep.archive import open_archive_for_writing, read_archive
 from flowsweep.archive.folder import Folder
 from flowsweep.errors import ArchiveError
+from hostile_archives import Canary, attack
 
 ATTACKS = 60
 

@@ -1,8 +1,8 @@
 """A record that no Flowsweep wrote is refused by name, whatever of it cannot be shown."""
 
 import pytest
-from analysis_support import make_record, make_trial
 
+from analysis_support import make_record, make_trial
 from flowsweep.archive.trials import trials_table
 from flowsweep.errors import ArchiveError
 

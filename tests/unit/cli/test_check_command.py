@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from plan_support import HOSTS, command_line
 
 SWEEP = """

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from analysis_support import make_record, make_trial
-from plan_support import plan_of
 from typer.testing import CliRunner, Result
 
+from analysis_support import make_record, make_trial
 from flowsweep.archive import create_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -34,6 +33,7 @@ from flowsweep.run.events import (
 )
 from flowsweep.run.outcome import FLOWS_SCHEMA, Failure, Recorder, TrialOutcome
 from flowsweep.schedule import Slot, estimate, schedule
+from plan_support import plan_of
 
 SECOND_NS = 1_000_000_000
 STOCK_WINDOW_BYTES = 212_992

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from analysis_support import make_campaign, write_archive
 from typer.main import get_command
 
+from analysis_support import make_campaign, write_archive
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import app
 

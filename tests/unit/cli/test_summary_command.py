@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysis_support import make_campaign, make_outcome, make_trial, write_archive
-from datagram_support import Stream, make_udp_outcome, make_udp_trial
-from plan_support import plan_of
-from rtt_support import make_rtt_outcome, make_rtt_trial
 from typer.testing import CliRunner
 
+from analysis_support import make_campaign, make_outcome, make_trial, write_archive
+from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis import summary
 from flowsweep.archive import read_archive, tables_of
 from flowsweep.cli.app import app
 from flowsweep.cli.summary import print_table
 from flowsweep.cli.terminal import Screen
 from flowsweep.errors import ArchiveError
+from plan_support import plan_of
+from rtt_support import make_rtt_outcome, make_rtt_trial
 
 STABLE_HEADER = (
     "trial_id,sweep,repeat,started_at,src,dst,test,flows,window_bytes,window_sum_bytes,length_bytes,congestion,"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from analysis_support import make_campaign, write_archive
 
+from analysis_support import make_campaign, write_archive
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import run_app
 from flowsweep.cli.terminal import Screen, say, say_json

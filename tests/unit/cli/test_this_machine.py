@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from plan_support import HOSTS, command_line
 
 from flowsweep.cli import this_machine
+from plan_support import HOSTS, command_line
 
 LAB = '[lab.links.l]\nbetween = ["left", "right"]\nrate = "1Mbit/s"\n'
 LAB_HERE = this_machine.lab_possible()

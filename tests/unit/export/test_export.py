@@ -9,9 +9,9 @@ import ibis
 import openpyxl
 import pyarrow.parquet as pq
 import pytest
-from analysis_support import make_campaign, write_archive
 from typer.testing import CliRunner
 
+from analysis_support import make_campaign, write_archive
 from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
 from flowsweep.cli import load

@@ -4,7 +4,6 @@ import math
 from itertools import pairwise
 
 import pytest
-from report_support import FLOWS, KIB, MIB, WINDOW_SUMS, failed, make_cells, make_row, make_rows
 
 from flowsweep.figures.frame import rate_scale
 from flowsweep.figures.grid.heatmap import heatmap
@@ -12,6 +11,7 @@ from flowsweep.figures.grid.line import line
 from flowsweep.figures.grid.panel import Panel, panels
 from flowsweep.figures.grid.per_flow import per_flow
 from flowsweep.figures.grid.surface import surface
+from report_support import FLOWS, KIB, MIB, WINDOW_SUMS, failed, make_cells, make_row, make_rows
 
 
 def only(rows: list) -> Panel:

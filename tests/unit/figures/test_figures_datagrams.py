@@ -1,10 +1,10 @@
 """Figures of datagrams: what came against what was asked for, and how evenly."""
 
 import pytest
+
 from analysis_support import SECOND_NS, Row
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from figures_support import of_kind
-
 from flowsweep.analysis import cells, points, spacing_steps, summary
 from flowsweep.archive import tables_of
 from flowsweep.figures.collection import drawn_figures

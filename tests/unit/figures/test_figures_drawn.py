@@ -5,12 +5,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from figures_support import SHARES, cuts_of, figures, finding, intervals_of, known, of_kind
-from report_support import KIB, MIB, failed, make_cells, make_row, make_rows
 
+from figures_support import SHARES, cuts_of, figures, finding, intervals_of, known, of_kind
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData, figure_of
+from report_support import KIB, MIB, failed, make_cells, make_row, make_rows
 
 ONE_WAY = (("starlight", "sara"),)
 

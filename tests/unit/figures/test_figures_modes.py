@@ -1,9 +1,8 @@
 """Modes are never mixed in a figure; hosts that take part are told apart where flows do not do it."""
 
-from report_support import make_cells, make_rows
-
 from flowsweep.figures.grid.panel import panels
 from flowsweep.report.headline import highest_goodputs
+from report_support import make_cells, make_rows
 
 ONE_WAY = (("starlight", "sara"),)
 

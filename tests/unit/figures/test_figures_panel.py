@@ -1,9 +1,9 @@
 """Panels: how a sweep is split into figures."""
 
 import pytest
-from report_support import KIB, LENGTHS, MIB, make_cells, make_row, make_rows
 
 from flowsweep.figures.grid.panel import panels
+from report_support import KIB, LENGTHS, MIB, make_cells, make_row, make_rows
 
 
 def test_the_grid_of_seed_000_gives_a_plane_for_each_direction_and_length():

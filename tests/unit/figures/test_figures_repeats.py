@@ -4,13 +4,13 @@ import math
 from dataclasses import replace
 
 import pytest
-from figures_support import figures, of_kind
-from report_support import MIB, make_cells, make_rows
 
+from figures_support import figures, of_kind
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.figures.drawing import figure_of
 from flowsweep.figures.grid.panel import panels
 from flowsweep.figures.grid.repeats import repeats
+from report_support import MIB, make_cells, make_rows
 
 ONE_WAY = (("starlight", "sara"),)
 

@@ -3,14 +3,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from fake_engine import FakeNetwork, access
-from virtual_time import VirtualTimeLoop
 
+from fake_engine import FakeNetwork, access
 from flowsweep.defaults import CLOCK_EXCHANGES
 from flowsweep.errors import SessionError
 from flowsweep.hosts.clock import SAME_CLOCK, ClockExchange, ClockOffset, Clocks, offset_of
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.run.sessions import Patience, Sessions
+from virtual_time import VirtualTimeLoop
 
 MS = 1_000_000
 

@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
+
 from analysis_support import make_parameters
 from fake_engine import greeting
-
 from flowsweep.hosts import heartbeat
 from flowsweep.hosts.frames import Frame, FrameKind, encode
 from flowsweep.hosts.heartbeat import Heartbeat

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_engine import access, greeting
 
+from fake_engine import access, greeting
 from flowsweep.errors import LaunchError
 from flowsweep.hosts import engine, launch
 from flowsweep.hosts.access import DataAddress, HostAccess

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 import pytest
+
 from fake_engine import (
     greeting,
     hello,
@@ -18,7 +19,6 @@ from fake_engine import (
     samples_frame,
     table_frame,
 )
-
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
 from flowsweep.hosts.inbox import EndReport

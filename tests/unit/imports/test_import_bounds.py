@@ -8,8 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from import_bombs import BOMBS, MEBIBYTE
-from import_mutations import FILES
 from pydantic import ValidationError
 
 from flowsweep.archive.imported import ImportedTrial
@@ -18,6 +16,8 @@ from flowsweep.defaults import IMPORT_LINES_LOOKED_AT, IMPORT_WINDOW_MAX_BYTES
 from flowsweep.errors import ImportedFileError, PlanError
 from flowsweep.imports import parse_known, read_file, transfer
 from flowsweep.imports.outcome import Numbering, content_ids, outcome_of
+from import_bombs import BOMBS, MEBIBYTE
+from import_mutations import FILES
 
 CSV = "20011128201500,1.1.1.1,{port},2.2.2.2,5001,{number},{begin}-{end},1000,8000\n"
 

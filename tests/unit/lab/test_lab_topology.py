@@ -9,7 +9,6 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_support import ROOT
 
 from flowsweep.errors import LabError
 from flowsweep.hosts.access import DataAddress
@@ -20,6 +19,7 @@ from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import ENDS_MAX, EmulatedLink, host_access, lay_out
 from flowsweep.plan.build import in_series
 from flowsweep.plan.model import Hop, Host, Link, LinkDirection
+from plan_support import ROOT
 
 IP = "/usr/sbin/ip"
 OWNER = Owner(pid=41, start_ticks=7_000)

@@ -1,9 +1,9 @@
 import pytest
-from plan_support import EXAMPLE_PLANS, plan_of
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, load_plan, parse_plan
 from flowsweep.plan.model import LinkDirection
+from plan_support import EXAMPLE_PLANS, plan_of
 
 LAB = """
 [lab.links.wire]

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from report_support import failed, make_material, make_row
 
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import FigureData
@@ -14,6 +13,7 @@ from flowsweep.report.render import render
 from flowsweep.report.trial_result import result_words
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.wording import asked_duration
+from report_support import failed, make_material, make_row
 
 
 def asked(test: str, **found: Any) -> Row:

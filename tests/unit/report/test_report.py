@@ -6,11 +6,9 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
-from analysis_support import make_campaign, write_archive
-from plan_support import command_line, plan_of
-from report_support import MIB, PLAN_TEXT, failed, make_facts, make_material, make_row, make_rows, seed_000
 from typer.testing import CliRunner
 
+from analysis_support import make_campaign, write_archive
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -22,6 +20,8 @@ from flowsweep.report.render import render
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.report.write import write_report
 from flowsweep.schedule import schedule
+from plan_support import command_line, plan_of
+from report_support import MIB, PLAN_TEXT, failed, make_facts, make_material, make_row, make_rows, seed_000
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 

@@ -11,17 +11,6 @@ from urllib.parse import unquote
 import ibis
 import pyarrow as pa
 import pytest
-from report_support import (
-    LENGTHS,
-    MIB,
-    failed,
-    make_cells,
-    make_finding,
-    make_row,
-    make_rows,
-    make_series,
-    seed_000,
-)
 
 from flowsweep.analysis import core_loads
 from flowsweep.analysis.findings.finding import FigureKey
@@ -34,6 +23,17 @@ from flowsweep.report.gallery import card_anchor, cards_of, galleries
 from flowsweep.report.trial_details import TrialDetails
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.verdict_words import VERDICT_MEANINGS
+from report_support import (
+    LENGTHS,
+    MIB,
+    failed,
+    make_cells,
+    make_finding,
+    make_row,
+    make_rows,
+    make_series,
+    seed_000,
+)
 
 
 def no_figure(key: FigureKey | None) -> None:

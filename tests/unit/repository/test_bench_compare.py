@@ -4,10 +4,10 @@ import math
 import random
 
 import pytest
-from bench_support import measured
 
 from against.compare import comparisons, geometric_ratio, worth_rounds
 from against.contender import KINDS
+from bench_support import measured
 
 
 def test_a_ratio_is_the_geometric_mean_with_the_t_interval_of_its_logarithms() -> None:

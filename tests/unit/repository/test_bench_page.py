@@ -1,12 +1,12 @@
 """The page of benchmarks shows what was measured, and nothing else."""
 
 import pytest
-from bench_support import measured
 
 from against.compare import comparisons
 from against.machine import Machine
 from against.model import Cell, ManyFlows, PeersResult, SamplingResult, Settings
 from against.page import PAGE, PEERS_RESULT, SAMPLING_RESULT, peers_part, sampling_part, with_part
+from bench_support import measured
 
 PART = "<!-- peers: begin, written by bench/peers.py -->\n\nold\n\n<!-- peers: end -->"
 

@@ -4,8 +4,6 @@ import asyncio
 
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access, report
-from virtual_time import VirtualTimeLoop
-
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FarFlow, FarSide, Progress, Report
@@ -13,6 +11,7 @@ from flowsweep.run.end import Deadlines
 from flowsweep.run.engines import Place
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.traffic import Traffic
+from virtual_time import VirtualTimeLoop
 
 TCP = FarFlow(flow=1, bytes=500, elapsed_us=2_000_000)
 UDP = FarFlow(flow=0, bytes=900, elapsed_us=1, datagrams=10, lost=1, jitter_ns=7)

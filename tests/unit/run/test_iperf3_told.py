@@ -5,6 +5,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from iperf3_told import BEGINNING, FILE_HEADER_BYTES, Wire
 
 RESULTS = {"streams": [{"id": 1, "bytes": 4000}, {"id": 3, "bytes": 5000}]}

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
-from virtual_time import VirtualTimeLoop
 
 from flowsweep.defaults import PATH_NEWS_S
 from flowsweep.lab.counter_log import CounterLog, Counters
 from flowsweep.run.end import TrialError
 from flowsweep.run.observer import links_table, unless_broken
 from flowsweep.run.outcome import LINKS_SCHEMA, Failure
+from virtual_time import VirtualTimeLoop
 
 COUNTED = dict.fromkeys(LINKS_SCHEMA.names[5:], 7)
 

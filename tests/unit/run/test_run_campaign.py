@@ -2,10 +2,9 @@ import asyncio
 from collections import Counter
 
 import pytest
+
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
-from run_support import ListRecorder
-
 from flowsweep.errors import LaunchError
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.earlier import Earlier
@@ -21,6 +20,7 @@ from flowsweep.run.events import (
 )
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import Slot, slot_duration_ns
+from run_support import ListRecorder
 
 HOSTS = {name: access(name) for name in "ab"}
 

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 
 import pyarrow.compute as pc
 import pytest
+
 from analysis_support import make_parameters, make_trial
 from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
-from virtual_time import VirtualTimeLoop
-
 from flowsweep.defaults import COMPANION_MEETS_AHEAD_NS, SECOND_NS
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
@@ -16,6 +15,7 @@ from flowsweep.run.engines import Place
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import Companion, RttParameters, Trial
+from virtual_time import VirtualTimeLoop
 
 HOSTS = ("a", "b", "c")
 

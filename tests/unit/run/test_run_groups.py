@@ -5,16 +5,16 @@ from collections import Counter
 
 import pyarrow.compute as pc
 import pytest
+
 from analysis_support import make_trial
 from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
-from virtual_time import VirtualTimeLoop
-
 from flowsweep.defaults import LAST_WORDS_S, START_AHEAD_NS
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.trial import run_trial
+from virtual_time import VirtualTimeLoop
 
 SOURCES, SINKS = tuple(f"s{number}" for number in range(1, 5)), tuple(f"t{number}" for number in range(1, 5))
 

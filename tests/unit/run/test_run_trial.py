@@ -1,17 +1,17 @@
 import asyncio
 
 import pytest
+
 from analysis_support import make_trial
 from datagram_support import make_udp_trial
 from fake_engine import BYTES_PER_FLOW, CLOCK_SET, FakeNetwork, access
-from virtual_time import VirtualTimeLoop
-
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import Trial
+from virtual_time import VirtualTimeLoop
 
 CLOCK = ClockOffset(offset_ns=0, bound_ns=0, measured_ns=0)
 

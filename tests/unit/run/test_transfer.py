@@ -3,10 +3,9 @@
 import asyncio
 
 import pytest
+
 from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
-from virtual_time import VirtualTimeLoop
-
 from flowsweep.defaults import SECOND_NS, TRANSFER_MOST_S
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.allowance import allowance_of
@@ -16,6 +15,7 @@ from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.traffic import own_traffic
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import Trial
+from virtual_time import VirtualTimeLoop
 
 SLACK_S = 5.0
 STOP_S = 3.0

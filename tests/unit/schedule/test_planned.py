@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from plan_support import EXAMPLE_PLANS, plan_of
 
 from flowsweep.defaults import TRIALS_MAX
 from flowsweep.plan import load_plan
 from flowsweep.schedule import planned_links, planned_trials, schedule
+from plan_support import EXAMPLE_PLANS, plan_of
 
 
 @pytest.mark.parametrize("path", EXAMPLE_PLANS, ids=lambda path: path.stem)

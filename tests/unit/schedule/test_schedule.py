@@ -1,8 +1,8 @@
 import pytest
-from plan_support import ROOT, plan_of
 
 from flowsweep.plan import load_plan
 from flowsweep.schedule import estimate, expand, remarks, schedule
+from plan_support import ROOT, plan_of
 
 SECOND_NS = 10**9
 

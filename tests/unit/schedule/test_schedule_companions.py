@@ -1,9 +1,8 @@
 """What a sweep has beside its trials: when it starts and ends, between which hosts, and what it costs."""
 
-from plan_support import command_line, plan_of
-
 from flowsweep.plan import Plan, parse_plan
 from flowsweep.schedule import RttParameters, TcpParameters, Trial, UdpParameters, estimate, expand, schedule
+from plan_support import command_line, plan_of
 
 SECOND_NS = 10**9
 FIVE_SECONDS = 'duration = "5s"\ncongestion = "cubic"\n'

@@ -1,11 +1,11 @@
 """All-pairs trials: which hosts take part, how windows are shared, what trials are called, what they cost."""
 
 import pytest
-from analysis_support import make_trial
-from plan_support import ROOT
 
+from analysis_support import make_trial
 from flowsweep.plan import Plan, load_plan, parse_plan
 from flowsweep.schedule import estimate, expand, remarks, schedule
+from plan_support import ROOT
 
 KIB = 1024
 

@@ -1,9 +1,9 @@
 """Sweeps of datagrams: how their paces multiply, and what they cost."""
 
 import pytest
-from plan_support import plan_of
 
 from flowsweep.schedule import UdpParameters, estimate, expand, remarks, schedule
+from plan_support import plan_of
 
 SECOND_NS = 10**9
 

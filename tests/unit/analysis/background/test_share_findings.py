@@ -3,12 +3,12 @@
 import math
 
 import pytest
-from figures_support import figures, of_kind
-from report_support import make_row
 
+from figures_support import figures, of_kind
 from flowsweep.analysis.background.findings import share_questions
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.statistics.observations import observations
+from report_support import make_row
 
 SHARES = (0.70, 0.71, 0.73)
 

@@ -1,8 +1,8 @@
 """Shares of a link and Jain's index, against hand computations."""
 
 import pytest
-from analysis_support import SECOND_NS, make_flows, make_parameters, make_record, make_samples, make_trial
 
+from analysis_support import SECOND_NS, make_flows, make_parameters, make_record, make_samples, make_trial
 from flowsweep.analysis import summary
 from flowsweep.analysis.background.shares import OWN, series, shares, traffic_bins
 from flowsweep.archive import tables_of

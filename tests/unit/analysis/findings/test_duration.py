@@ -8,9 +8,8 @@ from typing import Any
 import ibis
 import pyarrow as pa
 import pytest
-from analysis_support import SECOND_NS, Steady, make_flows, make_outcome, make_samples, make_trial
-from synthetic_campaigns import Grid, Row, campaign
 
+from analysis_support import SECOND_NS, Steady, make_flows, make_outcome, make_samples, make_trial
 from flowsweep.analysis import bins, intervals
 from flowsweep.analysis.binning.truncated_durations import durations_cut
 from flowsweep.analysis.findings.duration import cut_questions, duration_questions
@@ -23,6 +22,7 @@ from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
+from synthetic_campaigns import Grid, Row, campaign
 
 RAMP_NS = 1_200_000_000
 DURATION_S = 8

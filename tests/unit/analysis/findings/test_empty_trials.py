@@ -1,8 +1,7 @@
 """Trials that ended well and carried nothing: named first, since nothing said of goodput can have them."""
 
-from synthetic_campaigns import Grid, campaign
-
 from flowsweep.analysis.findings.topics import findings
+from synthetic_campaigns import Grid, campaign
 
 
 def test_trials_that_carried_nothing_are_named_before_all_else() -> None:

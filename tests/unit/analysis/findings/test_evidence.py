@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from analysis_support import (
     SECOND_NS,
     make_flows,
@@ -16,7 +17,6 @@ from analysis_support import (
     make_trial,
     write_archive,
 )
-
 from flowsweep.analysis import summary, theory
 from flowsweep.analysis.hosts import host_load
 from flowsweep.archive import read_archive, tables_of

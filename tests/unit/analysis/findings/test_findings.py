@@ -7,12 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from analysis_support import make_campaign, write_archive
-from literature import PENICILLIN, SLEEP
 from scipy import stats
-from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 from typer.testing import CliRunner
 
+from analysis_support import make_campaign, write_archive
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.multiple_testing import decided
@@ -23,6 +21,8 @@ from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.margin import read_margin
 from flowsweep.errors import PlanError
+from literature import PENICILLIN, SLEEP
+from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
 QUIET = Grid(noise=0.003)
 POWER = 0.95

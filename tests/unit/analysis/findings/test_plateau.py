@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from synthetic_campaigns import BASE_BPS, KIB, Grid, Row, campaign
 
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
@@ -14,6 +13,7 @@ from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.means import flow_levels, window_levels
 from flowsweep.analysis.statistics.observations import observations
+from synthetic_campaigns import BASE_BPS, KIB, Grid, Row, campaign
 
 RTT_S = 0.04
 USABLE = 1.33

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as formulas
-from analysis_support import STARTED_AT
 from scipy import stats
 from statsmodels.stats.outliers_influence import OLSInfluence
-from synthetic_campaigns import Grid, Row, campaign
 
+from analysis_support import STARTED_AT
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from synthetic_campaigns import Grid, Row, campaign
 
 SMALL = Grid(flows=(1, 2), noise=0.01)
 HOURLY = Grid(

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from literature import PENICILLIN, SLEEP
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from flowsweep.analysis.findings.multiple_testing import holm
 from flowsweep.analysis.statistics.least_squares import Fit
 from flowsweep.analysis.statistics.level_effects import permutation_p
+from literature import PENICILLIN, SLEEP
 
 BLENDS, TREATMENTS = (place.ravel() for place in np.indices(PENICILLIN.shape))
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from path_support import Way, path_tables
 
 from flowsweep.analysis import summary
 from flowsweep.analysis.tests.path import hop_table, path_facts
 from flowsweep.analysis.tests.path.dispersion import Dispersion, capacity, dispersion
 from flowsweep.analysis.tests.path.trains import Train
+from path_support import Way, path_tables
 
 Row = dict[str, Any]
 

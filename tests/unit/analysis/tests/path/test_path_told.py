@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysis_support import make_campaign, write_archive
-from path_support import Way, path_outcome, path_trial
 
+from analysis_support import make_campaign, write_archive
 from flowsweep.analysis import summary
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
@@ -17,6 +16,7 @@ from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData, figure_of
 from flowsweep.report.material import Material, material
 from flowsweep.report.render import render
+from path_support import Way, path_outcome, path_trial
 
 RATE_BPS = 100_000_000
 RTT_US = 40_000

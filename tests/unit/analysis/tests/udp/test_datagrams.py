@@ -5,9 +5,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from analysis_support import SECOND_NS, Row, make_outcome, make_trial
 from datagram_support import MILLISECOND_NS, Stream, make_udp_outcome, make_udp_trial
-
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, datagram_series, summary
 from flowsweep.analysis.tests.udp.datagrams import COUNTED_COLUMNS, datagram_flows
 from flowsweep.archive import tables_of

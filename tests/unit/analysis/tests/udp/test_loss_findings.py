@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
+
 from analysis_support import STARTED_AT
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
-
 from flowsweep.analysis import summary
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import tables_of

@@ -5,12 +5,10 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+
 from analysis_support import STARTED_AT
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from fake_engine import FakeNetwork, access
-from plan_support import plan_of
-from run_support import ListRecorder
-
 from flowsweep.analysis import cells, summary
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import tables_of
@@ -24,6 +22,8 @@ from flowsweep.run.events import CampaignStarted, TrialStarted
 from flowsweep.run.search_step import carried
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import at_rate, estimate, expand, remarks, schedule
+from plan_support import plan_of
+from run_support import ListRecorder
 
 MBIT = 1_000_000
 SEARCH = 'rate_search = { low = "10Mbit/s", high = "80Mbit/s", resolution = "10Mbit/s", loss_max = "1%" }'
