@@ -226,73 +226,42 @@ impl TrialError {
         Some(Self::SomeBroken { broken: 1 + broken.count(), flows: reports.len(), flow: first.flow, reason })
     }
 
-    /// Where in the trial's life it happened. [`TrialError::Stopped`] may happen anywhere: it counts as `run`.
+    /// Where in the trial's life it happened, and a word that programs can compare. [`TrialError::Stopped`] may happen
+    /// anywhere: it counts as `run`.
     #[must_use]
-    pub fn phase(&self) -> Phase {
+    pub fn phase_and_kind(&self) -> (Phase, &'static str) {
         match self {
-            Self::Settings(_)
-            | Self::Socket { .. }
-            | Self::NoFreePort { .. }
-            | Self::WindowClipped { .. }
-            | Self::Congestion { .. }
-            | Self::CongestionForbidden { .. }
-            | Self::NoPartner { .. }
-            | Self::Buffers(_) => Phase::Prepare,
-            Self::AcceptTimeout { .. } => Phase::Listen,
-            Self::Resolve { .. }
-            | Self::Connect { .. }
-            | Self::ConnectTimeout { .. }
-            | Self::Handshake { .. }
-            | Self::Iperf3Connect { .. } => Phase::Connect,
-            Self::Iperf3 { phase, .. } => *phase,
-            Self::StartTimeout(_)
-            | Self::NotRunning { .. }
-            | Self::Broken { .. }
-            | Self::SomeBroken { .. }
-            | Self::EndedEarly { .. }
-            | Self::NoAnswer { .. }
-            | Self::NoFarewell(_)
-            | Self::Stopped
-            | Self::Thread(_) => Phase::Run,
-            Self::DrainTimeout { .. } => Phase::Drain,
-            Self::Samples(_) => Phase::Report,
-        }
-    }
-
-    /// A word that programs can compare.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Settings(_) => "settings",
-            Self::Resolve { .. } => "resolve",
-            Self::Socket { .. } => "socket",
-            Self::NoFreePort { .. } => "no_free_port",
-            Self::WindowClipped { .. } => "window_clipped",
-            Self::Congestion { .. } => "congestion_unavailable",
-            Self::CongestionForbidden { .. } => "congestion_forbidden",
-            Self::Connect { .. } | Self::Iperf3Connect { .. } => "connect",
-            Self::Iperf3 { trouble, .. } => trouble.kind(),
-            Self::NoPartner { .. } => "iperf3_no_partner",
-            Self::ConnectTimeout { .. } => "connect_timeout",
-            Self::Handshake { .. } => "handshake",
-            Self::AcceptTimeout { .. } => "accept_timeout",
-            Self::StartTimeout(_) => "start_timeout",
-            Self::NotRunning { .. } => "not_running",
-            Self::Broken { .. } | Self::SomeBroken { .. } => "broken",
-            Self::EndedEarly { .. } => "ended_early",
-            Self::NoFarewell(_) => "no_farewell",
-            Self::DrainTimeout { .. } => "drain_timeout",
-            Self::NoAnswer { .. } => "no_answer",
-            Self::Stopped => "stopped",
-            Self::Samples(_) => "samples",
-            Self::Thread(_) => "thread",
-            Self::Buffers(_) => "buffers",
+            Self::Settings(_) => (Phase::Prepare, "settings"),
+            Self::Socket { .. } => (Phase::Prepare, "socket"),
+            Self::NoFreePort { .. } => (Phase::Prepare, "no_free_port"),
+            Self::WindowClipped { .. } => (Phase::Prepare, "window_clipped"),
+            Self::Congestion { .. } => (Phase::Prepare, "congestion_unavailable"),
+            Self::CongestionForbidden { .. } => (Phase::Prepare, "congestion_forbidden"),
+            Self::NoPartner { .. } => (Phase::Prepare, "iperf3_no_partner"),
+            Self::Buffers(_) => (Phase::Prepare, "buffers"),
+            Self::AcceptTimeout { .. } => (Phase::Listen, "accept_timeout"),
+            Self::Resolve { .. } => (Phase::Connect, "resolve"),
+            Self::Connect { .. } | Self::Iperf3Connect { .. } => (Phase::Connect, "connect"),
+            Self::ConnectTimeout { .. } => (Phase::Connect, "connect_timeout"),
+            Self::Handshake { .. } => (Phase::Connect, "handshake"),
+            Self::Iperf3 { phase, trouble, .. } => (*phase, trouble.kind()),
+            Self::StartTimeout(_) => (Phase::Run, "start_timeout"),
+            Self::NotRunning { .. } => (Phase::Run, "not_running"),
+            Self::Broken { .. } | Self::SomeBroken { .. } => (Phase::Run, "broken"),
+            Self::EndedEarly { .. } => (Phase::Run, "ended_early"),
+            Self::NoAnswer { .. } => (Phase::Run, "no_answer"),
+            Self::NoFarewell(_) => (Phase::Run, "no_farewell"),
+            Self::Stopped => (Phase::Run, "stopped"),
+            Self::Thread(_) => (Phase::Run, "thread"),
+            Self::DrainTimeout { .. } => (Phase::Drain, "drain_timeout"),
+            Self::Samples(_) => (Phase::Report, "samples"),
         }
     }
 
     /// As the controller gets it.
     #[must_use]
     pub fn to_failed(&self, trial: &str) -> Failed {
-        Failed { trial: trial.into(), phase: self.phase(), kind: self.kind().into(), message: self.to_string() }
+        let (phase, kind) = self.phase_and_kind();
+        Failed { trial: trial.into(), phase, kind: kind.into(), message: self.to_string() }
     }
 }

@@ -80,7 +80,27 @@ impl Kind for Tcp {
         _: &mut Conversation,
         halt: &Halt<'_>,
     ) -> Result<(Vec<TcpStream>, Granted), TrialError> {
-        open(task, server, cookie, halt)
+        let settings = task.settings;
+        let mut granted = Granted::default();
+        let mut streams = Vec::new();
+        for flow in 0..settings.flows {
+            halt.check()?;
+            let failed = |source| TrialError::Connect { flow, address: server.remote.to_string(), source };
+            let socket = socket::make(server.remote, task.role, settings)?;
+            granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
+            if let Some(local) = server.bind {
+                socket.bind(&SocketAddr::new(local, 0).into()).map_err(failed)?;
+            }
+            socket.connect_timeout(&server.remote.into(), server.connect_timeout).map_err(failed)?;
+            let mut stream = TcpStream::from(socket);
+            stream.write_all(cookie.bytes()).map_err(failed)?;
+            socket::set_connected(&SockRef::from(&stream), settings)
+                .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
+            streams.push(stream);
+        }
+        let (congestion, mss_bytes) =
+            streams.first().map_or((None, None), |stream| socket::read_connected(&SockRef::from(stream)));
+        Ok((streams, Granted { congestion, mss_bytes, ..granted }))
     }
 
     fn sampler(task: &Task<'_, TcpSettings>, flows: &TcpFlows) -> Sampler {
@@ -97,7 +117,16 @@ impl Kind for Tcp {
     }
 
     fn seen(side: &Side<'_, Sampler>, _: &TcpSettings) -> Vec<Seen> {
-        seen(side)
+        let sent_again =
+            |flow: &TcpFlow| sys::tcp_info(&flow.connection).ok().and_then(|info| info.get("total_retrans"));
+        let flows = side.flows.all.iter().zip(side.bytes_behind_omitted());
+        flows
+            .map(|(flow, bytes)| Seen {
+                bytes,
+                retransmits: if side.role == Role::Source { Some(sent_again(flow).unwrap_or(0)) } else { None },
+                ..Seen::default()
+            })
+            .collect()
     }
 
     fn deliver(
@@ -109,49 +138,6 @@ impl Kind for Tcp {
     }
 
     const DATAGRAMS: bool = false;
-}
-
-/// Opens the connections of one direction, one after the other: a server knows them by their order.
-fn open(
-    task: &Task<'_, TcpSettings>,
-    server: &Server,
-    cookie: &Cookie,
-    halt: &Halt<'_>,
-) -> Result<(Vec<TcpStream>, Granted), TrialError> {
-    let settings = task.settings;
-    let mut granted = Granted::default();
-    let mut streams = Vec::new();
-    for flow in 0..settings.flows {
-        halt.check()?;
-        let failed = |source| TrialError::Connect { flow, address: server.remote.to_string(), source };
-        let socket = socket::make(server.remote, task.role, settings)?;
-        granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
-        if let Some(local) = server.bind {
-            socket.bind(&SocketAddr::new(local, 0).into()).map_err(failed)?;
-        }
-        socket.connect_timeout(&server.remote.into(), server.connect_timeout).map_err(failed)?;
-        let mut stream = TcpStream::from(socket);
-        stream.write_all(cookie.bytes()).map_err(failed)?;
-        socket::set_connected(&SockRef::from(&stream), settings)
-            .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
-        streams.push(stream);
-    }
-    let (congestion, mss_bytes) =
-        streams.first().map_or((None, None), |stream| socket::read_connected(&SockRef::from(stream)));
-    Ok((streams, Granted { congestion, mss_bytes, ..granted }))
-}
-
-/// What we tell the server of one direction.
-fn seen(side: &Side<'_, Sampler>) -> Vec<Seen> {
-    let sent_again = |flow: &TcpFlow| sys::tcp_info(&flow.connection).ok().and_then(|info| info.get("total_retrans"));
-    let flows = side.flows.all.iter().zip(side.bytes_behind_omitted());
-    flows
-        .map(|(flow, bytes)| Seen {
-            bytes,
-            retransmits: if side.role == Role::Source { Some(sent_again(flow).unwrap_or(0)) } else { None },
-            ..Seen::default()
-        })
-        .collect()
 }
 
 /// Writes until told to stop, and waits until the server's kernel has everything: the connection stays open, since a
