@@ -24,7 +24,7 @@ needs_lab = [
     ),
     pytest.mark.skipif((reason := lab_possible()) is not None, reason=str(reason)),
 ]
-END_TIMEOUT_S = 30
+END_TIMEOUT_S = 180
 
 SINK = """
 import json, selectors, socket, statistics, sys, time

@@ -26,7 +26,7 @@ def test_a_flow_whose_socket_is_closed_ends_its_trial_at_once(tmp_path: Path, ho
     address = sources(command.pid)[FLOWS // 2]
     sockets(command.pid, host, "--kill", "src" if host == "left" else "dst", address)
     killed_at = time.time()
-    output, _ = command.communicate(timeout=60)
+    output, _ = command.communicate(timeout=180)
     assert command.returncode == 1, output
     (record,) = read_archive(archive).records.values()
     assert record.failure is not None

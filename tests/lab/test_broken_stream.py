@@ -21,7 +21,7 @@ def test_a_stream_whose_socket_is_closed_is_counted_and_explained(tmp_path: Path
     command = start("run", plan, "--archive", archive)
     wait_until(lambda: command.poll() is not None or len(streams(command.pid)) == FLOWS)
     sockets(command.pid, "--kill", "src", streams(command.pid)[0])
-    output, _ = command.communicate(timeout=60)
+    output, _ = command.communicate(timeout=180)
     assert command.returncode == 1, output
     (row,) = summary(archive)
     assert (row["status"], row["flows_broken"], row["goodput_bps"]) == ("incomplete", "1", "")

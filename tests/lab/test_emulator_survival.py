@@ -33,7 +33,7 @@ def test_killing_the_emulator_fails_the_trial_and_those_after_it_with_the_reason
     (emulator,) = emulators_of(command.pid)
     os.kill(emulator, signal.SIGKILL)
     killed_at = time.time()
-    output, _ = command.communicate(timeout=60)
+    output, _ = command.communicate(timeout=180)
     assert command.returncode == 1, output
     records = list(read_archive(archive).records.values())
     assert [record.failure.kind for record in records if record.failure] == ["emulator_lost"] * 2
@@ -51,7 +51,7 @@ def test_killing_the_emulator_fails_the_trial_and_those_after_it_with_the_reason
 def test_the_emulator_ends_with_a_killed_controller() -> None:
     process, emulator = standing()
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=180)
     campaign_support.wait_until(lambda: not runs(emulator))
     with build_lab([], []):
         assert namespaces_of(process.pid) == []
@@ -61,7 +61,7 @@ def test_a_stopped_emulator_of_a_killed_controller_is_ended_by_the_guard() -> No
     process, emulator = standing()
     os.kill(emulator, signal.SIGSTOP)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=180)
     campaign_support.wait_until(lambda: not runs(emulator) and namespaces_of(process.pid) == [], timeout_s=30)
 
 
@@ -71,7 +71,7 @@ def test_what_a_controller_and_its_guard_left_goes_at_the_next_start() -> None:
         os.kill(stopped, signal.SIGSTOP)
     os.kill(guard_of(process.pid), signal.SIGKILL)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=180)
     assert runs(emulator)
     with build_lab([], []):
         assert not runs(emulator)
@@ -113,7 +113,7 @@ def test_a_link_that_cannot_be_emulated_is_named_with_the_reason(monkeypatch: py
 def test_without_privilege_links_are_emulated_too() -> None:
     body = "print(len(os.listdir('/run/netns')), lab.emulators[0].log.lost, flush=True)"
     process = controller(body, UNPRIVILEGED, way="rate_bps=1_000_000, delay_ns=1_000_000")
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=180)
     assert output.split() == ["2", "None"], errors
     assert process.returncode == 0
 

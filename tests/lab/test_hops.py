@@ -76,7 +76,7 @@ def answers(
     What is not answered is not asked again: it is missing however long it is waited for.
     """
     probe = start(lab.access[source], PROBE, address, json.dumps(ttls), count, patience_ms)
-    output, _ = probe.communicate(timeout=60)
+    output, _ = probe.communicate(timeout=180)
     found: list[str] = json.loads(output)
     return found
 

@@ -62,8 +62,8 @@ def disturbed(plan: Path, archive: Path) -> tuple[dict[str, str], dict[str, Any]
         ["ip", "netns", "exec", left, sys.executable, HOSTILE, str(PORT)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    output, _ = campaign.communicate(timeout=90)
-    sent = json.loads(hostile.communicate(timeout=30)[0])
+    output, _ = campaign.communicate(timeout=180)
+    sent = json.loads(hostile.communicate(timeout=180)[0])
     assert campaign.returncode == 0, output
     (row,) = summary(archive)
     return row, sent

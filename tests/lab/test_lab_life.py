@@ -41,7 +41,7 @@ def test_a_lab_that_cannot_be_finished_is_taken_down() -> None:
 def test_a_signal_takes_the_lab_down(number: signal.Signals, code: int) -> None:
     process = standing()
     process.send_signal(number)
-    process.communicate(timeout=30)
+    process.communicate(timeout=180)
     assert process.returncode == code
     assert namespaces_of(process.pid) == []
 
@@ -63,7 +63,7 @@ def test_what_is_left_where_the_guard_is_killed_as_well_goes_at_the_next_start()
         process.send_signal(signal.SIGSTOP)
         os.kill(guard_of(process.pid), signal.SIGKILL)
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=180)
         assert len(namespaces_of(process.pid)) == 3
         assert runs(own_pid)
         with build_lab([link("l", "a", "b")], []):
@@ -80,7 +80,7 @@ def test_a_killed_guard_is_replaced_and_the_next_one_does_the_same() -> None:
     os.kill(first, signal.SIGKILL)
     wait_until(lambda: guard_of(process.pid) not in (0, first))
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=180)
     wait_until(lambda: namespaces_of(process.pid) == [])
 
 
@@ -100,7 +100,7 @@ def test_the_lab_of_a_living_controller_is_left_alone() -> None:
         leftovers.remove_leftovers()
         assert len(namespaces_of(process.pid)) == 3
     finally:
-        process.communicate(timeout=30)
+        process.communicate(timeout=180)
     assert process.returncode == 0
 
 
@@ -112,7 +112,7 @@ def test_without_privilege_the_controller_starts_itself_again_inside_a_user_name
         "    sys.exit(7)",
         UNPRIVILEGED,
     )
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=180)
     assert output.split() == [str(process.pid), "3", "True"], errors
     assert process.returncode == 7
     assert namespaces_of(process.pid) == []
@@ -122,13 +122,13 @@ def test_without_privilege_a_signal_reaches_the_controller() -> None:
     process = standing(prefix=UNPRIVILEGED)
     assert namespaces_of(process.pid) == []
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=180)
     assert process.returncode == 143
 
 
 def test_a_host_that_refuses_user_namespaces_says_what_to_do() -> None:
     process = controller("pass", ("setpriv", "--bounding-set=-all", "--inh-caps=-all"))
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=180)
     assert process.returncode == 1
     assert "a lab needs root, or a user namespace, which this host refuses (unshare:" in errors
     assert "run as root" in errors

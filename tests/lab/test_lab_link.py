@@ -119,4 +119,4 @@ def test_hosts_start_without_memory_and_with_room_for_autotuning() -> None:
 
 
 def connected(access: HostAccess, address: str, timeout_s: float) -> bool:
-    return "connected" in start(access, CONNECT, address, timeout_s).communicate(timeout=60)[0]
+    return "connected" in start(access, CONNECT, address, timeout_s).communicate(timeout=180)[0]

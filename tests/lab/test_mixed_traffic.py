@@ -74,6 +74,7 @@ def test_one_large_flow_beside_many_small_ones(tmp_path: Path) -> None:
     assert got["many"]["intervals"] == 4
 
 
+@pytest.mark.alone
 def test_a_probe_sees_the_queue_fill_and_drain(tmp_path: Path) -> None:
     """1.1 MB before a link of 100 Mbit/s are 88 ms."""
     _, got = run(

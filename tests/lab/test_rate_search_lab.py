@@ -56,7 +56,7 @@ def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Pat
     first = start("run", plan, "--archive", archive)
     wait_until(lambda: _begun(archive) == 2)
     first.kill()
-    first.communicate(timeout=30)
+    first.communicate(timeout=180)
     (kept,) = printed_summary(archive)
 
     flowsweep_here("run", plan, "--archive", archive, "--resume")
