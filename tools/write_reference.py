@@ -145,7 +145,8 @@ def _range(choice: Mapping[str, Any]) -> str:
 
 def commands() -> str:
     """The page of all commands, with every argument and option."""
-    load([])
+    for name in COMMANDS:
+        load([name])
     group = typer.main.get_command(app)
     if not isinstance(group, TyperGroup):
         raise TypeError(f"Typer made {type(group).__name__} of the app, expected a group of commands")

@@ -19,16 +19,15 @@ COMMANDS = {
     "demo": "Measure an emulated path on this machine for about two minutes, and write a report.",
     "tcp": "Measure TCP goodput to a host now: a line a second, then the summary. Nothing is kept.",
     "udp": "Measure loss, jitter and goodput of datagrams to a host now. Nothing is kept.",
-    "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it. Nothing runs.",
+    "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it.",
     "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
-    "summary": "Show goodput and its circumstances for each trial of a campaign.",
-    "findings": "Say what a campaign teaches: what matters, what does not, and what is undecided.",
-    "report": "Write a campaign's figures, tables and facts into one HTML file that needs no network.",
-    "compare": "Say whether a campaign is faster or slower than another one, at each point and overall.",
-    "import": "Take past results of other tools into an archive; what it has already stays as it is.",
-    "export": "Write trials, flows, intervals and hops as files that other programs read.",
-    "verify": "Compare every file of data in an archive with the hash and the rows that its journal has "
-    "of it.",
+    "summary": "Show goodput and what limited it, for each trial of a campaign.",
+    "findings": "Draw conclusions from a campaign: what matters, what does not, what is undecided.",
+    "report": "Write a campaign's figures, tables and facts into one HTML file that works offline.",
+    "compare": "Compare two campaigns: whether B is faster or slower than A, at each point and overall.",
+    "import": "Import results of other tools into an archive; what it already has stays as it is.",
+    "export": "Write trials, flows, intervals and hops as files for other programs.",
+    "verify": "Compare every data file of an archive with its hash and row count in the journal.",
 }
 """What `flowsweep --help` says of each command, in its order: the beginning of the command's own help."""
 
