@@ -4,7 +4,7 @@ Usage: python bench/startup.py     # as root, for the lab
 
 Runs `python -c "import typer, rich, pydantic"` and the commands one after the other, in drawn order, round by
 round. The archive has 60 trials, which a lab has run before. Writes the figures with facts of the machine to
-bench/results/startup.json, and a part of docs/benchmarks.md.
+bench/results/startup.json, and a part of docs/explanation/benchmarks.md.
 """
 
 import argparse
@@ -161,7 +161,7 @@ def _timed(command: Command, took_s: Sequence[float], base_s: float) -> Timed:
 
 
 def part(result: StartupResult) -> str:
-    """The part of docs/benchmarks.md."""
+    """The part of docs/explanation/benchmarks.md."""
     rows = [f"| {BASE} | {_spread(result.base_s)} | 1 |  |"]
     rows += [
         f"| `{one.command.name}` | {_spread(one.took_s)} | {one.ratio:.1f} | {one.command.most:g} |"
