@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ name = "short"
 paths = [{ from = "left", to = "server" }]
 duration = "3s"
 """
+ROOT = Path(__file__).parents[2]
 OWN = Path("/mnt")
 """Where this world keeps what is no leftover: plan, archive, wrappers."""
 KINDS = {
@@ -80,7 +82,11 @@ def main(what: str, privilege: str, *arguments: str) -> None:
 
 
 def prepare() -> None:
-    """Folders that nobody else writes to; what `ip netns` leaves for good on first use is not the lab's."""
+    """Folders that nobody else writes to; what `ip netns` leaves for good on first use is not the lab's.
+
+    A checkout in such a folder is put back into it.
+    """
+    checkout = os.open(ROOT, os.O_PATH)
     for words in (
         "mount --make-rprivate /",
         "mount -t tmpfs world /tmp",
@@ -91,6 +97,20 @@ def prepare() -> None:
         "ip netns delete first",
     ):
         subprocess.run(words.split(), check=True)
+    if not ROOT.exists():
+        ROOT.mkdir(parents=True)
+        subprocess.run(
+            ["mount", "--no-canonicalize", "--bind", f"/proc/{os.getpid()}/fd/{checkout}", ROOT], check=True
+        )
+    os.close(checkout)
+
+
+def files(folder: Path) -> Iterator[str]:
+    """Everything below a folder, but for what the checkout holds."""
+    for path in folder.iterdir():
+        yield str(path)
+        if path != ROOT and path.is_dir() and not path.is_symlink():
+            yield from files(path)
 
 
 def world() -> dict[str, list[str]]:
@@ -100,7 +120,7 @@ def world() -> dict[str, list[str]]:
         "processes": sorted(processes().values()),
         "mounts": sorted(Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()),
         "links": sorted(line.split(":")[1] for line in links.splitlines()),
-        "files": sorted(str(path) for folder in ("/run", "/tmp") for path in Path(folder).rglob("*")),
+        "files": sorted(chain(files(Path("/run")), files(Path("/tmp")))),
     }
 
 
