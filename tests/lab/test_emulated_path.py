@@ -10,7 +10,11 @@ from campaign_support import LAB_MISSING, flowsweep_here
 from flowsweep.analysis import summary
 from flowsweep.archive import Tables, read_archive
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.alone,
+    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
+]
 
 _ = ibis._
 

@@ -8,7 +8,11 @@ from scipy import stats
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.alone,
+    pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
+]
 
 
 def rows_of(folder: Path, link: str, sweep: str) -> list[dict[str, str]]:
