@@ -22,13 +22,22 @@ def spill_folder() -> Path:
     _remove_left()
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        if _is_there(folder, handle):
+        if _lock(folder):
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
             return folder
-        # Another process took it for one that was left behind, between its making and the lock.
-        os.close(handle)
+
+
+def _lock(folder: Path) -> bool:
+    """Lock it until this process ends; False if another one took it for left behind before that."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    if _is_there(folder, handle):
+        return True
+    os.close(handle)
+    return False
 
 
 def _remove_left() -> None:

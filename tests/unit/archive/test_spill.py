@@ -24,6 +24,13 @@ run("SET threads = 1")
 run("CREATE TEMP TABLE many AS SELECT hash(range) AS x, range AS y FROM range(6000000)")
 print([file.parent == spill_folder() for file in spill_folder().rglob("*")])
 """
+MANY = """
+from concurrent.futures import ThreadPoolExecutor
+from flowsweep.archive.spill import spill_folder
+with ThreadPoolExecutor(8) as threads:
+    folders = list(threads.map(lambda _: spill_folder.__wrapped__(), range(400)))
+print(all(folder.exists() for folder in folders), len(set(folders)))
+"""
 
 
 def process(temporary: Path, script: str) -> subprocess.Popen[str]:
@@ -50,6 +57,13 @@ def test_each_process_has_a_folder_for_itself_which_goes_with_it(tmp_path: Path)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     for each in both:
         each.communicate(timeout=60)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_that_begin_at_once_do_not_take_folders_from_each_other(tmp_path: Path) -> None:
+    started = process(tmp_path, MANY)
+    said, _ = started.communicate(timeout=60)
+    assert said.split() == ["True", "400"]
     assert list(tmp_path.iterdir()) == []
 
 
