@@ -10,7 +10,7 @@ one. DuckDB has functions of its own where those that every backend has take sev
 many rows it selects with its own quantiles, which are exact: a fifth of the time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import ibis
@@ -76,6 +76,19 @@ def share(total: ir.IntegerValue, part: ir.IntegerValue, whole: ir.IntegerValue)
     fits = (total < _SHORT) & (whole < _SHORT)
     wide = quotient(total.cast(_WIDE) * part.cast(_WIDE), whole.cast(_WIDE))
     return ibis.ifelse(fits, quotient(total * part, whole), wide)
+
+
+def columns_added(rows: ir.Table, parts: Iterable[ir.Table], keys: Sequence[str]) -> ir.Table:
+    """Left-join tables of other columns by keys that all of them have, in one SELECT of each column.
+
+    Ibis lists all columns again for each join that something else stands between.
+    """
+    joined, of_parts = rows, []
+    for number, part in enumerate(parts):
+        of_part = f"{{name}}_of_{number}"
+        of_parts += [of_part.format(name=key) for key in keys]
+        joined = joined.left_join(part, list(keys), rname=of_part)
+    return joined.drop(*of_parts)
 
 
 def column_or_null(table: ir.Table, name: str) -> ir.IntegerValue:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.expressions import columns_added
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.wording import counted, format_number, format_share
 
@@ -42,9 +43,7 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
     """
     ends = flows.select("trial_id").distinct()
     parts = (_threads(flows), _cores(cpu), _drops(counters))
-    joined = ends
-    for part in parts:
-        joined = joined.left_join(part, "trial_id").drop("trial_id_right")
+    joined = columns_added(ends, parts, ["trial_id"])
     watched = joined.cores_busy_send.notnull() | joined.cores_busy_recv.notnull()
     return joined.mutate(
         host_dropped_packets=watched.ifelse(

@@ -4,6 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.binning.resampling import bins
+from flowsweep.analysis.expressions import columns_added
 from flowsweep.archive import Tables
 from flowsweep.schedule.companions import PROBE
 
@@ -35,7 +36,7 @@ def traffic_bins(tables: Tables) -> ir.Table:
     samples = _all(tables.samples, tables.companion_samples, mixed, _SAMPLE_COLUMNS)
     flows = _all(tables.flows, tables.companion_flows, mixed, _FLOW_COLUMNS)
     resampled = bins(samples, tables.trials, flows)
-    whose = resampled.left_join(named, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
+    whose = columns_added(resampled, [named], ["trial_id", "flow"])
     beside = named.group_by("trial_id").aggregate(flows_beside=named.count())
     trials = tables.trials.select("trial_id", "flows", "interval_ns", "expected_bins")
     asked = whose.inner_join(trials, "trial_id").inner_join(beside, "trial_id")

@@ -3,7 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import column_or_null, quotient
+from flowsweep.analysis.expressions import column_or_null, columns_added, quotient
 
 
 def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
@@ -23,7 +23,7 @@ def balance(flows: ir.Table, samples: ir.Table, bins: ir.Table) -> ir.Table:
     read = samples.filter(samples.role == "sink")
     sampled = read.group_by("trial_id", "flow").aggregate(bytes_sampled=read.bytes.sum().cast("int64"))
     binned = bins.group_by("trial_id", "flow").aggregate(bytes_binned=bins.bytes.sum().cast("int64"))
-    both = sampled.left_join(binned, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
+    both = columns_added(sampled, [binned], ["trial_id", "flow"])
     return balanced(flows, both)
 
 
@@ -57,7 +57,7 @@ def balanced(flows: ir.Table, read: ir.Table) -> ir.Table:
         datagrams_sent=flows.datagrams.sum(where=flows.role == "source"),
         datagrams_read=flows.datagrams.sum(where=flows.role == "sink"),
     )
-    joined = ends.left_join(read, ["trial_id", "flow"]).drop("trial_id_right", "flow_right")
+    joined = columns_added(ends, [read], ["trial_id", "flow"])
     counts = joined.mutate(
         bytes_sampled=joined.bytes_sampled.coalesce(0), bytes_binned=joined.bytes_binned.coalesce(0)
     )

@@ -5,6 +5,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.background.shares import FAIRNESS_COLUMNS, jain
 from flowsweep.analysis.binning.byte_balance import balanced
+from flowsweep.analysis.expressions import columns_added
 from flowsweep.analysis.hosts import HOST_LOAD_COLUMNS, host_load, path_emulation
 from flowsweep.analysis.summarising.samples import Sampled, sampled
 from flowsweep.analysis.tests.path import PATH_COLUMNS, UNANSWERED, path_facts, unanswered
@@ -85,11 +86,9 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table) -> ir.Table:
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.
     joined = tables.trials.rename(echo_planned="echo")
-    for part in parts:
-        joined = joined.left_join(part, "trial_id").drop("trial_id_right")
-    told = _with_reported(joined.mutate(echo=joined.echo.coalesce(joined.echo_planned)))
-    judged = _judged(told.mutate(bins=told.bins.coalesce(0), unbalanced=told.unbalanced.coalesce(0)))
-    judged = with_datagram_verdict(with_rate_sum(with_verdict(with_predictions(judged))))
+    joined = columns_added(joined, parts, ["trial_id"])
+    judged = with_predictions(_judged(_settled(joined)))
+    judged = with_datagram_verdict(with_rate_sum(with_verdict(judged)))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 
@@ -124,13 +123,19 @@ def _cpu(flows: ir.Table) -> ir.Table:
     )
 
 
-def _with_reported(rows: ir.Table) -> ir.Table:
-    """Take the goodput that another tool reported, where that is what an imported trial has."""
+def _settled(rows: ir.Table) -> ir.Table:
+    """Choose where two parts tell the same, and count what no part tells of as 0.
+
+    The goodput that another tool reported is what an imported trial has.
+    """
     reported = rows.reported_goodput_bps
     mean = rows.goodput_method.endswith("_mean").ifelse(reported, ibis.null("float64"))
     return rows.mutate(
         goodput_bps=ibis.coalesce(reported, rows.goodput_bps),
         goodput_mean_bps=ibis.coalesce(mean, rows.goodput_mean_bps),
+        echo=rows.echo.coalesce(rows.echo_planned),
+        bins=rows.bins.coalesce(0),
+        unbalanced=rows.unbalanced.coalesce(0),
     )
 
 

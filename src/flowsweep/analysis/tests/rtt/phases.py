@@ -27,7 +27,7 @@ def echoes_in_phases(tables: Tables) -> ir.Table:
     sources = tables.flows.filter(tables.flows.role == "source")
     ends = sources.group_by("trial_id").aggregate(over_ns=sources.end_ns.max())
     times = tables.trials.select("trial_id", "test", "omit_ns", "duration_ns")
-    rows = tables.echoes.inner_join(times, "trial_id").left_join(ends, "trial_id").drop("trial_id_right")
+    rows = tables.echoes.inner_join(times, "trial_id").left_join(ends, "trial_id")
     phase = ibis.cases(
         (rows.test == "rtt", ASKED),
         (rows.sent_ns < 0, IDLE),

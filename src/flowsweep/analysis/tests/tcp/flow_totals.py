@@ -6,6 +6,7 @@ import ibis.expr.types as ir
 from flowsweep.analysis.binning.alignment import BEFORE, COUNTED, with_phase
 from flowsweep.analysis.expressions import (
     column_or_null,
+    columns_added,
     for_median,
     for_nearest_rank,
     median_of,
@@ -53,7 +54,7 @@ def flow_totals(
     totals = _of_phases(_phases(momentary(samples, trials, starts)))
     runs = quiet_runs(samples) if runs is None else runs
     recoveries = recovery_totals(runs, samples, trials, starts)
-    joined = totals.left_join(recoveries, _FLOW).drop("trial_id_right", "flow_right")
+    joined = columns_added(totals, [recoveries], _FLOW)
     counted = joined.counted_ns.notnull()
     return joined.mutate(
         **{name: ibis.cases((counted, joined[name])) for name in ("recoveries", "losses_seen")}

@@ -3,7 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import quotient, tenfold_decile
+from flowsweep.analysis.expressions import columns_added, quotient, tenfold_decile
 
 
 def sender_facts(totals: ir.Table, trials: ir.Table) -> ir.Table:
@@ -23,7 +23,7 @@ def sender_facts(totals: ir.Table, trials: ir.Table) -> ir.Table:
         flows_counted=totals.retransmits.count(),
         rtt_min_ms=totals.rtt_least_us.min().cast("float64") / 1000,
     )
-    return facts.left_join(usable_windows(totals, trials), "trial_id").drop("trial_id_right")
+    return columns_added(facts, [usable_windows(totals, trials)], ["trial_id"])
 
 
 def usable_windows(totals: ir.Table, trials: ir.Table) -> ir.Table:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.expressions import column_or_null
+from flowsweep.analysis.expressions import column_or_null, columns_added
 from flowsweep.archive import Tables
 
 _MS_NS = 1e6
@@ -84,9 +84,8 @@ def datagram_facts(tables: Tables) -> ir.Table:
         One row per trial with datagrams: trial_id and COUNTED_COLUMNS. Of flows that are whole; those that
         broke off are counted in flows_broken, and in nothing else. Definitions: docs/guide/udp.md.
     """
-    joined = _counts(datagram_flows(tables.flows))
-    for part in (_dropped(tables), _jitter(tables), *_percentiles(tables.histograms)):
-        joined = joined.left_join(part, "trial_id").drop("trial_id_right")
+    parts = (_dropped(tables), _jitter(tables), *_percentiles(tables.histograms))
+    joined = columns_added(_counts(datagram_flows(tables.flows)), parts, ["trial_id"])
     sent = joined.datagrams_sent.nullif(0).cast("float64")
     # What the sinks' hosts dropped may also have been somebody else's.
     at_hosts = ibis.least(joined.socket_dropped.coalesce(0) + joined.dropped.coalesce(0), joined.lost)
