@@ -78,6 +78,31 @@ class OpenCampaign:
         """One row per trial, emulated link, direction and moment."""
         return self.archive.tables().links
 
+    @property
+    def datagrams(self) -> ir.Table:
+        """One row per trial, flow of datagrams, end and sample interval: counts, delay and jitter."""
+        return self.archive.tables().datagrams
+
+    @property
+    def histograms(self) -> ir.Table:
+        """One row per trial, flow of datagrams, end, quantity and step of its histogram."""
+        return self.archive.tables().histograms
+
+    @property
+    def echoes(self) -> ir.Table:
+        """One row per trial and probe of a round-trip time."""
+        return self.archive.tables().echoes
+
+    @property
+    def hops(self) -> ir.Table:
+        """One row per trial and probe of a hop."""
+        return self.archive.tables().hops
+
+    @property
+    def trains(self) -> ir.Table:
+        """One row per trial and packet of a train or stream that arrived."""
+        return self.archive.tables().trains
+
     @cached_property
     def summary(self) -> ir.Table:
         """One row per trial, what a person wants to know of it: as `flowsweep summary` has it."""
