@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
 """Runs every command, also after one that failed; then says what each took, and fails if any did.
 
-    .ci/each.py 'cargo test' 'pytest tests/unit'
+    .ci/each.py 'pytest tests/unit & cargo test' 'pytest tests/lab'
 
-Ctrl-C and SIGTERM end the command that runs, and no other begins.
+Those with an ampersand between them run side by side: what the first says comes at once, what the others say
+once all have ended. Ctrl-C and SIGTERM end what runs, and nothing else begins.
 """
 
 import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import groupby
 from types import FrameType
+from typing import BinaryIO
 
 NOT_FOUND = 127
 USAGE = 2
@@ -34,31 +40,45 @@ class Outcome:
 
 
 class Runner:
-    """Runs one command at a time, until a signal says that it is enough."""
+    """Runs commands side by side, until a signal says that it is enough."""
 
     def __init__(self) -> None:
         self.stopped_by: signal.Signals | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._processes: list[subprocess.Popen[bytes]] = []
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
 
-    def run(self, command: str) -> Outcome:
-        """Run a command to its end, in this process's terminal."""
+    def run(self, commands: list[list[str]]) -> list[Outcome]:
+        """Run commands to their ends, in this process's terminal."""
+        with ExitStack() as stack:
+            others = [stack.enter_context(tempfile.TemporaryFile()) for _ in commands[1:]]
+            print(f"==> {shlex.join(commands[0])}", flush=True)
+            with ThreadPoolExecutor(len(commands)) as pool:
+                outcomes = list(pool.map(self._run, commands, [None, *others]))
+            for command, file in zip(commands[1:], others, strict=True):
+                file.seek(0)
+                print(f"==> {shlex.join(command)}", file.read().decode(errors="replace"), sep="\n", end="")
+        return outcomes
+
+    def _run(self, command: list[str], output: BinaryIO | None) -> Outcome:
         begin = time.monotonic()
         try:
-            self._process = subprocess.Popen(shlex.split(command))
+            process = subprocess.Popen(command, stdout=output, stderr=output)
         except OSError as error:
-            print(f"{command}: {error.strerror}", file=sys.stderr)
-            code = NOT_FOUND
-        else:
-            code = self._process.wait()
-        return Outcome(command, code if code >= 0 else BY_SIGNAL - code, time.monotonic() - begin)
+            print(f"{command[0]}: {error.strerror}", file=sys.stderr)
+            return Outcome(shlex.join(command), NOT_FOUND, time.monotonic() - begin)
+        self._processes.append(process)
+        if self.stopped_by == signal.SIGTERM:  # it came while this one began
+            process.terminate()
+        code = process.wait()
+        return Outcome(shlex.join(command), code if code >= 0 else BY_SIGNAL - code, time.monotonic() - begin)
 
     def _stop(self, number: int, _frame: FrameType | None) -> None:
         self.stopped_by = signal.Signals(number)
-        # A terminal sends Ctrl-C to the command, too: once more would interrupt how it cleans up.
-        if number == signal.SIGTERM and self._process is not None:
-            self._process.terminate()
+        # A terminal sends Ctrl-C to the commands, too: once more would interrupt how they clean up.
+        if number == signal.SIGTERM:
+            for process in self._processes:
+                process.terminate()
 
 
 def main(commands: list[str]) -> int:
@@ -69,14 +89,19 @@ def main(commands: list[str]) -> int:
     runner = Runner()
     outcomes: list[Outcome] = []
     for command in commands:
-        print(f"==> {command}", flush=True)
-        outcomes.append(runner.run(command))
+        outcomes += runner.run(side_by_side(command))
         if runner.stopped_by is not None:
             break
     print(*outcomes, sep="\n", flush=True)
     if runner.stopped_by is not None:
         return BY_SIGNAL + runner.stopped_by
     return int(any(outcome.code for outcome in outcomes))
+
+
+def side_by_side(command: str) -> list[list[str]]:
+    """The words of each of the commands that an ampersand stands between."""
+    words = groupby(shlex.split(command), lambda word: word == "&")
+    return [list(group) for is_between, group in words if not is_between]
 
 
 def duration(seconds: float) -> str:

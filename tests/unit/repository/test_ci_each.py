@@ -1,5 +1,6 @@
 """What fails keeps nothing from running, and is not forgotten."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -28,6 +29,17 @@ def test_what_follows_a_failure_runs_and_all_of_it_fails() -> None:
 def test_nothing_that_failed_is_success() -> None:
     assert each("true", "true").returncode == 0
     assert each().returncode == 2
+
+
+def test_side_by_side_they_wait_for_each_other_and_say_all(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = each(f"sh -c 'echo one; echo two > {pipe}' & sh -c 'cat {pipe}; exit 4'", "echo 'three & four'")
+    assert done.returncode == 1
+    lines = [line.split(" after ")[0] for line in done.stdout.splitlines()]
+    assert [line for line in lines if not line.startswith("==>")] == [
+        "one", "two", "three & four", "passed", "FAILED with 4", "passed",
+    ]  # fmt: skip
 
 
 def test_a_signal_ends_what_runs_and_begins_nothing_else() -> None:
