@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
+from summary_support import summary_rows
 
 FILES = Path(__file__).parent / "imported"
 UCL_BRISTOL = FILES / "ucl-bristol-2001-11-28.txt"
@@ -23,7 +23,7 @@ load(["report"])
 
 
 def rows_of(archive: Path) -> list[Row]:
-    return summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
+    return summary_rows(read_archive(archive).tables())
 
 
 def run(*arguments: object) -> str:

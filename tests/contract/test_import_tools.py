@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from flowsweep.analysis import summary
 from flowsweep.archive import Tables, read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.imports import importing
+from summary_support import summary_rows
 
 FILES = Path(__file__).parent / "imported"
 Row = dict[str, Any]
@@ -32,7 +32,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 
 @pytest.fixture(scope="module")
 def summed(tables: Tables) -> list[Row]:
-    return summary(tables).to_pyarrow().to_pylist()
+    return summary_rows(tables)
 
 
 def rows_of(summed: list[Row], name: str) -> list[Row]:

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis_support import make_flows, make_outcome, make_record, make_samples, make_trial
-from flowsweep.analysis import balance, bins, flow_starts, intervals, kept_starts, summary
+from flowsweep.analysis import balance, bins, flow_starts, intervals, kept_starts
 from flowsweep.analysis.binning.goodput import trial_intervals
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
+from summary_support import summed
 
 EXPECTED_BINS = 4
 MS = 1_000_000
@@ -186,7 +187,7 @@ def test_what_is_missing_lowers_coverage_never_goodput(drawn: list[tuple[int, li
         without(make_outcome(make_trial(repeat=repeat, flows=flows, omit_ns=0)), gone)
         for repeat, (flows, gone) in enumerate(drawn, start=1)
     ]
-    rows = summary(tables_of(outcomes)).to_pyarrow().to_pylist()
+    rows = summed(*outcomes)
     for row, (flows, gone) in zip(rows, drawn, strict=True):
         assert row["coverage"] == row["bins"] / 5
         assert row["status"] == ("incomplete" if gone else "ok")

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from campaign_support import write_plan
-from flowsweep.analysis import summary
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.means import window_levels
@@ -13,6 +12,7 @@ from flowsweep.analysis.statistics.observations import observations
 from flowsweep.archive import read_archive
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS
 from flowsweep.units import parse_duration, parse_rate, write_size
+from summary_support import summary_rows
 
 SHARES = (0.35, 0.5, 0.7, 1.2, 1.7, 2.4)
 """Windows that are tried, usable, in bandwidth × delay: three below, three above."""
@@ -64,7 +64,7 @@ def write_windows_plan(
 
 def plateau_of(archive: Path) -> Plateau:
     """The plateau over windows of a campaign with one sweep and direction, all of whose trials went well."""
-    rows = summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
+    rows = summary_rows(read_archive(archive).tables())
     assert {row["status"] for row in rows} == {"ok"}, {row["error"] for row in rows}
     [observed] = observations(rows)
     [plateau] = plateaus(window_levels(observed, design(observed)), (), margin=EQUIVALENCE_MARGIN)

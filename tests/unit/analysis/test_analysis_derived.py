@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from analysis_support import SECOND_NS, Row, make_flows, make_record, make_samples, make_trial
-from flowsweep.analysis import LIMITS, flow_starts, flow_states, flow_totals, summary, trial_limits
+from flowsweep.analysis import LIMITS, flow_starts, flow_states, flow_totals, trial_limits
 from flowsweep.archive import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
+from summary_support import summary_rows
 
 MSS = 1000
 FULL: Row = {
@@ -166,7 +167,7 @@ def test_shares_of_a_trial_are_of_the_time_that_counts() -> None:
     assert row["limit_none_share"] == pytest.approx(0.2)
     assert row["sender_idle_share"] == pytest.approx(0.1)
     assert row["retransmitted_bytes"] == 100
-    [summed] = summary(tables(*samples, **times)).to_pyarrow().to_pylist()
+    [summed] = summary_rows(tables(*samples, **times))
     assert summed["rtt_median_ms"] == 60
 
 
@@ -183,7 +184,7 @@ def test_a_kernel_that_says_too_little_leaves_the_shares_open() -> None:
 
 
 def test_the_summary_has_them() -> None:
-    [row] = summary(tables(*[{}] * 50)).to_pyarrow().to_pylist()
+    [row] = summary_rows(tables(*[{}] * 50))
     assert (row["limit_cwnd_share"], row["limit_none_share"], row["recoveries"]) == (1, 0, 0)
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from analysis_support import (
     SECOND_NS,
-    Row,
     Steady,
     make_campaign,
     make_end,
@@ -24,10 +23,7 @@ from analysis_support import (
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, intervals, points, summary
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
-
-
-def summed(*outcomes: TrialOutcome) -> list[Row]:
-    return summary(tables_of(outcomes)).to_pyarrow().to_pylist()
+from summary_support import summed
 
 
 def uneven(counts: list[int], *, flows: int = 1, **parameters: Any) -> TrialOutcome:

@@ -24,6 +24,7 @@ from flowsweep.archive.campaign import FORMAT
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import COUNTERS_SCHEMA, TrialOutcome
+from summary_support import summary_rows, summed
 
 PLAN = '{"name":"Übersee","sweeps":[1,2.5,null]}'
 CAMPAIGN = make_campaign(flows=(1, 2), window_sums=(1 << 18,))
@@ -127,7 +128,7 @@ def test_only_the_last_finished_attempt_counts(tmp_path: Path, *, merged: bool) 
     tables = read_archive(tmp_path / "archive").tables()
     assert tables.samples.attempt.min().to_pyarrow().as_py() == 2
     assert tables.flows.count().to_pyarrow().as_py() == 2
-    [row] = summary(tables).to_pyarrow().to_pylist()
+    [row] = summary_rows(tables)
     assert (row["status"], row["attempt"], row["attempts"]) == ("ok", 2, 3)
 
 
@@ -138,7 +139,7 @@ def test_trials_stand_in_the_order_they_were_started_in(tmp_path: Path) -> None:
         writer.started(second.trial_id, 1, STARTED_AT)
         writer.finished(make_outcome(second))
         writer.finished(make_outcome(first))
-    rows = summary(read_archive(tmp_path / "archive").tables()).to_pyarrow().to_pylist()
+    rows = summary_rows(read_archive(tmp_path / "archive").tables())
     assert [row["trial_id"] for row in rows] == [first.trial_id, second.trial_id]
 
 
@@ -152,7 +153,7 @@ def test_an_archive_without_a_finished_trial_has_tables_without_rows(tmp_path: P
 
 def test_a_campaign_that_only_failed_has_a_summary(tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive", [make_failed(make_trial())])
-    [row] = summary(read_archive(folder).tables()).to_pyarrow().to_pylist()
+    [row] = summary_rows(read_archive(folder).tables())
     assert (row["status"], row["goodput_bps"], row["bytes"]) == ("failed", None, None)
 
 
@@ -165,7 +166,7 @@ def test_engines_may_record_different_columns(tmp_path: Path) -> None:
         for outcome in (older, newer):
             writer.finished(outcome)
         for _ in range(2):
-            rows = summary(read_archive(writer.folder).tables()).to_pyarrow().to_pylist()
+            rows = summary_rows(read_archive(writer.folder).tables())
             assert [row["rtt_min_ms"] for row in rows] == [None, 40.0]
             writer.compact()
 
@@ -184,7 +185,7 @@ def test_campaign_and_host_facts_are_read_back(tmp_path: Path) -> None:
 
 def test_times_are_written_in_utc(tmp_path: Path) -> None:
     outcome = make_outcome(make_trial(), started_at=STARTED_AT + timedelta(milliseconds=1500))
-    [row] = summary(tables_of([outcome])).to_pyarrow().to_pylist()
+    [row] = summed(outcome)
     assert row["started_at"] == "2026-03-01T12:00:01.500Z"
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from archive_damage import Damaged, add_trial, data_of, flips, truncations, write_campaign
-from flowsweep.analysis import summary
 from flowsweep.archive import open_archive_for_writing, read_archive, reader
 from flowsweep.archive.journal import frame, parse
 from flowsweep.archive.verify import verify_archive
@@ -25,10 +24,18 @@ def pristine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return folder
 
 
-def rows(folder: Path) -> list[tuple[str, int, float | None]]:
+def rows(folder: Path) -> list[tuple[str, int, int, int]]:
+    """Each trial in the campaign's order, its attempt, how many samples it has, and their bytes."""
     with read_archive(folder) as archive:
-        found = summary(archive.tables()).to_pyarrow().to_pylist()
-    return [(row["trial_id"], row["attempt"], row["goodput_bps"]) for row in found]
+        tables = archive.tables()
+        samples = tables.samples.group_by("trial_id", "attempt").aggregate(
+            count=tables.samples.count(), bytes=tables.samples.bytes.sum().cast("int64")
+        )
+        of_trial = {row.pop("trial_id"): row for row in samples.to_pyarrow().to_pylist()}
+        return [
+            (trial, *of_trial[trial].values())
+            for trial in tables.trials.order_by("order_index").trial_id.to_pyarrow().to_pylist()
+        ]
 
 
 def test_no_data_are_lost_wherever_the_journal_is_cut_or_changed(
@@ -92,7 +99,7 @@ def test_attempts_whose_record_is_lost_are_left_out_and_their_number_is_not_used
         writer.compact()
     (*same, last) = rows(folder)
     assert same == whole[:-1]
-    assert last == (whole[-1][0], 2, whole[-1][2])
+    assert last == (whole[-1][0], 2, *whole[-1][2:])
     assert rows(folder) == [*same, last]
 
 
@@ -158,7 +165,7 @@ def test_a_trial_whose_data_have_changed_is_run_again(tmp_path: Path) -> None:
         add_trial(writer, 1)
         writer.compact()
     again = rows(folder)
-    assert again == [(whole[0][0], 2, whole[0][2]), *whole[1:]]
+    assert again == [(whole[0][0], 2, *whole[0][2:]), *whole[1:]]
     kept = folder / "aside" / f"trials-{whole[0][0]}-1" / "flows.parquet"
     assert kept.read_bytes() == data
 

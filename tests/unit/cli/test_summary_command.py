@@ -19,6 +19,7 @@ from flowsweep.cli.terminal import Screen
 from flowsweep.errors import ArchiveError
 from plan_support import plan_of
 from rtt_support import make_rtt_outcome, make_rtt_trial
+from summary_support import summary_rows, summed
 
 STABLE_HEADER = (
     "trial_id,sweep,repeat,started_at,src,dst,test,flows,window_bytes,window_sum_bytes,length_bytes,congestion,"
@@ -61,7 +62,7 @@ def test_csv_begins_with_the_stable_columns_and_leaves_the_unknown_empty(archive
 def test_json_is_a_list_of_the_same(archive: Path) -> None:
     rows = json.loads(output(str(archive), "--format", "json"))
     assert ",".join(rows[0]).startswith(STABLE_HEADER)
-    assert rows == summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
+    assert rows == summary_rows(read_archive(archive).tables())
 
 
 def test_the_table_shows_what_differs_and_says_what_is_the_same(archive: Path) -> None:
@@ -75,7 +76,7 @@ def test_the_table_shows_what_differs_and_says_what_is_the_same(archive: Path) -
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_narrow_terminal_shows_fewer_columns_and_cuts_nothing(archive: Path, width: int) -> None:
-    rows = summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
+    rows = summary_rows(read_archive(archive).tables())
     out = io.StringIO()
     print_table(rows, Screen(file=out, width=width))
     lines = [line for line in out.getvalue().splitlines() if "prepare on" not in line]
@@ -89,7 +90,7 @@ def test_an_axis_that_varies_is_a_column_and_one_that_is_set_is_told() -> None:
     outcomes = [
         make_outcome(make_trial(no_delay=True, pacing_rate_bps=10**7, **change)) for change in changes
     ]
-    above, heading, *lines = printed(summary(tables_of(outcomes)).to_pyarrow().to_pylist())
+    above, heading, *lines = printed(summed(*outcomes))
     assert above == "rate", "where each flow has a rate of its own, its name takes two lines"
     assert heading.split()[1:10] == ["per", "flow", "MSS", "asked", "DSCP", "CPUs", "IP", "version", "status"]
     for value in ("1.00 Mbit/s", "1200 B", "0, 1", " 4 ", " 0 "):
@@ -125,10 +126,7 @@ def test_sweeps_stand_as_in_the_plan_and_trials_by_their_points() -> None:
            ("first", "cubic", 1), ("first", "reno", 2)]  # fmt: skip
     outcomes = [make_outcome(make_trial(sweep=s, congestion=c, repeat=r)) for s, c, r in ran]
     # What was in use is what the trials are told apart by.
-    rows = [
-        row | {"congestion": row["congestion_asked"]}
-        for row in summary(tables_of(outcomes)).to_pyarrow().to_pylist()
-    ]
+    rows = [row | {"congestion": row["congestion_asked"]} for row in summed(*outcomes)]
     found = [line.split()[0] for line in printed(rows, sweeps=("first", "second"))]
     ids = {outcome.record.trial_id: wanted for outcome, wanted in zip(outcomes, ran, strict=True)}
     assert [ids[word] for word in found if word in ids] == sorted(ran)
@@ -158,7 +156,7 @@ def test_what_is_no_archive_is_an_error(tmp_path: Path) -> None:
 
 def test_datagrams_have_no_mode_and_no_windows_that_tune_themselves() -> None:
     outcome = make_udp_outcome(make_udp_trial(), [Stream(lost=10)])
-    (row,) = summary(tables_of([outcome])).to_pyarrow().to_pylist()
+    (row,) = summed(outcome)
     text = " ".join(printed([row]))
     assert row["mode"] is None
     assert "lost" in text
@@ -168,7 +166,7 @@ def test_datagrams_have_no_mode_and_no_windows_that_tune_themselves() -> None:
 
 def test_questions_for_the_round_trip_time_are_no_flows() -> None:
     outcome = make_rtt_outcome(make_rtt_trial(), [(0, 20.0), (10, 21.0), (20, 22.0)])
-    (row,) = summary(tables_of([outcome])).to_pyarrow().to_pylist()
+    (row,) = summed(outcome)
     text = " ".join(printed([row]))
     assert row["mode"] is None
     assert "21 ms" in text

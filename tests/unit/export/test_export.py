@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from analysis_support import make_campaign, write_archive
-from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.errors import ExportError
 from flowsweep.export import TABLES, export_tables, workbook, write_tables
 from flowsweep.export.column_units import unit_of_column
+from summary_support import summary_rows
 
 load(["export"])
 
@@ -44,7 +44,7 @@ def export(folder: Path, *words: object) -> tuple[int, str]:
 
 def test_tables_have_the_rows_of_the_campaign(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> None:
     assert list(rows) == list(TABLES)
-    assert rows["trials"] == summary(read_archive(folder).tables()).to_pyarrow().to_pylist()
+    assert rows["trials"] == summary_rows(read_archive(folder).tables())
     # Of 8 trials one failed, without flows; of the rest 4 have one flow and 3 have two, each with two ends.
     assert len(rows["flows"]) == 2 * (4 * 1 + 3 * 2)
     # 4 intervals of each; the incomplete trial's are there as far as its flows are, and marked.

@@ -3,11 +3,11 @@
 import pytest
 
 from analysis_support import SECOND_NS, make_flows, make_parameters, make_record, make_samples, make_trial
-from flowsweep.analysis import summary
 from flowsweep.analysis.background.shares import OWN, series, shares, traffic_bins
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Companion
+from summary_support import summed
 
 STEP_NS = SECOND_NS // 10
 
@@ -92,9 +92,7 @@ def test_the_summary_has_the_trials_own_share() -> None:
     mixed = outcome([7_000_000], {"cross": [2_000_000, 1_000_000]}, starts={})
     alone = outcome([3_000_000, 1_000_000], {}, starts={})
     single = outcome([3_000_000], {}, starts={})
-    rows = {
-        row["trial_id"]: row for row in summary(tables_of([mixed, alone, single])).to_pyarrow().to_pylist()
-    }
+    rows = {row["trial_id"]: row for row in summed(mixed, alone, single)}
     told = rows[mixed.record.trial_id]
     assert (told["companions"], told["goodput_bps"]) == (["cross"], 56e6)
     assert (told["share"], told["jain_flows"]) == pytest.approx((0.7, 100 / 162))

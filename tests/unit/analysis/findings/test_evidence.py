@@ -17,12 +17,13 @@ from analysis_support import (
     make_trial,
     write_archive,
 )
-from flowsweep.analysis import summary, theory
+from flowsweep.analysis import theory
 from flowsweep.analysis.hosts import host_load
 from flowsweep.archive import read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.plan.model import Link, LinkDirection
 from flowsweep.run.outcome import COUNTERS_SCHEMA, TrialOutcome
+from summary_support import summary_rows, summed
 
 Row = dict[str, Any]
 STEP_NS = SECOND_NS // 10
@@ -119,7 +120,7 @@ def lossy() -> Row:
         {"role": role, "flow": flow, "bytes": total} for role in ("source", "sink") for flow in (0, 1)
     )
     samples = make_samples(row for flow in (0, 1) for row in lossy_rows(flow))
-    [row] = summary(tables_of([TrialOutcome(make_record(trial), samples, flows)])).to_pyarrow().to_pylist()
+    [row] = summed(TrialOutcome(make_record(trial), samples, flows))
     assert row["status"] == "ok", row["error"]
     return row
 
@@ -165,7 +166,7 @@ def test_a_link_of_the_plan_says_what_it_carries(tmp_path: Path) -> None:
     link = Link(name="wire", between=("a", "b"), forward=way, backward=way)
     plan = {"links": [link.model_dump(mode="json")]}
     archive = write_archive(tmp_path / "archive", OUTCOMES, plan_json=json.dumps(plan))
-    full, small = summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
+    full, small = summary_rows(read_archive(archive).tables())
     assert full["path_rate_bps"] == 100_000_000
     assert full["link_payload_bps"] == pytest.approx(100e6 * 1448 / 1500)
     assert full["transfer_time_ratio"] == pytest.approx(full["link_payload_bps"] / full["goodput_mean_bps"])

@@ -5,17 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flowsweep.analysis import summary
 from flowsweep.analysis.tests.path import hop_table, path_facts
 from flowsweep.analysis.tests.path.dispersion import Dispersion, capacity, dispersion
 from flowsweep.analysis.tests.path.trains import Train
 from path_support import Way, path_tables
+from summary_support import summary_rows
 
 Row = dict[str, Any]
 
 
 def summed(hops: list[Row], trains: list[Row]) -> Row:
-    [row] = summary(path_tables(hops, trains)).to_pyarrow().to_pylist()
+    [row] = summary_rows(path_tables(hops, trains))
     return dict(row)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from analysis_support import make_campaign, write_archive
-from flowsweep.analysis import summary
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.tests.path import path_windows
@@ -17,6 +16,7 @@ from flowsweep.figures.drawing import FigureData, figure_of
 from flowsweep.report.material import Material, material
 from flowsweep.report.render import render
 from path_support import Way, path_outcome, path_trial
+from summary_support import summary_rows
 
 RATE_BPS = 100_000_000
 RTT_US = 40_000
@@ -104,7 +104,7 @@ def test_the_table_of_hops_has_a_row_for_each_trial_and_hop(tmp_path: Path) -> N
 
 def test_a_few_measurements_are_told_with_the_interval_of_their_trains(tmp_path: Path) -> None:
     archive = read_archive(write_archive(tmp_path / "archive", known_path()[:1]))
-    rows = summary(archive.tables()).to_pyarrow().to_pylist()
+    rows = summary_rows(archive.tables())
     found = findings(rows)[0]
     assert found.n == 1
     assert found.interval_low is not None

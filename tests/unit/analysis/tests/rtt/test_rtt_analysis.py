@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from analysis_support import make_outcome, make_trial
-from flowsweep.analysis import summary
 from flowsweep.analysis.tests.rtt.phases import rtt_phases
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
 from rtt_support import Question, make_echoes, make_rtt_outcome, make_rtt_trial
+from summary_support import summed
 
 
 def row_of(outcome: TrialOutcome) -> dict[str, object]:
-    rows: list[dict[str, object]] = summary(tables_of([outcome])).to_pyarrow().to_pylist()
+    rows: list[dict[str, object]] = summed(outcome)
     return rows[0]
 
 

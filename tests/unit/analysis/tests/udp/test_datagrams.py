@@ -8,11 +8,12 @@ import pytest
 
 from analysis_support import SECOND_NS, Row, make_outcome, make_trial
 from datagram_support import MILLISECOND_NS, Stream, make_udp_outcome, make_udp_trial
-from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, datagram_series, summary
+from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, datagram_series
 from flowsweep.analysis.tests.udp.datagrams import COUNTED_COLUMNS, datagram_flows
 from flowsweep.archive import tables_of
 from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome
+from summary_support import summed
 
 OUTCOMES: dict[str, TrialOutcome] = {"tcp": make_outcome(make_trial())}
 
@@ -74,7 +75,7 @@ torn("fewer bytes sent", "source", "bytes", 4_000_000)
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, Row]:
-    found = summary(tables_of(list(OUTCOMES.values()))).to_pyarrow().to_pylist()
+    found = summed(*OUTCOMES.values())
     return dict(zip(OUTCOMES, found, strict=True))
 
 

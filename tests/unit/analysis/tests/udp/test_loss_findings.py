@@ -6,9 +6,9 @@ import pytest
 
 from analysis_support import STARTED_AT
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
-from flowsweep.analysis import summary
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import tables_of
+from summary_support import summary_rows
 
 LOSSES = {8_000_000: 0, 16_000_000: 1, 32_000_000: 30}
 """Lost of a thousand, by rate."""
@@ -35,7 +35,7 @@ def found():
         for index, outcome in enumerate(campaign())
     ]
     tables = tables_of(outcomes)
-    rows = summary(tables).to_pyarrow().to_pylist()
+    rows = summary_rows(tables)
     return findings(rows, tables=tables)
 
 

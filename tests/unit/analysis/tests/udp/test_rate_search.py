@@ -24,6 +24,7 @@ from flowsweep.run.sessions import Patience
 from flowsweep.schedule import at_rate, estimate, expand, remarks, schedule
 from plan_support import plan_of
 from run_support import ListRecorder
+from summary_support import summary_rows
 
 MBIT = 1_000_000
 SEARCH = 'rate_search = { low = "10Mbit/s", high = "80Mbit/s", resolution = "10Mbit/s", loss_max = "1%" }'
@@ -163,7 +164,7 @@ def archive():
 
 @pytest.fixture(scope="module")
 def rows(archive):
-    return summary(archive).to_pyarrow().to_pylist()
+    return summary_rows(archive)
 
 
 def test_the_summary_says_what_was_a_step_and_what_it_told(rows):
