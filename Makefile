@@ -12,7 +12,7 @@ SLOWEST := --durations=10
 TRUTH ?= tests/truth
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz seeds truth lint format bench schema docs wheels clean python cargo
+.PHONY: help setup demo test check fuzz seeds truth lint format bench schema docs wheels clean python cargo
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -37,6 +37,11 @@ test: setup ## Run all tests, those with real packets and a browser included
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "not together and not alone" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) -m alone tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile tests/browser'
+
+check: setup ## Check format, types and habits, and run the quick tests: for while you write
+	@.ci/each.py \
+	  '$(BIN)/pytest $(SLOWEST) --quiet --numprocesses=auto --dist=loadfile -m "not lab and not whole" tests/unit tests/contract & $(MAKE) --no-print-directory lint' \
+	  'cargo test --quiet --no-fail-fast $(ENGINE) --workspace --lib --bins'
 
 fuzz: setup ## Make up what peers, archives and properties are tried with, for FUZZ_SECONDS each of three times
 	@.ci/each.py 'engine/fuzz/run $(FUZZ_SECONDS)' '$(BIN)/python tests/fuzz/run.py $(FUZZ_SECONDS)' \

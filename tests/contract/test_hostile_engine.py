@@ -30,6 +30,8 @@ from hostile_support import (
 )
 from misbehaviours import misbehaviours
 
+pytestmark = pytest.mark.whole
+
 ALL = misbehaviours()
 BEYOND_S = 5.0
 """What a trial may take longer than its deadline."""

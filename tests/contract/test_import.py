@@ -13,6 +13,8 @@ from flowsweep.cli import load
 from flowsweep.cli.app import app
 from summary_support import summary_rows
 
+pytestmark = pytest.mark.whole
+
 FILES = Path(__file__).parent / "imported"
 UCL_BRISTOL = FILES / "ucl-bristol-2001-11-28.txt"
 Row = dict[str, Any]

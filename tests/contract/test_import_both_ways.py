@@ -10,6 +10,8 @@ from flowsweep.errors import ImportedFileError
 from flowsweep.imports import read_file
 from imported_trials import imported
 
+pytestmark = pytest.mark.whole
+
 CLIENT, SERVER = "10.88.0.1", "10.88.0.2"
 
 

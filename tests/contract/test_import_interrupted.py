@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 from flowsweep.cli.app import app
 from imported_trials import FILES, Row, imported
 
+pytestmark = pytest.mark.whole
+
 LINK_BPS = 50e6
 """Of the `tbf` that all of them went through."""
 

@@ -5,6 +5,8 @@ import pytest
 import compare_numbers
 from compare_numbers import Renamed, archives, differences, of_findings, of_summaries
 
+pytestmark = pytest.mark.whole
+
 NOTHING = Renamed({}, frozenset(), {}, frozenset())
 
 

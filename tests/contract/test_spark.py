@@ -24,6 +24,7 @@ RELATIVE = 1e-12
 DEFAULTS = "spark.sql.shuffle.partitions 2\nspark.sql.adaptive.enabled false\n"
 
 pytestmark = [
+    pytest.mark.whole,
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java, which is not on the PATH"),
     # Of PySpark itself, whose libraries move on faster than it does.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),

@@ -12,6 +12,8 @@ from flowsweep.analysis import summary
 from flowsweep.archive import Tables, read_archive
 from flowsweep.errors import ArchiveError
 
+pytestmark = pytest.mark.whole
+
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "python.md"
 
 

@@ -13,6 +13,8 @@ from flowsweep.analysis.tests.path import path_facts
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables, tables_of
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.mark.parametrize("dialect", ["duckdb", "clickhouse"])
 def test_the_whole_analysis_compiles(dialect: str) -> None:

@@ -19,6 +19,8 @@ from flowsweep.analysis.expressions import (
 from flowsweep.archive import Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 
+pytestmark = pytest.mark.whole
+
 FLOWS = 3
 SAMPLES = 40
 

@@ -26,6 +26,8 @@ from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import COUNTERS_SCHEMA, TrialOutcome
 from summary_support import summary_rows, summed
 
+pytestmark = pytest.mark.whole
+
 PLAN = '{"name":"Übersee","sweeps":[1,2.5,null]}'
 CAMPAIGN = make_campaign(flows=(1, 2), window_sums=(1 << 18,))
 

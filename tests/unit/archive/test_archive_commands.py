@@ -15,6 +15,8 @@ from flowsweep.cli.app import app
 from flowsweep.plan import load_plan
 from flowsweep.schedule import schedule
 
+pytestmark = pytest.mark.whole
+
 IMPORTED = Path(__file__).parents[2] / "contract" / "imported" / "iperf-2.1.8-client.csv"
 PLAN = """
 [campaign]

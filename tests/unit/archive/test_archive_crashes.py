@@ -16,6 +16,8 @@ from flowsweep.archive import ArchiveWriter, create_archive, open_archive_for_wr
 from flowsweep.errors import ArchiveError
 from summary_support import summary_rows
 
+pytestmark = pytest.mark.whole
+
 CAMPAIGN = make_campaign(flows=(1, 2), window_sums=(1 << 18,))
 CALLS = ("open", "pwrite", "fsync", "ftruncate", "rename", "mkdir", "unlink", "rmdir")
 TRIED = 60

@@ -13,6 +13,8 @@ from flowsweep.archive.journal import frame, parse
 from flowsweep.archive.verify import verify_archive
 from flowsweep.errors import ArchiveError
 
+pytestmark = pytest.mark.whole
+
 TRIALS = 4
 STEP = 149
 

@@ -10,6 +10,8 @@ from archive_damage import add_trial, campaigns_without_end, write_campaign
 from flowsweep.analysis import summary
 from flowsweep.archive import open_archive_for_writing, read_archive, readers
 
+pytestmark = pytest.mark.whole
+
 READS = 30
 """tests/truth/test_archive_reads.py makes a thousand, by commands, beside campaigns that run."""
 

@@ -13,6 +13,8 @@ from flowsweep.archive.folder import Folder
 from flowsweep.errors import ArchiveError
 from hostile_archives import Canary, attack
 
+pytestmark = pytest.mark.whole
+
 ATTACKS = 60
 
 

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.whole
+
 STAY = """
 import sys
 from flowsweep.archive.backends import backend

@@ -16,6 +16,8 @@ from analysis_support import make_campaign, write_archive
 from flowsweep.cli import COMMANDS, load
 from flowsweep.cli.app import app
 
+pytestmark = pytest.mark.whole
+
 NEVER = ("pandas", "statsmodels", "pyspark")
 FIGURES = ("plotly", "jinja2", "flowsweep.figures.drawing", "flowsweep.report.material")
 STATISTICS = ("scipy.stats", "scipy.signal")

@@ -21,6 +21,8 @@ from plan_support import plan_of
 from rtt_support import make_rtt_outcome, make_rtt_trial
 from summary_support import summary_rows, summed
 
+pytestmark = pytest.mark.whole
+
 STABLE_HEADER = (
     "trial_id,sweep,repeat,started_at,src,dst,test,flows,window_bytes,window_sum_bytes,length_bytes,congestion,"
     "duration_s,status,error,goodput_bps,goodput_p10_bps,goodput_p90_bps,coverage,bytes,retransmits,rtt_min_ms,"

@@ -16,6 +16,8 @@ from flowsweep.cli.app import run_app
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.run.outcome import Failure, TrialOutcome
 
+pytestmark = pytest.mark.whole
+
 CLI = Path(__file__).parents[3] / "src" / "flowsweep" / "cli"
 HOSTILE = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u202eexe\u2066\x7f\u200f[bold]b[/bold]:smile:"
 """Clears the screen, names the window, colours, and turns what follows round."""

@@ -20,6 +20,8 @@ from flowsweep.export import TABLES, export_tables, workbook, write_tables
 from flowsweep.export.column_units import unit_of_column
 from summary_support import summary_rows
 
+pytestmark = pytest.mark.whole
+
 load(["export"])
 
 

@@ -23,6 +23,8 @@ from flowsweep.schedule import schedule
 from plan_support import command_line, plan_of
 from report_support import MIB, PLAN_TEXT, failed, make_facts, make_material, make_row, make_rows, seed_000
 
+pytestmark = pytest.mark.whole
+
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 PLAN = {

@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.whole
+
 TESTS = Path(__file__).parents[2]
 PROPERTY = """
 import importlib, os

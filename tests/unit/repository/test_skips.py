@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.whole
+
 TESTS = Path(__file__).parents[2]
 SKIPPED_TEST = "import pytest\n@pytest.mark.skip(reason='no such machine')\ndef test_it(): ...\n"
 SKIPPED_MODULE = "import pytest\npytest.skip('no such machine', allow_module_level=True)\n"

@@ -18,6 +18,8 @@ from flowsweep.report.render import render
 from path_support import Way, path_outcome, path_trial
 from summary_support import summary_rows
 
+pytestmark = pytest.mark.whole
+
 RATE_BPS = 100_000_000
 RTT_US = 40_000
 
