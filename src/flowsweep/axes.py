@@ -1,10 +1,10 @@
 """The axes of a sweep: one row for each key that a plan may give a list of values.
 
-Grid, points, findings, tables and figures take them from here. A new axis is a row, its key in `plan/tests/`,
-and its parameter in `schedule/parameters.py`.
+Grid, points, findings, the table of trials, tables and figures take them from here. A new axis is a row, its
+key in `plan/tests/`, and its parameter in `schedule/parameters.py`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,10 +45,34 @@ class Axis:
     """Its levels have an order and distances; else they are only told apart."""
     unset: str = "the host's default"
     """What stands where a plan leaves it open."""
+    default: object = None
+    """What a plan has that does not name it."""
+    kind: str = "int64"
+    """Of its column in the table of trials: a type of Arrow, as in `archive/trials.py`."""
+    heading: str = ""
+    """In tables, where that is shorter than `name`."""
+    note: str = ""
+    """What else a reader of a table may want to know of it."""
     label: str = ""
     """In figures, where that is shorter than `name`."""
     tick: Write | None = None
-    """A level in figures, where that is shorter than `write`."""
+    """A level in figures and tables, where that is shorter than `write`."""
+
+    @property
+    def title(self) -> str:
+        """Above a column of a table."""
+        return self.heading or self.name
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """A trial's level in a table; nothing where it is what a plan has that does not name it."""
+        level = row.get(self.column)
+        if level is None or not self.is_set(level):
+            return ""
+        return (self.tick or self.write)(level)
+
+    def is_set(self, level: object) -> bool:
+        """Whether a level is another one than that of a plan that does not name it."""
+        return (tuple(level) if isinstance(level, list) else level) != self.default
 
 
 def _switch(value: object) -> str:
@@ -59,12 +83,14 @@ def _size(key: str, column: str, name: str) -> Axis:
     return Axis(key, column, name, format_size, write_size)
 
 
-def _rate(key: str, column: str, name: str, tests: frozenset[str], spans: frozenset[str]) -> Axis:
-    return Axis(key, column, name, format_rate, write_rate, tests, spans, column, unset="unlimited")
-
-
-def _cpus(cpus: tuple[int, ...]) -> str:
-    return ", ".join(map(str, cpus))
+def _rate(
+    key: str, name: str, tests: frozenset[str], spans: frozenset[str], heading: str = "", note: str = ""
+) -> Axis:
+    column = f"{key}_bps"
+    return Axis(
+        key, column, name, format_rate, write_rate, tests, spans, column,
+        unset="unlimited", heading=heading, note=note,
+    )  # fmt: skip
 
 
 WINDOWS = (
@@ -81,43 +107,56 @@ HOSTS = (
     Axis("pairs", "sources", "number of sources", tests=_BULK | _RTT, label="sources"),
     Axis("pairs", "sinks", "number of sinks", tests=_BULK | _RTT, label="sinks"),
 )
-OTHERS = (
-    Axis("length", "length_bytes", "length", format_size, write_size, _BULK | _RTT, _BULK, "length_bytes"),
+LENGTH = Axis(
+    "length", "length_bytes", "length", format_size, write_size, _BULK | _RTT, _BULK, "length_bytes"
+)
+CONGESTION = Axis(
+    "congestion", "congestion_asked", "congestion control",
+    tests=_TCP, spans=_TCP, parameter="congestion", quantity=False,
+)  # fmt: skip
+DURATION = Axis(
+    "duration", "duration_s", "duration",
+    lambda seconds: format_duration(seconds * SECOND_NS),
+    lambda seconds: write_duration(round(seconds * SECOND_NS)),
+    _EVERY, _EVERY, "duration_ns",
+)  # fmt: skip
+RATE = _rate("rate", "application rate per flow", _BULK, _TCP, "rate per flow", "of the application")
+RATE_SUM = _rate("rate_sum", "rate of all flows", _UDP, _NONE)
+SETTINGS = (
+    RATE,
     Axis(
-        "congestion", "congestion_asked", "congestion control",
-        tests=_TCP, spans=_TCP, parameter="congestion", quantity=False,
+        "spacing", "spacing_ns", "spacing", format_duration, write_duration, _UDP,
+        note="from the beginning of a datagram to that of the flow's next",
     ),
+    _rate("pacing_rate", "pacing rate per flow", _TCP, _TCP, "pacing per flow", "most that the kernel sends"),
     Axis(
-        "duration", "duration_s", "duration",
-        lambda seconds: format_duration(seconds * SECOND_NS),
-        lambda seconds: write_duration(round(seconds * SECOND_NS)),
-        _EVERY, _EVERY, "duration_ns",
+        "mss", "mss_bytes", "MSS", lambda size: f"{size} B",
+        tests=_TCP, spans=_TCP, parameter="mss_bytes", heading="MSS asked",
     ),
-    _rate("rate", "rate_bps", "application rate per flow", _BULK, _TCP),
-    _rate("rate_sum", "rate_sum_bps", "rate of all flows", _UDP, _NONE),
-    Axis("spacing", "spacing_ns", "spacing", format_duration, write_duration, _UDP),
-    _rate("pacing_rate", "pacing_rate_bps", "pacing rate per flow", _TCP, _TCP),
-    Axis("mss", "mss_bytes", "MSS", lambda size: f"{size} B", tests=_TCP, spans=_TCP, parameter="mss_bytes"),
     Axis(
         "dscp", "dscp", "DSCP",
         tests=_BULK | _RTT, spans=_BULK | _RTT, parameter="dscp", quantity=False,
     ),
     Axis(
         "no_delay", "no_delay", "no delay", _switch,
-        tests=_TCP, spans=_TCP, parameter="no_delay", quantity=False,
+        tests=_TCP, spans=_TCP, parameter="no_delay", quantity=False, default=False, kind="bool",
     ),
     Axis(
-        "affinity", "affinity", "choice of CPUs", lambda cpus: f"CPU {_cpus(cpus)}",
-        spans=_BULK, parameter="affinity", quantity=False,
-        label="CPUs", tick=lambda cpus: _cpus(cpus) or "any",
+        "affinity", "affinity", "choice of CPUs", lambda cpus: f"CPU {', '.join(map(str, cpus))}",
+        spans=_BULK, parameter="affinity", quantity=False, default=(), kind="list<int64>",
+        heading="CPUs", note="that the flows' threads are bound to, in turn",
+        label="CPUs", tick=lambda cpus: "+".join(map(str, cpus)) or "any",
     ),
     Axis(
         "family", "family", "IP version", lambda version: f"IPv{version}",
         tests=_EVERY, spans=_EVERY, parameter="family", quantity=False, label="IPv", tick=str,
     ),
-    Axis("gso", "gso", "GSO", _switch, tests=_UDP, spans=_UDP, parameter="gso", quantity=False),
-    Axis("gro", "gro", "GRO", _switch, tests=_UDP, spans=_UDP, parameter="gro", quantity=False),
+    Axis("gso", "gso", "GSO", _switch, tests=_UDP, spans=_UDP, parameter="gso", quantity=False, kind="bool"),
+    Axis("gro", "gro", "GRO", _switch, tests=_UDP, spans=_UDP, parameter="gro", quantity=False, kind="bool"),
 )  # fmt: skip
+"""What most plans leave to the hosts. Every table shows them alike."""
+
+OTHERS = (LENGTH, CONGESTION, DURATION, RATE, RATE_SUM, *SETTINGS[1:])
 
 AXES = (*WINDOWS, *FLOWS, *HOSTS, *OTHERS)
 """What tells trials of one sweep apart; of those that follow from each other the first counts."""

@@ -8,12 +8,14 @@ from typing import Any
 import pyarrow as pa
 
 from flowsweep.archive.imported import ImportedTrial
-from flowsweep.axes import MODE
+from flowsweep.axes import MODE, SETTINGS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import TcpParameters, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.trial import Trial
+
+_TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "list<int64>": pa.list_(pa.int64())}
 
 TRIALS_SCHEMA = pa.schema(
     [
@@ -47,18 +49,9 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("interval_ns", pa.int64()),
         pa.field("sample_interval_ns", pa.int64()),
         pa.field("expected_bins", pa.int64(), nullable=False),
-        pa.field("rate_bps", pa.int64()),
         pa.field("rate_sum_bps", pa.int64()),
-        pa.field("spacing_ns", pa.int64()),
         pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
-        pa.field("gso", pa.bool_()),
-        pa.field("gro", pa.bool_()),
-        pa.field("pacing_rate_bps", pa.int64()),
-        pa.field("mss_bytes", pa.int64()),
-        pa.field("dscp", pa.int64()),
-        pa.field("no_delay", pa.bool_()),
-        pa.field("affinity", pa.list_(pa.int64()), nullable=False),
-        pa.field("family", pa.int64()),
+        *(pa.field(axis.column, _TYPES[axis.kind], nullable=axis.default != ()) for axis in SETTINGS),
         pa.field("mode", pa.string()),  # of TCP; null for other tests
         pa.field("echo", pa.string()),  # what a round trip is to consist of
         pa.field("clip_allowed", pa.bool_()),

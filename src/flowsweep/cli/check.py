@@ -1,16 +1,16 @@
 """`flowsweep check`: what a plan would run, how long it takes, and what is worth knowing before."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from flowsweep.axes import grid_parameters
+from flowsweep.axes import CONGESTION, MODE, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.terminal import Screen, say
@@ -133,7 +133,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
 
 
 def _congestion_rows(sweep: Sweep) -> list[Row]:
-    if "congestion" not in grid_parameters(sweep.test):
+    if sweep.test not in CONGESTION.tests:
         return []
     return [("congestion", ", ".join(name or "default of the host" for name in sweep.congestion))]
 
@@ -209,29 +209,15 @@ def _group(group: Group) -> str:
 
 def _set_rows(sweep: Sweep) -> list[Row]:
     """What most plans leave to the hosts, where this one does not."""
-    rows: list[tuple[str, Sequence[Any], Callable[[Any], str]]] = [
-        ("rate per flow", sweep.rate_bps, format_rate),
-        ("rate of all flows", sweep.rate_sum_bps or (), format_rate),
-        ("spacing", sweep.spacing_ns or (), format_duration),
-        ("GSO", sweep.gso if "gso" in grid_parameters(sweep.test) else (), _switch),
-        ("GRO", sweep.gro if "gro" in grid_parameters(sweep.test) else (), _switch),
-        ("pacing rate per flow", sweep.pacing_rate_bps, format_rate),
-        ("MSS", sweep.mss_bytes, lambda size: f"{size} B"),
-        ("DSCP", sweep.dscp, str),
-        ("no delay", sweep.no_delay, _switch),
-        ("CPUs", sweep.affinity, lambda cpus: "+".join(map(str, cpus)) or "any"),
-        ("IP version", sweep.family, str),
-        ("mode", sweep.mode if "mode" in grid_parameters(sweep.test) else (), str),
-    ]
-    return [
-        (title, ", ".join("not set" if value is None else write(value) for value in values))
-        for title, values, write in rows
-        if any(value is not None and value is not False and value != () for value in values)
-    ]
-
-
-def _switch(on: object) -> str:
-    return "on" if on else "off"
+    rows = []
+    for axis in (RATE, RATE_SUM, *SETTINGS[1:], MODE):
+        levels = getattr(sweep, axis.parameter or axis.column) or ()
+        asked = sweep.test in axis.tests and any(level is not None and axis.is_set(level) for level in levels)
+        if asked:
+            write = axis.tick or axis.write
+            written = ("not set" if level is None else write(level) for level in levels)
+            rows.append((axis.title, ", ".join(written)))
+    return rows
 
 
 def _bytes(expected: Estimate) -> str:

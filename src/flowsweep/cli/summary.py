@@ -13,6 +13,7 @@ from rich.table import Table
 from flowsweep.analysis import summarised
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, levels_apart
 from flowsweep.archive import DUCKDB, backend
+from flowsweep.axes import SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.terminal import Screen, say, say_json
@@ -188,13 +189,7 @@ _PARAMETERS: tuple[Column, ...] = (
     ("duration", asked_duration),
     ("omitted", lambda row: format_seconds(row["omit_s"]) if row["omit_s"] else ""),
     ("interval", _cell("interval_s", format_seconds)),
-    ("rate per flow", _cell("rate_bps", format_rate)),
-    ("pacing per flow", _cell("pacing_rate_bps", format_rate)),
-    ("MSS asked", _cell("mss_bytes", lambda size: f"{size} B")),
-    ("DSCP", _cell("dscp", str)),
-    ("no delay", lambda row: "on" if row["no_delay"] else ""),
-    ("CPUs", lambda row: ", ".join(map(str, row["affinity"]))),
-    ("IP version", _cell("family", str)),
+    *((axis.title, axis.cell) for axis in SETTINGS),
     ("repeat", _cell("repeat", str)),
     ("emulation", _cell("path_emulation", str)),
 )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_untold, levels_apart
+from flowsweep.axes import SETTINGS, Axis
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import direction
@@ -13,7 +14,6 @@ from flowsweep.wording import (
     asked_duration,
     asked_windows,
     both_windows,
-    format_duration,
     format_milliseconds,
     format_rate,
     format_seconds,
@@ -77,7 +77,7 @@ def _columns(trials: Sequence[Row]) -> Iterator[Column]:
 def _axis(axis: str, trials: Sequence[Row]) -> Column:
     name = AXIS_NAMES[axis]
     sort = None if axis in UNORDERED else lambda row: row.get(axis)
-    return Column(f"{name[0].upper()}{name[1:]}", levels_apart(axis, trials), sort, group=ASKED)
+    return Column(_capitalised(name), levels_apart(axis, trials), sort, group=ASKED)
 
 
 def _cells(row: Row, columns: Sequence[Column]) -> tuple[TableCell, ...]:
@@ -105,6 +105,15 @@ def _quantity(
 
 def _label(title: str, key: str, note: str = "", group: str = "Measured") -> Column:
     return Column(title, lambda row: "" if row.get(key) is None else str(row[key]), note=note, group=group)
+
+
+def _setting(axis: Axis) -> Column:
+    sort = (lambda row: row.get(axis.column)) if axis.quantity else None
+    return Column(_capitalised(axis.title), axis.cell, sort, axis.note, ASKED)
+
+
+def _capitalised(name: str) -> str:
+    return f"{name[0].upper()}{name[1:]}"
 
 
 def _asked(row: Row) -> str:
@@ -137,10 +146,6 @@ def _available(row: Row) -> str:
 
 def _omitted(row: Row) -> str:
     return format_seconds(row["omit_s"]) if row.get("omit_s") else ""
-
-
-def _cpus(row: Row) -> str:
-    return ", ".join(map(str, row.get("affinity") or ()))
 
 
 def _limits(row: Row) -> str:
@@ -210,14 +215,7 @@ COLUMNS = (
     Column("Omitted", _omitted, lambda row: row.get("omit_s"), "at the beginning of the duration", ASKED),
     _quantity("Interval", "interval_s", format_seconds, group=ASKED),
     _label("Echo", "echo", "who answers", ASKED),
-    _quantity("Rate", "rate_bps", format_rate, "of the application, per flow", ASKED),
-    _quantity("Datagrams apart", "spacing_ns", format_duration, "in each flow", ASKED),
-    _quantity("Pacing", "pacing_rate_bps", format_rate, "most that the kernel sends, per flow", ASKED),
-    _quantity("MSS asked", "mss_bytes", lambda size: f"{size} B", group=ASKED),
-    _quantity("DSCP", "dscp", str, group=ASKED),
-    Column("No delay", lambda row: "on" if row.get("no_delay") else "", group=ASKED),
-    Column("CPUs", _cpus, note="that the flows' threads are bound to, in turn", group=ASKED),
-    _quantity("IP version", "family", str, group=ASKED),
+    *map(_setting, SETTINGS),
     _quantity("Coverage", "coverage", format_share, "intervals that every flow covered completely"),
     _quantity("Bytes", "bytes", format_size),
     _quantity("Jitter", "jitter_ms", format_milliseconds, "between arrivals, as RFC 3550 has it"),

@@ -57,8 +57,8 @@ family = 4"""
     at = lines.index("sweep set")
     told = {
         "rate per flow 1.00 Mbit/s, 2.00 Mbit/s",
-        "pacing rate per flow 10.0 Mbit/s",
-        "MSS 1200 B",
+        "pacing per flow 10.0 Mbit/s",
+        "MSS asked 1200 B",
         "DSCP 0",
         "no delay on, off",
         "CPUs 0+1",

@@ -95,7 +95,7 @@ def test_an_axis_that_varies_is_a_column_and_one_that_is_set_is_told() -> None:
     above, heading, *lines = printed(summed(*outcomes))
     assert above == "rate", "where each flow has a rate of its own, its name takes two lines"
     assert heading.split()[1:10] == ["per", "flow", "MSS", "asked", "DSCP", "CPUs", "IP", "version", "status"]
-    for value in ("1.00 Mbit/s", "1200 B", "0, 1", " 4 ", " 0 "):
+    for value in ("1.00 Mbit/s", "1200 B", "0+1", " 4 ", " 0 "):
         assert sum(value in line for line in lines) == 1, value
     assert (
         "duration 5 s · omitted 1 s · interval 1 s · pacing per flow 10.0 Mbit/s · no delay on"

@@ -99,7 +99,7 @@ def test_lists_of_windows_at_both_ends_are_not_mixed():
         ("rate_bps", (None, 100_000_000),
          ["application rate per flow not set", "application rate per flow 100 Mbit/s"]),
         ("mss_bytes", (536, 1448), ["MSS 536 B", "MSS 1448 B"]),
-        ("affinity", ([], [0, 1]), ["CPUs any", "CPUs 0, 1"]),
+        ("affinity", ([], [0, 1]), ["CPUs any", "CPUs 0+1"]),
         ("no_delay", (False, True), ["no delay off", "no delay on"]),
     ],
 )  # fmt: skip

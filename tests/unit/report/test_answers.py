@@ -110,7 +110,7 @@ def test_the_table_has_what_each_test_found():
     )  # fmt: skip
     assert (told["udp1"]["Round trip"], told["udp1"]["Echo"]) == ("40.2 ms", "udp")
     datagrams = told["datagrams"]
-    assert [datagrams[name] for name in ("Lost", "Jitter", "Out of order", "Datagrams apart")] == [
+    assert [datagrams[name] for name in ("Lost", "Jitter", "Out of order", "Spacing")] == [
         "1.20 %", "250 us", "3", "120 us",
     ]  # fmt: skip
     assert datagrams["Capacity"] == path["Lost"] == ""

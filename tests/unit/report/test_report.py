@@ -185,13 +185,22 @@ def test_trials_stand_in_the_order_they_ran_with_units_and_marks():
 def test_an_axis_that_is_set_is_a_column():
     asked = {"rate_bps": 10**6, "pacing_rate_bps": 10**7, "mss_bytes": 1200, "dscp": 0, "no_delay": True,
              "affinity": [0, 1], "family": 6, "omit_s": 1.0}  # fmt: skip
-    titles = ("Rate", "Pacing", "MSS asked", "DSCP", "No delay", "CPUs", "IP version", "Omitted")
+    titles = (
+        "Rate per flow",
+        "Pacing per flow",
+        "MSS asked",
+        "DSCP",
+        "No delay",
+        "CPUs",
+        "IP version",
+        "Omitted",
+    )
     columns, (first, second) = trial_lines([make_row(interval_s=0.5), make_row(interval_s=1.0, **asked)])
     shown = {
         column.title: (one.text, other.text)
         for column, one, other in zip(columns, first.cells, second.cells, strict=True)
     }
-    values = ("1.00 Mbit/s", "10.0 Mbit/s", "1200 B", "0", "on", "0, 1", "6", "1 s")
+    values = ("1.00 Mbit/s", "10.0 Mbit/s", "1200 B", "0", "on", "0+1", "6", "1 s")
     assert {title: shown[title][1] for title in titles} == dict(zip(titles, values, strict=True))
     assert {shown[title][0] for title in titles} == {""}
     assert shown["Interval"] == ("500 ms", "1 s")

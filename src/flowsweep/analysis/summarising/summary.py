@@ -17,6 +17,7 @@ from flowsweep.analysis.tests.tcp.verdict import with_verdict
 from flowsweep.analysis.tests.udp.datagrams import DATAGRAM_COLUMNS, with_rate_sum
 from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
 from flowsweep.archive import Tables
+from flowsweep.axes import SETTINGS
 from flowsweep.defaults import MINIMUM_BINS
 from flowsweep.schedule.companions import PROBE
 from flowsweep.tests import BULK_TESTS
@@ -33,8 +34,9 @@ STABLE_COLUMNS = (
 FURTHER_COLUMNS = (
     "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
     "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers",
-    "failure_phase", "failure_host", "failure_kind", "congestion_asked", "rate_bps", "pacing_rate_bps",
-    "mss_bytes", "dscp", "no_delay", "affinity", "family", "omit_s", "interval_s", "path_emulation",
+    "failure_phase", "failure_host", "failure_kind", "congestion_asked",
+    *(axis.column for axis in SETTINGS if "tcp" in axis.tests),
+    "omit_s", "interval_s", "path_emulation",
     "flows_per_pair", "sources", "sinks", "clock_bound_ms",
     "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",
     "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms", "throttled_us",
