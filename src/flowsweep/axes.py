@@ -151,6 +151,11 @@ SETTINGS = (
         "family", "family", "IP version", lambda version: f"IPv{version}",
         tests=_EVERY, spans=_EVERY, parameter="family", quantity=False, label="IPv", tick=str,
     ),
+    Axis(
+        "fwmark", "fwmark", "firewall mark", lambda mark: f"{mark:#x}",
+        tests=_TCP, spans=_TCP, parameter="fwmark", quantity=False, unset="none",
+        heading="fwmark", note="of the packets of both ends, by which hosts choose routes",
+    ),
     Axis("gso", "gso", "GSO", _switch, tests=_UDP, spans=_UDP, parameter="gso", quantity=False, kind="bool"),
     Axis("gro", "gro", "GRO", _switch, tests=_UDP, spans=_UDP, parameter="gro", quantity=False, kind="bool"),
 )  # fmt: skip

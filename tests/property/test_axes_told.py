@@ -63,6 +63,7 @@ ALIKE: dict[str, tuple[str, ...]] = {
     "mss": ('"88B"', '"1448B"', '"1449B"'),
     "dscp": ("0", "46"),
     "no_delay": ("true", "false"),
+    "fwmark": ("1", "255", "4294967295"),
     "affinity": ('"0"', '"0,1"', '"1"'),
     "family": ("4", "6"),
     "mode": ('"copy"', '"zerocopy"', '"discard"'),

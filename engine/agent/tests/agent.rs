@@ -81,6 +81,7 @@ fn prepare(role: Role, meeting: Meeting) -> Request {
         mss_bytes: None,
         dscp: None,
         no_delay: false,
+        fwmark: None,
         cpus: Vec::new(),
         family: None,
         mode: Mode::Copy,

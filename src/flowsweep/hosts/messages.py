@@ -1159,6 +1159,10 @@ class TcpTest(BaseModel):
     """
     Parallel connections.
     """
+    fwmark: Annotated[int | None, Field(ge=0)] = None
+    """
+    Mark of this end's packets (`SO_MARK`), for which it needs `CAP_NET_ADMIN`; none if absent.
+    """
     length_bytes: Annotated[int, Field(ge=0)]
     """
     Bytes handed to one write or read.

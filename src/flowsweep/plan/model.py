@@ -268,6 +268,7 @@ class Sweep(Frozen):
     mss_bytes: tuple[int | None, ...]
     dscp: tuple[int | None, ...]
     no_delay: tuple[bool, ...]
+    fwmark: tuple[int | None, ...] = (None,)
     affinity: tuple[tuple[int, ...], ...]
     """Each element is a list of CPUs, empty for unbound."""
     family: tuple[Literal[4, 6] | None, ...]

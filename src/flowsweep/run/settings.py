@@ -34,6 +34,7 @@ def settings_of(parameters: AnyParameters, role: EndRole, pad_ns: int) -> Settin
                 pacing_rate_bps=parameters.pacing_rate_bps,
                 mss_bytes=parameters.mss_bytes,
                 no_delay=parameters.no_delay,
+                fwmark=parameters.fwmark,
                 mode=parameters.mode,
             )
         case UdpParameters():

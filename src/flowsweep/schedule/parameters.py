@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from flowsweep import defaults
 from flowsweep.plan.model import Echo
@@ -91,6 +91,8 @@ class TcpParameters(Bulk):
     pacing_rate_bps: int | None
     mss_bytes: int | None
     no_delay: bool
+    # Trials without it are those that they were before there was one.
+    fwmark: int | None = Field(default=None, exclude_if=lambda mark: mark is None)
     mode: Mode
 
     @property

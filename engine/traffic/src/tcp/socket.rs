@@ -50,6 +50,10 @@ fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSettings) -
     if let Some(dscp) = settings.dscp {
         set_dscp(socket, local, settings.family, dscp)?;
     }
+    if let Some(mark) = settings.fwmark {
+        let what = || format!("cannot mark packets with {mark:#x} (the engine needs CAP_NET_ADMIN for it)");
+        socket.set_mark(mark).map_err(|source| failed(what(), source))?;
+    }
     if role == Role::Source {
         set_source(socket, settings)?;
     }

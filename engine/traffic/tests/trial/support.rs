@@ -131,6 +131,7 @@ pub fn settings(flows: u32) -> TcpSettings {
         mss_bytes: None,
         dscp: None,
         no_delay: false,
+        fwmark: None,
         cpus: Vec::new(),
         family: None,
         mode: Mode::Copy,

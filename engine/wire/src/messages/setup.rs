@@ -121,6 +121,8 @@ pub struct TcpSettings {
     pub dscp: Option<u8>,
     /// `TCP_NODELAY`.
     pub no_delay: bool,
+    /// Mark of this end's packets (`SO_MARK`), for which it needs `CAP_NET_ADMIN`; none if absent.
+    pub fwmark: Option<u32>,
     /// CPUs the flows' threads are bound to, in turn; unbound if empty.
     pub cpus: Vec<u32>,
     /// 4 or 6: the IP version to use; either if absent.

@@ -35,7 +35,7 @@ FURTHER_COLUMNS = (
     "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
     "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers",
     "failure_phase", "failure_host", "failure_kind", "congestion_asked",
-    *(axis.column for axis in SETTINGS if "tcp" in axis.tests),
+    *(axis.column for axis in SETTINGS if axis.column not in DATAGRAM_COLUMNS),
     "omit_s", "interval_s", "path_emulation",
     "flows_per_pair", "sources", "sinks", "clock_bound_ms",
     "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",

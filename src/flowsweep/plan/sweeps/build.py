@@ -59,6 +59,7 @@ def _tcp(sweep: SweepTable) -> dict[str, Any]:
         "pacing_rate_bps": _axis(sweep.pacing_rate),
         "mss_bytes": _axis(sweep.mss),
         "no_delay": tuple(sweep.no_delay),
+        "fwmark": _axis(sweep.fwmark),
         "mode": tuple(sweep.mode),
     }
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
-from flowsweep.plan.readers import one_of
+from flowsweep.plan.readers import one_of, whole
 
 
 class TcpKeys(Table):
@@ -22,6 +22,12 @@ class TcpKeys(Table):
         "Maximum segment size (TCP_MAXSEG); what the path gives if absent.", None, examples=["1448B"]
     )
     no_delay: fields.Axis[bool] = key("TCP_NODELAY.", [False], written=False)
+    fwmark: fields.Axis[Annotated[int, whole(1, 2**32 - 1)]] | None = key(
+        "Mark of the packets of both ends (SO_MARK), by which a host chooses their route: `ip rule add "
+        "fwmark 7 table 100`. An engine needs CAP_NET_ADMIN for it.",
+        None,
+        examples=[7, [1, 2]],
+    )
     mode: fields.Axis[
         Annotated[Literal["copy", "zerocopy", "discard"], one_of("copy", "zerocopy", "discard")]
     ] = key(
