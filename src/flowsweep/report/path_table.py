@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flowsweep.analysis.tests.path.words import hop_address, hop_capacity
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.direction_groups import path_groups
-from flowsweep.wording import format_duration, format_rate
+from flowsweep.wording import format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +31,13 @@ def hop_lines(trials: Sequence[Row], hops: Sequence[Row]) -> list[HopLine]:
             path=group.direction,
             repeat=row["repeat"],
             hop=row["hop"],
-            address=_addresses(row),
+            address=hop_address(row),
             answers=f"{row['answers']} of {row['probes']}",
             round_trip=""
             if row["rtt_min_ms"] is None
             else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
-            capacity=_capacity(row),
+            capacity=hop_capacity(row),
         )
         for group in path_groups(trials, hops)
         for row in group.rows
     ]
-
-
-def _addresses(row: Row) -> str:
-    others = row["addresses"] - 1
-    return f"{row['address'] or ''}{f' and {others} more' if others > 0 else ''}"
-
-
-def _capacity(row: Row) -> str:
-    low = None if row["capacity_low_bps"] is None else format_rate(row["capacity_low_bps"])
-    if row["capacity_bps"] is not None:
-        return f"{format_rate(row['capacity_bps'])} [{low}, {format_rate(row['capacity_high_bps'])}]"
-    if low is None:
-        return str(row["note"])
-    if row["capacity_high_bps"] is not None:
-        return f"{low} to {format_rate(row['capacity_high_bps'])}"
-    return f"above {low}" + ("" if row["note"] == "above" else f" ({row['note']})")
