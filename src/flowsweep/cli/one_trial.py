@@ -1,26 +1,29 @@
-"""A trial without a plan: `flowsweep tcp` and its like write one, run it, and keep nothing."""
+"""A trial without a plan: `flowsweep tcp` and its like write one, run it, and tell what came of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.progress import what_runs
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
-from flowsweep.cli.terminal import say
+from flowsweep.cli.terminal import say, say_json
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.errors import LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
-from flowsweep.run.events import CampaignEvent, EventListener, TrialRunning, TrialStarted
+from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, schedule
+from flowsweep.tests import facts_of
 from flowsweep.units import QuantityError, parse_duration, write_duration
-from flowsweep.wording import format_rate
+from flowsweep.wording import format_rate, format_size
 
 HERE, THERE = "here", "there"
 
@@ -28,55 +31,76 @@ _INTERVALS_OF_A_SHORT_TRIAL = 4
 _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
 
 
-def one_trial(  # what a person wrote
-    test: str,
-    host: str,
-    address: str | None,
-    asked: Mapping[str, str | None],
-    overrides: Sequence[str],
-    *,
-    reverse: bool,
-    quiet: bool,
-) -> Mapping[str, Any]:
-    """Measure once between this machine and another one.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person wrote."""
+
+    test: str
+    """Of a plan's sweep."""
+    host: str
+    """As `far_host` takes it."""
+    address: str | None
+    """Where it is reached for the traffic; absent if it is known otherwise."""
+    keys: Mapping[str, str | None]
+    """Keys of the sweep and what options of the same name say; absent ones are left out."""
+    overrides: Sequence[str]
+    """`sweep.KEY=VALUE`."""
+    reverse: bool
+    """The other machine sends."""
+    as_json: bool
+    """One JSON object is printed, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came of it."""
+
+    row: Mapping[str, Any]
+    """Of the summary."""
+    outcome: TrialOutcome
+
+
+def measure_and_exit(asked: Asked, in_words: Callable[[Measured], None]) -> NoReturn:
+    """Measure once between this machine and another one, tell what came of it, and end the command.
 
     Args:
-        test: Of a plan's sweep.
-        host: As `far_host` takes it.
-        address: Where it is reached for the traffic; absent if it is known otherwise.
-        asked: Keys of the sweep and what options of the same name say; absent ones are left out.
-        overrides: `sweep.KEY=VALUE`.
-        reverse: The other machine sends.
-        quiet: Nothing is told while it runs.
-
-    Returns:
-        The summary's row.
+        asked: What a person wrote.
+        in_words: Prints it for people; as JSON the columns of the test are printed.
 
     Raises:
         PlanError: With the options that are wrong.
     """
-    settings = {f"sweep.{key}": value for key, value in asked.items() if value is not None}
-    text = _plan_text(test, far_host(host, address), reverse=reverse)
-    plan = _plan(text, settings, overrides, address_given=address is not None)
-    return _measured(plan, host, (lambda _: None) if quiet else _tell)
+    measured = _measured(_plan_of(asked), asked.host, (lambda _: None) if asked.as_json else _tell)
+    if asked.as_json:
+        from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
+
+        say_json({name: measured.row[name] for name in ONE_TRIAL_COLUMNS[asked.test]})
+    else:
+        in_words(measured)
+    raise typer.Exit(0 if measured.row["status"] == "ok" else EXIT_TRIALS_FAILED)
 
 
-def _measured(plan: Plan, host: str, events: EventListener) -> Mapping[str, Any]:
-    """The summary's row of the one trial. `host`: as a person wrote it."""
+def _plan_of(asked: Asked) -> Plan:
+    settings = {f"sweep.{key}": value for key, value in asked.keys.items() if value is not None}
+    if facts_of(asked.test).bulk:
+        settings["sweep.interval"] = _interval(settings["sweep.duration"])
+    text = _plan_text(asked.test, far_host(asked.host, asked.address), reverse=asked.reverse)
+    return _plan(text, settings, asked.overrides, address_given=asked.address is not None)
+
+
+def _measured(plan: Plan, host: str, events: EventListener) -> Measured:
+    """What came of the one trial. `host`: as a person wrote it."""
     slot, recorder = _one_slot(plan), _Outcomes()
     try:
         with stopped_by_signals() as stopper, _far_host_as_written(host):
             stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
     except Stopped as stopped:
         raise typer.Exit(stopped.exit_code) from None
-    return _row(recorder.outcomes)
-
-
-def _row(outcomes: Sequence[TrialOutcome]) -> Mapping[str, Any]:
-    """Only now, with the traffic over, the analysis is loaded."""
+    # Only now, with the traffic over, the analysis is loaded.
     from flowsweep.cli.summary_rows import row_of_outcomes
 
-    return row_of_outcomes(outcomes)
+    (outcome,) = recorder.outcomes
+    return Measured(row_of_outcomes([outcome]), outcome)
 
 
 class _Outcomes:
@@ -109,7 +133,6 @@ def _far_host_as_written(host: str) -> Iterator[None]:
 def _plan(text: str, settings: Mapping[str, str], overrides: Sequence[str], *, address_given: bool) -> Plan:
     """Check what was asked; a problem names the option that a person wrote."""
     written = parse_overrides(overrides)
-    interval = {"sweep.interval": _interval(settings["sweep.duration"])}
     options = {name: f"--{name.removeprefix('sweep.')}" for name in settings}
     options |= {
         "sweep.interval": "--duration",
@@ -117,7 +140,7 @@ def _plan(text: str, settings: Mapping[str, str], overrides: Sequence[str], *, a
         f"hosts.{THERE}.launch": "HOST",
     }
     options = {name: option for name, option in options.items() if name not in written}
-    return parse_plan(text, COMMAND_LINE, {**settings, **interval, **written}, options=options)
+    return parse_plan(text, COMMAND_LINE, {**settings, **written}, options=options)
 
 
 def _plan_text(test: str, there: Mapping[str, str], *, reverse: bool) -> str:
@@ -157,7 +180,11 @@ def _tell(event: CampaignEvent) -> None:
     match event:
         case TrialStarted(trial=trial):
             say(what_runs(trial))
-        case TrialRunning(elapsed_ns=elapsed_ns, rate_bps=rate_bps):
+        case TrialRunning(trial=trial, elapsed_ns=elapsed_ns, rate_bps=rate_bps) if facts_of(trial.test).bulk:
             say(f"{elapsed_ns / SECOND_NS:6.1f} s  {format_rate(rate_bps)}")
+        case TrialProbing(elapsed_ns=elapsed_ns, sent_bytes=sent_bytes):
+            # Connections that are only opened carry no payload.
+            sent = f"  {format_size(sent_bytes)} of probes sent" if sent_bytes else ""
+            say(f"{elapsed_ns / SECOND_NS:6.1f} s{sent}")
         case _:
             pass

@@ -4,13 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from flowsweep.analysis import STABLE_COLUMNS, summary
+from flowsweep.analysis.tests.path import PATH_COLUMNS
+from flowsweep.analysis.tests.rtt.phases import RTT_COLUMNS
 from flowsweep.analysis.tests.udp.datagrams import DATAGRAM_COLUMNS
 from flowsweep.archive import Archive, Tables, tables_of
 from flowsweep.run.outcome import TrialOutcome
 
 Row = Mapping[str, Any]
 
-ONE_TRIAL_COLUMNS = {"tcp": STABLE_COLUMNS, "udp": (*STABLE_COLUMNS, *DATAGRAM_COLUMNS)}
+ONE_TRIAL_COLUMNS = {
+    "tcp": STABLE_COLUMNS,
+    "udp": (*STABLE_COLUMNS, *DATAGRAM_COLUMNS),
+    "rtt": (*STABLE_COLUMNS, *RTT_COLUMNS, "remarks"),
+    "path": (*STABLE_COLUMNS, *PATH_COLUMNS, "remarks"),
+}
 """Columns that a trial of each test has, whose commands need no plan."""
 
 

@@ -6,9 +6,9 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_host
-from flowsweep.cli.one_trial import one_trial
+from flowsweep.cli.one_trial import Asked, measure_and_exit
 from flowsweep.cli.tcp_summary import tell_summary
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, tell_and_exit
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse
 
 _EXAMPLES = (
     "[bold]flowsweep tcp ssh:server[/bold] sends from here to server, "
@@ -54,7 +54,7 @@ def tcp(
     as_json: AsJson = False,
 ) -> None:
     """Measure TCP goodput to a host now: a line a second, then the summary. Nothing is kept."""
-    asked = {
+    keys = {
         "flows": str(flows),
         "window": window,
         "length": length,
@@ -62,5 +62,5 @@ def tcp(
         "duration": duration,
         "mode": mode,
     }
-    row = one_trial("tcp", host, address, asked, overrides or [], reverse=reverse, quiet=as_json)
-    tell_and_exit(row, "tcp", tell_summary, as_json=as_json)
+    asked = Asked("tcp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json)
+    measure_and_exit(asked, lambda measured: tell_summary(measured.row))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from flowsweep.cli.limited_by import LIMITED_BY, limited_by, windows_full
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.wording import format_duration, format_rate, format_share, format_size
@@ -19,7 +20,6 @@ def tell_summary(row: Mapping[str, Any]) -> None:
     tell_lines(
         [
             ("goodput", goodput(row)),
-            ("limited by", row["verdict"]),
             ("mode", None if row["mode"] == "copy" else row["mode"]),
             ("retransmits", row["retransmits"]),
             (
@@ -31,15 +31,25 @@ def tell_summary(row: Mapping[str, Any]) -> None:
                 pair(row, "window_granted_send_bytes", "window_granted_recv_bytes", format_size),
             ),
             (
-                "window usable",
+                "effective window",
                 None if row["window_usable_bytes"] is None else format_size(row["window_usable_bytes"]),
             ),
             ("congestion", row["congestion"]),
             ("CPU, busiest thread", pair(row, "cpu_send", "cpu_recv", format_share)),
             (row["status"], row["error"]),
             ("that is here", _ALLOW_CLIPPING if row["failure_kind"] == "window_clipped" else None),
+            (LIMITED_BY, _limited_by(row)),
         ]
     )
+
+
+def _limited_by(row: Mapping[str, Any]) -> str:
+    if row["goodput_bps"] is None:
+        unknown = "there are too few whole intervals for a goodput"
+    else:
+        unknown = "the source's kernel does not say what its flows waited for"
+    unclear = f"no cause accounts for enough of the trial; full was {windows_full(row)} of the time"
+    return limited_by(row, unclear=unclear, unknown=unknown)
 
 
 def tell_lines(lines: Sequence[tuple[str, object]]) -> None:

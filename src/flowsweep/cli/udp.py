@@ -6,9 +6,8 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_host
-from flowsweep.cli.one_trial import one_trial
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, tell_and_exit
-from flowsweep.cli.udp_summary import tell_summary
+from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse
 
 AS_FAST_AS_IT_CAN = "max"
 
@@ -49,12 +48,19 @@ def udp(
     as_json: AsJson = False,
 ) -> None:
     """Measure loss, jitter and goodput of datagrams to a host now. Nothing is kept."""
-    asked = {
+    keys = {
         "rate": None if rate == AS_FAST_AS_IT_CAN else rate,
         "flows": str(flows),
         "length": length,
         "window": window,
         "duration": duration,
     }
-    row = one_trial("udp", host, address, asked, overrides or [], reverse=reverse, quiet=as_json)
-    tell_and_exit(row, "udp", tell_summary, as_json=as_json)
+    asked = Asked("udp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json)
+    measure_and_exit(asked, _in_words)
+
+
+def _in_words(measured: Measured) -> None:
+    # With the traffic over, the analysis may be loaded.
+    from flowsweep.cli.udp_summary import tell_summary
+
+    tell_summary(measured.row)

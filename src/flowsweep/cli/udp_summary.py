@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from flowsweep.analysis.tests.udp.verdict import LOSS_MATTERS
+from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.tcp_summary import goodput, pair, tell_lines
 from flowsweep.wording import counted, format_milliseconds, format_share
 
@@ -15,20 +17,38 @@ def tell_summary(row: Mapping[str, Any]) -> None:
     tell_lines(
         [
             ("goodput", goodput(row)),
-            ("limited by", row["verdict"]),
             ("lost", _lost(row)),
             ("of these at hosts", _share(row, "loss_at_hosts")),
             ("bursts of loss", _bursts(row)),
-            ("came twice", _count(row, "duplicates")),
-            ("out of order", _count(row, "reordered")),
+            ("duplicates", _count(row, "duplicates")),
+            ("reordered", _count(row, "reordered")),
             ("jitter", _duration(row, "jitter_ms")),
             ("delay variation", _duration(row, "delay_variation_ms")),
             ("least delay", _delay(row)),
             ("CPU, busiest thread", pair(row, "cpu_send", "cpu_recv", format_share)),
             (row["status"], row["error"]),
             ("remark", row["remarks"]),
+            (LIMITED_BY, _limited_by(row)),
         ]
     )
+
+
+def _limited_by(row: Mapping[str, Any]) -> str:
+    if row["goodput_bps"] is None:
+        unknown = "there are too few whole intervals for a goodput"
+    else:
+        unknown = "how many datagrams were lost is not known"
+    return limited_by(row, unclear=_unclear(row), unknown=unknown)
+
+
+def _unclear(row: Mapping[str, Any]) -> str:
+    """Why the rules of `flowsweep.analysis.tests.udp.verdict` name nothing."""
+    if (row["loss"] or 0.0) >= LOSS_MATTERS:
+        return "how many of the lost datagrams hosts dropped, and how many the path, cannot be told"
+    rate = (
+        "no rate was asked for" if row["rate_sum_bps"] is None else "the rate that was asked for did not come"
+    )
+    return f"{rate}, and neither losses nor the source's CPU account for the goodput"
 
 
 def _lost(row: Mapping[str, Any]) -> str | None:

@@ -12,7 +12,7 @@ VERDICT_MEANINGS: Mapping[str, str] = {
     ),
     "sender CPU": "The source's CPU had no time left to send more.",
     "receiver CPU": "The sink's CPU had no time left to receive more.",
-    "application rate": "Goodput was the rate that the plan sets.",
+    "application rate": "Goodput came to the rate that was asked for, within 5 %.",
     "host drops": "Hosts, and not the path, dropped what was missing.",
     "path loss": "The path lost what was missing.",
     "not clear": "No cause accounts for enough of the trial to be named.",

@@ -19,15 +19,18 @@ from flowsweep.run.events import (
     CampaignStarted,
     EventListener,
     TrialFinished,
+    TrialProbing,
     TrialRunning,
     TrialStarted,
 )
 from flowsweep.run.observer import PathObserver, links_table
 from flowsweep.run.outcome import Recorder, Status, TrialOutcome
+from flowsweep.run.requests import EndRole
 from flowsweep.run.results import simultaneous, unreachable
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.trial import ProgressListener, run_trial
 from flowsweep.schedule import Slot, Trial, followed, slot_duration_ns
+from flowsweep.tests import facts_of
 
 _BITS_PER_BYTE = 8
 _SECOND_US = 1_000_000
@@ -201,12 +204,19 @@ class _Conductor:
 
 
 def _rate_reporter(trial: Trial, events: EventListener) -> ProgressListener:
-    """Turn the sinks' running totals into rates, each time that the first of them says how far it is."""
+    """Turn the sinks' running totals into rates, each time that the first of them says how far it is.
+
+    Of a trial without flows to speak of it is the source that has something to say.
+    """
     before_us, before_bytes = 0, 0
     totals: dict[int, int] = {}
 
-    def report(pair: int, progress: Progress) -> None:
+    def report(pair: int, end: EndRole, progress: Progress) -> None:
         nonlocal before_us, before_bytes
+        if end == "source":
+            if pair == 0 and not facts_of(trial.test).bulk:
+                events(TrialProbing(trial, progress.elapsed_us * MICROSECOND_NS, progress.bytes))
+            return
         totals[pair] = progress.bytes
         if pair != 0:
             return

@@ -43,6 +43,17 @@ class TrialRunning:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialProbing:
+    """About once a second, from the source of a trial that probes and waits for responses."""
+
+    trial: Trial
+    elapsed_ns: int
+    """Since the source's time origin."""
+    sent_bytes: int
+    """Payload of what was sent so far."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrialFinished:
     """An attempt is over and on disk."""
 
@@ -64,5 +75,13 @@ class SessionRegained:
     host: str
 
 
-CampaignEvent = CampaignStarted | TrialStarted | TrialRunning | TrialFinished | SessionLost | SessionRegained
+CampaignEvent = (
+    CampaignStarted
+    | TrialStarted
+    | TrialRunning
+    | TrialProbing
+    | TrialFinished
+    | SessionLost
+    | SessionRegained
+)
 EventListener = Callable[[CampaignEvent], None]

@@ -1,7 +1,8 @@
 """One trial: all pairs of hosts meet, start together, run and drain, report."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
 
 from flowsweep.defaults import LAST_WORDS_S, PAIRS_MEETING_MAX, SECOND_NS
 from flowsweep.hosts.messages import Progress
@@ -12,6 +13,7 @@ from flowsweep.run.engines import Place
 from flowsweep.run.observer import PathWatch, unless_broken
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.pair import Pair
+from flowsweep.run.requests import EndRole
 from flowsweep.run.results import outcome_of
 from flowsweep.run.starting import CommonStart, common_start
 from flowsweep.run.together import all_of, until_over
@@ -19,8 +21,8 @@ from flowsweep.run.traffic import own_traffic
 
 _STANDARD_DEADLINES = Deadlines()
 
-ProgressListener = Callable[[int, Progress], None]
-"""Told the index of the pair of hosts, and what its sink says."""
+ProgressListener = Callable[[int, EndRole, Progress], None]
+"""Told the index of the pair of hosts, which of its ends says something, and what it says."""
 
 
 async def run_trial(
@@ -29,7 +31,7 @@ async def run_trial(
     *,
     watch: PathWatch | None = None,
     start_line: asyncio.Barrier | None = None,
-    progress: ProgressListener = lambda _index, _said: None,
+    progress: ProgressListener = lambda _index, _end, _said: None,
     deadlines: Deadlines = _STANDARD_DEADLINES,
     together_with: str | None = None,
 ) -> TrialOutcome:
@@ -43,7 +45,7 @@ async def run_trial(
         places: the hosts that take part, by name.
         watch: the paths of the trial, which fails at once if one breaks.
         start_line: where trials that run at the same time wait for each other.
-        progress: called with what each sink says about once a second.
+        progress: called with what each end says about once a second.
         deadlines: what the engines may take.
         together_with: name of the attempt that runs at the same time in the other direction.
     """
@@ -121,11 +123,11 @@ async def _run_and_drain(pairs: Sequence[Pair], progress: ProgressListener) -> N
     """Wait for all reports; of several pairs none goes on for long once an end is not whole."""
     timeout_s = pairs[0].longest_run_ns / SECOND_NS
 
-    def reporter(index: int) -> Callable[[Progress], None]:
-        return lambda said: progress(index, said)
+    def finished(index: int, end: TrialEnd) -> Coroutine[Any, Any, None]:
+        return end.finished(timeout_s, lambda said: progress(index, end.role, said))
 
-    senders = [pair.sender.finished(timeout_s, lambda _: None) for pair in pairs]
-    receivers = [pair.receiver.finished(timeout_s, reporter(index)) for index, pair in enumerate(pairs)]
+    senders = [finished(index, pair.sender) for index, pair in enumerate(pairs)]
+    receivers = [finished(index, pair.receiver) for index, pair in enumerate(pairs)]
     await until_over([*senders, *receivers], lambda: _patience_s(pairs) if len(pairs) > 1 else None)
 
 

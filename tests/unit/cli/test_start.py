@@ -84,6 +84,8 @@ ROWS = {
     "demo": (NO_ANALYSIS, "demo --help", 0),
     "tcp": (NO_ANALYSIS, "tcp exec:/nowhere/program --address 127.0.0.1", 2),
     "udp": (NO_ANALYSIS, "udp exec:/nowhere/program --address 127.0.0.1", 2),
+    "rtt": (NO_ANALYSIS, "rtt exec:/nowhere/program --address 127.0.0.1", 2),
+    "path": (NO_ANALYSIS, "path exec:/nowhere/program --address 127.0.0.1", 2),
     "check": ((*NO_TABLES, TRAFFIC), "check plan.toml", 2),
     "run": (NO_ANALYSIS, "run plan.toml --archive new", 2),
     "summary": (ONLY_THE_SUMMARY, "summary archive", 0),

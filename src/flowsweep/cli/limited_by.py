@@ -1,0 +1,47 @@
+"""The last line of every command of one trial: what limited it, or why that is not known."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flowsweep.report.verdict_words import VERDICT_MEANINGS
+from flowsweep.wording import format_share
+
+LIMITED_BY = "limited by"
+
+_UNCLEAR = "not clear"
+_WINDOWS = {
+    "limit_cwnd_share": "the congestion window",
+    "limit_peer_window_share": "the receiver's window",
+    "limit_send_buffer_share": "the send buffer",
+    "limit_none_share": "none of them",
+}
+
+
+def limited_by(row: Mapping[str, Any], *, unclear: str, unknown: str) -> str:
+    """Say what limited a trial that sent for a time.
+
+    Args:
+        row: Of the summary.
+        unclear: What is told where the verdict is that the cause is not clear.
+        unknown: Why there is no verdict, of a trial that is whole.
+    """
+    verdict = row["verdict"]
+    if verdict == _UNCLEAR:
+        return f"not known: {unclear}"
+    if verdict is not None:
+        meaning = VERDICT_MEANINGS[verdict].removesuffix(".")
+        return f"{verdict}: {meaning[0].lower()}{meaning[1:]}"
+    return not_known(row, unknown)
+
+
+def not_known(row: Mapping[str, Any], reason: str) -> str:
+    """Say why it is not known; of a trial that failed, because it did."""
+    return f"not known: {reason if row['status'] != 'failed' else 'the trial failed'}"
+
+
+def windows_full(row: Mapping[str, Any]) -> str:
+    """Say for which share of the time each window was full, the most frequent first."""
+    known = sorted(
+        ((row[column], name) for column, name in _WINDOWS.items() if row[column] is not None), reverse=True
+    )
+    return ", ".join(f"{name} for {format_share(share)}" for share, name in known)

@@ -1,0 +1,48 @@
+"""`flowsweep path`: the hops of a path, its capacity and what of that is free, without a plan."""
+
+from typing import Annotated
+
+import typer
+
+from flowsweep.cli.app import app
+from flowsweep.cli.completion import complete_host
+from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
+from flowsweep.cli.trial_options import Address, AsJson, Overrides, Reverse
+
+_EXAMPLES = (
+    "[bold]flowsweep path ssh:server[/bold] measures the path from here to server, "
+    "[bold]flowsweep path ssh:server --reverse[/bold] the one from server to here, which may be another."
+)
+
+
+@app.command(epilog=_EXAMPLES)
+def path(
+    host: Annotated[
+        str,
+        typer.Argument(
+            metavar="HOST",
+            autocompletion=complete_host,
+            help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND`, as of "
+            "`flowsweep tcp`.",
+        ),
+    ],
+    duration: Annotated[
+        str, typer.Option(help="The longest it may take; it ends with the last response.")
+    ] = "1min",
+    address: Address = None,
+    overrides: Overrides = None,
+    *,
+    reverse: Reverse = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a path to a host now: hops, capacity, available bandwidth, window. Nothing is kept."""
+    keys = {"duration": duration}
+    asked = Asked("path", host, address, keys, overrides or [], reverse=reverse, as_json=as_json)
+    measure_and_exit(asked, _in_words)
+
+
+def _in_words(measured: Measured) -> None:
+    # With the traffic over, the analysis may be loaded.
+    from flowsweep.cli.path_summary import tell_summary
+
+    tell_summary(measured)

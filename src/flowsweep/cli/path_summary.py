@@ -1,0 +1,110 @@
+"""What `flowsweep path` says at its end: a line for each hop, then the path as a whole."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flowsweep.analysis.tests.path import PathFacts, facts_of, hop_rows
+from flowsweep.analysis.tests.path.words import hop_address, hop_capacity
+from flowsweep.archive import tables_of
+from flowsweep.cli.limited_by import LIMITED_BY, not_known
+from flowsweep.cli.one_trial import Measured
+from flowsweep.cli.tcp_summary import tell_lines
+from flowsweep.cli.terminal import say
+from flowsweep.wording import format_milliseconds, format_rate, format_size
+
+_UNDECIDED = "undecided"
+
+
+def tell_summary(measured: Measured) -> None:
+    """Lines of a name and a value; what could not be decided is called so."""
+    facts = next(iter(facts_of(tables_of([measured.outcome]))), None)
+    if facts is not None:
+        _tell_hops(hop_rows([facts]))
+    row = measured.row
+    whole = row["status"] == "ok"
+    tell_lines(
+        [
+            ("hops", _hops(row) if whole else None),
+            ("narrow hop", _narrow(row) if whole else None),
+            ("capacity", _capacity(row, facts) if whole else None),
+            ("available", _available(row) if whole else None),
+            ("least RTT", _rtt(row) if whole else None),
+            ("window", _window(row) if whole else None),
+            ("rates", "of IP packets, headers counted; intervals are of 95 %" if whole else None),
+            ("remark", row["remarks"]),
+            (row["status"], row["error"]),
+            (LIMITED_BY, _limited_by(row)),
+        ]
+    )
+
+
+def _tell_hops(hops: Sequence[Mapping[str, Any]]) -> None:
+    if not hops:
+        return
+    say()
+    width = max(len(hop_address(hop)) for hop in hops)
+    for hop in hops:
+        rtt = "" if hop["rtt_min_ms"] is None else format_milliseconds(hop["rtt_min_ms"])
+        answers = f"{hop['answers']} of {hop['probes']}"
+        say(f"hop {hop['hop']:<3} {hop_address(hop):<{width}}  {rtt:>8}  {answers:>12}  {hop_capacity(hop)}")
+
+
+def _hops(row: Mapping[str, Any]) -> str:
+    if row["path_hops"] is None:
+        return f"{_UNDECIDED}: the other end answered no probe of a hop"
+    return str(row["path_hops"])
+
+
+def _narrow(row: Mapping[str, Any]) -> str:
+    if row["path_hops"] == 1:
+        return "1, the only one"
+    if row["path_narrow_hop"] is None:
+        return f"{_UNDECIDED}: no hop is known to be narrower than every other one"
+    of_all = "" if row["path_hops"] is None else f" of {row['path_hops']}"
+    return f"{row['path_narrow_hop']}{of_all}"
+
+
+def _capacity(row: Mapping[str, Any], facts: PathFacts | None) -> str:
+    if row["path_capacity_bps"] is None:
+        trains = 0 if facts is None else len(facts.dispersions)
+        why = "the trains of packets do not agree" if trains else "no train of packets tells it"
+        return f"{_UNDECIDED}: {why}"
+    by = "trains of packets" if facts is not None and facts.capacity is not None else "the narrow hop"
+    return f"{_with_interval(row)}, by {by}"
+
+
+def _with_interval(row: Mapping[str, Any]) -> str:
+    low, high = row["path_capacity_low_bps"], row["path_capacity_high_bps"]
+    interval = "" if low is None or high is None else f" [{format_rate(low)}, {format_rate(high)}]"
+    return f"{format_rate(row['path_capacity_bps'])}{interval}"
+
+
+def _available(row: Mapping[str, Any]) -> str:
+    low, high = row["path_available_low_bps"], row["path_available_high_bps"]
+    if low is None or high is None:
+        return f"{_UNDECIDED}: no rate is known at which delays grow or do not"
+    return f"{format_rate(low)} to {format_rate(high)} while it was measured"
+
+
+def _rtt(row: Mapping[str, Any]) -> str:
+    if row["path_rtt_min_ms"] is None:
+        return f"{_UNDECIDED}: the other end answered no probe of a hop"
+    return format_milliseconds(row["path_rtt_min_ms"])
+
+
+def _window(row: Mapping[str, Any]) -> str:
+    if row["path_window_bytes"] is None:
+        return f"{_UNDECIDED}: it takes both capacity and least RTT"
+    return f"{format_size(row['path_window_bytes'])} in flight fill the path: capacity × least RTT"
+
+
+def _limited_by(row: Mapping[str, Any]) -> str:
+    if row["path_capacity_bps"] is None:
+        return not_known(row, "neither trains of packets nor hops tell what the path carries")
+    carried = _with_interval(row)
+    if row["path_hops"] == 1:
+        return f"hop 1, the path's only link: {carried}"
+    if row["path_narrow_hop"] is None:
+        reason = f"the path carries {carried}, but which of its links is the narrowest cannot be told"
+        return not_known(row, reason)
+    return f"hop {row['path_narrow_hop']}, the narrowest link: {carried}"

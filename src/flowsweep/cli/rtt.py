@@ -1,0 +1,58 @@
+"""`flowsweep rtt`: how long a round trip takes, without a plan."""
+
+from typing import Annotated
+
+import typer
+
+from flowsweep.cli.app import app
+from flowsweep.cli.completion import complete_host
+from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse
+
+_EXAMPLES = (
+    "[bold]flowsweep rtt ssh:server[/bold] probes from here to server and back, "
+    "[bold]flowsweep rtt ssh:server --reverse[/bold] from server to here and back; "
+    "[bold]--echo tcp-connect[/bold] opens connections as an application would."
+)
+
+
+@app.command(epilog=_EXAMPLES)
+def rtt(
+    host: Annotated[
+        str,
+        typer.Argument(
+            metavar="HOST",
+            autocompletion=complete_host,
+            help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND`, as of "
+            "`flowsweep tcp`.",
+        ),
+    ],
+    echo: Annotated[
+        str,
+        typer.Option(
+            help="What a round trip consists of: icmp, udp, tcp-connect; auto: icmp where it is possible, "
+            "else udp."
+        ),
+    ] = "auto",
+    every: Annotated[str, typer.Option(help="From one probe to the next.")] = "10ms",
+    length: Annotated[
+        str | None, typer.Option(help="Payload of a probe, as in 1400B; 64B if absent.")
+    ] = None,
+    duration: Duration = "5s",
+    address: Address = None,
+    overrides: Overrides = None,
+    *,
+    reverse: Reverse = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure round-trip times to a host now: spread, loss, order. Nothing is kept."""
+    keys = {"echo": echo, "every": every, "length": length, "duration": duration}
+    asked = Asked("rtt", host, address, keys, overrides or [], reverse=reverse, as_json=as_json)
+    measure_and_exit(asked, _in_words)
+
+
+def _in_words(measured: Measured) -> None:
+    # With the traffic over, the analysis may be loaded.
+    from flowsweep.cli.rtt_summary import tell_summary
+
+    tell_summary(measured)

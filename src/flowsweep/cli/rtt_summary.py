@@ -1,0 +1,90 @@
+"""What `flowsweep rtt` says at its end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flowsweep.analysis.tests.rtt.responses import Responses, responses
+from flowsweep.cli.limited_by import LIMITED_BY, not_known
+from flowsweep.cli.one_trial import Measured
+from flowsweep.cli.tcp_summary import tell_lines
+from flowsweep.schedule.parameters import RttParameters
+from flowsweep.wording import counted, format_duration, format_share, format_size
+
+_CLOCKS = "sent and received are times of one host's clock, the source's: no clocks have to agree"
+_KERNEL_STAMPS = f"{_CLOCKS}; received is the kernel's time stamp"
+_ECHOES = {
+    "icmp": ("ICMP echo, which the sink's kernel answers: closest to the path itself", _KERNEL_STAMPS),
+    "udp": (
+        "datagrams, which the sink's engine answers: waking it up is in the round trip",
+        _KERNEL_STAMPS,
+    ),
+    "tcp_connect": (
+        "opening a TCP connection, which the sink's kernel answers; a lost SYN is sent again after about 1 s",
+        f"{_CLOCKS}; both are when the engine saw it",
+    ),
+}
+"""What answers each kind of probe, and whose times count (docs/guide/rtt.md)."""
+
+
+def tell_summary(measured: Measured) -> None:
+    """Lines of a name and a value; what is not known is left out, or called so."""
+    row, outcome = measured.row, measured.outcome
+    echoes = outcome.of_tests.get("echoes")
+    found = None if echoes is None else responses(echoes.to_pylist())
+    echo, clock = _ECHOES.get(row["echo"] or "", (None, None)) if found is not None else (None, None)
+    tell_lines(
+        [
+            ("probes", _probes(row, outcome.record.trial.parameters)),
+            ("round trip", None if found is None else _round_trip(found)),
+            ("median by second", None if found is None else _by_second(found)),
+            ("lost", _lost(row)),
+            ("reordered", None if found is None else counted(found.reordered, "response")),
+            ("duplicates", None if found is None else "not counted: the first response to a probe counts"),
+            ("probed with", echo),
+            ("clock", clock),
+            ("remark", row["remarks"]),
+            (row["status"], row["error"]),
+            (LIMITED_BY, not_known(row, _waited(found))),
+        ]
+    )
+
+
+def _probes(row: Mapping[str, Any], parameters: object) -> str | None:
+    if row["rtt_probes"] is None or not isinstance(parameters, RttParameters):
+        return None
+    length = "" if parameters.length_bytes is None else f" of {format_size(parameters.length_bytes)}"
+    spacing = "in the mean " if parameters.poisson else ""
+    apart = f"{spacing}every {format_duration(parameters.every_ns)}"
+    timeout = format_duration(parameters.timeout_ns)
+    return f"{row['rtt_probes']}{length}, {apart}; lost after {timeout}"
+
+
+def _round_trip(found: Responses) -> str:
+    least, median, late, most = map(
+        format_duration, (found.least_ns, found.median_ns, found.late_ns, found.most_ns)
+    )
+    return f"min {least}, median {median}, p95 {late}, max {most}"
+
+
+def _by_second(found: Responses) -> str | None:
+    if len(found.by_second_ns) < 2:
+        return None
+    return f"{format_duration(min(found.by_second_ns))} to {format_duration(max(found.by_second_ns))}"
+
+
+def _lost(row: Mapping[str, Any]) -> str | None:
+    probes, loss = row["rtt_probes"], row["rtt_probe_loss"]
+    if loss is None or probes is None:
+        return None
+    return f"{round(loss * probes)} of {counted(probes, 'probe')}, {format_share(loss)}"
+
+
+def _waited(found: Responses | None) -> str:
+    """What probes tell of it: how much was added to the least round trip, but not where."""
+    if found is None:
+        return "no probe was answered"
+    median, late = map(format_duration, (found.median_ns - found.least_ns, found.late_ns - found.least_ns))
+    return (
+        f"the median is {median} and p95 {late} above the least round trip; whether queues or hosts added "
+        "that, probes alone do not tell"
+    )

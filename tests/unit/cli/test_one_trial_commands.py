@@ -1,0 +1,207 @@
+"""What tcp, udp, rtt and path say at their end: summaries in words, what limited, and columns as JSON."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
+from flowsweep.cli.tcp_summary import tell_summary as tell_tcp
+from flowsweep.cli.udp_summary import tell_summary as tell_udp
+from flowsweep.errors import PlanError
+from flowsweep.run.events import EventListener, TrialProbing
+from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
+from flowsweep.schedule import Slot
+from path_support import Way, path_outcome
+from rtt_support import make_rtt_outcome
+
+MBIT = 1e6
+Outcome = Callable[[Slot], TrialOutcome]
+
+
+def invoke(*arguments: str) -> Result:
+    load(arguments)
+    return CliRunner().invoke(app, arguments)
+
+
+def measuring(patch: pytest.MonkeyPatch, outcome: Outcome) -> None:
+    """Lets a command's trial come to this."""
+
+    async def run_campaign(
+        slots: Sequence[Slot], _: object, recorder: Recorder, *, events: EventListener
+    ) -> None:
+        events(TrialProbing(slots[0].trials[0], 1_000_000_000, 6_400))
+        recorder.finished(outcome(slots[0]))
+
+    load(["tcp"])
+    patch.setattr("flowsweep.cli.one_trial.run_campaign", run_campaign)
+
+
+def line(result: Result, name: str) -> str:
+    """What stands behind a name."""
+    return next(line for line in result.stdout.splitlines() if line.startswith(name))[22:]
+
+
+def last(result: Result) -> str:
+    return result.stdout.splitlines()[-1]
+
+
+def probed(slot: Slot) -> TrialOutcome:
+    questions = [(10 * i, None if i == 3 else 60.0 if i == 7 else 20.0 + i / 100) for i in range(120)]
+    return make_rtt_outcome(slot.trials[0], questions, echo="icmp")
+
+
+def test_rtt_tells_spread_loss_and_order_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    measuring(monkeypatch, probed)
+    result = invoke("rtt", "local", "--duration", "2s")
+    assert result.exit_code == 0, result.output
+    assert "   1.0 s  6.40 KB of probes sent\n" in result.stdout
+    assert line(result, "probes") == "120 of 64 B, every 10 ms; lost after 1 s"
+    assert line(result, "round trip") == "min 20 ms, median 20.6 ms, p95 21.1 ms, max 60 ms"
+    assert line(result, "lost") == "1 of 120 probes, 0.833 %"
+    assert line(result, "reordered") == "1 response"
+    assert line(result, "duplicates").startswith("not counted")
+    assert "kernel" in line(result, "clock")
+    assert last(result).startswith("limited by            not known: the median is ")
+
+
+def test_rtt_without_a_response_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unanswered(slot: Slot) -> TrialOutcome:
+        failure = Failure(phase="run", host="there", kind="no_answer", message="none of 2 probes")
+        lost = make_rtt_outcome(slot.trials[0], [(0, None), (10, None)])
+        return replace(
+            lost, record=lost.record.model_copy(update={"status": "incomplete", "failure": failure})
+        )
+
+    measuring(monkeypatch, unanswered)
+    result = invoke("rtt", "local")
+    assert result.exit_code == EXIT_TRIALS_FAILED
+    assert "round trip" not in result.stdout
+    assert "none of 2 probes" in line(result, "incomplete")
+    assert last(result) == "limited by            not known: no probe was answered"
+
+
+def of_trial(slot: Slot, made: TrialOutcome) -> TrialOutcome:
+    trial = slot.trials[0]
+    update = {"trial": trial, "trial_id": trial.trial_id}
+    return replace(made, record=made.record.model_copy(update=update))
+
+
+def path_of(way: Way, capacity_bps: float) -> Outcome:
+    def outcome(slot: Slot) -> TrialOutcome:
+        made = path_outcome(way.hop_rows(), way.train_rows() + way.stream_rows(capacity_bps))
+        return of_trial(slot, made)
+
+    return outcome
+
+
+def test_path_tells_hops_capacity_and_window_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    measuring(monkeypatch, path_of(Way([100 * MBIT, 10 * MBIT, 45 * MBIT]), 10 * MBIT))
+    result = invoke("path", "local")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("\nhop ") == 3
+    assert line(result, "hops") == "3"
+    assert line(result, "narrow hop") == "2 of 3"
+    assert line(result, "capacity").endswith(", by trains of packets")
+    assert "Mbit/s to" in line(result, "available")
+    assert "fill the path" in line(result, "window")
+    assert last(result).startswith("limited by            hop 2, the narrowest link: 10.0 Mbit/s [")
+
+
+def test_path_calls_undecided_what_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(slot: Slot) -> TrialOutcome:
+        way = Way([100 * MBIT, 10 * MBIT])
+        made = path_outcome(way.hop_rows(silent=(1, 2)), way.train_rows())
+        return of_trial(slot, made)
+
+    measuring(monkeypatch, silent)
+    result = invoke("path", "local")
+    assert result.exit_code == 0, result.output
+    for name in ("hops", "narrow hop", "available", "least RTT", "window"):
+        assert line(result, name).startswith("undecided: "), name
+    assert line(result, "capacity").startswith("10.0 Mbit/s")
+    assert last(result).startswith("limited by            not known: the path carries 10.0 Mbit/s")
+
+
+@pytest.mark.parametrize(
+    ("test", "outcome"), [("rtt", probed), ("path", path_of(Way([10 * MBIT]), 10 * MBIT))]
+)
+def test_json_is_one_object_with_the_columns_of_the_test(
+    test: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measuring(monkeypatch, outcome)
+    result = invoke(test, "local", "--json", "--reverse")
+    row = json.loads(result.stdout)
+    assert tuple(row) == ONE_TRIAL_COLUMNS[test]
+    assert (row["src"], row["dst"], row["test"]) == ("there", "here", test)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["rtt", "local", "--echo", "ping"], '--echo: found "ping", expected'),
+        (["rtt", "local", "--every", "soon"], "--every: "),
+        (["rtt", "local", "--duration", "0s"], "--duration: "),
+        (["path", "local", "--duration", "x"], "--duration: "),
+        (["path", "local", "--set", "sweep.flows=2"], "sweep.flows"),
+    ],
+)
+def test_a_wrong_option_is_named_as_it_was_written(words: list[str], expected: str) -> None:
+    error = invoke(*words).exception
+    assert isinstance(error, PlanError)
+    assert expected in str(error)
+
+
+TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
+    "status": "ok", "mode": "copy", "goodput_bps": 1e6, "goodput_p10_bps": 1e6, "goodput_p90_bps": 1e6,
+    "failure_kind": None, "limit_cwnd_share": 0.4, "limit_peer_window_share": 0.35,
+    "limit_send_buffer_share": 0.25, "limit_none_share": 0.0, "loss": 0.0, "lost": 0, "datagrams_sent": 100,
+}  # fmt: skip
+
+UNCLEAR = (
+    "not known: no cause accounts for enough of the trial; full was the congestion window for 40.0 %, "
+    "the receiver's window for 35.0 %, the send buffer for 25.0 %, none of them for 0 % of the time"
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"verdict": "send window"}, "send window: the source's socket buffer was full"),
+        ({"verdict": "application rate"}, "application rate: goodput came to the rate that was asked for"),
+        (
+            {"verdict": "not clear"},
+            UNCLEAR,
+        ),
+        ({"verdict": None, "limit_none_share": None}, "not known: the source's kernel does not say"),
+        ({"verdict": None, "goodput_bps": None}, "not known: there are too few whole intervals"),
+        ({"verdict": None, "goodput_bps": None, "status": "failed"}, "not known: the trial failed"),
+    ],
+)
+def test_tcp_ends_with_what_limited_it(
+    changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell_tcp(TCP_ROW | changes)
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"verdict": "path loss"}, "path loss: the path lost what was missing"),
+        ({"verdict": "not clear", "loss": 0.1}, "not known: how many of the lost datagrams hosts dropped"),
+        ({"verdict": "not clear"}, "not known: no rate was asked for, and neither losses nor"),
+        ({"verdict": "not clear", "rate_sum_bps": 10}, "not known: the rate that was asked for did not come"),
+        ({"verdict": None, "loss": None}, "not known: how many datagrams were lost is not known"),
+    ],
+)
+def test_udp_ends_with_what_limited_it(
+    changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell_udp(TCP_ROW | changes)
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
