@@ -10,10 +10,10 @@ LIMITED_BY = "limited by"
 
 _UNCLEAR = "not clear"
 _WINDOWS = {
-    "limit_cwnd_share": "the congestion window",
-    "limit_peer_window_share": "the receiver's window",
-    "limit_send_buffer_share": "the send buffer",
-    "limit_none_share": "none of them",
+    "limit_cwnd_share": "congestion window",
+    "limit_peer_window_share": "receiver's window",
+    "limit_send_buffer_share": "send buffer",
+    "limit_none_share": "none",
 }
 
 
@@ -41,7 +41,6 @@ def not_known(row: Mapping[str, Any], reason: str) -> str:
 
 def windows_full(row: Mapping[str, Any]) -> str:
     """Say for which share of the time each window was full, the most frequent first."""
-    known = sorted(
-        ((row[column], name) for column, name in _WINDOWS.items() if row[column] is not None), reverse=True
-    )
-    return ", ".join(f"{name} for {format_share(share)}" for share, name in known)
+    known = sorted(((row[column], name) for column, name in _WINDOWS.items() if row[column]), reverse=True)
+    shares = ", ".join(f"{name} {format_share(share)}" for share, name in known)
+    return f"full, by share of the time: {shares}"

@@ -3,18 +3,21 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from pathlib import Path
+from shlex import quote
 from typing import Any, NoReturn
 
 import typer
 
+from flowsweep.cli.app import tell_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
+from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
 from flowsweep.cli.progress import what_runs
 from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.terminal import say, say_json
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
-from flowsweep.errors import LaunchError, PlanError, SessionError
+from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
@@ -23,7 +26,7 @@ from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, schedule
 from flowsweep.tests import facts_of
 from flowsweep.units import QuantityError, parse_duration, write_duration
-from flowsweep.wording import format_rate, format_size
+from flowsweep.wording import counted, format_rate, format_size
 
 HERE, THERE = "here", "there"
 
@@ -49,6 +52,8 @@ class Asked:
     """The other machine sends."""
     as_json: bool
     """One JSON object is printed, and nothing else."""
+    save: Path | None
+    """Where an archive of it is made; absent: nothing is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,11 @@ def measure_and_exit(asked: Asked, in_words: Callable[[Measured], None]) -> NoRe
 
     Raises:
         PlanError: With the options that are wrong.
+        ArchiveError: The folder has something in it already; nothing ran.
     """
-    measured = _measured(_plan_of(asked), asked.host, (lambda _: None) if asked.as_json else _tell)
+    if asked.save is not None:
+        refuse_what_is_there(asked.save)
+    measured = _measured(_plan_of(asked), asked)
     if asked.as_json:
         from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 
@@ -88,35 +96,33 @@ def _plan_of(asked: Asked) -> Plan:
     return _plan(text, settings, asked.overrides, address_given=asked.address is not None)
 
 
-def _measured(plan: Plan, host: str, events: EventListener) -> Measured:
-    """What came of the one trial. `host`: as a person wrote it."""
-    slot, recorder = _one_slot(plan), _Outcomes()
+def _measured(plan: Plan, asked: Asked) -> Measured:
+    slot, recorder = _one_slot(plan), OneTrialRecord(plan, asked.save)
+    events: EventListener = (lambda _: None) if asked.as_json else _tell
     try:
-        with stopped_by_signals() as stopper, _far_host_as_written(host):
+        with stopped_by_signals() as stopper, _far_host_as_written(asked.host):
             stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
     except Stopped as stopped:
+        if recorder.begun:
+            say(
+                f"{stopped}; {counted(len(recorder.outcomes), 'finished trial')} kept in {asked.save}",
+                err=True,
+            )
         raise typer.Exit(stopped.exit_code) from None
+    except ArchiveError as error:
+        if not recorder.begun:
+            raise
+        tell_error(error)
+        raise typer.Exit(EXIT_TRIALS_FAILED) from error
+    finally:
+        recorder.close()
+    if asked.save is not None and not asked.as_json:
+        say(f"\narchive: {asked.save}\nnext: flowsweep report {quote(str(asked.save))} -o report.html")
     # Only now, with the traffic over, the analysis is loaded.
     from flowsweep.cli.summary_rows import row_of_outcomes
 
     (outcome,) = recorder.outcomes
     return Measured(row_of_outcomes([outcome]), outcome)
-
-
-class _Outcomes:
-    """A recorder that keeps nothing on disk."""
-
-    def __init__(self) -> None:
-        self.outcomes: list[TrialOutcome] = []
-
-    def hosts(self, facts: dict[str, dict[str, object]]) -> None:
-        pass
-
-    def started(self, trial_id: str, attempt: int, at: datetime) -> None:
-        pass
-
-    def finished(self, outcome: TrialOutcome) -> None:
-        self.outcomes.append(outcome)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Overrides, Reverse
+from flowsweep.cli.trial_options import Address, AsJson, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep path ssh:server[/bold] measures the path from here to server, "
@@ -31,13 +31,14 @@ def path(
     ] = "1min",
     address: Address = None,
     overrides: Overrides = None,
+    save: Save = None,
     *,
     reverse: Reverse = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a path to a host now: hops, capacity, available bandwidth, window. Nothing is kept."""
+    """Measure a path to a host now: hops, capacity, what of it is available. Kept only with --save."""
     keys = {"duration": duration}
-    asked = Asked("path", host, address, keys, overrides or [], reverse=reverse, as_json=as_json)
+    asked = Asked("path", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save)
     measure_and_exit(asked, _in_words)
 
 

@@ -7,7 +7,7 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep rtt ssh:server[/bold] probes from here to server and back, "
@@ -41,13 +41,14 @@ def rtt(
     duration: Duration = "5s",
     address: Address = None,
     overrides: Overrides = None,
+    save: Save = None,
     *,
     reverse: Reverse = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure round-trip times to a host now: spread, loss, order. Nothing is kept."""
+    """Measure round-trip times to a host now: spread, loss, order. Kept only with --save."""
     keys = {"echo": echo, "every": every, "length": length, "duration": duration}
-    asked = Asked("rtt", host, address, keys, overrides or [], reverse=reverse, as_json=as_json)
+    asked = Asked("rtt", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save)
     measure_and_exit(asked, _in_words)
 
 

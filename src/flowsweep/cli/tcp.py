@@ -8,7 +8,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import Asked, measure_and_exit
 from flowsweep.cli.tcp_summary import tell_summary
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep tcp ssh:server[/bold] sends from here to server, "
@@ -49,11 +49,12 @@ def tcp(
     ] = None,
     address: Address = None,
     overrides: Overrides = None,
+    save: Save = None,
     *,
     reverse: Reverse = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure TCP goodput to a host now: a line a second, then the summary. Nothing is kept."""
+    """Measure TCP goodput to a host now: a line a second, then the summary. Kept only with --save."""
     keys = {
         "flows": str(flows),
         "window": window,
@@ -62,5 +63,5 @@ def tcp(
         "duration": duration,
         "mode": mode,
     }
-    asked = Asked("tcp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json)
+    asked = Asked("tcp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save)
     measure_and_exit(asked, lambda measured: tell_summary(measured.row))

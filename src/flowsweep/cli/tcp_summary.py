@@ -48,7 +48,7 @@ def _limited_by(row: Mapping[str, Any]) -> str:
         unknown = "there are too few whole intervals for a goodput"
     else:
         unknown = "the source's kernel does not say what its flows waited for"
-    unclear = f"no cause accounts for enough of the trial; full was {windows_full(row)} of the time"
+    unclear = f"no cause accounts for enough of the trial; {windows_full(row)}"
     return limited_by(row, unclear=unclear, unknown=unknown)
 
 

@@ -1,5 +1,6 @@
 """Options that the commands without a plan have in common."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,3 +16,9 @@ Overrides = Annotated[
 ]
 Reverse = Annotated[bool, typer.Option("--reverse", help="HOST sends and this machine receives.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
+Save = Annotated[
+    Path | None,
+    typer.Option(
+        "--save", metavar="DIR", help="Keep what is measured as an archive: a folder, empty or new."
+    ),
+]

@@ -7,7 +7,7 @@ import typer
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, Save
 
 AS_FAST_AS_IT_CAN = "max"
 
@@ -43,11 +43,12 @@ def udp(
     duration: Duration = "5s",
     address: Address = None,
     overrides: Overrides = None,
+    save: Save = None,
     *,
     reverse: Reverse = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure loss, jitter and goodput of datagrams to a host now. Nothing is kept."""
+    """Measure loss, jitter and goodput of datagrams to a host now. Kept only with --save."""
     keys = {
         "rate": None if rate == AS_FAST_AS_IT_CAN else rate,
         "flows": str(flows),
@@ -55,7 +56,7 @@ def udp(
         "window": window,
         "duration": duration,
     }
-    asked = Asked("udp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json)
+    asked = Asked("udp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save)
     measure_and_exit(asked, _in_words)
 
 

@@ -164,8 +164,8 @@ TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
 }  # fmt: skip
 
 UNCLEAR = (
-    "not known: no cause accounts for enough of the trial; full was the congestion window for 40.0 %, "
-    "the receiver's window for 35.0 %, the send buffer for 25.0 %, none of them for 0 % of the time"
+    "not known: no cause accounts for enough of the trial; full, by share of the time: "
+    "congestion window 40.0 %, receiver's window 35.0 %, send buffer 25.0 %"
 )
 
 

@@ -1,0 +1,93 @@
+"""What `--save` leaves behind: an archive like any other, made by real engines here, or nothing."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from campaign_support import flowsweep
+from flowsweep.archive import read_archive
+
+COMMAND = (sys.executable, "-m", "flowsweep")
+BRIEF = {
+    "tcp": ("--duration", "400ms"),
+    "udp": ("--duration", "400ms"),
+    "rtt": ("--duration", "300ms", "--echo", "udp"),
+    "path": ("--set", "sweep.probes=2", "--set", "sweep.trains=3", "--set", "sweep.streams=0"),
+}
+
+
+@pytest.mark.parametrize("test", BRIEF)
+def test_what_was_measured_is_kept_as_an_archive(test: str, tmp_path: Path) -> None:
+    folder = tmp_path / "an archive"
+    told = json.loads(flowsweep(test, "local", "--json", "--save", folder, *BRIEF[test]))
+    (row,) = json.loads(flowsweep("summary", folder, "--format", "json"))
+    assert {name: row[name] for name in told if name in row} == told | {"started_at": row["started_at"]}
+    assert row["status"] == "ok"
+    flowsweep("findings", folder)
+    flowsweep("verify", folder)
+    archive = read_archive(folder)
+    assert not archive.losses
+    assert set(archive.host_facts) == {"here", "there"}
+
+
+def test_a_report_is_made_of_it(tmp_path: Path) -> None:
+    folder, page = tmp_path / "archive", tmp_path / "report.html"
+    said = flowsweep("rtt", "local", "--save", folder, *BRIEF["rtt"])
+    assert f"archive: {folder}\nnext: flowsweep report {folder} -o report.html\n" in said
+    assert said.splitlines()[-1].startswith("limited by ")
+    flowsweep("report", folder, "-o", page)
+    assert page.stat().st_size > 100_000
+
+
+@pytest.mark.parametrize("content", ["campaign.json", "notes.txt", None])
+def test_a_folder_that_is_in_use_is_refused_before_anything_is_started(
+    content: str | None, tmp_path: Path
+) -> None:
+    folder = tmp_path / "taken"
+    if content is None:
+        folder.write_text("a file", encoding="utf-8")
+    else:
+        folder.mkdir()
+        (folder / content).write_text("mine", encoding="utf-8")
+    words = [*COMMAND, "rtt", "exec:/nowhere/launcher", "--address", "127.0.0.1", "--save", str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("error:") == 1
+    assert "choose a folder that is empty or not there yet" in done.stderr
+    assert "launcher" not in done.stderr
+    if content is not None:
+        assert [path.name for path in folder.iterdir()] == [content]
+
+
+def test_a_host_that_cannot_be_had_leaves_no_archive(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    flowsweep("tcp", "exec:/nowhere/launcher", "--address", "127.0.0.1", "--save", folder, expect=2)
+    assert not folder.exists()
+
+
+def test_a_trial_that_fails_is_kept_as_a_fact(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    said = flowsweep("tcp", "local", "--window", "1GB", "--save", folder, expect=1)
+    assert said.splitlines()[-1] == "limited by            not known: the trial failed"
+    (row,) = json.loads(flowsweep("summary", folder, "--format", "json"))
+    assert (row["status"], row["failure_kind"]) == ("failed", "window_clipped")
+
+
+def test_an_interrupted_trial_leaves_an_archive_that_can_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    words = [*COMMAND, "udp", "local", "--duration", "30s", "--save", str(folder)]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not (folder / "campaign.json").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    _, complaint = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert f"interrupted; 0 finished trials kept in {folder}" in complaint
+    assert not read_archive(folder).losses
