@@ -173,6 +173,8 @@ PATH_NEWS_S = 0.2
 # A session with an engine
 CLOCK_EXCHANGES = 8
 """How often a host's clock is asked for; the answer with the shortest round trip counts."""
+CLOCK_FAR_OFF_NS = SECOND_NS
+"""A clock that is further off was set by nobody who knows the time."""
 CLOCK_TURN_S = 0.001
 """How long the question for one host's clock keeps those for others back."""
 SESSION_OPEN_TIMEOUT_S = 20.0

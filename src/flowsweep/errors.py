@@ -7,6 +7,7 @@ FlowsweepError
 ├── ImportedFileError    a file with past results cannot be read (exit code 1; 2 if none can)
 ├── ExportError          tables cannot be written as asked (exit code 2)
 ├── LabError             an emulated path cannot be built here
+├── PreflightError       hosts cannot do what all trials of a plan ask of them; nothing ran (exit code 2)
 ├── LaunchError          an engine could not be started on a host
 └── SessionError         a session with an engine broke, or the engine answered nonsense
 """
@@ -44,6 +45,14 @@ class ExportError(FlowsweepError):
 
 class LabError(FlowsweepError):
     """An emulated path cannot be built here."""
+
+
+class PreflightError(FlowsweepError):
+    """No trial of a plan can run on its hosts as they are. Carries all that stands in the way."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(["no trial of the plan can run:", *(f"  {one}" for one in problems)]))
 
 
 class LaunchError(FlowsweepError):

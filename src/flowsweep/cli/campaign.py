@@ -20,6 +20,7 @@ from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.earlier import Earlier
 from flowsweep.run.observer import PathObserver
+from flowsweep.run.preflight import refuse_impossible
 from flowsweep.schedule import schedule
 from flowsweep.wording import counted
 
@@ -61,13 +62,14 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
     Raises:
         Stopped: A signal came; what is done is kept.
         LabError, LaunchError, SessionError: hosts cannot be had; nothing ran.
+        PreflightError: the hosts cannot do what the trials ask for; nothing ran.
         ArchiveError: the archive cannot be written; what is in it stays.
     """
     earlier = _earlier(writer)
     slots = schedule(plan, writer.seed)
     if any(earlier.next_step(slot)[1] is not None for slot in slots):
-        with _hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
-            conditions = Conditions(paths=paths)
+        with reached_hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
+            conditions = Conditions(paths=paths, vet=refuse_impossible)
             stopper.run(
                 run_campaign(slots, accesses, writer, earlier=earlier, events=events, conditions=conditions)
             )
@@ -104,7 +106,7 @@ def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:
 
 
 @contextmanager
-def _hosts(plan: Plan, seed: int) -> Iterator[tuple[Mapping[str, HostAccess], PathObserver | None]]:
+def reached_hosts(plan: Plan, seed: int) -> Iterator[tuple[Mapping[str, HostAccess], PathObserver | None]]:
     """The hosts of a plan while the block runs, and who knows the paths between them: a lab, or nobody."""
     if not plan.links:
         yield accesses_of(plan.hosts), None

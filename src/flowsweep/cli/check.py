@@ -44,12 +44,26 @@ def check(
         list[str] | None,
         typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
     ] = None,
+    *,
+    hosts: Annotated[
+        bool,
+        typer.Option(
+            "--hosts",
+            help="Reach every host instead: engine, clock, ports, windows, congestion controls, MTU. A row "
+            "for each; exit code 1 if trials would fail.",
+        ),
+    ] = False,
 ) -> None:
     """Say what a plan would run: trials, seconds, bytes, and what is wrong with it.
 
     This machine is asked whether it can be what the plan makes of it: a lab, or hosts.
     """
     loaded = load_plan(plan, parse_overrides(overrides or []))
+    if hosts:
+        # Sessions and traffic take longer to load than all else of this command.
+        from flowsweep.cli.check_hosts import check_hosts
+
+        raise typer.Exit(check_hosts(loaded))
     points = expand(loaded)
     slots = schedule(loaded, NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed)
     sections = [("campaign", _campaign_rows(loaded, points, slots))]

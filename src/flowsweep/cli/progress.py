@@ -15,6 +15,7 @@ from flowsweep.run.events import (
     TrialFinished,
     TrialRunning,
     TrialStarted,
+    TrialsWillFail,
 )
 from flowsweep.schedule import TcpParameters, Trial, UdpParameters
 from flowsweep.schedule.parameters import Bulk
@@ -82,6 +83,8 @@ def trouble(event: CampaignEvent) -> str | None:
     match event:
         case SessionLost(host, reason):
             return f"lost the engine on {host}: {reason}"
+        case TrialsWillFail(reason):
+            return f"trials will fail: {reason}"
         case SessionRegained(host):
             return f"the engine on {host} answers again"
         case TrialFinished(record) if record.failure is not None:

@@ -22,6 +22,7 @@ from flowsweep.run.events import (
     TrialProbing,
     TrialRunning,
     TrialStarted,
+    TrialsWillFail,
 )
 from flowsweep.run.observer import PathObserver, links_table
 from flowsweep.run.outcome import Recorder, Status, TrialOutcome
@@ -36,6 +37,10 @@ _BITS_PER_BYTE = 8
 _SECOND_US = 1_000_000
 
 
+Vetting = Callable[[Sequence[Slot], Mapping[str, HostFacts]], Sequence[str]]
+"""Says why some of what is to run will fail, from facts by host; raises PreflightError if all of it will."""
+
+
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """What a campaign runs under: sessions with real engines and the standard deadlines, but in tests."""
@@ -43,6 +48,8 @@ class Conditions:
     connector: Connector = open_session
     patience: Patience = field(default_factory=Patience)
     deadlines: Deadlines = field(default_factory=Deadlines)
+    vet: Vetting = lambda _slots, _facts: ()
+    """Looks at what the engines see of their hosts before the first trial."""
     paths: PathObserver | None = None
     """Whoever emulates the paths; none for real ones."""
 
@@ -76,16 +83,23 @@ async def run_campaign(
 
     Raises:
         LaunchError, SessionError: a host's engine cannot be had at the start; nothing ran.
+        PreflightError: no trial can run on the hosts as they are; nothing ran.
     """
     conditions = conditions or Conditions()
+    earlier = earlier or Earlier()
+    known: dict[str, HostFacts] = {}
 
     async def keep_facts(facts: Mapping[str, HostFacts]) -> None:
+        known.update(facts)
         await _to_the_end(lambda: recorder.hosts({name: fact.model_dump() for name, fact in facts.items()}))
 
     sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
-    conductor = _Conductor(sessions, recorder, earlier or Earlier(), events, conditions)
+    conductor = _Conductor(sessions, recorder, earlier, events, conditions)
     try:
         await sessions.open_all()
+        left = [slot for slot in slots if earlier.next_step(slot)[1] is not None]
+        for reason in conditions.vet(left, known):
+            events(TrialsWillFail(reason))
         return await conductor.run(slots)
     finally:
         await sessions.close_all()

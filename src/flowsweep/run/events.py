@@ -20,6 +20,14 @@ class CampaignStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialsWillFail:
+    """All engines answered, and what they see of their hosts shows that some trials cannot run."""
+
+    reason: str
+    """With what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrialStarted:
     """An attempt at a trial begins."""
 
@@ -77,6 +85,7 @@ class SessionRegained:
 
 CampaignEvent = (
     CampaignStarted
+    | TrialsWillFail
     | TrialStarted
     | TrialRunning
     | TrialProbing

@@ -1,0 +1,68 @@
+"""`flowsweep check --hosts`: every host of a plan is reached and looked at; imported only then."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import typer
+from rich.table import Table
+
+from flowsweep.cli.campaign import reached_hosts
+from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.stopping import Stopped, stopped_by_signals
+from flowsweep.cli.terminal import Screen, say
+from flowsweep.lab import enter_user_namespace_if_needed
+from flowsweep.plan import Plan
+from flowsweep.run.host_checks import look_at_hosts
+from flowsweep.run.preflight import HostCheck
+from flowsweep.schedule import schedule
+from flowsweep.wording import counted
+
+_ANY_SEED = 0
+_STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "not known": "dim"}
+
+
+def check_hosts(plan: Plan) -> int:
+    """Print a row for each host and thing that was looked at; returns the exit code.
+
+    Raises:
+        LabError, LaunchError: The plan's lab cannot be built.
+    """
+    if plan.links:
+        enter_user_namespace_if_needed()
+    seed = _ANY_SEED if plan.campaign.seed is None else plan.campaign.seed
+    slots = schedule(plan, seed)
+    try:
+        with stopped_by_signals() as stopper, reached_hosts(plan, seed) as (accesses, _):
+            checks = stopper.run(look_at_hosts(slots, accesses))
+    except Stopped as stopped:
+        raise typer.Exit(stopped.exit_code) from None
+    console = Screen()
+    if console.is_terminal:
+        _print_table(console, checks)
+    else:
+        _print_plain(checks)
+    statuses = Counter[str](check.status for check in checks)
+    told = ", ".join(f"{statuses[status]} {status}" for status in _STYLES if statuses[status])
+    say(f"{counted(len(plan.hosts), 'host')}, {counted(len(checks), 'check')}: {told}")
+    return EXIT_TRIALS_FAILED if statuses["problem"] else 0
+
+
+def _print_table(console: Screen, checks: Sequence[HostCheck]) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("host", "check", "", "found", "expected", "what to do"):
+        table.add_column(title, overflow="fold")
+    for check in checks:
+        cells = (check.host, check.what, check.status, check.found, check.expected, check.advice)
+        table.add_row(*cells, style=None if check.status == "ok" else _STYLES[check.status])
+    console.print(table)
+
+
+def _print_plain(checks: Sequence[HostCheck]) -> None:
+    """One line each, parts behind each other: whoever reads them may be a program."""
+    width = max(len(status) for status in _STYLES)
+    for check in checks:
+        advice = f"; to do: {check.advice}" if check.advice else ""
+        say(
+            f"{check.status:<{width}}  {check.host}  {check.what}: found {check.found}; "
+            f"expected {check.expected}{advice}"
+        )

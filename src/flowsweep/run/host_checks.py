@@ -1,0 +1,213 @@
+"""A look at every host of a plan before its trials: sessions, clocks, and ends that meet without traffic."""
+
+import asyncio
+import shlex
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from flowsweep.defaults import CLOCK_FAR_OFF_NS, PAIRS_MEETING_MAX
+from flowsweep.errors import LaunchError, SessionError
+from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.iperf3 import login_of
+from flowsweep.hosts.messages import HostFacts
+from flowsweep.hosts.opening import open_session
+from flowsweep.plan.model import Iperf3Peer
+from flowsweep.run.end import Deadlines, TrialError
+from flowsweep.run.engines import Place
+from flowsweep.run.outcome import Failure
+from flowsweep.run.pair import Pair
+from flowsweep.run.preflight import HostCheck, Use, checks_of_facts, uses_of, with_this_engine
+from flowsweep.run.sessions import Connector, Patience, Sessions
+from flowsweep.run.traffic import Traffic
+from flowsweep.schedule import Slot
+from flowsweep.schedule.parameters import AnyParameters, Bulk, TcpParameters
+from flowsweep.wording import direction, format_duration
+
+_ANSWERS = "an engine that answers"
+_NO_PATIENCE = Patience(first_pause_s=1.0, for_s=0.0)
+"""A host that cannot be reached now is what is to be found out."""
+
+
+async def look_at_hosts(
+    slots: Sequence[Slot], accesses: Mapping[str, HostAccess], connector: Connector = open_session
+) -> list[HostCheck]:
+    """Reach every host of a plan, and find out whether its trials can run there. No traffic is sent.
+
+    Engines are started as for a campaign. For each pair of hosts both ends get ready and meet as for a trial,
+    once for each test, and once for each congestion control; then they are stopped.
+
+    Args:
+        slots: What the plan would run.
+        accesses: All its hosts.
+        connector: How a session is opened.
+
+    Returns:
+        One row for each host and thing that was looked at, by host in the plan's order.
+    """
+    look = _Look(accesses, uses_of(trial for slot in slots for trial in slot.trials))
+
+    async def keep_facts(facts: Mapping[str, HostFacts]) -> None:
+        look.facts.update(facts)
+
+    sessions = Sessions(accesses, connector, lambda _: None, _NO_PATIENCE, keep_facts)
+    try:
+        reached = await asyncio.gather(*(look.reach(host, sessions) for host in accesses))
+        seen = checks_of_facts(look.uses, accesses, look.facts)
+        met = await look.have_pairs_meet()
+    finally:
+        await sessions.close_all()
+    hosts = list(accesses)
+    found = [*(check for checks in reached for check in checks), *seen, *met]
+    return sorted(found, key=lambda check: hosts.index(check.host))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    accesses: Mapping[str, HostAccess]
+    uses: Sequence[Use]
+    places: dict[str, Place] = field(default_factory=dict)
+    facts: dict[str, HostFacts] = field(default_factory=dict)
+    listening: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    """A host may have one port only."""
+    meeting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PAIRS_MEETING_MAX))
+    numbers: "count[int]" = field(default_factory=lambda: count(1))
+
+    async def reach(self, host: str, sessions: Sessions) -> list[HostCheck]:
+        """Open a session with a host, if it has an engine, and tell what its clock shows."""
+        access = self.accesses[host]
+        if access.iperf3 is not None:
+            return [_iperf3(host, access.iperf3)]
+        begun = asyncio.get_running_loop().time()
+        try:
+            place = self.places[host] = await sessions.place(host)
+        except (LaunchError, SessionError) as error:
+            return [HostCheck(host, "reached", "problem", error.reason, _ANSWERS, _try(access))]
+        took_ns = (asyncio.get_running_loop().time() - begun) * 1e9
+        found = f"the engine answered after {format_duration(took_ns)}"
+        return [HostCheck(host, "reached", "ok", found, _ANSWERS), _clock(place)]
+
+    async def have_pairs_meet(self) -> list[HostCheck]:
+        """Find out whether the ends of every pair reach each other, and what kernels refuse them."""
+        plain: dict[tuple[str, str, str], Use] = {}
+        congestions: dict[tuple[str, str], Use] = {}
+        for use in self.uses:
+            if use.src in self.places and use.dst in self.places:
+                plain.setdefault((use.src, use.dst, type(use.parameters).__name__), use)
+                if isinstance(use.parameters, TcpParameters) and use.parameters.congestion is not None:
+                    congestions.setdefault((use.src, use.parameters.congestion), use)
+        met = await asyncio.gather(*(self._reached(use) for use in plain.values()))
+        apart = {pair[:2] for pair, check in zip(plain, met, strict=True) if check.status != "ok"}
+        granted = await asyncio.gather(
+            *(
+                self._congestion(use, name, met=(use.src, use.dst) not in apart)
+                for (_, name), use in congestions.items()
+            )
+        )
+        return [*met, *granted]
+
+    async def _reached(self, use: Use) -> HostCheck:
+        listens = self.accesses[use.dst].listens
+        listener, connector = (use.dst, use.src) if listens else (use.src, use.dst)
+        protocol = "TCP" if isinstance(use.parameters, TcpParameters) else "UDP"
+        what = f"{protocol} from {connector}"
+        expected = f"{direction(use.src, use.dst)} meet at a port of {listener}"
+        failure = await self._meet(use, _plain(use.parameters))
+        if failure is None:
+            return HostCheck(listener, what, "ok", "they met", expected)
+        advice = _open_ports(self.accesses[listener], connector, protocol)
+        return HostCheck(listener, what, "problem", _said(failure), expected, advice)
+
+    async def _congestion(self, use: Use, name: str, *, met: bool) -> HostCheck:
+        what, expected = "congestion control", f"{name} may be used"
+        if not met:
+            found = f"{direction(use.src, use.dst)} do not meet"
+            return HostCheck(use.src, what, "not known", found, expected)
+        asked = _plain(use.parameters).model_copy(update={"congestion": name})
+        failure = await self._meet(use, asked)
+        if failure is None:
+            return HostCheck(use.src, what, "ok", f"{name} was granted", expected)
+        host = failure.host if failure.host in self.facts else use.src
+        advice = _allow(name, self.facts[host])
+        return HostCheck(host, what, "problem", _said(failure), expected, advice)
+
+    async def _meet(self, use: Use, parameters: AnyParameters) -> Failure | None:
+        """Have both ends meet as for a trial, and stop them; says what went wrong."""
+        name = f"preflight-{next(self.numbers)}"
+        traffic = Traffic(name, use.src, use.dst, parameters, pad_ns=0, first_flow=0)
+        listener = use.dst if self.accesses[use.dst].listens else use.src
+        async with self.listening[listener], self.meeting:
+            pair = Pair(traffic, self.places[use.src], self.places[use.dst], Deadlines())
+            try:
+                await pair.meet()
+            except TrialError as error:
+                return error.failure
+            finally:
+                await asyncio.gather(*(end.stop() for end in pair.ends))
+                for end in pair.ends:
+                    end.close()
+        return None
+
+
+def _plain(parameters: AnyParameters) -> AnyParameters:
+    """The same test with nothing that a host may refuse but its addresses and ports."""
+    if not isinstance(parameters, Bulk):
+        return parameters
+    plain = {"flows": 1, "window_send_bytes": None, "window_recv_bytes": None}
+    if isinstance(parameters, TcpParameters):
+        plain["congestion"] = None
+    return parameters.model_copy(update=plain)
+
+
+def _said(failure: Failure) -> str:
+    return f"{failure.message} (on {failure.host})"
+
+
+def _clock(place: Place) -> HostCheck:
+    host, clock = place.access.name, place.clock
+    if place.access.shares_clock:
+        return HostCheck(host, "clock", "ok", "this machine's own", "any: offsets are measured")
+    offset, bound = format_duration(clock.offset_ns), format_duration(clock.bound_ns)
+    found = f"{offset} ± {bound} from this machine's"
+    if abs(clock.offset_ns) - clock.bound_ns <= CLOCK_FAR_OFF_NS:
+        return HostCheck(host, "clock", "ok", found, "any: offsets are measured")
+    expected = f"at most {format_duration(CLOCK_FAR_OFF_NS)} off"
+    advice = "have both clocks set by NTP: trials run, but what else is dated there will not agree"
+    return HostCheck(host, "clock", "warning", found, expected, advice)
+
+
+def _iperf3(host: str, server: Iperf3Peer) -> HostCheck:
+    expected = "an iperf3 server that takes a test"
+    try:
+        login_of(host, server)
+    except LaunchError as error:
+        return HostCheck(host, "reached", "problem", error.reason, expected)
+    return HostCheck(host, "reached", "not known", "only a test would tell, and none is begun", expected)
+
+
+def _try(access: HostAccess) -> str:
+    own = "" if access.engine is None else with_this_engine(access)
+    if not access.launch:
+        return own
+    launched = f"see that `{shlex.join((*access.launch, 'true'))}` works here, without a password"
+    return f"{launched}; {own}" if own else launched
+
+
+def _open_ports(access: HostAccess, connector: str, protocol: str) -> str:
+    if access.ports is not None:
+        first, last = access.ports
+        return f"see that ports {first} to {last} ({protocol}) are free there and open to {connector}"
+    return (
+        f"see that {connector} reaches its address, and that a firewall lets {protocol} in: `ports` of "
+        f"[hosts.{access.name}] says which ports are used"
+    )
+
+
+def _allow(name: str, facts: HostFacts) -> str:
+    if name not in facts.congestion_available:
+        return f"`modprobe tcp_{name}` as root there"
+    return (
+        f"run the engine as root there, or add {name} to what the sysctl "
+        "net.ipv4.tcp_allowed_congestion_control lists"
+    )

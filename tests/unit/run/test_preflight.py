@@ -1,0 +1,218 @@
+"""What hosts must be for a plan: rules over facts, and a look at hosts whose engines are fakes."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analysis_support import make_trial
+from fake_engine import FakeNetwork, access, host_facts
+from flowsweep.errors import PreflightError
+from flowsweep.hosts.access import DataAddress
+from flowsweep.hosts.messages import HostFacts, Nic, Route
+from flowsweep.run.conductor import Conditions, run_campaign
+from flowsweep.run.events import CampaignEvent, TrialsWillFail
+from flowsweep.run.host_checks import look_at_hosts
+from flowsweep.run.preflight import (
+    HostCheck,
+    checks_of_facts,
+    refuse_impossible,
+    sentence_of,
+    uses_of,
+    window_checks,
+)
+from flowsweep.schedule import Slot, Trial, UdpParameters
+from run_support import ListRecorder
+
+KIB = 1024
+ACCESSES = {name: access(name) for name in "ab"}
+
+
+def facts(name: str, **changes: Any) -> HostFacts:
+    return host_facts(name).model_copy(update=changes)
+
+
+def bounds(send: int, receive: int) -> dict[str, str]:
+    return {
+        "net.core.wmem_max": str(send), "net.core.rmem_max": str(receive),
+        "net.ipv4.tcp_wmem": "4096 16384 4194304", "net.ipv4.tcp_rmem": "4096 131072 6291456",
+    }  # fmt: skip
+
+
+def windows(trials: list[Trial], seen: dict[str, HostFacts]) -> dict[tuple[str, str], HostCheck]:
+    return {(check.host, check.what): check for check in window_checks(uses_of(trials), seen)}
+
+
+def slots(*trials: Trial) -> list[Slot]:
+    return [Slot(trials=(trial,)) for trial in trials]
+
+
+@pytest.mark.parametrize(
+    ("asked", "clip_allowed", "status"),
+    [
+        (212_992, False, "ok"),
+        (212_993, False, "problem"),
+        (212_993, True, "warning"),
+    ],
+)
+def test_a_window_is_granted_up_to_the_bound_of_its_side(
+    asked: int, *, clip_allowed: bool, status: str
+) -> None:
+    trials = [make_trial(window_bytes=asked, clip_allowed=clip_allowed)]
+    found = windows(
+        trials, {"a": facts("a", sysctls=bounds(212_992, 1)), "b": facts("b", sysctls=bounds(1, 10**9))}
+    )
+    assert found["a", "send window"].status == status
+    assert found["b", "receive window"].status == "ok"
+    assert set(found) == {("a", "send window"), ("b", "receive window")}
+
+
+def test_the_advice_raises_the_bound_of_that_host_to_the_largest_window() -> None:
+    trials = [make_trial(window_bytes=size * KIB) for size in (64, 512, 1024)]
+    seen = {"a": facts("a", sysctls=bounds(10**9, 1)), "b": facts("b", sysctls=bounds(1, 256 * KIB))}
+    check = windows(trials, seen)["b", "receive window"]
+    assert sentence_of(check) == (
+        "b: receive window: found net.core.rmem_max = 262144: 2 of 3 windows that are asked for are larger, "
+        "expected net.core.rmem_max of at least 1048576 (1 MiB); "
+        '`sysctl -w net.core.rmem_max=1048576` as root there, or say clip = "allow" in the plan'
+    )
+
+
+def test_a_kernel_that_does_not_tell_its_bound_is_not_guessed_at() -> None:
+    trials = [make_trial(window_bytes=64 * KIB)]
+    found = windows(trials, {"a": facts("a"), "b": facts("b", sysctls={"net.core.rmem_max": "strange"})})
+    assert {check.status for check in found.values()} == {"not known"}
+    assert refuse_impossible(slots(*trials), {"a": facts("a")}) == ()
+
+
+def test_autotuned_windows_are_told_with_what_bounds_them() -> None:
+    seen = {name: facts(name, sysctls=bounds(1, 1)) for name in "ab"}
+    found = windows([make_trial()], seen)
+    assert {(*key, check.status) for key, check in found.items()} == {
+        ("a", "send window, autotuned", "ok"),
+        ("b", "receive window, autotuned", "ok"),
+    }
+    still = {"b": facts("b", sysctls=bounds(1, 1) | {"net.ipv4.tcp_moderate_rcvbuf": "0"})}
+    (check,) = windows([make_trial()], still).values()
+    assert (check.status, check.advice) == (
+        "warning",
+        "`sysctl -w net.ipv4.tcp_moderate_rcvbuf=1` as root there",
+    )
+    assert "131072" in check.found
+
+
+def test_nothing_runs_where_no_trial_can_and_the_rest_does_where_some_can() -> None:
+    small, large = make_trial(window_bytes=64 * KIB), make_trial(window_bytes=1024 * KIB)
+    seen = {name: facts(name, sysctls=bounds(212_992, 212_992)) for name in "ab"}
+    told = refuse_impossible(slots(small, large), seen)
+    assert [sentence.split(":")[0] for sentence in told] == ["a", "b"]
+    with pytest.raises(PreflightError) as caught:
+        refuse_impossible(slots(large), seen)
+    assert caught.value.problems == tuple(
+        sentence_of(check) for check in window_checks(uses_of([large]), seen)
+    )
+    assert "no trial of the plan can run:\n  a: send window: found" in str(caught.value)
+    assert refuse_impossible(slots(small), seen) == refuse_impossible([], seen) == ()
+
+
+def test_a_campaign_looks_at_the_facts_before_its_first_trial() -> None:
+    events: list[CampaignEvent] = []
+    recorder = ListRecorder()
+    trial = make_trial(window_bytes=64 * KIB)
+
+    def vet(left: object, known: Any) -> tuple[str, ...]:
+        assert set(known) == {"a", "b"}
+        if left == slots(trial):
+            return ("b is too small",)
+        raise PreflightError(("all of it",))
+
+    def run(*wanted: Trial) -> None:
+        conditions = Conditions(FakeNetwork().connect, vet=vet)
+        asyncio.run(
+            run_campaign(slots(*wanted), ACCESSES, recorder, events=events.append, conditions=conditions)
+        )
+
+    run(trial)
+    assert [event for event in events if isinstance(event, TrialsWillFail)] == [
+        TrialsWillFail("b is too small")
+    ]
+    assert recorder.statuses == ["ok"]
+    with pytest.raises(PreflightError):
+        run(make_trial())
+    assert recorder.statuses == ["ok"]
+
+
+def nic(name: str, mtu: int) -> Nic:
+    return Nic(name=name, mtu_bytes=mtu, offloads={}, qdiscs=[], rx_queues=1, tx_queues=1)
+
+
+def test_packet_sizes_of_both_ends_are_compared() -> None:
+    accesses = {
+        name: replace(access(name), addresses={peer: (DataAddress(f"192.0.2.{name}", None),)})
+        for name, peer in ("ab", "ba")
+    }
+    seen = {
+        name: facts(
+            name,
+            nics=[nic("eth0", mtu)],
+            routes={f"192.0.2.{peer}": Route(address="192.0.2.1", device="eth0")},
+        )
+        for name, peer, mtu in (("a", "b", 9000), ("b", "a", 1500))
+    }
+    found = [
+        check for check in checks_of_facts(uses_of([make_trial()]), accesses, seen) if "MTU" in check.what
+    ]
+    assert [(check.host, check.status) for check in found] == [("a", "warning"), ("b", "warning")]
+    assert found[0].found == "9000 B by eth0, and 1500 B by eth0 of b"
+    alike = seen | {"a": seen["b"].model_copy(update={"routes": seen["a"].routes})}
+    found = [
+        check for check in checks_of_facts(uses_of([make_trial()]), accesses, alike) if "MTU" in check.what
+    ]
+    assert {check.status for check in found} == {"ok"}
+    tcp = make_trial().parameters.model_dump()
+    bulk = {name: tcp[name] for name in UdpParameters.model_fields if name in tcp}
+    large = UdpParameters(**(bulk | {"length_bytes": 1473, "spacing_ns": None, "gso": True, "gro": True}))
+    trial = make_trial().model_copy(update={"test": "udp", "parameters": large})
+    (check, _) = [one for one in checks_of_facts(uses_of([trial]), accesses, alike) if "MTU" in one.what]
+    assert (check.status, check.found) == ("warning", "1500 B by eth0; datagrams make packets of 1501 B")
+
+
+def test_an_engine_of_another_version_is_named_with_what_to_do() -> None:
+    own = {"a": replace(access("a"), engine="/opt/engine"), "b": access("b")}
+    seen = {name: facts(name, engine_version="0.0.9") for name in "ab"}
+    first, second = [check for check in checks_of_facts([], own, seen) if check.what == "engine"]
+    assert (first.status, first.found) == ("warning", "version 0.0.9")
+    assert "leave `engine` of [hosts.a] out" in first.advice
+    assert "leave" not in second.advice
+
+
+def look(network: FakeNetwork, *trials: Trial) -> dict[tuple[str, str], HostCheck]:
+    found = asyncio.run(look_at_hosts(slots(*trials), ACCESSES, network.connect))
+    assert [check.host for check in found] == sorted(check.host for check in found)
+    return {(check.host, check.what): check for check in found}
+
+
+def test_hosts_are_reached_and_their_ends_meet_without_traffic() -> None:
+    network = FakeNetwork()
+    found = look(network, make_trial(congestion="cubic", window_bytes=64 * KIB))
+    assert {key for key, check in found.items() if check.status == "ok"} == {
+        ("a", "reached"), ("b", "reached"), ("a", "clock"), ("b", "clock"), ("a", "engine"), ("b", "engine"),
+        ("b", "TCP from a"), ("a", "congestion control"),
+    }  # fmt: skip
+    assert not any("start" in line for line in network.log)
+    assert all(session.closed for session in network.sessions)
+
+
+def test_one_host_that_cannot_be_reached_hides_no_other() -> None:
+    found = look(FakeNetwork(unreachable={"a": 9}), make_trial())
+    assert (found["a", "reached"].status, found["a", "reached"].found) == ("problem", "no route to host")
+    assert found["b", "reached"].status == "ok"
+    assert not any(what.startswith("TCP") for _, what in found)
+
+
+def test_ends_that_do_not_meet_are_told_and_nothing_is_guessed_of_congestion() -> None:
+    found = look(FakeNetwork(mishaps={("b", 1): "prepare"}), make_trial(congestion="cubic"))
+    assert found["b", "TCP from a"].status == "problem"
+    assert "`ports` of [hosts.b]" in found["b", "TCP from a"].advice
+    assert found["a", "congestion control"].status == "not known"
