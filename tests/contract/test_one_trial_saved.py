@@ -1,6 +1,7 @@
 """What `--save` leaves behind: an archive like any other, made by real engines here, or nothing."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -37,7 +38,8 @@ def test_what_was_measured_is_kept_as_an_archive(test: str, tmp_path: Path) -> N
 
 def test_a_report_is_made_of_it(tmp_path: Path) -> None:
     folder, page = tmp_path / "archive", tmp_path / "report.html"
-    said = flowsweep("rtt", "local", "--save", folder, *BRIEF["rtt"])
+    said = flowsweep("rtt", "local", "--save", folder, "--duration", "1200ms")
+    assert re.search(r"^   1\.\d s  6\.\d\d KB of probes sent$", said, re.MULTILINE)
     assert f"archive: {folder}\nnext: flowsweep report {folder} -o report.html\n" in said
     assert said.splitlines()[-1].startswith("limited by ")
     flowsweep("report", folder, "-o", page)

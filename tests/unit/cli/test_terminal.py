@@ -125,6 +125,9 @@ def test_what_a_host_says_in_place_of_an_engine(
         command("run", plan, "--archive", tmp_path / "archive"),
         command("tcp", *host),
         command("udp", *host, "--rate", "1Mbit/s"),
+        command("rtt", *host),
+        command("path", *host),
+        command("check", "--hosts", plan),
     ]
     assert not any(ACTS.search(text) for text in said)
     assert not [text for text in said if "owned" not in text]
