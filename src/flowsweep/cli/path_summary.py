@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flowsweep.analysis.tests.path import PathFacts, facts_of, hop_rows
+from flowsweep.analysis.tests.path import hop_rows_of_trial
 from flowsweep.analysis.tests.path.words import hop_address, hop_capacity
 from flowsweep.archive import tables_of
 from flowsweep.cli.limited_by import LIMITED_BY, not_known
@@ -17,16 +17,15 @@ _UNDECIDED = "undecided"
 
 def tell_summary(measured: Measured) -> None:
     """Lines of a name and a value; what could not be decided is called so."""
-    facts = next(iter(facts_of(tables_of([measured.outcome]))), None)
-    if facts is not None:
-        _tell_hops(hop_rows([facts]))
     row = measured.row
+    hops = hop_rows_of_trial(tables_of([measured.outcome]), row["trial_id"])
+    _tell_hops(hops)
     whole = row["status"] == "ok"
     tell_lines(
         [
             ("hops", _hops(row) if whole else None),
             ("narrow hop", _narrow(row) if whole else None),
-            ("capacity", _capacity(row, facts) if whole else None),
+            ("capacity", _capacity(row, hops) if whole else None),
             ("available", _available(row) if whole else None),
             ("least RTT", _rtt(row) if whole else None),
             ("window", _window(row) if whole else None),
@@ -64,12 +63,12 @@ def _narrow(row: Mapping[str, Any]) -> str:
     return f"{row['path_narrow_hop']}{of_all}"
 
 
-def _capacity(row: Mapping[str, Any], facts: PathFacts | None) -> str:
+def _capacity(row: Mapping[str, Any], hops: Sequence[Mapping[str, Any]]) -> str:
     if row["path_capacity_bps"] is None:
-        trains = 0 if facts is None else len(facts.dispersions)
-        why = "the trains of packets do not agree" if trains else "no train of packets tells it"
-        return f"{_UNDECIDED}: {why}"
-    by = "trains of packets" if facts is not None and facts.capacity is not None else "the narrow hop"
+        return f"{_UNDECIDED}: neither trains of packets nor hops tell it"
+    narrow = next((hop["capacity_bps"] for hop in hops if hop["hop"] == row["path_narrow_hop"]), None)
+    # Without trains that agree it is what the narrow hop carries, to the digit.
+    by = "the probes of the narrow hop" if narrow == row["path_capacity_bps"] else "trains of packets"
     return f"{_with_interval(row)}, by {by}"
 
 
@@ -83,6 +82,15 @@ def _available(row: Mapping[str, Any]) -> str:
     low, high = row["path_available_low_bps"], row["path_available_high_bps"]
     if low is None or high is None:
         return f"{_UNDECIDED}: no rate is known at which delays grow or do not"
+    if row["path_capacity_bps"] is None:
+        # The upper end is only a bound where the capacity is known.
+        return (
+            f"at least {format_rate(low)}"
+            if low
+            else f"{_UNDECIDED}: not even of the lowest rate it is known"
+        )
+    if low == high:
+        return f"all of it, {format_rate(low)}: delays did not grow up to that rate"
     return f"{format_rate(low)} to {format_rate(high)} while it was measured"
 
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
+from flowsweep.cli.path_summary import _available as available_in_words
 from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 from flowsweep.cli.tcp_summary import tell_summary as tell_tcp
 from flowsweep.cli.udp_summary import tell_summary as tell_udp
@@ -108,9 +109,36 @@ def test_path_tells_hops_capacity_and_window_in_words(monkeypatch: pytest.Monkey
     assert line(result, "hops") == "3"
     assert line(result, "narrow hop") == "2 of 3"
     assert line(result, "capacity").endswith(", by trains of packets")
-    assert "Mbit/s to" in line(result, "available")
+    assert line(result, "available").startswith("all of it, 10.0 Mbit/s")
     assert "fill the path" in line(result, "window")
     assert last(result).startswith("limited by            hop 2, the narrowest link: 10.0 Mbit/s [")
+
+
+def test_a_capacity_without_trains_is_that_of_the_narrow_hop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_trains(slot: Slot) -> TrialOutcome:
+        return of_trial(slot, path_outcome(Way([100 * MBIT, 10 * MBIT]).hop_rows(), []))
+
+    measuring(monkeypatch, no_trains)
+    result = invoke("path", "local")
+    assert line(result, "capacity").endswith("], by the probes of the narrow hop")
+    assert last(result).startswith("limited by            hop 2, the narrowest link: ")
+
+
+@pytest.mark.parametrize(
+    ("capacity", "low", "high", "expected"),
+    [
+        (10 * MBIT, 4 * MBIT, 6 * MBIT, "4.00 Mbit/s to 6.00 Mbit/s while it was measured"),
+        (10 * MBIT, 10 * MBIT, 10 * MBIT, "all of it, 10.0 Mbit/s: delays did not grow up to that rate"),
+        (None, 4 * MBIT, 6 * MBIT, "at least 4.00 Mbit/s"),
+        (None, 0.0, 6 * MBIT, "undecided: not even of the lowest rate it is known"),
+        (10 * MBIT, None, None, "undecided: no rate is known at which delays grow or do not"),
+    ],
+)
+def test_what_is_available_is_bounded_only_as_far_as_is_known(
+    capacity: float | None, low: float | None, high: float | None, expected: str
+) -> None:
+    row = {"path_capacity_bps": capacity, "path_available_low_bps": low, "path_available_high_bps": high}
+    assert available_in_words(row) == expected
 
 
 def test_path_calls_undecided_what_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from flowsweep.analysis.tests.path.facts import PathFacts, facts_of
-from flowsweep.analysis.tests.path.hop_capacity import Hop
+from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
+from flowsweep.analysis.tests.path.hop_times import hop_times
 from flowsweep.archive import Tables
 
 HOPS_SCHEMA = pa.schema(
@@ -45,6 +46,11 @@ def hop_table(tables: Tables) -> ir.Table:
 def hop_rows(measured: Iterable[PathFacts]) -> list[dict[str, object]]:
     """Make the rows of `hop_table` of trials that have been analysed."""
     return [{"trial_id": facts.trial_id, **_row(hop)} for facts in measured for hop in facts.hops]
+
+
+def hop_rows_of_trial(tables: Tables, trial_id: str) -> list[dict[str, object]]:
+    """Make the rows of `hop_table` of one trial, in order. Its trains and streams are not looked at."""
+    return [_row(hop) for hop in hop_capacities(hop_times(tables.hops).get(trial_id, []))]
 
 
 def _row(hop: Hop) -> dict[str, object]:
