@@ -50,6 +50,8 @@ SIGNIFICANCE = 0.05
 CONFIDENCE = 0.95
 LOSS_LIMIT = 0.001
 """A share of lost datagrams up to which a rate counts as carried."""
+LOSS_MATTERS = 0.01
+"""Below this share lost datagrams do not decide how fast a trial is."""
 OFFERED_SHARE_MIN = 0.95
 """A source that sent less of a rate than this did not offer it, so that its path cannot have carried it."""
 EQUIVALENCE_MARGIN = 0.03

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flowsweep.analysis.tests.path import hop_rows_of_trial
+from flowsweep.analysis.tests.path.rows import hop_rows_of_trial
 from flowsweep.analysis.tests.path.words import hop_address, hop_capacity
 from flowsweep.archive import tables_of
 from flowsweep.cli.limited_by import LIMITED_BY, not_known

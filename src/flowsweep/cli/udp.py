@@ -6,8 +6,9 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_host
-from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
+from flowsweep.cli.one_trial import Asked, measure_and_exit
 from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, Save
+from flowsweep.cli.udp_summary import tell_summary
 
 AS_FAST_AS_IT_CAN = "max"
 
@@ -57,11 +58,4 @@ def udp(
         "duration": duration,
     }
     asked = Asked("udp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save)
-    measure_and_exit(asked, _in_words)
-
-
-def _in_words(measured: Measured) -> None:
-    # With the traffic over, the analysis may be loaded.
-    from flowsweep.cli.udp_summary import tell_summary
-
-    tell_summary(measured.row)
+    measure_and_exit(asked, lambda measured: tell_summary(measured.row))

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from flowsweep.analysis.tests.udp.verdict import LOSS_MATTERS
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.tcp_summary import goodput, pair, tell_lines
+from flowsweep.defaults import LOSS_MATTERS
 from flowsweep.wording import counted, format_milliseconds, format_share
 
 

@@ -10,7 +10,7 @@ from flowsweep.analysis.tests.path.facts import (
     unanswered,
 )
 from flowsweep.analysis.tests.path.findings import path_questions, path_windows
-from flowsweep.analysis.tests.path.rows import hop_rows, hop_rows_of_trial, hop_table, train_rows
+from flowsweep.analysis.tests.path.rows import hop_rows, hop_table, train_rows
 
 __all__ = [
     "PATH_COLUMNS",
@@ -19,7 +19,6 @@ __all__ = [
     "facts_of",
     "facts_table",
     "hop_rows",
-    "hop_rows_of_trial",
     "hop_table",
     "path_facts",
     "path_questions",

@@ -4,9 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.tests.tcp.verdict import BUSY, MOST, RATE_REACHED
-
-LOSS_MATTERS = 0.01
-"""Below this share lost datagrams do not decide how fast a trial is."""
+from flowsweep.defaults import LOSS_MATTERS
 
 
 def with_datagram_verdict(rows: ir.Table) -> ir.Table:
