@@ -150,6 +150,21 @@ def test_the_five_second_question_through_ssh(far: SshHost, direction: tuple[str
     assert row["goodput_bps"] > 0
 
 
+def test_a_host_behind_ssh_is_looked_at_with_its_clock(far: SshHost, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    launch = json.dumps(["ssh", "-F", str(far.config), "far"])
+    hosts = f'[hosts.near]\nlistens = false\n[hosts.far]\nlaunch = {launch}\naddress = "127.0.0.1"\n'
+    sweep = '[[sweep]]\npaths = [{ from = "near", to = "far" }]\ndirections = "both"\nduration = "4s"\n'
+    plan.write_text(hosts + sweep, encoding="utf-8")
+    command = [sys.executable, "-m", "flowsweep", "check", "--hosts", str(plan)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (clock,) = [line for line in result.stdout.splitlines() if line.startswith("ok         far  clock: ")]
+    # It is the same clock, asked over the control channel.
+    assert " ± " in clock
+    assert "ok         far  TCP from near: found they met" in result.stdout
+
+
 def test_an_engine_behind_a_connection_that_carries_nothing_ends_with_its_traffic(far: SshHost) -> None:
     """The client is stopped, not ended: the far side has a connection on which nothing is ever said."""
 
