@@ -60,8 +60,8 @@ def test_a_signal_ends_what_runs_and_begins_nothing_else() -> None:
 def test_ctrl_c_leaves_time_to_clean_up() -> None:
     """A terminal sends it to everybody in the foreground: here to a session of its own."""
     careful = (
-        "import time\nprint('begun', flush=True)\n"
-        "try: time.sleep(60)\nexcept KeyboardInterrupt: print('cleaned')"
+        "import time\n"
+        "try: print('begun', flush=True); time.sleep(60)\nexcept KeyboardInterrupt: print('cleaned')"
     )
     process = subprocess.Popen(
         [sys.executable, EACH, f'{sys.executable} -c "{careful}"', "echo never"],
