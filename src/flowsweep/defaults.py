@@ -259,6 +259,8 @@ LAB_GUARD_END_TIMEOUT_S = 10.0
 # The command line
 GARBAGE_OBJECTS = 50_000
 """How many new objects Python collects garbage after; it says 700 itself."""
+DUCKDB = "duckdb"
+"""What computes a summary, where nothing else is asked for."""
 
 IPERF3_PORT = 5201
 IPERF3_FLOWS_MAX = 128

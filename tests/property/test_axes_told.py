@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from analysis_support import make_failed
-from flowsweep.analysis import summary
+from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, summary
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.outliers import _named
 from flowsweep.analysis.grid_points import POINT_COLUMNS
@@ -18,7 +18,6 @@ from flowsweep.analysis.statistics.design import AXES as AXES_OF_EFFECTS
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
-from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, STABLE_COLUMNS
 from flowsweep.archive import tables_of
 from flowsweep.archive.trials import trials_table
 from flowsweep.axes import APART, AXES

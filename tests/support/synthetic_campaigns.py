@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analysis_support import STARTED_AT
-from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, STABLE_COLUMNS
+from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS
 
 Row = dict[str, Any]
 Noise = Callable[[np.random.Generator, int], Any]

@@ -3,20 +3,47 @@
 Definitions with formulas: docs/explanation/statistics.md.
 """
 
-from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
-from flowsweep.analysis.binning.byte_balance import balance
-from flowsweep.analysis.binning.goodput import interval_goodputs
-from flowsweep.analysis.binning.resampling import bins, intervals
-from flowsweep.analysis.binning.time_series import datagram_series, receiver_series, sender_series
-from flowsweep.analysis.binning.truncated_durations import durations_cut
-from flowsweep.analysis.grid_points import cells, points
-from flowsweep.analysis.hosts import core_loads
-from flowsweep.analysis.summarising.bounded_memory import summarised
-from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, STABLE_COLUMNS, summary
-from flowsweep.analysis.tests.tcp.flow_states import flow_states
-from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
-from flowsweep.analysis.tests.tcp.limits import LIMITS, trial_limits
-from flowsweep.analysis.tests.udp.datagrams import spacing_steps
+from typing import TYPE_CHECKING
+
+from flowsweep.on_demand import names_of
+
+if TYPE_CHECKING:
+    from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
+    from flowsweep.analysis.binning.byte_balance import balance
+    from flowsweep.analysis.binning.goodput import interval_goodputs
+    from flowsweep.analysis.binning.resampling import bins, intervals
+    from flowsweep.analysis.binning.time_series import datagram_series, receiver_series, sender_series
+    from flowsweep.analysis.binning.truncated_durations import durations_cut
+    from flowsweep.analysis.grid_points import cells, points
+    from flowsweep.analysis.hosts import core_loads
+    from flowsweep.analysis.summarising.bounded_memory import summarised
+    from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
+    from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, summary
+    from flowsweep.analysis.tests.tcp.flow_states import flow_states
+    from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
+    from flowsweep.analysis.tests.tcp.limits import LIMITS, trial_limits
+    from flowsweep.analysis.tests.udp.datagrams import spacing_steps
+else:
+    __getattr__ = names_of(
+        __name__,
+        {
+            "binning.alignment": ("flow_starts", "kept_starts"),
+            "binning.byte_balance": ("balance",),
+            "binning.goodput": ("interval_goodputs",),
+            "binning.resampling": ("bins", "intervals"),
+            "binning.time_series": ("datagram_series", "receiver_series", "sender_series"),
+            "binning.truncated_durations": ("durations_cut",),
+            "grid_points": ("cells", "points"),
+            "hosts": ("core_loads",),
+            "summarising.bounded_memory": ("summarised",),
+            "summarising.columns": ("STABLE_COLUMNS",),
+            "summarising.summary": ("FURTHER_COLUMNS", "summary"),
+            "tests.tcp.flow_states": ("flow_states",),
+            "tests.tcp.flow_totals": ("flow_totals",),
+            "tests.tcp.limits": ("LIMITS", "trial_limits"),
+            "tests.udp.datagrams": ("spacing_steps",),
+        },
+    )
 
 __all__ = [
     "FURTHER_COLUMNS",

@@ -1,10 +1,12 @@
 """Words for the axes of a grid and their levels, as sentences and tables use them."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
-from flowsweep.analysis.statistics.observations import Row
 from flowsweep.axes import AXES, AXIS_OF
+
+Row = Mapping[str, Any]
 
 AXIS_NAMES = {axis.column: axis.name for axis in AXES}
 """Every column of a summary that a list in a plan can make vary, but for path, mode and kind of echo."""

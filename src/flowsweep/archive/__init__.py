@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING
 from flowsweep.archive.campaign import Campaign
 from flowsweep.archive.imported import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.archive.reader import Archive, read_archive
-from flowsweep.archive.writer import ArchiveWriter, create_archive, open_archive_for_writing
 from flowsweep.on_demand import names_of
 
 if TYPE_CHECKING:
-    from flowsweep.archive.backends import DUCKDB, Backend, backend, keep_with
+    from flowsweep.archive.backends import Backend, backend, keep_with
     from flowsweep.archive.tables import Tables, tables_of
+    from flowsweep.archive.writer import ArchiveWriter, create_archive, open_archive_for_writing
 else:
     __getattr__ = names_of(
         __name__,
-        {"backends": ("DUCKDB", "Backend", "backend", "keep_with"), "tables": ("Tables", "tables_of")},
+        {
+            "backends": ("Backend", "backend", "keep_with"),
+            "tables": ("Tables", "tables_of"),
+            "writer": ("ArchiveWriter", "create_archive", "open_archive_for_writing"),
+        },
     )
 
 __all__ = [
-    "DUCKDB",
     "Archive",
     "ArchiveWriter",
     "Backend",

@@ -1,6 +1,5 @@
 """Where an archive's tables are computed: by DuckDB in this process, or on a Spark cluster."""
 
-import re
 import shutil
 import weakref
 from collections.abc import Sequence
@@ -14,15 +13,14 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from flowsweep.archive.data_files import without_patterns
 from flowsweep.archive.spill import spill_folder
+from flowsweep.defaults import DUCKDB
 from flowsweep.errors import BackendError
 
 # Ibis takes as long to make one SELECT of two as for all the rest, and databases do it by themselves.
 ibis.options.sql.fuse_selects = False
 
-DUCKDB = "duckdb"
-_PATTERN = re.compile(r"([*?\[])")
-"""What makes DuckDB take a path for a pattern."""
 SPARK_MASTERS = ("spark://", "local-cluster[", "local[", "k8s://", "yarn")
 """What Spark's `--master` may begin with."""
 
@@ -81,7 +79,7 @@ class _DuckDb:
         # Otherwise each statement looks into all files for the columns of each.
         apart = not _alike(files)
         # A folder's name is only a name: no pattern of files, and no column as in "flow=3".
-        paths = [_PATTERN.sub(r"[\1]", file) for file in files]
+        paths = [without_patterns(file) for file in files]
         return self._connection.read_parquet(
             paths, table_name=name, union_by_name=apart, hive_partitioning=False
         )

@@ -1,23 +1,25 @@
 """Rows of a trial's own flows, apart from those of what ran beside it."""
 
 from collections.abc import Collection, Mapping
-
-import ibis.expr.types as ir
+from typing import TYPE_CHECKING
 
 from flowsweep.run.outcome import TrialRecord
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 OF_COMPANIONS = ("flows", "samples")
 """Tables whose rows of companions are kept apart; of the others they are left out."""
-_NUMBERED = {"samples": "flow", "flows": "flow", "datagrams": "flow", "histograms": "flow", "cpu": "id"}
+NUMBERED = {"samples": "flow", "flows": "flow", "datagrams": "flow", "histograms": "flow", "cpu": "id"}
 """Tables with rows of flows, and the column with the flow's number."""
 
 
 def split(
-    trials: ir.Table,
-    tables: Mapping[str, ir.Table],
-    empty: Mapping[str, ir.Table],
+    trials: "ir.Table",
+    tables: Mapping[str, "ir.Table"],
+    empty: Mapping[str, "ir.Table"],
     records: Collection[TrialRecord],
-) -> dict[str, ir.Table]:
+) -> "dict[str, ir.Table]":
     """Take the flows of companions, which are numbered after a trial's own, out of all tables.
 
     Args:
@@ -34,13 +36,13 @@ def split(
         return {**tables, **beside}
     own_flows = trials.select("trial_id", own_flows=trials.flows)
 
-    def apart(name: str, *, own: bool) -> ir.Table:
+    def apart(name: str, *, own: bool) -> "ir.Table":
         table = tables[name]
         rows = table.inner_join(own_flows, "trial_id")
-        is_own = rows[_NUMBERED[name]] < rows.own_flows
+        is_own = rows[NUMBERED[name]] < rows.own_flows
         if name == "cpu":
             is_own |= rows.kind != "thread"
         return rows.filter(is_own if own else ~is_own).select(*table.columns)
 
-    kept = {name: apart(name, own=True) for name in _NUMBERED}
+    kept = {name: apart(name, own=True) for name in NUMBERED}
     return {**tables, **kept, **{f"companion_{name}": apart(name, own=False) for name in OF_COMPANIONS}}

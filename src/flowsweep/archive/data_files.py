@@ -1,12 +1,12 @@
 """Parquet files of an archive: written once, with a hash of what was written, and checked against it."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from typing_extensions import Buffer
 
 from flowsweep.archive import disk
@@ -14,7 +14,17 @@ from flowsweep.archive.entries import TABLES
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.errors import ArchiveError
 
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
 COMPRESSION = "zstd"
+_PATTERN = re.compile(r"([*?\[])")
+"""What makes DuckDB take a path for a pattern."""
+
+
+def without_patterns(path: str) -> str:
+    """Write a file's path so that DuckDB takes it for nothing but a path."""
+    return _PATTERN.sub(r"[\1]", path)
 
 
 def write_attempt(folder: Folder, name: str, tables: Mapping[str, pa.Table]) -> dict[str, str]:
@@ -55,7 +65,7 @@ class ParquetFileWriter:
     digest = ""
     """SHA-256, hexadecimal."""
 
-    def __init__(self, writer: pq.ParquetWriter) -> None:
+    def __init__(self, writer: "pq.ParquetWriter") -> None:
         self._writer = writer
 
     def write_table(self, table: pa.Table) -> None:
@@ -66,6 +76,8 @@ class ParquetFileWriter:
 @contextmanager
 def new_parquet(folder: Folder, name: str, schema: pa.Schema) -> Iterator[ParquetFileWriter]:
     """Write a file of data in the block, which may not be there yet; it is on disk behind the block."""
+    import pyarrow.parquet as pq
+
     with folder.new_file(name) as file:
         hashed = _Hashed(file)
         with pq.ParquetWriter(pa.PythonFile(hashed, "w"), schema, compression=COMPRESSION) as writer:
@@ -103,6 +115,8 @@ def check_file(folder: Folder, name: str, digest: str | None = None) -> int:
     Raises:
         ArchiveError: It is not possible, or it has changed since it was written.
     """
+    import pyarrow.parquet as pq
+
     path = folder.path / name
     with disk.reported(path, "cannot be read"):
         try:

@@ -118,7 +118,7 @@ class Archive:
         """
         from flowsweep.archive.tables import tables_of_files
 
-        self._check_small_files()
+        self.check_small_files()
         backend.hold(self._hold)
         with self.damage_named():
             return tables_of_files(
@@ -160,8 +160,12 @@ class Archive:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _check_small_files(self) -> None:
-        """Compare files with their SHA-256, unless they are so large that only `verify` does."""
+    def check_small_files(self) -> None:
+        """Compare files with their SHA-256, unless they are so large that only `verify` does.
+
+        Raises:
+            ArchiveError: One has changed since it was written; says which.
+        """
         digests = self.state.digests
         with disk.reported(self.folder, "cannot be read"):
             if sum(map(self.opened.file_bytes, digests)) <= CHECKED_BYTES_MAX:

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from flowsweep.archive.entries import (
     MERGED_FOLDER,
@@ -200,6 +199,8 @@ def _rows_of(folder: Folder, files: Mapping[str, Iterable[str]]) -> RowCounts:
 
 def _keys_in(folder: Folder, name: str) -> Iterator[tuple[Key, int]]:
     """Attempts that a file has rows of, and how many; each as often as pieces of it have such rows."""
+    import pyarrow.parquet as pq
+
     with folder.read_file(name) as file, pq.ParquetFile(file) as parquet:
         for batch in parquet.iter_batches(columns=list(_KEY_COLUMNS)):
             keys = pa.Table.from_batches([batch]).group_by(_KEY_COLUMNS)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 SAMPLED_FIELDS = (
     pa.field("sample_rows", pa.int64()),  # how many samples this end has of the flow
@@ -37,6 +36,8 @@ def with_sampled(flows: pa.Table, samples: pa.Table) -> pa.Table:
 
 def _sums(samples: pa.Table) -> dict[tuple[str, int], dict[str, int]]:
     """Of each role and flow, the values of SAMPLED_FIELDS."""
+    import pyarrow.compute as pc
+
     lengths_ns = pc.subtract(samples["end_ns"], samples["start_ns"])
     grouped = samples.select([*_FLOW, "start_ns", "end_ns", "bytes"]).append_column("length_ns", lengths_ns)
     summed = grouped.group_by(_FLOW).aggregate(

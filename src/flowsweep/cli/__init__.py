@@ -10,7 +10,7 @@ from importlib import import_module
 
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
 from flowsweep.cli.put_off import parts_of_rich_put_off
-from flowsweep.cli.without_pandas import without_pandas
+from flowsweep.cli.without import load_arrow_alone, without
 from flowsweep.defaults import GARBAGE_OBJECTS
 
 __all__ = ["COMMANDS", "load", "main"]
@@ -34,6 +34,15 @@ COMMANDS = {
 """What `flowsweep --help` says of each command, in its order: the beginning of the command's own help."""
 
 
+_PARTS_OF_ARROW = {
+    "summary": (),
+    "verify": ("parquet",),
+    "run": ("compute", "parquet"),
+    **dict.fromkeys(("tcp", "udp", "rtt", "path"), ("compute",)),
+}
+"""Commands that need tables, but no arrays of NumPy's, and that somebody waits for; parts of PyArrow."""
+
+
 def main() -> None:
     """Run the command that the arguments name.
 
@@ -42,8 +51,12 @@ def main() -> None:
     try:
         # An analysis's expressions stay: to look through them for garbage took a third of a summary's time.
         gc.set_threshold(GARBAGE_OBJECTS)
-        needs_pandas = any(argument.startswith("--engine") for argument in sys.argv)  # for Spark
-        with parts_of_rich_put_off(), nullcontext() if needs_pandas else without_pandas():
+        for_spark = any(argument.startswith("--engine") for argument in sys.argv)
+        # PyArrow looks for pandas when it first makes an array of values, Ibis when it first gives one back.
+        with parts_of_rich_put_off(), nullcontext() if for_spark else without("pandas"):
+            named = _named(sys.argv[1:])
+            if named in _PARTS_OF_ARROW and not for_spark:
+                load_arrow_alone(_PARTS_OF_ARROW[named])
             load(sys.argv[1:])
             import_module("flowsweep.cli.app").run_app()
     except KeyboardInterrupt:
@@ -58,6 +71,12 @@ def load(arguments: Sequence[str]) -> None:
 
     Not more than needed: the libraries of the analysis take longer to load than most commands to run.
     """
-    for name in [argument for argument in arguments if argument in COMMANDS][:1]:
+    name = _named(arguments)
+    if name is not None:
         # A module cannot be called `import`.
         import_module(f"flowsweep.cli.{name}{'_' if keyword.iskeyword(name) else ''}")
+
+
+def _named(arguments: Sequence[str]) -> str | None:
+    """The command that arguments name."""
+    return next((argument for argument in arguments if argument in COMMANDS), None)

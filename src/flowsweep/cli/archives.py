@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from flowsweep.archive import Archive, ArchiveWriter, open_archive_for_writing, read_archive
+from flowsweep.archive import Archive, read_archive
 from flowsweep.cli.app import tell_warning
+
+if TYPE_CHECKING:
+    from flowsweep.archive import ArchiveWriter
 
 
 def read_told(folder: Path) -> Archive:
@@ -18,18 +22,20 @@ def read_told(folder: Path) -> Archive:
     return archive
 
 
-def go_on_with(folder: Path) -> ArchiveWriter:
+def go_on_with(folder: Path) -> "ArchiveWriter":
     """Open an archive for writing, and say what of it is lost. Nothing in it changes yet.
 
     Raises:
         ArchiveError: It is no archive, cannot be read, or another process is writing it.
     """
+    from flowsweep.archive.writer import open_archive_for_writing
+
     writer = open_archive_for_writing(folder)
     _tell(writer.losses)
     return writer
 
 
-def make_ready(writer: ArchiveWriter) -> None:
+def make_ready(writer: "ArchiveWriter") -> None:
     """Clear up what a killed process left, and say what was put aside.
 
     Raises:

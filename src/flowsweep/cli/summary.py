@@ -3,21 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.measure import Measurement
 from rich.table import Table
 
-from flowsweep.analysis import summarised
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, levels_apart
-from flowsweep.archive import DUCKDB, backend
 from flowsweep.axes import SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
+from flowsweep.defaults import DUCKDB
 from flowsweep.schedule import planned_sweeps, planned_trials
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
@@ -33,6 +32,9 @@ from flowsweep.wording import (
     hosts_of_groups,
     window_marks,
 )
+
+if TYPE_CHECKING:
+    from flowsweep.archive import Backend
 
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], str]]
@@ -70,9 +72,10 @@ def show_summary(
     engine: Annotated[str, typer.Option(metavar="ENGINE", help=_ENGINE_HELP)] = DUCKDB,
 ) -> None:
     """Show goodput and what limited it, for each trial of a campaign."""
+    from flowsweep.cli.summary_rows import summary_table
+
     found = read_told(archive)
-    with found.damage_named():
-        rows = summarised(found.tables_in(backend(engine))).to_pyarrow()
+    rows = summary_table(found, None if engine == DUCKDB else _backend(engine))
     match form:
         case Format.csv:
             say(csv_text(rows.to_pylist(), rows.column_names), end="")
@@ -85,6 +88,12 @@ def show_summary(
             plan = found.campaign.plan
             sweeps = [sweep.name for sweep in planned_sweeps(plan)]
             print_table(rows.to_pylist(), console, sweeps=sweeps, planned=planned_trials(plan))
+
+
+def _backend(engine: str) -> "Backend":
+    from flowsweep.archive.backends import backend
+
+    return backend(engine)
 
 
 def print_table(

@@ -1,14 +1,20 @@
-"""Rows of summaries, for commands that measure first: they import this once there is what to summarise."""
+"""Rows of summaries: by the prepared statement if it is for these trials, else by Ibis."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from flowsweep.analysis import STABLE_COLUMNS, summary
-from flowsweep.analysis.tests.path import PATH_COLUMNS
-from flowsweep.analysis.tests.rtt.phases import RTT_COLUMNS
-from flowsweep.analysis.tests.udp.datagrams import DATAGRAM_COLUMNS
-from flowsweep.archive import Archive, Tables, tables_of
+import pyarrow as pa
+
+from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
+from flowsweep.analysis.tests.path.columns import PATH_COLUMNS
+from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
+from flowsweep.analysis.tests.udp.columns import DATAGRAM_COLUMNS
+from flowsweep.archive import Archive
+from flowsweep.prepared.summary import summary_of_archive, summary_of_outcomes
 from flowsweep.run.outcome import TrialOutcome
+
+if TYPE_CHECKING:
+    from flowsweep.archive import Backend
 
 Row = Mapping[str, Any]
 
@@ -21,14 +27,33 @@ ONE_TRIAL_COLUMNS = {
 """Columns that a trial of each test has, whose commands need no plan."""
 
 
+def summary_table(archive: Archive, backend: "Backend | None" = None) -> pa.Table:
+    """One row per trial, as `flowsweep.analysis.summarised` has them.
+
+    Args:
+        archive: What to sum up.
+        backend: What computes it; if absent, DuckDB, by whichever way is the shorter.
+
+    Raises:
+        ArchiveError: A file of data cannot be read, or has changed since it was written; says which.
+    """
+    with archive.damage_named():
+        table = summary_of_archive(archive) if backend is None else None
+        if table is None:
+            from flowsweep.analysis.summarising.bounded_memory import summarised
+
+            tables = archive.tables() if backend is None else archive.tables_in(backend)
+            table = summarised(tables).to_pyarrow()
+    return table
+
+
 def rows_of_archive(archive: Archive) -> list[Row]:
     """One row per trial.
 
     Raises:
         ArchiveError: A file of data cannot be read; says which.
     """
-    with archive.damage_named():
-        return _rows(archive.tables())
+    return cast("list[Row]", summary_table(archive).to_pylist())
 
 
 def whole_trials(archive: Archive) -> frozenset[str]:
@@ -37,16 +62,16 @@ def whole_trials(archive: Archive) -> frozenset[str]:
     Raises:
         ArchiveError: A file of data cannot be read; says which.
     """
-    with archive.damage_named():
-        statuses = summary(archive.tables()).select("trial_id", "status").to_pyarrow().to_pylist()
-    return frozenset(row["trial_id"] for row in statuses if row["status"] == "ok")
+    return frozenset(row["trial_id"] for row in rows_of_archive(archive) if row["status"] == "ok")
 
 
 def row_of_outcomes(outcomes: Sequence[TrialOutcome]) -> Row:
     """The row of the one trial that no archive keeps."""
-    (row,) = _rows(tables_of(outcomes))
-    return row
+    table = summary_of_outcomes(outcomes)
+    if table is None:
+        from flowsweep.analysis.summarising.summary import summary
+        from flowsweep.archive.tables import tables_of
 
-
-def _rows(tables: Tables) -> list[Row]:
-    return cast("list[Row]", summary(tables).to_pyarrow().to_pylist())
+        table = summary(tables_of(outcomes)).to_pyarrow()
+    (row,) = table.to_pylist()
+    return cast("Row", row)

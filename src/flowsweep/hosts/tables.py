@@ -16,7 +16,7 @@ from flowsweep.defaults import TABLE_BYTE_COUNT_MAX, TABLE_TEXT_MAX_BYTES, TABLE
 from flowsweep.hosts.columns import COLUMNS
 from flowsweep.hosts.frames import FrameError
 
-_TYPES = {"utf8": pa.string(), "int32": pa.int32(), "int64": pa.int64()}
+ARROW_TYPES = {"utf8": pa.string(), "int32": pa.int32(), "int64": pa.int64()}
 _SCHEMA_MAX_BYTES = 256 << 10
 _SHOWN_CHARACTERS = 60
 _BATCH_COMPRESSION = 3
@@ -84,7 +84,7 @@ def _messages(payload: bytes) -> Iterator[pa.Message]:
 
 
 def _check_columns(name: str, schema: pa.Schema) -> None:
-    known = {column: _TYPES[kind] for column, kind, _ in COLUMNS[name]}
+    known = {column: ARROW_TYPES[kind] for column, kind, _ in COLUMNS[name]}
     if len(set(schema.names)) != len(schema.names):
         raise FrameError(f"{name}: a column comes twice")
     for field in schema:

@@ -1,8 +1,23 @@
 """From a plan file to a Plan that cannot be wrong."""
 
-from flowsweep.plan.difference import plan_changes, plan_difference
-from flowsweep.plan.file import load_plan, parse_plan
-from flowsweep.plan.model import Plan
-from flowsweep.plan.overrides import parse_overrides
+from typing import TYPE_CHECKING
+
+from flowsweep.on_demand import names_of
+
+if TYPE_CHECKING:
+    from flowsweep.plan.difference import plan_changes, plan_difference
+    from flowsweep.plan.file import load_plan, parse_plan
+    from flowsweep.plan.model import Plan
+    from flowsweep.plan.overrides import parse_overrides
+else:
+    __getattr__ = names_of(
+        __name__,
+        {
+            "difference": ("plan_changes", "plan_difference"),
+            "file": ("load_plan", "parse_plan"),
+            "model": ("Plan",),
+            "overrides": ("parse_overrides",),
+        },
+    )
 
 __all__ = ["Plan", "load_plan", "parse_overrides", "parse_plan", "plan_changes", "plan_difference"]

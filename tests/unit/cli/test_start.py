@@ -21,12 +21,14 @@ pytestmark = pytest.mark.whole
 NEVER = ("pandas", "statsmodels", "pyspark")
 FIGURES = ("plotly", "jinja2", "flowsweep.figures.drawing", "flowsweep.report.material")
 STATISTICS = ("scipy.stats", "scipy.signal")
-ANALYSIS = ("ibis", "sqlglot", "duckdb", "scipy", "flowsweep.analysis", "flowsweep.archive.tables")
+ANALYSIS = ("ibis", "sqlglot", "scipy", "flowsweep.analysis.grid_points", "flowsweep.archive.tables")
+DATABASE = ("duckdb",)
 TABLES = ("pyarrow", "numpy")
+ARRAYS = ("numpy",)
 TRAFFIC = ("flowsweep.run.conductor", "flowsweep.hosts.session")
 HELP = ("rich.markdown", "markdown_it", "pygments", "rich.traceback")
 PLANS = ("flowsweep.plan.model", "flowsweep.archive")
-ALL = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, TABLES, TRAFFIC, PLANS)
+ALL = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, PLANS)
 
 PLAN = """
 [campaign]
@@ -74,27 +76,27 @@ print("loaded", *({names!r} & set(sys.modules)))
 
 # What may be loaded is everything but the groups of each row.
 NOTHING = ALL
-NO_TABLES = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, TABLES)
-NO_ANALYSIS = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS)
-ONLY_THE_SUMMARY = (NEVER, HELP, STATISTICS, FIGURES)
+NO_TABLES = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES)
+NO_ANALYSIS = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE)
+ONLY_TABLES = (NEVER, HELP, STATISTICS, FIGURES)
 ROWS = {
     "": (NOTHING, "--help", 0),
     "version": (NOTHING, "--version", 0),
     "wrong": (NOTHING, "sumary archive", 2),
     "demo": (NO_ANALYSIS, "demo --help", 0),
-    "tcp": (NO_ANALYSIS, "tcp exec:/nowhere/program --address 127.0.0.1", 2),
-    "udp": (NO_ANALYSIS, "udp exec:/nowhere/program --address 127.0.0.1", 2),
-    "rtt": (NO_ANALYSIS, "rtt exec:/nowhere/program --address 127.0.0.1", 2),
-    "path": (NO_ANALYSIS, "path exec:/nowhere/program --address 127.0.0.1", 2),
+    "tcp": ((*NO_ANALYSIS, ARRAYS), "tcp exec:/nowhere/program --address 127.0.0.1", 2),
+    "udp": ((*NO_ANALYSIS, ARRAYS), "udp exec:/nowhere/program --address 127.0.0.1", 2),
+    "rtt": ((*NO_ANALYSIS, ARRAYS), "rtt exec:/nowhere/program --address 127.0.0.1", 2),
+    "path": ((*NO_ANALYSIS, ARRAYS), "path exec:/nowhere/program --address 127.0.0.1", 2),
     "check": ((*NO_TABLES, TRAFFIC), "check plan.toml", 2),
-    "run": (NO_ANALYSIS, "run plan.toml --archive new", 2),
-    "summary": (ONLY_THE_SUMMARY, "summary archive", 0),
+    "run": ((*NO_ANALYSIS, ARRAYS), "run plan.toml --archive new", 2),
+    "summary": ((*ONLY_TABLES, ANALYSIS, ARRAYS), "summary archive", 0),
     "findings": ((NEVER, FIGURES), "findings archive", 0),
     "report": ((NEVER,), "report archive -o report.html", 0),
     "compare": ((NEVER, FIGURES), "compare archive archive", 2),
     "import": (NO_ANALYSIS, "import results.csv --archive taken", 0),
-    "export": (ONLY_THE_SUMMARY, "export archive --format xlsx -o tables.xlsx", 0),
-    "verify": (NO_ANALYSIS, "verify archive", 0),
+    "export": (ONLY_TABLES, "export archive --format xlsx -o tables.xlsx", 0),
+    "verify": ((*NO_ANALYSIS, ARRAYS), "verify archive", 0),
 }
 
 
@@ -128,7 +130,10 @@ def test_commands_have_the_names_of_the_list() -> None:
     assert list(vars(get_command(app))["commands"]) == list(COMMANDS)
 
 
-@pytest.mark.parametrize("package", ["flowsweep.archive"])
+PACKAGES = ("flowsweep.analysis", "flowsweep.analysis.tests.path", "flowsweep.archive", "flowsweep.plan")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_names_on_demand_are_those_that_type_checkers_see(package: str) -> None:
     module = import_module(package)
     assert module.__file__ is not None
@@ -182,3 +187,24 @@ def test_the_package_loads_nothing_before_a_campaign_is_opened() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == ""
+
+
+def test_the_answer_of_one_trial_needs_neither_ibis_nor_numpy() -> None:
+    support = Path(__file__).parents[2] / "support"
+    script = f"""
+import sys
+from flowsweep.cli.without import load_arrow_alone, without
+load_arrow_alone(["compute"])
+sys.path.append({str(support)!r})
+with without("pandas"):
+    from analysis_support import make_outcome, make_trial
+    from flowsweep.cli.summary_rows import row_of_outcomes
+    outcome = make_outcome(make_trial())
+    before = set(sys.modules)
+    assert row_of_outcomes([outcome])["status"] == "ok"
+print("loaded", *({{"ibis", "sqlglot", "numpy", "scipy"}} & (set(sys.modules) - before)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout.split() == ["loaded"], done.stdout + done.stderr

@@ -5,31 +5,27 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.background.shares import FAIRNESS_COLUMNS, jain
 from flowsweep.analysis.binning.byte_balance import balanced
+from flowsweep.analysis.binning.goodput import Keep
 from flowsweep.analysis.expressions import columns_added
 from flowsweep.analysis.hosts import HOST_LOAD_COLUMNS, host_load, path_emulation
+from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.samples import Sampled, sampled
-from flowsweep.analysis.tests.path import PATH_COLUMNS, UNANSWERED, path_facts, unanswered
-from flowsweep.analysis.tests.rtt.phases import RTT_COLUMNS, rtt_facts
+from flowsweep.analysis.tests.path.columns import PATH_COLUMNS
+from flowsweep.analysis.tests.path.facts import UNANSWERED, path_facts, unanswered
+from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
+from flowsweep.analysis.tests.rtt.phases import rtt_facts
 from flowsweep.analysis.tests.tcp.limits import trial_limits
 from flowsweep.analysis.tests.tcp.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
 from flowsweep.analysis.tests.tcp.source import sender_facts
 from flowsweep.analysis.tests.tcp.verdict import with_verdict
-from flowsweep.analysis.tests.udp.datagrams import DATAGRAM_COLUMNS, with_rate_sum
+from flowsweep.analysis.tests.udp.columns import DATAGRAM_COLUMNS
+from flowsweep.analysis.tests.udp.datagrams import with_rate_sum
 from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
 from flowsweep.archive import Tables
 from flowsweep.axes import SETTINGS
 from flowsweep.defaults import MINIMUM_BINS
 from flowsweep.schedule.companions import PROBE
 from flowsweep.tests import BULK_TESTS
-
-STABLE_COLUMNS = (
-    "trial_id", "sweep", "repeat", "started_at", "src", "dst", "test", "flows", "window_bytes",
-    "window_sum_bytes", "length_bytes", "congestion", "duration_s", "status", "error", "goodput_bps",
-    "goodput_p10_bps", "goodput_p90_bps", "coverage", "bytes", "retransmits", "rtt_min_ms",
-    "window_granted_send_bytes", "window_granted_recv_bytes", "verdict", "cpu_send", "cpu_recv",
-    "goodput_mean_bps", "goodput_method", "window_usable_bytes", "mode",
-)  # fmt: skip
-"""The first columns of every summary, in this order; programs outside rely on them."""
 
 FURTHER_COLUMNS = (
     "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
@@ -69,22 +65,31 @@ def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
     return concluded(tables, sampled(tables), path_facts(tables) if paths is None else paths)
 
 
-def concluded(tables: Tables, found: Sampled, paths: ir.Table) -> ir.Table:
-    """Sum up as `summary`, with what was found in the samples."""
+def concluded(
+    tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = lambda _, table: table
+) -> ir.Table:
+    """Sum up as `summary`, with what was found in the samples.
+
+    Args:
+        tables: As in an archive.
+        found: From `sampled`.
+        paths: From `path_facts`.
+        keep: As for `sampled`.
+    """
     parts = (
         found.goodputs,
-        _volume(balanced(tables.flows, found.read)),
-        _cpu(tables.flows),
-        sender_facts(found.flows, tables.trials),
-        trial_limits(found.flows),
+        keep("volume", _volume(balanced(tables.flows, found.read))),
+        keep("cpu_busy", _cpu(tables.flows)),
+        keep("sender", sender_facts(found.flows, tables.trials)),
+        keep("limits", trial_limits(found.flows)),
         found.rtts,
-        flow_predictions(found.flows),
-        host_load(tables.cpu, tables.counters, tables.flows),
-        path_emulation(tables.links),
+        keep("predictions", flow_predictions(found.flows)),
+        keep("host_load", host_load(tables.cpu, tables.counters, tables.flows)),
+        keep("path_emulation", path_emulation(tables.links)),
         paths,
         found.datagrams,
         found.fairness,
-        rtt_facts(tables),
+        keep("rtt", rtt_facts(tables)),
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.
     joined = tables.trials.rename(echo_planned="echo")

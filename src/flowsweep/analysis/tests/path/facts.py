@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import ibis.expr.types as ir
 import pyarrow as pa
 
+from flowsweep.analysis.tests.path.columns import FACTS_SCHEMA
 from flowsweep.analysis.tests.path.dispersion import Capacity, Dispersion, capacity, dispersions
 from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.tests.path.hop_times import hop_times
@@ -17,23 +18,6 @@ from flowsweep.archive import Tables, keep_with
 _SAME = 0.15
 """How far the capacity of a hop and that of the path may be apart to be of the same link."""
 _NS_PER_S = 1e9
-
-FACTS_SCHEMA = pa.schema(
-    [
-        pa.field("trial_id", pa.string(), nullable=False),
-        pa.field("path_hops", pa.int64()),  # links up to the other end; null where it never answered
-        pa.field("path_capacity_bps", pa.float64()),
-        pa.field("path_capacity_low_bps", pa.float64()),
-        pa.field("path_capacity_high_bps", pa.float64()),
-        pa.field("path_narrow_hop", pa.int64()),  # from 1; null where it cannot be told
-        pa.field("path_available_low_bps", pa.float64()),
-        pa.field("path_available_high_bps", pa.float64()),
-        pa.field("path_rtt_min_ms", pa.float64()),
-        pa.field("path_window_bytes", pa.int64()),  # capacity × least round-trip time
-    ]
-)
-PATH_COLUMNS = tuple(FACTS_SCHEMA.names[1:])
-"""Columns of the summary that a measurement of a path fills."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,17 @@
 """The round-trip times of each hop: the least, and the lower quartile of each size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import nearest_percentile
-from flowsweep.analysis.statistics.observations import Row
+
+Row = Mapping[str, Any]
 
 ARRIVED = ("destination", "port_unreachable")
 """Answers of the other end itself."""

@@ -1,13 +1,16 @@
 """Round-trip times by phase, of a trial of their own or before, during and after another; their summary."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import middle, nearest_percentile
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
 from flowsweep.archive import Tables
+
+Row = Mapping[str, Any]
 
 ASKED, IDLE, LOADED, AFTER = "asked", "idle", "loaded", "after"
 """asked: all questions of a trial of test rtt. Of a probe beside a trial: before, under, after its load."""
@@ -97,13 +100,6 @@ def rtt_phases(tables: Tables) -> ir.Table:
 
 _MS_NS = 1e6
 _MINUTE_NS = 60e9
-
-RTT_COLUMNS = (
-    "echo", "rtt_probes", "rtt_probe_min_ms", "rtt_probe_median_ms", "rtt_probe_p99_ms", "rtt_probe_loss",
-    "rtt_idle_ms", "rtt_loaded_ms", "rtt_after_ms", "rtt_loaded_p99_ms", "rtt_loaded_loss",
-    "responsiveness_rpm", "probe_buffer_delay_percent",
-)  # fmt: skip
-"""Columns of the summary that are of questions for the round-trip time."""
 
 
 def rtt_facts(tables: Tables) -> ir.Table:

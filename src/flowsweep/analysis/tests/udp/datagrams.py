@@ -6,6 +6,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import column_or_null, columns_added
+from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.archive import Tables
 
 _MS_NS = 1e6
@@ -24,17 +25,6 @@ OF_SINK = {
     "socket_dropped": "udp_socket_dropped", "delay_by_clocks_ns": "udp_delay_min_ns",
     "sink_clock_ns": "clock_offset_ns", "sink_bound_ns": "clock_bound_ns",
 }  # fmt: skip
-
-COUNTED_COLUMNS = (
-    "datagrams_sent", "datagrams", "lost", "loss", "duplicates", "reordered", "reordering_extent_max",
-    "late", "loss_bursts", "loss_burst_max", "loss_at_hosts", "loss_on_path", "jitter_ms",
-    "delay_variation_ms", "delay_min_ms", "delay_bound_ms", "flows_broken", "spacing_send_median_us",
-    "spacing_send_p99_us", "spacing_recv_median_us", "spacing_recv_p99_us", "behind_max_ms", "burst_max",
-)  # fmt: skip
-DATAGRAM_COLUMNS = (
-    "spacing_ns", "gso", "gro", "rate_sum_bps", *COUNTED_COLUMNS, "gso_granted", "gro_granted", "remarks",
-)  # fmt: skip
-"""Columns of the summary that are of datagrams."""
 
 
 def datagram_flows(flows: ir.Table) -> ir.Table:

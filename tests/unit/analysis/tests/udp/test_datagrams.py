@@ -9,7 +9,8 @@ import pytest
 from analysis_support import SECOND_NS, Row, make_outcome, make_trial
 from datagram_support import MILLISECOND_NS, Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, datagram_series
-from flowsweep.analysis.tests.udp.datagrams import COUNTED_COLUMNS, datagram_flows
+from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
+from flowsweep.analysis.tests.udp.datagrams import datagram_flows
 from flowsweep.archive import tables_of
 from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome

@@ -1,0 +1,85 @@
+"""The file `summary.sql`: what it was made of, and its steps."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+FILE = "summary.sql"
+SOURCES = (
+    "analysis/expressions.py",
+    "analysis/hosts.py",
+    "analysis/theory.py",
+    "analysis/background/shares.py",
+    "analysis/binning/*.py",
+    "analysis/summarising/*.py",
+    "analysis/tests/*/*.py",
+    "axes.py",
+    "defaults.py",
+    "schedule/companions.py",
+    "tests.py",
+)
+"""What the statement is made of, from the package's folder."""
+_OF_ROWS = ("__init__.py", "findings.py", "loss.py", "rate_search.py", "rows.py")
+"""Files among them that start from the summary's rows, or have nothing but names."""
+_STEP = re.compile(r"^-- step (\w+), from rows of: ([\w, ]*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Statements that make a table and fill it."""
+
+    name: str
+    needs: tuple[str, ...]
+    """Tables without whose rows it has none."""
+    sql: str
+
+    @property
+    def table(self) -> str:
+        """The statement that makes the table, before the one that fills it."""
+        return self.sql[: self.sql.index(";") + 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The file, taken apart."""
+
+    tables: str
+    """Statements that make the tables that it starts from."""
+    steps: tuple[Step, ...]
+    """In their order; the last one is `summary`."""
+
+
+def statement() -> Statement | None:
+    """Read the file; None if what it was made of has changed since, and may say something else now."""
+    text = resources.files("flowsweep.prepared").joinpath(FILE).read_text(encoding="utf-8")
+    first, _, rest = text.partition("\n")
+    if digest_of_sources() not in first:
+        return None
+    tables, *parts = _STEP.split(rest)
+    steps = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return Statement(
+        tables, tuple(Step(name, tuple(_words(needs)), sql.strip()) for name, needs, sql in steps)
+    )
+
+
+def digest_of_sources() -> str:
+    """SHA-256 of what the statement is made of."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[1].as_posix()
+    for path in sources():
+        digest.update(path.as_posix().encode()[len(root) :] + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def sources() -> list[Path]:
+    """Files that the statement is made of."""
+    package = Path(__file__).parents[1]
+    found = (path for pattern in SOURCES for path in package.glob(pattern))
+    return sorted(path for path in found if path.name not in _OF_ROWS)
+
+
+def _words(listed: str) -> Iterable[str]:
+    return (word for word in listed.split(", ") if word)

@@ -1,0 +1,90 @@
+"""The tables that a prepared statement starts from, filled with those of an archive."""
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import pyarrow as pa
+
+from flowsweep.archive.beside import NUMBERED, OF_COMPANIONS
+from flowsweep.archive.data_files import without_patterns
+from flowsweep.archive.entries import Key
+from flowsweep.archive.parquet import KEY_FIELDS, NEEDED_FIELDS
+from flowsweep.tests import facts_of
+
+DATAGRAM_TRIALS = "datagram_trials"
+"""Stands for a table that has rows where a trial sends datagrams."""
+
+
+def fill_tables(
+    connection: duckdb.DuckDBPyConnection,
+    trials: pa.Table,
+    facts: Mapping[str, Sequence[str] | pa.Table],
+    left_out: Sequence[Key],
+) -> frozenset[str] | None:
+    """Put an archive's rows in the place of empty tables.
+
+    Args:
+        connection: With the empty tables, as the statement was made for them.
+        trials: Rows of `trials`.
+        facts: The other tables that have rows, by name: Parquet files, or rows; with all attempts and with
+            background traffic.
+        left_out: Attempts that do not count.
+
+    Returns:
+        Names of the tables that have rows now, and DATAGRAM_TRIALS. None if one has other columns than the
+        statement is for: what an engine did not record is null, as everywhere in the analysis, and more than
+        is known is left out.
+    """
+    connection.from_arrow(trials).insert_into("trials")
+    keys = [dict(zip((field.name for field in KEY_FIELDS), key, strict=True)) for key in left_out]
+    connection.from_arrow(pa.Table.from_pylist(keys, schema=pa.schema(KEY_FIELDS))).create("left_out")
+    with_background = any(trials["companions"].to_pylist())
+    filled = {"trials"}
+    if any(facts_of(test).datagrams for test in set(trials["test"].to_pylist())):
+        filled.add(DATAGRAM_TRIALS)
+    for name, rows in facts.items():
+        columns = _columns(connection, name, rows)
+        if columns is None:
+            return None
+        if left_out:
+            columns += " ANTI JOIN left_out USING (trial_id, attempt)"
+        condition = None
+        if with_background and name in NUMBERED:
+            columns += " JOIN (SELECT trial_id, flows AS own_flows FROM trials) USING (trial_id)"
+            condition = _own(name)
+        _replace(connection, name, columns, condition)
+        filled.add(name)
+        if condition and name in OF_COMPANIONS:
+            _replace(connection, f"companion_{name}", columns, f"NOT {condition}")
+            filled.add(f"companion_{name}")
+    return frozenset(filled)
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[str] | pa.Table) -> str | None:
+    """Make `all_NAME`, and say what to select from it; None if it has not what it needs."""
+    expected = connection.table(name)
+    if isinstance(rows, pa.Table):
+        found = connection.from_arrow(rows)
+        found.create(f"all_{name}")
+    else:
+        paths = [without_patterns(path) for path in rows]
+        found = connection.read_parquet(paths, union_by_name=len(paths) > 1, hive_partitioning=False)
+        found.create_view(f"all_{name}")
+    types = dict(zip(found.columns, found.types, strict=True))
+    columns = []
+    for column, kind in zip(expected.columns, expected.types, strict=True):
+        if types.get(column, kind) != kind or (column not in types and name not in NEEDED_FIELDS):
+            return None
+        columns.append(f'"{column}"' if column in types else f'NULL::{kind} AS "{column}"')
+    return f"SELECT {', '.join(columns)} FROM all_{name}"
+
+
+def _own(name: str) -> str:
+    """The condition for rows of a trial's own flows, whose numbers come before those of other traffic."""
+    own = f"{NUMBERED[name]} < own_flows"
+    return f"({own} OR kind <> 'thread')" if name == "cpu" else f"({own})"
+
+
+def _replace(connection: duckdb.DuckDBPyConnection, name: str, query: str, condition: str | None) -> None:
+    connection.execute(f"DROP TABLE {name}")
+    connection.execute(f"CREATE VIEW {name} AS {query}{f' WHERE {condition}' if condition else ''}")
