@@ -11,6 +11,9 @@ SLOWEST := --durations=10
 # All of it takes hours: make truth TRUTH='tests/truth/test_compare.py tests/truth/test_verdict.py' takes a part.
 TRUTH ?= tests/truth
 
+# Tests start hundreds of commands; without bytecode each of them compiles all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fuzz seeds truth lint format bench schema docs wheels clean python cargo
 
