@@ -13,8 +13,8 @@ from flowsweep.defaults import (
     SESSION_OPEN_TIMEOUT_S,
     SESSION_REQUEST_TIMEOUT_S,
 )
-from flowsweep.run.allowance import allowance_of
 from flowsweep.run.attempt import Attempt
+from flowsweep.run.report_limits import allowance_of
 from flowsweep.run.traffic import own_traffic
 from hostile_support import (
     DEADLINES,

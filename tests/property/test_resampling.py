@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from analysis_support import make_flows, make_outcome, make_record, make_samples, make_trial
 from flowsweep.analysis import balance, bins, flow_starts, intervals, kept_starts
-from flowsweep.analysis.binning.goodput import trial_intervals
+from flowsweep.analysis.binning.interval_goodput import trial_intervals
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
 from summary_support import summed

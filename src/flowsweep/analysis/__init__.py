@@ -10,7 +10,7 @@ from flowsweep.on_demand import names_of
 if TYPE_CHECKING:
     from flowsweep.analysis.binning.alignment import flow_starts, kept_starts
     from flowsweep.analysis.binning.byte_balance import balance
-    from flowsweep.analysis.binning.goodput import interval_goodputs
+    from flowsweep.analysis.binning.interval_goodput import interval_goodputs
     from flowsweep.analysis.binning.resampling import bins, intervals
     from flowsweep.analysis.binning.time_series import datagram_series, receiver_series, sender_series
     from flowsweep.analysis.binning.truncated_durations import durations_cut
@@ -29,7 +29,7 @@ else:
         {
             "binning.alignment": ("flow_starts", "kept_starts"),
             "binning.byte_balance": ("balance",),
-            "binning.goodput": ("interval_goodputs",),
+            "binning.interval_goodput": ("interval_goodputs",),
             "binning.resampling": ("bins", "intervals"),
             "binning.time_series": ("datagram_series", "receiver_series", "sender_series"),
             "binning.truncated_durations": ("durations_cut",),

@@ -53,7 +53,7 @@ class FigureData:
     cells: Sequence[Row]
     """Rows of `flowsweep.analysis.grid_points`, in the order in which sweeps and directions shall stand."""
     intervals: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.binning.goodput`; none of an imported archive."""
+    """Rows of `flowsweep.analysis.binning.interval_goodput`; none of an imported archive."""
     cuts: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.binning.truncated_durations`, likewise."""
     spacings: Sequence[Row] = ()
@@ -67,7 +67,7 @@ class FigureData:
     courses: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.background.shares.series`, likewise."""
     echoes: Sequence[Row] = ()
-    """Rows of `flowsweep.analysis.tests.rtt.phases.shown_echoes`; none where nobody asked."""
+    """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where nobody asked."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

@@ -1,10 +1,10 @@
 """What comes of one trial, held against what may come of it."""
 
 from flowsweep.defaults import FRAME_COUNTS_BYTES
-from flowsweep.hosts.allowance import Allowance
 from flowsweep.hosts.frames import FrameError
 from flowsweep.hosts.inbox import TrialInbox
 from flowsweep.hosts.messages import Connected, FailedEvent, Listening, Progress, Report
+from flowsweep.hosts.report_limits import Allowance
 from flowsweep.hosts.tables import EngineTable, check_flows
 
 

@@ -12,7 +12,6 @@ from flowsweep.defaults import (
     SESSION_STRAY_MAX_BYTES,
 )
 from flowsweep.errors import SessionError
-from flowsweep.hosts.allowance import Allowance
 from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.events import read_event
 from flowsweep.hosts.frames import Frame, FrameError, FrameKind, FrameReader, encode
@@ -31,6 +30,7 @@ from flowsweep.hosts.messages import (
     Stop,
 )
 from flowsweep.hosts.process import PipedProcess
+from flowsweep.hosts.report_limits import Allowance
 from flowsweep.hosts.tables import read_table
 
 PROTOCOL = 5

@@ -26,7 +26,7 @@ from flowsweep.analysis.background.shares import series, shares, traffic_bins
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.tests.path import facts_of, facts_table, hop_rows, train_rows
-from flowsweep.analysis.tests.rtt.phases import shown_echoes
+from flowsweep.analysis.tests.rtt.under_load import shown_echoes
 from flowsweep.archive import Archive, Tables
 from flowsweep.figures.axis import Row
 from flowsweep.figures.trial_data import TrialData, trial_data

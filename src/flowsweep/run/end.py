@@ -26,9 +26,9 @@ from flowsweep.hosts.messages import (
     Start,
     Stop,
 )
-from flowsweep.run.allowance import allowance_of
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import Failure
+from flowsweep.run.report_limits import allowance_of
 from flowsweep.run.requests import EndRole
 from flowsweep.run.traffic import Traffic
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from flowsweep.errors import SessionError
-from flowsweep.hosts.allowance import Allowance
 from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.inbox import TrialEvent
 from flowsweep.hosts.messages import HostFacts, Prepare, Start, Stop
+from flowsweep.hosts.report_limits import Allowance
 
 
 class NoEngine:

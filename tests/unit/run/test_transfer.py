@@ -8,10 +8,10 @@ from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
 from flowsweep.defaults import SECOND_NS, TRANSFER_MOST_S
 from flowsweep.hosts.clock import ClockOffset
-from flowsweep.run.allowance import allowance_of
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import Place
 from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.report_limits import allowance_of
 from flowsweep.run.traffic import own_traffic
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import Trial

@@ -32,7 +32,7 @@ def read_totals(starts: ir.Table, intervals: ir.Table) -> ir.Table:
 
     Args:
         starts: From `flowsweep.analysis.binning.alignment.flow_starts`.
-        intervals: From `flowsweep.analysis.binning.goodput.trial_intervals`.
+        intervals: From `flowsweep.analysis.binning.interval_goodput.trial_intervals`.
 
     Returns:
         One row per trial and flow with samples: trial_id, flow, bytes_sampled, bytes_binned, as of `balance`,

@@ -7,7 +7,7 @@ import ibis.expr.types as ir
 from flowsweep.analysis.background.shares import fairness, shares, traffic_bins
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.byte_balance import read_totals
-from flowsweep.analysis.binning.goodput import Keep, trial_goodputs, trial_intervals
+from flowsweep.analysis.binning.interval_goodput import Keep, trial_goodputs, trial_intervals
 from flowsweep.analysis.tests.tcp.flow_totals import flow_totals, rtt_medians
 from flowsweep.analysis.tests.tcp.recoveries import quiet_runs
 from flowsweep.analysis.tests.udp.datagrams import datagram_facts
@@ -19,7 +19,7 @@ class Sampled:
     """Facts of trials and flows, of one backend."""
 
     goodputs: ir.Table
-    """From `flowsweep.analysis.binning.goodput.trial_goodputs`."""
+    """From `flowsweep.analysis.binning.interval_goodput.trial_goodputs`."""
     read: ir.Table
     """From `flowsweep.analysis.binning.byte_balance.read_totals`."""
     flows: ir.Table

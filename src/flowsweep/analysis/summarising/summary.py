@@ -5,7 +5,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.background.shares import FAIRNESS_COLUMNS, jain
 from flowsweep.analysis.binning.byte_balance import balanced
-from flowsweep.analysis.binning.goodput import Keep
+from flowsweep.analysis.binning.interval_goodput import Keep
 from flowsweep.analysis.expressions import columns_added
 from flowsweep.analysis.hosts import HOST_LOAD_COLUMNS, host_load, path_emulation
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
@@ -13,7 +13,7 @@ from flowsweep.analysis.summarising.samples import Sampled, sampled
 from flowsweep.analysis.tests.path.columns import PATH_COLUMNS
 from flowsweep.analysis.tests.path.facts import UNANSWERED, path_facts, unanswered
 from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
-from flowsweep.analysis.tests.rtt.phases import rtt_facts
+from flowsweep.analysis.tests.rtt.under_load import rtt_facts
 from flowsweep.analysis.tests.tcp.limits import trial_limits
 from flowsweep.analysis.tests.tcp.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
 from flowsweep.analysis.tests.tcp.source import sender_facts

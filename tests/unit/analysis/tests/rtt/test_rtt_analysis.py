@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from analysis_support import make_outcome, make_trial
-from flowsweep.analysis.tests.rtt.phases import rtt_phases
+from flowsweep.analysis.tests.rtt.under_load import rtt_phases
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
 from rtt_support import Question, make_echoes, make_rtt_outcome, make_rtt_trial

@@ -12,7 +12,7 @@ from flowsweep.defaults import (
     TRIAL_BYTES_MOST,
     TRIAL_EVENTS_LEAST,
 )
-from flowsweep.hosts.allowance import Allowance
+from flowsweep.hosts.report_limits import Allowance
 from flowsweep.run.requests import EndRole
 from flowsweep.run.traffic import Traffic
 from flowsweep.schedule.parameters import PathParameters, RttParameters, TcpParameters, UdpParameters
