@@ -32,11 +32,12 @@ setup: python cargo $(UV) ## Build the engine and install everything into .venv
 demo: setup ## Measure an emulated link on this machine and write a report
 	@$(BIN)/flowsweep demo
 
-# First what the processors are busy with, and beside it what mostly sleeps; then what needs time of its own.
+# Those that take longest come first, so that no processor waits for another at the end.
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
 	@.ci/each.py \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit & cargo test --quiet --no-fail-fast $(ENGINE) --workspace' \
+	  'cargo test --quiet --no-fail-fast $(ENGINE) --workspace' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "not together and not alone" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) -m alone tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile tests/browser'
