@@ -8,6 +8,7 @@ the next one is found by how its payload begins.
 
 import os
 import struct
+import time
 import zlib
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ JOURNAL_BYTES_MAX = 2 << 30
 PAYLOAD_BEGIN = b'{"kind":"'
 """How each payload begins: JSON without white space, `kind` first."""
 
+_WAIT_S = 0.5
+_PAUSE_S = 0.02
 _HEADER = struct.Struct(">III")
 _CHECKED = struct.Struct(">II")
 _SEARCHED_MAX = 16
@@ -109,11 +112,27 @@ class _Search:
         return None
 
 
+def has_writer(folder: Folder) -> bool:
+    """Whether a process has the archive open for writing; False where there are no locks to tell by."""
+    descriptor = folder.open(JOURNAL_FILE)
+    try:
+        return not disk.try_lock(descriptor, shared=True)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
 def _lock(descriptor: int, folder: Folder) -> None:
-    if not disk.try_lock(descriptor):
-        raise ArchiveError(
-            f"{folder.path}: another flowsweep is writing this archive. Wait for its end, or choose another."
-        )
+    # A reader that asks whether there is a writer has the lock for a moment.
+    deadline = time.monotonic() + _WAIT_S
+    while not disk.try_lock(descriptor):
+        if time.monotonic() >= deadline:
+            raise ArchiveError(
+                f"{folder.path}: another flowsweep is writing this archive. "
+                "Wait for its end, or choose another."
+            )
+        time.sleep(_PAUSE_S)
 
 
 class JournalFile:

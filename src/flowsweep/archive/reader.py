@@ -12,7 +12,7 @@ from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
 from flowsweep.archive.data_files import check_digest, check_file
 from flowsweep.archive.folder import Folder
-from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, parse
+from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, has_writer, parse
 from flowsweep.archive.leftovers import data_folders, not_understood
 from flowsweep.archive.readers import ReadersLock
 from flowsweep.archive.recovery import missing_files, recover
@@ -29,6 +29,7 @@ CHECKED_BYTES_MAX = 256 << 20
 """Of an archive whose files are compared with their SHA-256 whenever it is read: it takes 0.2 s at most."""
 
 _TRIES = 25
+_TRIES_BESIDE_A_WRITER = 500
 _PAUSE_S = 0.02
 
 
@@ -50,15 +51,21 @@ def read_archive(folder: Path) -> "Archive":
 
 
 def _settled(folder: Folder) -> tuple[State, tuple[str, ...]]:
-    """What the journal says, and what is lost; read again for a moment while a record is being written."""
+    """What the journal says, and what is lost.
+
+    Read again for a moment while a record is being written: where a process has the archive open for writing,
+    for some seconds, since a busy machine may hold it up between an attempt's data and its record.
+    """
     path = folder.path / JOURNAL_FILE
-    for _ in range(_TRIES):
+    for tries in itertools.count(1):
         there = data_folders(
             folder
         )  # before the journal: what is there has its record already, or gets it now
         content = parse(folder.read(JOURNAL_FILE, at_most=JOURNAL_BYTES_MAX), str(path))
         state = state_of(content.payloads, path)
         if not (content.tail_bytes or not_understood(there, state) or missing_files(folder, state)):
+            break
+        if tries >= _TRIES and not (tries < _TRIES_BESIDE_A_WRITER and has_writer(folder)):
             break
         time.sleep(_PAUSE_S)
     losses = recover(folder, state, content, roll_forward=False, checked_bytes_max=CHECKED_BYTES_MAX).losses
