@@ -27,11 +27,6 @@ def test_a_digit_is_a_difference() -> None:
     assert list(of_summaries("a\n1\n", "a\n1\n2\n", NOTHING)) == ["2 rows, expected 1"]
 
 
-def test_the_last_of_seventeen_digits_is_none() -> None:
-    assert list(of_summaries("a\n3.9558888888888886\n", "a\n3.955888888888889\n", NOTHING)) == []
-    assert list(of_summaries("a\n39558888888888886\n", "a\n39558888888888885\n", NOTHING)) != []
-
-
 def test_new_names_are_no_difference() -> None:
     renamed = Renamed({"came": "received"}, frozenset({"more"}), {"wide": "large"}, frozenset({"claim"}))
     assert list(of_summaries("came,size\n1,wide\n", "more,received,size\n0,1,large\n", renamed)) == []

@@ -38,18 +38,20 @@ class Backend(Protocol):
         """Let something live for as long as tables of this backend do."""
 
 
-def backend(name: str = DUCKDB) -> Backend:
+def backend(name: str = DUCKDB, *, one_thread: bool = False) -> Backend:
     """Begin with a backend of its own, without any table.
 
     Args:
         name: "duckdb", or the master of a Spark cluster: spark://HOST:PORT, local-cluster[2,1,1024] (two
             executors on this machine, of one core and 1024 MiB each), local[2], k8s://…, yarn.
+        one_thread: Of DuckDB. Fractions are then added in the same order each time, and sums repeat to the
+            last digit.
 
     Raises:
         BackendError: There is none of that name, or what it needs is not installed.
     """
     if name == DUCKDB:
-        return _DuckDb()
+        return _DuckDb(one_thread=one_thread)
     if not name.startswith(SPARK_MASTERS):
         raise BackendError(
             f"no engine {name!r} for tables: expected {DUCKDB}, spark://HOST:PORT or "
@@ -70,8 +72,9 @@ def keep_with(table: ir.Table, name: str, rows: pa.Table) -> ir.Table:
 
 
 class _DuckDb:
-    def __init__(self) -> None:
-        self._connection = ibis.duckdb.connect(temp_directory=str(spill_folder()))
+    def __init__(self, *, one_thread: bool) -> None:
+        threads = {"threads": 1} if one_thread else {}
+        self._connection = ibis.duckdb.connect(temp_directory=str(spill_folder()), **threads)
         # Otherwise each statement reads again what all files are made of.
         self._connection.raw_sql("SET parquet_metadata_cache = true")
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 CHECKED_BYTES_MAX = 256 << 20
 """Of an archive whose files are compared with their SHA-256 whenever it is read: it takes 0.2 s at most."""
-
+_ONE_THREAD_BYTES_MAX = 4 << 20
+"""Of data that one thread reads sooner than several agree on who does."""
 _TRIES = 25
 _TRIES_BESIDE_A_WRITER = 500
 _PAUSE_S = 0.02
@@ -103,6 +104,21 @@ class Archive:
         """The last finished attempt of each trial, by trial_id."""
         return self.state.records
 
+    @cached_property
+    def data_bytes(self) -> int:
+        """Size of all files of data together.
+
+        Raises:
+            ArchiveError: One cannot be looked at.
+        """
+        with disk.reported(self.folder, "cannot be read"):
+            return sum(self.opened.file_bytes(file) for files in self.state.files.values() for file in files)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether one thread reads it sooner than several agree on who does."""
+        return self.data_bytes <= _ONE_THREAD_BYTES_MAX
+
     def tables(self) -> "Tables":
         """The campaign as Ibis tables on DuckDB; only the last finished attempt of each trial is in them.
 
@@ -115,7 +131,7 @@ class Archive:
     def _tables(self) -> "Tables":
         from flowsweep.archive.backends import backend
 
-        return self.tables_in(backend())
+        return self.tables_in(backend(one_thread=self.is_small))
 
     def tables_in(self, backend: "Backend") -> "Tables":
         """The same in another backend.

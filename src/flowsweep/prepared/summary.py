@@ -17,8 +17,6 @@ from flowsweep.tests import facts_of
 
 DATA_BYTES_MAX = 32 << 20
 """Of an archive's files. Beyond that the summary of all trials at once may take much memory."""
-_ONE_THREAD_BYTES_MAX = 4 << 20
-"""Of data that one thread reads sooner than several agree on who does."""
 
 
 def summary_of_archive(archive: Archive) -> pa.Table | None:
@@ -34,11 +32,7 @@ def summary_of_archive(archive: Archive) -> pa.Table | None:
     state = archive.state
     found = _statement_for(state.records.values())
     files = {name: listed for name, listed in state.files.items() if listed}
-    try:
-        data_bytes = sum(archive.opened.file_bytes(file) for listed in files.values() for file in listed)
-    except OSError:
-        return None
-    if found is None or data_bytes > DATA_BYTES_MAX:
+    if found is None or archive.data_bytes > DATA_BYTES_MAX:
         return None
     archive.check_small_files()
     trials = trials_table(
@@ -49,7 +43,7 @@ def summary_of_archive(archive: Archive) -> pa.Table | None:
     )
     facts = {name: [str(archive.folder / file) for file in listed] for name, listed in files.items()}
     try:
-        return _summed_up(found, trials, facts, state.left_out, few=data_bytes <= _ONE_THREAD_BYTES_MAX)
+        return _summed_up(found, trials, facts, state.left_out, few=archive.is_small)
     except duckdb.Error:
         return None  # The analysis says which file it is.
 
