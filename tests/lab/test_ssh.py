@@ -27,7 +27,7 @@ from flowsweep.hosts.session import Session
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.events import CampaignEvent, SessionLost, SessionRegained
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.run.settings import settings_of
+from flowsweep.run.tests.registry import settings_of
 from flowsweep.schedule import Slot
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")

@@ -1,0 +1,30 @@
+"""Round-trip times of a lab, as an archive keeps them."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from flowsweep.archive import read_archive
+
+Echo = tuple[float, float]
+"""When a probe was sent, in s from the start of its trial, and its round-trip time in ms."""
+
+
+def answered(archive: Path, trial_id: str | None = None) -> list[Echo]:
+    """The probes that were answered, of one trial or of all, in the order in which they were sent."""
+    rows = read_archive(archive).tables().echoes.to_pyarrow().to_pylist()
+    return sorted(
+        (row["sent_ns"] / 1e9, row["rtt_ns"] / 1e6)
+        for row in rows
+        if row["rtt_ns"] is not None and trial_id in (None, row["trial_id"])
+    )
+
+
+def times_ms(echoes: Sequence[Echo], since_s: float, until_s: float = math.inf) -> list[float]:
+    """Round-trip times of what was sent in some time, the shortest first."""
+    return sorted(rtt_ms for sent_s, rtt_ms in echoes if since_s <= sent_s < until_s)
+
+
+def nearest_rank(ordered: Sequence[float], share: float) -> float:
+    """A quantile. Of a full queue it is 0.9 that tells: a machine that is held up delays the last hundredths."""
+    return ordered[math.ceil(share * len(ordered)) - 1]
