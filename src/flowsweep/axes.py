@@ -1,7 +1,7 @@
 """The axes of a sweep: one row for each key that a plan may give a list of values.
 
 Grid, points, findings, the table of trials, tables and figures take them from here. A new axis is a row, its
-key in `plan/tests/`, and its parameter in `schedule/parameters.py`.
+key in `plan/tests/`, and its parameter in `schedule/tests/`.
 """
 
 from collections.abc import Callable, Mapping

@@ -26,5 +26,5 @@ def times_ms(echoes: Sequence[Echo], since_s: float, until_s: float = math.inf) 
 
 
 def nearest_rank(ordered: Sequence[float], share: float) -> float:
-    """A quantile. Of a full queue it is 0.9 that tells: a machine that is held up delays the last hundredths."""
+    """A quantile. Of a full queue 0.9 tells: a machine that is held up delays the last hundredths."""
     return ordered[math.ceil(share * len(ordered)) - 1]

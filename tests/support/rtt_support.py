@@ -8,8 +8,7 @@ import pyarrow as pa
 from analysis_support import SECOND_NS, STARTED_AT, make_end, make_flows, make_samples
 from flowsweep.archive.parquet import NEEDED_FIELDS
 from flowsweep.run.outcome import TrialOutcome, TrialRecord
-from flowsweep.schedule import Trial
-from flowsweep.schedule.parameters import RttParameters
+from flowsweep.schedule import RttParameters, Trial
 
 MILLISECOND_NS = 1_000_000
 Question = tuple[int, float | None]

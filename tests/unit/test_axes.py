@@ -6,7 +6,7 @@ from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.axes import APART, AXES, grid_parameters
 from flowsweep.plan.model import Sweep
 from flowsweep.plan.tests.registry import PLAN_TESTS
-from flowsweep.schedule.parameters import PathParameters, RttParameters, TcpParameters, UdpParameters
+from flowsweep.schedule import PathParameters, RttParameters, TcpParameters, UdpParameters
 
 PARAMETERS = {"tcp": TcpParameters, "udp": UdpParameters, "rtt": RttParameters, "path": PathParameters}
 

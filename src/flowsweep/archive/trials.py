@@ -12,7 +12,7 @@ from flowsweep.axes import MODE, SETTINGS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
-from flowsweep.schedule import TcpParameters, path_mtu_bytes, path_rate_bps
+from flowsweep.schedule import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.trial import Trial
 
 _TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "list<int64>": pa.list_(pa.int64())}
@@ -236,10 +236,8 @@ def _granted(record: TrialRecord) -> dict[str, Any]:
     ends = [*record.sources, *record.sinks]
     in_use = dict.fromkeys(end.congestion for end in record.sources if end.congestion is not None)
     several_sinks = len(record.trial.sinks) > 1
-    parameters = record.trial.parameters
-    asked = parameters.congestion if isinstance(parameters, TcpParameters) else None
     return {
-        "congestion": ", ".join(in_use) or asked,
+        "congestion": ", ".join(in_use) or record.trial.parameters.congestion_asked,
         "mss_granted_bytes": _least(end.mss_bytes for end in record.sources),
         "window_granted_send_bytes": _least(end.window_granted_bytes for end in record.sources),
         "window_granted_recv_bytes": _least(end.window_granted_bytes for end in record.sinks),

@@ -17,12 +17,9 @@ from flowsweep.run.events import (
     TrialStarted,
     TrialsWillFail,
 )
-from flowsweep.schedule import TcpParameters, Trial, UdpParameters
-from flowsweep.schedule.parameters import Bulk
-from flowsweep.tests import facts_of
+from flowsweep.schedule import Trial
 from flowsweep.units import DURATION_UNITS
 from flowsweep.wording import (
-    both_windows,
     counted,
     direction,
     format_duration,
@@ -60,22 +57,9 @@ def progress_view(console: Screen | None = None) -> Iterator[ProgressView]:
 
 def what_runs(trial: Trial) -> str:
     """Name a trial in a few words: "a → b, 4 flows, 256 KiB window"."""
-    parameters = trial.parameters
-    window = mode = pace = ""
-    if isinstance(parameters, Bulk):
-        ends = (parameters.window_send_bytes, parameters.window_recv_bytes)
-        window = "" if ends == (None, None) else f", {both_windows(*ends)} window"
     hosts = hosts_of_groups(len(trial.sources), len(trial.sinks))
     who = f"{direction(trial.src, trial.dst)}, {hosts} hosts" if hosts else direction(trial.src, trial.dst)
-    if isinstance(parameters, UdpParameters):
-        bound_bps = parameters.bound_bps
-        rate = "as fast as it can" if bound_bps is None else format_rate(bound_bps * trial.total_flows)
-        pace = f", datagrams, {rate}"
-    if isinstance(parameters, TcpParameters) and parameters.mode != "copy":
-        mode = f", {parameters.mode}"
-    if not isinstance(parameters, Bulk):
-        return f"{who}, {facts_of(trial.test).answer}"
-    return f"{who}, {counted(trial.total_flows, 'flow')}{window}{mode}{pace}"
+    return f"{who}, {trial.parameters.in_words(trial.total_flows)}"
 
 
 def trouble(event: CampaignEvent) -> str | None:

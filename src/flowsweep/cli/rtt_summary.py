@@ -7,7 +7,7 @@ from flowsweep.analysis.tests.rtt.responses import Responses, responses
 from flowsweep.cli.limited_by import LIMITED_BY, not_known
 from flowsweep.cli.one_trial import Measured
 from flowsweep.cli.tcp_summary import tell_lines
-from flowsweep.schedule.parameters import RttParameters
+from flowsweep.schedule import RttParameters
 from flowsweep.wording import counted, format_duration, format_share, format_size
 
 _CLOCKS = "sent and received are times of one host's clock, the source's: no clocks have to agree"

@@ -15,7 +15,7 @@ from flowsweep.lab import lab_possible
 from flowsweep.lab.iperf3 import iperf3_program
 from flowsweep.plan.model import Host, Plan
 from flowsweep.schedule import Point
-from flowsweep.schedule.parameters import AnyParameters, Bulk, TcpParameters
+from flowsweep.schedule.parameters import Bulk, Parameters
 from flowsweep.wording import format_size
 
 _WINDOWS = {
@@ -64,14 +64,14 @@ def _of_host(host: Host, here: set[str]) -> Iterator[str]:
         yield f"hosts.{host.name}.bind: {host.bind} is no address of this machine"
 
 
-def _of_ends(asked: AnyParameters, sources: set[str], sinks: set[str], *, lab: bool) -> Iterator[str]:
+def _of_ends(asked: Parameters, sources: set[str], sinks: set[str], *, lab: bool) -> Iterator[str]:
     """What the kernel would refuse of the sockets that ends on this machine ask for."""
     if not sources | sinks:
         return
     if asked.family == 6 and _bind_refused(_LOOPBACK[socket.AF_INET6]):
         yield "family: this machine has no IPv6"
-    if sources and isinstance(asked, TcpParameters) and asked.congestion is not None:
-        yield from _congestion_refused(asked.congestion, lab=lab)
+    if sources and asked.congestion_asked is not None:
+        yield from _congestion_refused(asked.congestion_asked, lab=lab)
     if isinstance(asked, Bulk):
         for cpu in set(asked.affinity) - os.sched_getaffinity(0):
             yield f"affinity: this machine lets nothing run on CPU {cpu}"

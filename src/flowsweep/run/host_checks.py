@@ -22,7 +22,7 @@ from flowsweep.run.preflight import HostCheck, Use, checks_of_facts, uses_of, wi
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.traffic import Traffic
 from flowsweep.schedule import Slot
-from flowsweep.schedule.parameters import AnyParameters, Bulk, TcpParameters
+from flowsweep.schedule.parameters import Parameters
 from flowsweep.wording import direction, format_duration
 
 _ANSWERS = "an engine that answers"
@@ -94,9 +94,9 @@ class _Look:
         congestions: dict[tuple[str, str], Use] = {}
         for use in self.uses:
             if use.src in self.places and use.dst in self.places:
-                plain.setdefault((use.src, use.dst, type(use.parameters).__name__), use)
-                if isinstance(use.parameters, TcpParameters) and use.parameters.congestion is not None:
-                    congestions.setdefault((use.src, use.parameters.congestion), use)
+                plain.setdefault((use.src, use.dst, use.parameters.test), use)
+                if use.parameters.congestion_asked is not None:
+                    congestions.setdefault((use.src, use.parameters.congestion_asked), use)
         met = await asyncio.gather(*(self._reached(use) for use in plain.values()))
         apart = {pair[:2] for pair, check in zip(plain, met, strict=True) if check.status != "ok"}
         granted = await asyncio.gather(
@@ -110,10 +110,10 @@ class _Look:
     async def _reached(self, use: Use) -> HostCheck:
         listens = self.accesses[use.dst].listens
         listener, connector = (use.dst, use.src) if listens else (use.src, use.dst)
-        protocol = "TCP" if isinstance(use.parameters, TcpParameters) else "UDP"
+        protocol = use.parameters.protocol
         what = f"{protocol} from {connector}"
         expected = f"{direction(use.src, use.dst)} meet at a port of {listener}"
-        failure = await self._meet(use, _plain(use.parameters))
+        failure = await self._meet(use, use.parameters.plain())
         if failure is None:
             return HostCheck(listener, what, "ok", "they met", expected)
         advice = _open_ports(self.accesses[listener], connector, protocol)
@@ -124,7 +124,7 @@ class _Look:
         if not met:
             found = f"{direction(use.src, use.dst)} do not meet"
             return HostCheck(use.src, what, "not known", found, expected)
-        asked = _plain(use.parameters).model_copy(update={"congestion": name})
+        asked = use.parameters.plain().model_copy(update={"congestion": name})
         failure = await self._meet(use, asked)
         if failure is None:
             return HostCheck(use.src, what, "ok", f"{name} was granted", expected)
@@ -132,7 +132,7 @@ class _Look:
         advice = _allow(name, self.facts[host])
         return HostCheck(host, what, "problem", _said(failure), expected, advice)
 
-    async def _meet(self, use: Use, parameters: AnyParameters) -> Failure | None:
+    async def _meet(self, use: Use, parameters: Parameters) -> Failure | None:
         """Have both ends meet as for a trial, and stop them; says what went wrong."""
         name = f"preflight-{next(self.numbers)}"
         traffic = Traffic(name, use.src, use.dst, parameters, pad_ns=0, first_flow=0)
@@ -148,16 +148,6 @@ class _Look:
                 for end in pair.ends:
                     end.close()
         return None
-
-
-def _plain(parameters: AnyParameters) -> AnyParameters:
-    """The same test with nothing that a host may refuse but its addresses and ports."""
-    if not isinstance(parameters, Bulk):
-        return parameters
-    plain = {"flows": 1, "window_send_bytes": None, "window_recv_bytes": None}
-    if isinstance(parameters, TcpParameters):
-        plain["congestion"] = None
-    return parameters.model_copy(update=plain)
 
 
 def _said(failure: Failure) -> str:

@@ -17,7 +17,8 @@ from flowsweep.run.end import Deadlines, TrialEnd
 from flowsweep.run.engines import Place
 from flowsweep.run.far_end import FarEnd, NearEnd
 from flowsweep.run.requests import EndRole, address_for, connect, listen
-from flowsweep.run.settings import settings_of, window_of
+from flowsweep.run.tests.bulk import window_of
+from flowsweep.run.tests.registry import settings_of
 from flowsweep.run.together import all_of
 from flowsweep.run.traffic import Traffic
 from flowsweep.schedule.parameters import Bulk

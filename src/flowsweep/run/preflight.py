@@ -8,9 +8,10 @@ from flowsweep.errors import PreflightError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts
 from flowsweep.run.requests import EndRole, address_for
-from flowsweep.run.settings import window_of
-from flowsweep.schedule.parameters import AnyParameters, Bulk, TcpParameters, UdpParameters
+from flowsweep.run.tests.bulk import window_of
+from flowsweep.schedule.parameters import Bulk, Parameters
 from flowsweep.schedule.trial import Slot, Trial
+from flowsweep.tests import facts_of
 from flowsweep.version import __version__
 from flowsweep.wording import format_size
 
@@ -24,7 +25,6 @@ _BOUNDS: Mapping[EndRole, tuple[str, str, str]] = {
 }
 """What a window is called at each end, what bounds one that is asked for, and one that is autotuned."""
 _TUNES_RECEIVE = "net.ipv4.tcp_moderate_rcvbuf"
-_DATAGRAM_HEADERS_BYTES = {4: 28, 6: 48}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Use:
 
     src: str
     dst: str
-    parameters: AnyParameters
+    parameters: Parameters
 
     @property
     def ends(self) -> tuple[tuple[EndRole, str], ...]:
@@ -89,7 +89,7 @@ def window_checks(uses: Sequence[Use], facts: Mapping[str, HostFacts]) -> Iterat
             ]
             if any(window_of(asked, role) for asked in own):
                 yield _asked_windows(host, role, own, seen)
-            if any(isinstance(asked, TcpParameters) and window_of(asked, role) is None for asked in own):
+            if any(facts_of(asked.test).windows_tuned and window_of(asked, role) is None for asked in own):
                 yield _autotuned(host, role, seen)
 
 
@@ -201,7 +201,8 @@ def _packet_sizes(
         found, expected = f"{mtu} B by {device}", "the same at both ends"
         status: CheckStatus = "ok"
         advice = ""
-        longest = max((_packet_bytes(use) for use in uses if (use.src, use.dst) == (src, dst)), default=0)
+        ours = [use.parameters for use in uses if (use.src, use.dst) == (src, dst)]
+        longest = max((asked.packet_bytes for asked in ours), default=0)
         if back is not None and back[0] != mtu:
             status, found = "warning", f"{found}, and {back[0]} B by {back[1]} of {dst}"
             advice = "set the same MTU at both ends, or see that path MTU discovery works between them"
@@ -210,12 +211,6 @@ def _packet_sizes(
             expected = "room for whole datagrams"
             advice = "ask for a smaller `length`: the kernel sends these in fragments"
         yield HostCheck(src, f"MTU towards {dst}", status, found, expected, advice)
-
-
-def _packet_bytes(use: Use) -> int:
-    if not isinstance(use.parameters, UdpParameters):
-        return 0
-    return use.parameters.length_bytes + _DATAGRAM_HEADERS_BYTES[use.parameters.family or 4]
 
 
 def _mtu(

@@ -14,22 +14,11 @@ from flowsweep.defaults import (
 )
 from flowsweep.hosts.report_limits import Allowance
 from flowsweep.run.requests import EndRole
+from flowsweep.run.tests.registry import RUN_TESTS
 from flowsweep.run.traffic import Traffic
-from flowsweep.schedule.parameters import PathParameters, RttParameters, TcpParameters, UdpParameters
 
-# Bytes of one row as Arrow, rounded up well; the factors are what makes rows more than one would count.
-_SAMPLE_BYTES = 1024
 _CPU_BYTES = 160
-_DATAGRAM_BYTES = 160
-_HISTOGRAM_BYTES = 64
-_ECHO_BYTES = 96
-_POISSON_FACTOR = 2
-_HOP_BYTES = 192
-_HOP_TRIES = 3
-_TRAIN_BYTES = 96
-_TRAIN_GROWS_TO_PACKETS = 4096
-_TRAINS_FACTOR = 2
-_STREAM_TRIES = 4
+"""Of a row as Arrow, rounded up well."""
 _CPU_LOOKS_PER_SECOND = 10
 _EVENTS_PER_SECOND = 2
 
@@ -64,19 +53,4 @@ def _table_bytes(traffic: Traffic, run_s: float, unasked: _Unasked) -> float:
     """What all tables of one end may take."""
     parameters = traffic.parameters
     cpu = run_s * _CPU_LOOKS_PER_SECOND * (unasked.cores + parameters.flows) * _CPU_BYTES
-    match parameters:
-        case TcpParameters() | UdpParameters():
-            rows = parameters.flows * (run_s * SECOND_NS / parameters.sample_interval_ns + 2)
-            if isinstance(parameters, UdpParameters):
-                histograms = parameters.flows * unasked.histogram_rows * _HISTOGRAM_BYTES
-                return cpu + rows * (_SAMPLE_BYTES + _DATAGRAM_BYTES) + histograms
-            return cpu + rows * _SAMPLE_BYTES
-        case RttParameters():
-            return cpu + run_s * SECOND_NS / parameters.every_ns * _POISSON_FACTOR * _ECHO_BYTES
-        case PathParameters():
-            probes = parameters.ttl_max * parameters.probes * len(parameters.sizes_bytes) * _HOP_TRIES
-            longest_train = max(parameters.train_packets, _TRAIN_GROWS_TO_PACKETS)
-            trains = parameters.trains * _TRAINS_FACTOR * longest_train
-            streams = parameters.streams * parameters.stream_rates * _STREAM_TRIES
-            packets = trains + streams * parameters.stream_packets
-            return cpu + probes * _HOP_BYTES + packets * _TRAIN_BYTES
+    return cpu + RUN_TESTS[parameters.test].table_bytes(parameters, run_s, unasked.histogram_rows)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from flowsweep.defaults import OFFERED_SHARE_MIN, SECOND_NS
-from flowsweep.schedule import UdpParameters
+from flowsweep.schedule.tests.udp import UdpParameters
 from flowsweep.schedule.trial import Trial
 
 _BITS_PER_BYTE = 8

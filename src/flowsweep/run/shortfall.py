@@ -7,7 +7,6 @@ from flowsweep.hosts.messages import Report
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
-from flowsweep.schedule.parameters import TcpParameters
 from flowsweep.wording import counted
 
 _PHASES = ("prepare", "listen", "connect", "run", "drain", "report")
@@ -89,7 +88,7 @@ def _streams_broken(pairs: Sequence[Pair]) -> Failure | None:
 
 def _bytes_differ(pair: Pair) -> Failure | None:
     """What was written to a connection and not read from it; datagrams may be lost."""
-    if pair.server is not None or not isinstance(pair.traffic.parameters, TcpParameters):
+    if pair.server is not None or not pair.traffic.parameters.reliable:
         # An iperf3 server does not read on once it is told of the end.
         return None
     sent = {flow.flow: flow.bytes for flow in _report(pair.sender).flows}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from flowsweep.defaults import CONNECT_TIMEOUT_NS
 from flowsweep.run.attempt import Attempt
-from flowsweep.schedule.parameters import AnyParameters
+from flowsweep.schedule.parameters import Parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Traffic:
     """Unique in a session."""
     src: str
     dst: str
-    parameters: AnyParameters
+    parameters: Parameters
     pad_ns: int
     """How much longer than asked its source sends."""
     first_flow: int

@@ -2,24 +2,23 @@
 
 from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
 from flowsweep.schedule.grid import Point, expand
+from flowsweep.schedule.halving import first_rate_bps, next_rate_bps
 from flowsweep.schedule.order import schedule
-from flowsweep.schedule.parameters import (
-    AnyParameters,
-    PathParameters,
-    RttParameters,
-    TcpParameters,
-    UdpParameters,
-)
+from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.planned import planned_links, planned_name, planned_sweeps, planned_trials
-from flowsweep.schedule.rate_search import at_rate, first_rate_bps, followed, next_rate_bps
+from flowsweep.schedule.rate_search import at_rate, followed
 from flowsweep.schedule.remarks import remarks
+from flowsweep.schedule.tests.path import PathParameters
+from flowsweep.schedule.tests.rtt import RttParameters
+from flowsweep.schedule.tests.tcp import TcpParameters
+from flowsweep.schedule.tests.udp import UdpParameters
 from flowsweep.schedule.trial import Companion, Slot, Trial
 
 __all__ = [
-    "AnyParameters",
     "Companion",
     "Estimate",
+    "Parameters",
     "PathParameters",
     "Point",
     "RttParameters",

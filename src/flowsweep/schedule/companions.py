@@ -1,11 +1,13 @@
 """What runs beside the trials of a sweep: from its keys to frozen companions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flowsweep import defaults
 from flowsweep.plan.model import Background, HostPair, Plan, Probe, Sweep, host_pairs
-from flowsweep.schedule.parameters import AnyParameters, RttParameters, TcpParameters, UdpParameters
+from flowsweep.schedule.parameters import Parameters
+from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
+from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.trial import Companion, Trial
 
 PROBE = "probe"
@@ -44,7 +46,7 @@ class Beside:
                 name=PROBE,
                 src=src,
                 dst=dst,
-                test="rtt",
+                test=RttParameters.test,
                 parameters=parameters,
                 start_ns=-self.probe.before_ns,
             )
@@ -75,7 +77,7 @@ def _pairs(plan: Plan, background: Background) -> tuple[HostPair, ...] | None:
     return host_pairs(plan.members(background.src), plan.members(background.dst))
 
 
-def _parameters(background: Background, trial: Trial, *, clip_allowed: bool) -> AnyParameters:
+def _parameters(background: Background, trial: Trial, *, clip_allowed: bool) -> Parameters:
     left_ns = trial.parameters.duration_ns - background.start_ns
     common: dict[str, object] = {
         "flows": background.flows,
@@ -92,26 +94,6 @@ def _parameters(background: Background, trial: Trial, *, clip_allowed: bool) -> 
         "affinity": (),
         "clip_allowed": clip_allowed,
     }
-    parameters, fixed = _OF_TESTS[background.test]
-    own = {"congestion": background.congestion} if "congestion" in parameters.model_fields else {}
-    return parameters.model_validate({**common, **fixed, **own})
-
-
-_OF_DATAGRAMS = {
-    "drain_timeout_ns": defaults.DATAGRAM_DRAIN_NS,
-    "spacing_ns": None,
-    "gso": True,
-    "gro": True,
-}
-_OF_CONNECTIONS = {
-    "drain_timeout_ns": defaults.DRAIN_TIMEOUT_NS,
-    "pacing_rate_bps": None,
-    "mss_bytes": None,
-    "no_delay": False,
-    "mode": "copy",
-}
-_OF_TESTS: Mapping[str, tuple[type[TcpParameters | UdpParameters], Mapping[str, object]]] = {
-    "tcp": (TcpParameters, _OF_CONNECTIONS),
-    "udp": (UdpParameters, _OF_DATAGRAMS),
-}
-"""What background traffic of each test consists of, and what a plan cannot set of it."""
+    test = SCHEDULE_TESTS[background.test]
+    own = {"congestion": background.congestion} if "congestion" in test.parameters.model_fields else {}
+    return test.parameters.model_validate({**common, **(test.background or {}), **own})

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from flowsweep import defaults
 from flowsweep.plan.model import HostPair, Link
-from flowsweep.schedule.parameters import AnyParameters, PathParameters, RttParameters, UdpParameters
 from flowsweep.schedule.rate_search import at_rate
 from flowsweep.schedule.trial import Slot, Trial
 
@@ -48,44 +47,25 @@ def _largest(trial: Trial) -> Trial:
 
 def _span_ns(trial: Trial) -> int:
     """From when the first of a trial and its companions starts until the last one is over."""
-    own_ns = trial.parameters.duration_ns + trial.pad_ns + _drain_ns(trial.parameters)
+    own_ns = trial.parameters.duration_ns + trial.pad_ns + trial.parameters.drain_ns
     starts = [companion.start_ns for companion in trial.companions]
     ends = [
-        companion.start_ns + companion.parameters.duration_ns + _drain_ns(companion.parameters)
+        companion.start_ns + companion.parameters.duration_ns + companion.parameters.drain_ns
         for companion in trial.companions
     ]
     return max([own_ns, *ends]) - min([0, *starts])
 
 
-def _drain_ns(parameters: AnyParameters) -> int:
-    """A sink of datagrams waits for its whole drain, one of a connection only as long as it must."""
-    return parameters.wait_ns if isinstance(parameters, UdpParameters) else 0
-
-
 def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
     """Of a trial and its companions, each as if it had its links alone."""
-    own = _bytes_of(trial.parameters, trial.pairs, trial.pad_ns, links)
-    beside = (
-        _bytes_of(companion.parameters, [(companion.src, companion.dst)], trial.pad_ns, links)
-        for companion in trial.companions
-    )
-    known = [size for size in (own, *beside) if size is not None]
-    return sum(known) if len(known) == 1 + len(trial.companions) else None
-
-
-def _bytes_of(
-    parameters: AnyParameters, pairs: Sequence[HostPair], pad_ns: int, links: Sequence[Link]
-) -> int | None:
-    if isinstance(parameters, PathParameters):
-        return parameters.bytes_at_most
-    if isinstance(parameters, RttParameters):
-        return max(parameters.sizes_bytes) * (parameters.duration_ns // parameters.every_ns + 1) * len(pairs)
-    per_flow = parameters.bound_bps
-    bounds = [_links_bps(pairs, links), per_flow and per_flow * len(pairs) * parameters.flows]
-    known = [bound for bound in bounds if bound is not None]
-    if not known:
-        return None
-    return min(known) * (parameters.duration_ns + pad_ns) // (8 * defaults.SECOND_NS)
+    senders = [(trial.parameters, trial.pairs)]
+    senders += [(companion.parameters, ((companion.src, companion.dst),)) for companion in trial.companions]
+    sizes = [
+        parameters.bytes_at_most(len(pairs), _links_bps(pairs, links), trial.pad_ns)
+        for parameters, pairs in senders
+    ]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def _links_bps(trial_pairs: Sequence[HostPair], links: Sequence[Link]) -> int | None:

@@ -1,20 +1,26 @@
-"""What each test is told of one point of a sweep: frozen types, one for each test."""
+"""What is asked of one point of a sweep, as all tests have it; what one has lies in `schedule/tests/`."""
 
-from typing import Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from flowsweep import defaults
-from flowsweep.plan.model import Echo
+from flowsweep.tests import facts_of
+from flowsweep.wording import both_windows, counted
 
 Family = Literal[4, 6]
-Mode = Literal["copy", "zerocopy", "discard"]
 
 
 class Parameters(BaseModel):
     """What every test has. `None` means: not set, the kernel or the host decides."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    test: ClassVar[str]
+    protocol: ClassVar[Literal["TCP", "UDP"]] = "UDP"
+    """Of the ports at which its two ends meet."""
+    reliable: ClassVar[bool] = False
+    """What was written is read: a byte that is missing is an error, no result."""
 
     flows: int = 1
     """From each source to each sink."""
@@ -33,6 +39,11 @@ class Parameters(BaseModel):
         return 0
 
     @property
+    def drain_ns(self) -> int:
+        """How much of that it always takes."""
+        return 0
+
+    @property
     def window_bytes(self) -> int | None:
         """Window per flow, where both ends ask for the same."""
         return None
@@ -47,9 +58,39 @@ class Parameters(BaseModel):
         """What one flow sends at most."""
         return None
 
+    @property
+    def congestion_asked(self) -> str | None:
+        """The congestion control that a source is asked to use."""
+        return None
+
+    @property
+    def packet_bytes(self) -> int:
+        """Of IP, the longest that it hands to the kernel as one packet; 0 where the kernel cuts to size."""
+        return 0
+
+    def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int | None:
+        """What all pairs of hosts send together at most; None without a bound.
+
+        Args:
+            pairs: Of hosts.
+            links_bps: What the links between them let through; None: it is not known.
+            pad_ns: How much longer than asked the sources send.
+        """
+        del pairs, links_bps, pad_ns
+        return 0
+
+    def plain(self) -> Self:
+        """The same with nothing that a host may refuse but its addresses and ports."""
+        return self
+
+    def in_words(self, flows: int) -> str:
+        """What runs, in a few words: "4 flows, 256 KiB window". Flows are those of all pairs of hosts."""
+        del flows
+        return facts_of(self.test).answer
+
 
 class Bulk(Parameters):
-    """What tests have that send for a time, and look at what came in bins of it."""
+    """What tests have that send for a time, and look at what was received in bins of it."""
 
     window_send_bytes: int | None
     window_recv_bytes: int | None
@@ -83,88 +124,20 @@ class Bulk(Parameters):
         """Whole intervals that count: the duration less what is omitted."""
         return (self.duration_ns - self.omit_ns) // self.interval_ns
 
+    def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int | None:
+        """What rates and links bound."""
+        flows_bps = self.bound_bps and self.bound_bps * pairs * self.flows
+        known = [bound for bound in (links_bps, flows_bps) if bound is not None]
+        if not known:
+            return None
+        return min(known) * (self.duration_ns + pad_ns) // (8 * defaults.SECOND_NS)
 
-class TcpParameters(Bulk):
-    """One point of a TCP sweep."""
+    def plain(self) -> Self:
+        """One flow, with the host's windows."""
+        return self.model_copy(update={"flows": 1, "window_send_bytes": None, "window_recv_bytes": None})
 
-    congestion: str | None
-    pacing_rate_bps: int | None
-    mss_bytes: int | None
-    no_delay: bool
-    # Trials without it are those that they were before there was one.
-    fwmark: int | None = Field(default=None, exclude_if=lambda mark: mark is None)
-    mode: Mode
-
-    @property
-    def bound_bps(self) -> int | None:
-        """The lower of the application's and the kernel's pace."""
-        return min(filter(None, (self.rate_bps, self.pacing_rate_bps)), default=None)
-
-
-class UdpParameters(Bulk):
-    """One point of a UDP sweep: `length_bytes` is a datagram's payload, rates are of payload."""
-
-    spacing_ns: int | None
-    """From the beginning of one datagram to that of the flow's next, in place of a rate."""
-    rate_sum_bps: int | None = None
-    """Asked of all flows of the trial together; `rate_bps` is the share of one."""
-    gso: bool
-    gro: bool
-
-    @property
-    def bound_bps(self) -> int | None:
-        """The pace."""
-        if self.spacing_ns is not None:
-            return self.length_bytes * 8 * defaults.SECOND_NS // self.spacing_ns
-        return self.rate_bps
-
-
-class RttParameters(Parameters):
-    """One point of a sweep of round-trip times."""
-
-    echo: Echo
-    sizes_bytes: tuple[int, ...]
-    """Payloads, asked in turn."""
-    every_ns: int
-    poisson: bool
-    seed: int
-    timeout_ns: int
-    dscp: int | None
-
-    @property
-    def length_bytes(self) -> int | None:
-        """Payload of a question, where all have one of one size."""
-        return self.sizes_bytes[0] if len(self.sizes_bytes) == 1 and self.echo != "tcp_connect" else None
-
-    @property
-    def wait_ns(self) -> int:
-        """For the last answer."""
-        return self.timeout_ns
-
-
-class PathParameters(Parameters):
-    """What a measurement of a path probes with; sizes are of IP packets."""
-
-    ttl_max: int
-    sizes_bytes: tuple[int, ...]
-    probes: int
-    every_ns: int
-    timeout_ns: int
-    trains: int
-    train_packets: int
-    train_bytes: int
-    streams: int
-    stream_packets: int
-    stream_rates: int
-    seed: int
-
-    @property
-    def bytes_at_most(self) -> int:
-        """All probes, and all packets of trains and streams."""
-        probed = self.ttl_max * self.probes * sum(self.sizes_bytes)
-        packets = self.trains * self.train_packets + self.streams * self.stream_rates * self.stream_packets
-        return probed + packets * self.train_bytes
-
-
-AnyParameters = TcpParameters | UdpParameters | RttParameters | PathParameters
-Test = Literal["tcp", "udp", "rtt", "path"]
+    def in_words(self, flows: int) -> str:
+        """Flows and their windows."""
+        ends = (self.window_send_bytes, self.window_recv_bytes)
+        window = "" if ends == (None, None) else f", {both_windows(*ends)} window"
+        return f"{counted(flows, 'flow')}{window}"

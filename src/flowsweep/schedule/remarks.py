@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from flowsweep.axes import grid_parameters
-from flowsweep.defaults import SECOND_NS, WRITES_PER_INTERVAL
 from flowsweep.plan.model import Plan, Sweep, host_pairs
 from flowsweep.schedule.grid import Point
-from flowsweep.schedule.parameters import TcpParameters, UdpParameters
-from flowsweep.wording import counted, format_rate, format_size
+from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
+from flowsweep.wording import counted, format_size
 
 
 def remarks(plan: Plan, points: Sequence[Point]) -> tuple[str, ...]:
@@ -33,20 +31,7 @@ def _of_sweep(sweep: Sweep, points: Sequence[Point]) -> Iterator[str]:
         yield f"window_max makes {asked} points equal in {groups}; each group runs once"
     if sweep.window_sum_bytes and any(asked % flows for asked, flows in _shared_sums(points)):
         yield "not every window_sum divides by the number of flows; windows are rounded down to whole bytes"
-    tcp = [point.parameters for point in points if isinstance(point.parameters, TcpParameters)]
-    slow = [parameters for parameters in tcp if _writes_too_seldom(parameters)]
-    if slow:
-        worst = max(slow, key=lambda parameters: parameters.length_bytes / (parameters.rate_bps or 1))
-        yield (
-            f"a length of {format_size(worst.length_bytes)} is long for {format_rate(worst.rate_bps or 0)}: "
-            f"fewer than {WRITES_PER_INTERVAL} writes an interval make the intervals differ; leave `length` "
-            "out, or lower it"
-        )
-    if "congestion" in grid_parameters(sweep.test) and None in sweep.congestion:
-        yield "no congestion control is named; each host uses its default, which is recorded"
-    udp = [point.parameters for point in points if isinstance(point.parameters, UdpParameters)]
-    if any(parameters.bound_bps is None for parameters in udp):
-        yield "no rate, rate_sum or spacing is given; datagrams are sent as fast as the source can"
+    yield from SCHEDULE_TESTS[sweep.test].remarks(sweep, [point.parameters for point in points])
 
 
 def _shared_sums(points: Sequence[Point]) -> Iterator[tuple[int, int]]:
@@ -54,10 +39,3 @@ def _shared_sums(points: Sequence[Point]) -> Iterator[tuple[int, int]]:
     for point in points:
         flows = len(host_pairs(point.sources, point.sinks)) * point.parameters.flows
         yield from ((asked, flows) for asked in point.window_sums_asked_bytes)
-
-
-def _writes_too_seldom(parameters: TcpParameters) -> bool:
-    if parameters.rate_bps is None:
-        return False
-    write_ns = parameters.length_bytes * 8 * SECOND_NS // parameters.rate_bps
-    return write_ns * WRITES_PER_INTERVAL > parameters.interval_ns

@@ -2,12 +2,33 @@
 
 import hashlib
 import json
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, ValidationInfo
 
 from flowsweep import defaults
 from flowsweep.plan.model import HostPair, RateSearch, host_pairs
-from flowsweep.schedule.parameters import AnyParameters, Test
+from flowsweep.schedule.parameters import Parameters
+from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
+
+
+def _known_test(test: str) -> str:
+    if test not in SCHEDULE_TESTS:
+        raise ValueError(f"found the test {test!r}, expected one of {', '.join(SCHEDULE_TESTS)}")
+    return test
+
+
+def _as_its_test_has_it(value: object, info: ValidationInfo) -> Parameters:
+    test = info.data.get("test")
+    if test is None:
+        raise ValueError("expected a test that is known")
+    return SCHEDULE_TESTS[test].parameters.model_validate(value)
+
+
+Test = Annotated[str, AfterValidator(_known_test)]
+"""A row of the registry of tests."""
+OfTest = Annotated[SerializeAsAny[Parameters], BeforeValidator(_as_its_test_has_it)]
+"""Parameters of the field `test`, which comes before it."""
 
 
 class Companion(BaseModel):
@@ -21,7 +42,7 @@ class Companion(BaseModel):
     """A host."""
     dst: str
     test: Test
-    parameters: AnyParameters
+    parameters: OfTest
     start_ns: int
     """When it starts, from the trial's start on; before it, if negative."""
 
@@ -44,7 +65,7 @@ class Trial(BaseModel):
     test: Test
     simultaneous: bool
     """Runs together with the same point in the other direction."""
-    parameters: AnyParameters
+    parameters: OfTest
     window_sums_asked_bytes: tuple[int, ...]
     """The window sums of the plan that this trial answers; more than one if `window_max` made them equal."""
     window_capped: bool

@@ -14,7 +14,7 @@ from flowsweep.hosts.heartbeat import Heartbeat
 from flowsweep.hosts.messages import Listen, Prepare
 from flowsweep.hosts.process import PipedProcess
 from flowsweep.hosts.session import Session
-from flowsweep.run.settings import settings_of
+from flowsweep.run.tests.registry import settings_of
 
 ALIVE = b'{"type":"alive"}'
 

@@ -2,7 +2,7 @@
 
 from flowsweep.plan import parse_plan
 from flowsweep.plan.difference import plan_difference
-from flowsweep.run.settings import settings_of
+from flowsweep.run.tests.registry import settings_of
 from flowsweep.schedule import PathParameters, estimate, expand, schedule
 
 LAB = """

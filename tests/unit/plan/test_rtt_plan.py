@@ -2,9 +2,8 @@
 
 from flowsweep.plan import parse_plan
 from flowsweep.plan.difference import plan_difference
-from flowsweep.run.settings import settings_of
-from flowsweep.schedule import estimate, expand, schedule
-from flowsweep.schedule.parameters import RttParameters
+from flowsweep.run.tests.registry import settings_of
+from flowsweep.schedule import RttParameters, estimate, expand, schedule
 
 LAB = """
 [lab.links.wan]

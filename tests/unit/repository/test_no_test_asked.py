@@ -8,7 +8,7 @@ import pytest
 from flowsweep.tests import TESTS
 
 SOURCE = Path(__file__).parents[3] / "src" / "flowsweep"
-SLICES = ("plan/tests", "analysis/tests", "figures/tests")
+SLICES = ("plan/tests", "schedule/tests", "run/tests", "analysis/tests", "figures/tests")
 OF_OTHER_TOOLS = ("imports",)
 """There the words are those of other tools' files."""
 

@@ -1,0 +1,26 @@
+"""TCP, as an engine is asked for it."""
+
+from flowsweep.defaults import MICROSECOND_NS
+from flowsweep.hosts.messages import TcpTest
+from flowsweep.run.requests import EndRole
+from flowsweep.run.tests.bulk import SAMPLE_BYTES, bulk_settings, sample_rows
+from flowsweep.schedule.tests.tcp import TcpParameters
+
+
+def tcp_settings(parameters: TcpParameters, role: EndRole, pad_ns: int) -> TcpTest:
+    """What one end of a pair of hosts is asked to do."""
+    return TcpTest(
+        **bulk_settings(parameters, role, pad_ns),
+        drain_timeout_us=parameters.drain_timeout_ns // MICROSECOND_NS,
+        congestion=parameters.congestion,
+        pacing_rate_bps=parameters.pacing_rate_bps,
+        mss_bytes=parameters.mss_bytes,
+        no_delay=parameters.no_delay,
+        fwmark=parameters.fwmark,
+        mode=parameters.mode,
+    )
+
+
+def tcp_table_bytes(parameters: TcpParameters, run_s: float, _: int) -> float:
+    """What samples take."""
+    return sample_rows(parameters, run_s) * SAMPLE_BYTES

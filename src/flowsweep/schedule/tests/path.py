@@ -1,0 +1,41 @@
+"""A sweep of measurements of paths."""
+
+from collections.abc import Iterator
+
+from flowsweep.plan.model import Sweep
+from flowsweep.schedule.combinations import combined
+from flowsweep.schedule.parameters import Parameters
+from flowsweep.schedule.windows import NO_WINDOW, Window
+
+
+class PathParameters(Parameters):
+    """What a measurement of a path probes with; sizes are of IP packets."""
+
+    test = "path"
+
+    ttl_max: int
+    sizes_bytes: tuple[int, ...]
+    probes: int
+    every_ns: int
+    timeout_ns: int
+    trains: int
+    train_packets: int
+    train_bytes: int
+    streams: int
+    stream_packets: int
+    stream_rates: int
+    seed: int
+
+    def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int:
+        """All probes, and all packets of trains and streams."""
+        del pairs, links_bps, pad_ns
+        probed = self.ttl_max * self.probes * sum(self.sizes_bytes)
+        packets = self.trains * self.train_packets + self.streams * self.stream_rates * self.stream_packets
+        return probed + packets * self.train_bytes
+
+
+def path_points(sweep: Sweep, _: int, __: int, seed: int) -> Iterator[tuple[Window, PathParameters]]:
+    """List what a sweep asks for."""
+    probing = {} if sweep.probing is None else sweep.probing.model_dump()
+    for chosen in combined(sweep):
+        yield NO_WINDOW, PathParameters.model_validate({**chosen, **probing, "seed": seed})

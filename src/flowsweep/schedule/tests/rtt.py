@@ -1,0 +1,52 @@
+"""A sweep of round-trip times."""
+
+from collections.abc import Iterator
+
+from flowsweep import defaults
+from flowsweep.plan.model import Echo, Sweep
+from flowsweep.schedule.combinations import combined
+from flowsweep.schedule.parameters import Parameters
+from flowsweep.schedule.windows import NO_WINDOW, Window
+
+
+class RttParameters(Parameters):
+    """One point of a sweep of round-trip times."""
+
+    test = "rtt"
+
+    echo: Echo
+    sizes_bytes: tuple[int, ...]
+    """Payloads, asked in turn."""
+    every_ns: int
+    poisson: bool
+    seed: int
+    timeout_ns: int
+    dscp: int | None
+
+    @property
+    def length_bytes(self) -> int | None:
+        """Payload of a probe, where all have one of one size."""
+        return self.sizes_bytes[0] if len(self.sizes_bytes) == 1 and self.echo != "tcp_connect" else None
+
+    @property
+    def wait_ns(self) -> int:
+        """For the last response."""
+        return self.timeout_ns
+
+    def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int:
+        """As many probes as there is time for, as if all were of the largest size."""
+        del links_bps, pad_ns
+        return max(self.sizes_bytes) * (self.duration_ns // self.every_ns + 1) * pairs
+
+
+def rtt_points(sweep: Sweep, _: int, __: int, seed: int) -> Iterator[tuple[Window, RttParameters]]:
+    """List what a sweep asks for."""
+    asking = {} if sweep.asking is None else sweep.asking.model_dump()
+    for size in sweep.length_bytes:
+        for chosen in combined(sweep):
+            # A handshake carries no payload: one trial, whatever the sizes of the others.
+            sizes = (defaults.ECHO_BYTES if chosen["echo"] == "tcp_connect" else size,)
+            yield (
+                NO_WINDOW,
+                RttParameters.model_validate({**chosen, **asking, "sizes_bytes": sizes, "seed": seed}),
+            )
