@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from flowsweep.defaults import SECOND_NS
+from flowsweep.tests import BULK_TESTS, TESTS
 from flowsweep.units import write_duration, write_rate, write_size
 from flowsweep.wording import format_duration, format_mode, format_rate, format_size
 
 Write = Callable[[Any], str]
 """Writes a level of an axis with its unit."""
 
-_BULK = frozenset({"tcp", "udp"})
+_BULK = frozenset(BULK_TESTS)
 _TCP, _UDP, _RTT = frozenset({"tcp"}), frozenset({"udp"}), frozenset({"rtt"})
-_EVERY = frozenset({"tcp", "udp", "rtt", "path"})
+_EVERY = frozenset(TESTS)
 _NONE: frozenset[str] = frozenset()
 
 

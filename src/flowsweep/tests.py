@@ -5,6 +5,8 @@ Nobody else asks which test it is. What only one test has lies in its slices: `p
 """
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +25,11 @@ class TestFacts:
     """What it found is worked out in Python, trial by trial: no statement of a database sums it up."""
     answer: str = ""
     """What it asks for, where it does not send for a time: it has no flows to speak of."""
+    package: str = ""
+    """Where its modules `plan`, `schedule` and `run` lie, each with a `ROW`; empty: among Flowsweep's own."""
 
 
-TESTS = {
+TESTS: dict[str, TestFacts] = {
     "tcp": TestFacts(bulk=True, windows_tuned=True),
     "udp": TestFacts(bulk=True, datagrams=True),
     "rtt": TestFacts(answer="round-trip time"),
@@ -35,6 +39,16 @@ TESTS = {
 BULK_TESTS = tuple(name for name, facts in TESTS.items() if facts.bulk)
 
 _UNKNOWN = TestFacts()
+
+
+def rows_of_packages(slice_name: str) -> dict[str, Any]:
+    """Rows that tests of other packages have for one of the registries, by test.
+
+    Args:
+        slice_name: plan, schedule or run.
+    """
+    added = {name: facts.package for name, facts in TESTS.items() if facts.package}
+    return {name: import_module(f"{package}.{slice_name}").ROW for name, package in added.items()}
 
 
 def facts_of(test: str | None) -> TestFacts:

@@ -1,11 +1,12 @@
 """The checked plan: frozen types that cannot be wrong. Only plan/ makes them; nothing checks them again."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from flowsweep import defaults
+from flowsweep.tests import TESTS
 
 
 def halvings(low: int, high: int, resolution: int) -> int:
@@ -40,6 +41,16 @@ def host_pairs(sources: Sequence[str], sinks: Sequence[str]) -> tuple[HostPair, 
 Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
 Echo = Literal["auto", "icmp", "udp", "tcp_connect"]
+
+
+def _known_test(test: str) -> str:
+    if test not in TESTS:
+        raise ValueError(f"found the test {test!r}, expected one of {', '.join(TESTS)}")
+    return test
+
+
+Test = Annotated[str, AfterValidator(_known_test)]
+"""A row of `flowsweep.tests`."""
 
 
 class Frozen(BaseModel):
@@ -245,7 +256,7 @@ class Sweep(Frozen):
     """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set."""
 
     name: str
-    test: Literal["tcp", "udp", "rtt", "path"]
+    test: Test
     paths: tuple[Path, ...]
     directions: Directions
     pairs: tuple[int | None, ...] = (None,)

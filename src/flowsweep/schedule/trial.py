@@ -4,18 +4,12 @@ import hashlib
 import json
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, ValidationInfo
+from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, ValidationInfo
 
 from flowsweep import defaults
-from flowsweep.plan.model import HostPair, RateSearch, host_pairs
+from flowsweep.plan.model import HostPair, RateSearch, Test, host_pairs
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
-
-
-def _known_test(test: str) -> str:
-    if test not in SCHEDULE_TESTS:
-        raise ValueError(f"found the test {test!r}, expected one of {', '.join(SCHEDULE_TESTS)}")
-    return test
 
 
 def _as_its_test_has_it(value: object, info: ValidationInfo) -> Parameters:
@@ -25,8 +19,6 @@ def _as_its_test_has_it(value: object, info: ValidationInfo) -> Parameters:
     return SCHEDULE_TESTS[test].parameters.model_validate(value)
 
 
-Test = Annotated[str, AfterValidator(_known_test)]
-"""A row of the registry of tests."""
 OfTest = Annotated[SerializeAsAny[Parameters], BeforeValidator(_as_its_test_has_it)]
 """Parameters of the field `test`, which comes before it."""
 

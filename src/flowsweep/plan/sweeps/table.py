@@ -14,6 +14,7 @@ from flowsweep.plan.tests.path.keys import PathKeys
 from flowsweep.plan.tests.rtt.keys import RttKeys
 from flowsweep.plan.tests.tcp.keys import TcpKeys
 from flowsweep.plan.tests.udp.keys import UdpKeys
+from flowsweep.tests import TESTS
 
 
 def sweep_name(sweep: "SweepTable", number: int) -> str:
@@ -39,10 +40,7 @@ class SweepTable(RttKeys, CompanionKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
     name: fields.Name | None = key(
         "Name of the sweep; sweep-1, sweep-2, … if absent.", None, examples=["windows-vs-streams"]
     )
-    test: Annotated[
-        Literal["tcp", "udp", "rtt", "path"],
-        one_of("tcp", "udp", "rtt", "path", later=("file", "quic", "mptcp")),
-    ] = key("What is measured.", "tcp")
+    test: Annotated[str, one_of(*TESTS, later=("file", "quic", "mptcp"))] = key("What is measured.", "tcp")
     paths: Annotated[list[PathTable], Field(min_length=1)] = key(
         "Where to measure.", [], examples=[[{"from": "left", "to": "right"}]]
     )

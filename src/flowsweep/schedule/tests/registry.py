@@ -1,37 +1,17 @@
 """The tests as schedules know them, one row a test: parameters, and how sweeps become points."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
 
-from flowsweep.plan.model import Sweep
-from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests import tcp, udp
 from flowsweep.schedule.tests.path import PathParameters, path_points
+from flowsweep.schedule.tests.row import ScheduleTest
 from flowsweep.schedule.tests.rtt import RttParameters, rtt_points
-from flowsweep.schedule.windows import Window
-
-
-def _nothing(_: Sweep, __: Sequence[Parameters]) -> Iterator[str]:
-    yield from ()
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduleTest:
-    """A test in a schedule."""
-
-    parameters: type[Parameters]
-    points: Callable[[Sweep, int, int, int], Iterator[tuple[Window, Parameters]]]
-    """Of a sweep, with flows of each pair of hosts, pairs of hosts, and the campaign's seed."""
-    remarks: Callable[[Sweep, Sequence[Any]], Iterator[str]] = _nothing
-    """What is worth knowing of a sweep and the parameters of its points before it runs."""
-    background: Mapping[str, object] | None = None
-    """What a plan cannot set of background traffic; absent: there is none of this test."""
-
+from flowsweep.tests import rows_of_packages
 
 SCHEDULE_TESTS: Mapping[str, ScheduleTest] = {
     "tcp": ScheduleTest(tcp.TcpParameters, tcp.tcp_points, tcp.tcp_remarks, tcp.BACKGROUND),
     "udp": ScheduleTest(udp.UdpParameters, udp.udp_points, udp.udp_remarks, udp.BACKGROUND),
     "rtt": ScheduleTest(RttParameters, rtt_points),
     "path": ScheduleTest(PathParameters, path_points),
+    **rows_of_packages("schedule"),
 }

@@ -1,0 +1,40 @@
+"""What plans know of a test: a row of the registry."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from flowsweep import defaults
+from flowsweep.plan.input import PlanFile
+from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.sweeps.table import SweepTable
+
+Check = Callable[[PlanFile, SweepTable, list[int], KeyPath], Iterator[Problem]]
+"""Finds what contradicts itself in a sweep, of a file; takes its flows over all pairs and its place, too."""
+
+
+def _no_problems(_: PlanFile, __: SweepTable, ___: list[int], ____: KeyPath) -> Iterator[Problem]:
+    yield from ()
+
+
+def _nothing(_: SweepTable) -> dict[str, object]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTest:
+    """A test in a plan."""
+
+    keys: frozenset[str]
+    """Those of a sweep that do something in it."""
+    check: Check = _no_problems
+    build: Callable[[SweepTable], dict[str, object]] = _nothing
+    """What becomes of keys that no other test has."""
+    length_bytes: int | None = None
+    """Payload where a plan names none; null: what suits the rate."""
+    drain_ns: int = defaults.DRAIN_TIMEOUT_NS
+    duration_ns: int | None = None
+    """Where a plan names none, and it is another than that of all tests."""
+
+
+EVERY_TEST = frozenset({"name", "test", "paths", "directions", "pairs", "duration", "family"})
+"""Keys that a sweep of any test may have."""

@@ -1,0 +1,20 @@
+"""What is known of a test between two engines: a row of the registry."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flowsweep.hosts.messages import PathTest, RttTest, TcpTest, UdpTest
+from flowsweep.run.requests import EndRole
+
+Settings = TcpTest | UdpTest | RttTest | PathTest
+
+
+@dataclass(frozen=True, slots=True)
+class RunTest:
+    """A test between two engines."""
+
+    settings: Callable[[Any, EndRole, int], Settings]
+    """What an end is asked to do: of its parameters, its role, and how much longer a source sends, in ns."""
+    table_bytes: Callable[[Any, float, int], float]
+    """What tables of one end may take: of its parameters, seconds, and rows of a flow's histogram."""
