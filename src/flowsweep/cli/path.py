@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Overrides, Reverse, Save
+from flowsweep.cli.trial_options import Address, AsJson, Host, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep path ssh:server[/bold] measures the path from here to server, "
@@ -17,15 +16,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def path(
-    host: Annotated[
-        str,
-        typer.Argument(
-            metavar="HOST",
-            autocompletion=complete_host,
-            help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND`, as of "
-            "`flowsweep tcp`.",
-        ),
-    ],
+    host: Host,
     duration: Annotated[
         str, typer.Option(help="The longest it may take; it ends with the last response.")
     ] = "1min",

@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, Save
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep rtt ssh:server[/bold] probes from here to server and back, "
@@ -18,15 +17,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def rtt(
-    host: Annotated[
-        str,
-        typer.Argument(
-            metavar="HOST",
-            autocompletion=complete_host,
-            help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND`, as of "
-            "`flowsweep tcp`.",
-        ),
-    ],
+    host: Host,
     echo: Annotated[
         str,
         typer.Option(

@@ -5,10 +5,9 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import Asked, measure_and_exit
 from flowsweep.cli.tcp_summary import tell_summary
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, Save
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep tcp ssh:server[/bold] sends from here to server, "
@@ -19,16 +18,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def tcp(
-    host: Annotated[
-        str,
-        typer.Argument(
-            metavar="HOST",
-            autocompletion=complete_host,
-            help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND` with a command "
-            "that starts programs there, as in 'exec:kubectl exec -i pod --'. Nothing has to be installed "
-            "or started there before.",
-        ),
-    ],
+    host: Host,
     flows: Annotated[int, typer.Option(help="Parallel TCP connections.")] = 1,
     window: Annotated[
         str | None, typer.Option(help="Socket buffer per flow, as in 256KiB; autotuning if absent.")

@@ -1,10 +1,22 @@
-"""Options that the commands without a plan have in common."""
+"""What the commands without a plan are asked alike."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from flowsweep.cli.completion import complete_host
+
+Host = Annotated[
+    str,
+    typer.Argument(
+        metavar="HOST",
+        autocompletion=complete_host,
+        help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND` with a command that "
+        "starts programs there, as in 'exec:kubectl exec -i pod --'. Nothing has to be installed or started "
+        "there before.",
+    ),
+]
 Address = Annotated[
     str | None,
     typer.Option(help="Where HOST is reached for the traffic; `local` and `ssh:` know by themselves."),

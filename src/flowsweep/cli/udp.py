@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.completion import complete_host
 from flowsweep.cli.one_trial import Asked, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Overrides, Reverse, Save
+from flowsweep.cli.trial_options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
 from flowsweep.cli.udp_summary import tell_summary
 
 AS_FAST_AS_IT_CAN = "max"
@@ -21,15 +20,7 @@ _EXAMPLES = (
 
 @app.command(epilog=_EXAMPLES)
 def udp(
-    host: Annotated[
-        str,
-        typer.Argument(
-            metavar="HOST",
-            autocompletion=complete_host,
-            help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND`, as of "
-            "`flowsweep tcp`.",
-        ),
-    ],
+    host: Host,
     rate: Annotated[
         str,
         typer.Option(help="Payload per second and flow; `max`: as fast as the source can, whatever is lost."),
