@@ -12,7 +12,7 @@ use std::{
 
 use clap::Args;
 use iperf3::auth::{Authenticator, Padding, PrivateKey, SKEW_S_DEFAULT, Users};
-use iperf3_server::{Admission, Config, Deadlines, Door, Limits, Log, Network, defaults};
+use iperf3_server::{Acceptor, Admission, Config, Deadlines, Limits, Log, Network, defaults};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// What the server may be told.
@@ -89,9 +89,9 @@ fn serve(arguments: Arguments) -> io::Result<()> {
     let stop = sys::termination_signals()?;
     allow_many_files();
     let log = arguments.log.as_deref().map_or(Ok(Log::default()), log)?;
-    let door = Door::open(arguments.into_config()?, log).map_err(io::Error::other)?;
-    eprintln!("flowsweep-engine: an iperf3 server listens on {}", door.address()?);
-    door.serve(&stop);
+    let acceptor = Acceptor::open(arguments.into_config()?, log).map_err(io::Error::other)?;
+    eprintln!("flowsweep-engine: an iperf3 server listens on {}", acceptor.address()?);
+    acceptor.serve(&stop);
     Ok(())
 }
 

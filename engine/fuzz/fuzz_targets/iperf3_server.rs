@@ -19,7 +19,7 @@ use std::{
 };
 
 use iperf3::{COOKIE_BYTES, Cookie, OPENING, Results, State, StreamResults, encode_frame, parse_json, stream_id};
-use iperf3_server::{Admission, Config, Deadlines, Door, Log};
+use iperf3_server::{Acceptor, Admission, Config, Deadlines, Log};
 use libfuzzer_sys::fuzz_target;
 use rustix::event::{EventfdFlags, eventfd};
 use serde_json::{Value, json};
@@ -84,10 +84,10 @@ impl Server {
             deadlines: Deadlines::shortened(SHORTER),
             ..Config::default()
         };
-        let door = Door::open(config, Log::to(Lines).expect("a thread")).expect("loopback has a port");
-        let address = door.address().expect("it has one");
+        let acceptor = Acceptor::open(config, Log::to(Lines).expect("a thread")).expect("loopback has a port");
+        let address = acceptor.address().expect("it has one");
         let never = eventfd(0, EventfdFlags::CLOEXEC).expect("a file");
-        thread::spawn(move || door.serve(&never));
+        thread::spawn(move || acceptor.serve(&never));
         Self { address, begun_with: held() }
     }
 

@@ -1,16 +1,16 @@
 //! A server that any iperf3 client can test against, many at once.
 //!
-//! One thread is the door: it accepts, takes names and parameters from whoever comes, and hands streams to the tests they
-//! belong to. A newcomer costs it a bounded buffer and nobody a thread; who it is, one thread finds out for all. Each test has a thread that holds its
+//! One thread is the acceptor: it accepts connections, reads the name and the parameters of each, and hands streams to the
+//! tests they belong to. A newcomer costs it a bounded buffer and nobody a thread; who it is, one thread finds out for all. Each test has a thread that holds its
 //! conversation, and one for each of its streams.
 
+mod acceptor;
 mod admission;
 mod config;
 mod control;
 mod conversation;
 mod deadlines;
 pub mod defaults;
-mod door;
 mod failure;
 mod fairness;
 mod gather;
@@ -39,9 +39,9 @@ mod udp_stream;
 mod urgency;
 mod vetting;
 
+pub use acceptor::{Acceptor, AcceptorError};
 pub use admission::Admission;
 pub use config::{Config, Limits};
 pub use deadlines::Deadlines;
-pub use door::{Door, DoorError};
 pub use log::Log;
 pub use network::{Network, NetworkError};

@@ -72,7 +72,7 @@ impl Openings {
         Ok(Self { socket: socket.into(), port: address.port() })
     }
 
-    /// Takes what has come, at most [`OPENINGS_AT_ONCE`]: a flood does not keep the door from everybody else.
+    /// Takes received openings, at most [`OPENINGS_AT_ONCE`]: a flood does not keep the acceptor from other clients.
     pub fn take(&self, set_ups: &SetUps) {
         let mut bytes = [0; ROOM_BYTES];
         for _ in 0..OPENINGS_AT_ONCE {

@@ -1,4 +1,4 @@
-//! What the door and all tests share.
+//! What the acceptor and all tests share.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use iperf3::{Cookie, limits::WRITE_BYTES_MAX};
 
 use crate::{config::Config, log::Log, openings::SetUps, urgency::Urgency};
 
-/// What the door and all tests share.
+/// What the acceptor and all tests share.
 pub struct Shared {
     /// What the server was told.
     pub config: Config,

@@ -1,5 +1,5 @@
 //! Who a client is, found out by a thread of its own: an RSA decryption takes milliseconds, with a long key a second, and
-//! the door waits for nobody.
+//! the acceptor waits for nobody.
 //!
 //! One token is looked at at a time. Those that wait are the newcomers themselves, hence bounded, and whose turn it is
 //! goes round by address: a flood from one host costs the others one look each.

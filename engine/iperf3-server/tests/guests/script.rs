@@ -10,7 +10,7 @@ use std::{
 };
 
 use iperf3::{COOKIE_BYTES, Cookie, Results, State, StreamResults, encode_frame, parse_json};
-use iperf3_server::{Config, Door, Log};
+use iperf3_server::{Acceptor, Config, Log};
 use rustix::event::{EventfdFlags, eventfd};
 use serde_json::{Value, json};
 use socket2::{Domain, Socket, Type};
@@ -56,10 +56,10 @@ impl Server {
 
     fn begin(config: Config, log: Log, lines: Arc<Mutex<Vec<u8>>>) -> Self {
         let config = Config { bind: Some(HOME.into()), port: 0, ..config };
-        let door = Door::open(config, log).unwrap();
-        let (address, stop) = (door.address().unwrap(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap()));
+        let acceptor = Acceptor::open(config, log).unwrap();
+        let (address, stop) = (acceptor.address().unwrap(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap()));
         let its_stop = Arc::clone(&stop);
-        let thread = thread::spawn(move || door.serve(&its_stop));
+        let thread = thread::spawn(move || acceptor.serve(&its_stop));
         Self { address, stop, thread: Some(thread), lines }
     }
 

@@ -1,4 +1,4 @@
-//! Where everybody comes in: one thread, which no newcomer can make wait.
+//! Accepts connections: one thread, which no newcomer can make wait.
 
 use std::{
     collections::VecDeque,
@@ -38,7 +38,7 @@ use crate::{
     vetting::{Verdict, Vetting},
 };
 
-/// How long the door looks away when nothing is due.
+/// The longest wait of the acceptor when nothing is due.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Stop, bell, listener and openings stand in front of everybody else's sockets.
 const OWN_WATCHES: usize = 4;
@@ -46,13 +46,13 @@ const OWN_WATCHES: usize = 4;
 /// Why a server cannot be.
 #[derive(Debug, Error)]
 #[error("cannot listen on {address}: {source}")]
-pub struct DoorError {
+pub struct AcceptorError {
     address: SocketAddr,
     source: io::Error,
 }
 
 /// A server that listens.
-pub struct Door {
+pub struct Acceptor {
     listener: TcpListener,
     openings: Openings,
     shared: Arc<Shared>,
@@ -66,14 +66,14 @@ pub struct Door {
     begun: u64,
 }
 
-impl Door {
+impl Acceptor {
     /// Listens.
     ///
     /// # Errors
-    /// [`DoorError`] if it cannot.
-    pub fn open(config: Config, log: Log) -> Result<Self, DoorError> {
+    /// [`AcceptorError`] if it cannot.
+    pub fn open(config: Config, log: Log) -> Result<Self, AcceptorError> {
         let address = SocketAddr::new(config.bind.unwrap_or_else(everywhere), config.port);
-        let failed = |source| DoorError { address, source };
+        let failed = |source| AcceptorError { address, source };
         let (listener, openings) = listen_on_one_port(address).map_err(failed)?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
         let bell = Arc::new(bell);
@@ -346,7 +346,7 @@ impl Door {
     }
 
     fn reap(&mut self) {
-        // The bell only wakes the door; which test it was stands in the queue.
+        // The bell only wakes the acceptor; which test it was stands in the queue.
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
         while let Ok(number) = self.ended.1.try_recv() {
             self.places.free(number);
@@ -374,7 +374,7 @@ impl Door {
     }
 }
 
-/// What the door is told of when it waits.
+/// What has become ready while the acceptor waited.
 struct Ready {
     stop: bool,
     listener: bool,
@@ -387,7 +387,7 @@ struct Bell(u64, Sender<u64>, Arc<OwnedFd>);
 
 impl Drop for Bell {
     fn drop(&mut self) {
-        // A door that is gone needs no bell.
+        // An acceptor that is gone needs no bell.
         let _ = self.1.send(self.0);
         let _ = rustix::io::write(&self.2, &1_u64.to_ne_bytes());
     }
