@@ -1,4 +1,4 @@
-//! Accepts connections: one thread, which no newcomer can make wait.
+//! Accepts connections: one thread, which no pending client can make wait.
 
 use std::{
     collections::VecDeque,
@@ -26,12 +26,12 @@ use crate::{
     config::Config,
     control::notice_vanishing,
     conversation::{Guest, converse},
-    defaults::{ACCEPTED_AT_ONCE, LOG_FLUSH, NEWCOMERS_MAX, STACK_BYTES, STOP_CHECK},
+    defaults::{ACCEPTED_AT_ONCE, LOG_FLUSH, PENDING_CLIENTS_MAX, STACK_BYTES, STOP_CHECK},
     fairness::crowd,
     listening::{everywhere, listen_on_one_port},
     log::Log,
-    newcomer::{Newcomer, Progress},
     openings::Openings,
+    pending_client::{PendingClient, Progress},
     places::Places,
     refusals::Refusals,
     shared::{Arrived, Shared},
@@ -56,7 +56,7 @@ pub struct Acceptor {
     listener: TcpListener,
     openings: Openings,
     shared: Arc<Shared>,
-    newcomers: VecDeque<Newcomer>,
+    pending: VecDeque<PendingClient>,
     vetting: Option<Vetting>,
     places: Places,
     refusals: Refusals,
@@ -85,7 +85,7 @@ impl Acceptor {
             places: Places::new(config.admission),
             refusals: Refusals::default(),
             shared: Arc::new(Shared::new(config, log).map_err(failed)?),
-            newcomers: VecDeque::new(),
+            pending: VecDeque::new(),
             vetting,
             ended: channel(),
             bell,
@@ -118,8 +118,8 @@ impl Acceptor {
             if ready.listener {
                 self.accept();
             }
-            self.look_at_newcomers();
-            self.vet_newcomers();
+            self.look_at_pending_clients();
+            self.vet_pending_clients();
             self.shared.urgency.set_crowded(self.places.are_crowded());
             for row in self.refusals.summaries(Instant::now()) {
                 self.shared.log.write("refused_more", row);
@@ -132,17 +132,17 @@ impl Acceptor {
         let mut watches = vec![reading(stop.as_fd()), reading(self.bell.as_fd()), reading(self.listener.as_fd())];
         watches.push(reading(self.openings.socket.as_fd()));
         watches.extend(self.places.waiting.iter().map(|guest| reading(guest.stream.as_fd())));
-        watches.extend(self.newcomers.iter().map(|newcomer| reading(newcomer.stream.as_fd())));
+        watches.extend(self.pending.iter().map(|pending| reading(pending.stream.as_fd())));
         let now = Instant::now();
-        let due = self.newcomers.iter().map(|newcomer| newcomer.deadline.saturating_duration_since(now)).min();
+        let due = self.pending.iter().map(|pending| pending.deadline.saturating_duration_since(now)).min();
         let longest = Timespec::try_from(due.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)).ok();
         // An interrupted poll only means looking once more.
         let _ = poll(&mut watches, longest.as_ref());
         let told: Vec<bool> = watches.iter().map(|watch| !watch.revents().is_empty()).collect();
         let (own, others) = told.split_at(OWN_WATCHES);
-        let (waiting, newcomers) = others.split_at(self.places.waiting.len());
-        for (newcomer, ready) in self.newcomers.iter_mut().zip(newcomers) {
-            newcomer.ready = *ready;
+        let (waiting, pending) = others.split_at(self.places.waiting.len());
+        for (pending, ready) in self.pending.iter_mut().zip(pending) {
+            pending.ready = *ready;
         }
         Ready { stop: own[0], listener: own[2], openings: own[3], waiting: waiting.to_vec() }
     }
@@ -153,7 +153,7 @@ impl Acceptor {
                 Ok((stream, peer)) => self.welcome(stream, peer.ip().to_canonical()),
                 Err(error) => {
                     let code = Errno::from_io_error(&error);
-                    if matches!(code, Some(Errno::MFILE | Errno::NFILE)) && !self.dismiss_newcomer() {
+                    if matches!(code, Some(Errno::MFILE | Errno::NFILE)) && !self.dismiss_pending_client() {
                         // Only tests hold files: one of them will end.
                         thread::sleep(STOP_CHECK);
                     }
@@ -166,128 +166,134 @@ impl Acceptor {
     fn welcome(&mut self, stream: TcpStream, peer: IpAddr) {
         self.accepted += 1;
         let now = Instant::now();
-        let Ok(mut newcomer) = Newcomer::new(stream, peer, self.accepted, self.shared.config.deadlines, now) else {
+        let Ok(mut pending) = PendingClient::new(stream, peer, self.accepted, self.shared.config.deadlines, now) else {
             return;
         };
         if !self.shared.config.limits.admits(peer) {
             self.note_refusal(peer, "its network may not test here");
-            newcomer.deny(now);
+            pending.deny(now);
         }
-        if self.newcomers.len() >= NEWCOMERS_MAX {
-            self.dismiss_newcomer();
+        if self.pending.len() >= PENDING_CLIENTS_MAX {
+            self.dismiss_pending_client();
         }
-        self.newcomers.push_back(newcomer);
+        self.pending.push_back(pending);
     }
 
-    /// Has one go without a word: of those from where most come, who came first. Whoever floods displaces his own.
-    fn dismiss_newcomer(&mut self) -> bool {
-        let origins = self.newcomers.iter().map(|newcomer| newcomer.origin);
+    /// Closes one without a word: the oldest from the address that has the most. A flood displaces its own connections.
+    fn dismiss_pending_client(&mut self) -> bool {
+        let origins = self.pending.iter().map(|pending| pending.origin);
         let Some((most, _)) = crowd(origins) else { return false };
-        let of_most = self.newcomers.iter().enumerate().filter(|(_, newcomer)| newcomer.origin == most);
-        let first = of_most.min_by_key(|(_, newcomer)| newcomer.order).map(|(at, _)| at);
-        first.and_then(|at| self.newcomers.remove(at)).is_some()
+        let of_most = self.pending.iter().enumerate().filter(|(_, pending)| pending.origin == most);
+        let first = of_most.min_by_key(|(_, pending)| pending.order).map(|(at, _)| at);
+        first.and_then(|at| self.pending.remove(at)).is_some()
     }
 
-    fn look_at_newcomers(&mut self) {
+    fn look_at_pending_clients(&mut self) {
         let now = Instant::now();
-        for newcomer in std::mem::take(&mut self.newcomers) {
-            let kept = if newcomer.ready { self.advance(newcomer, now) } else { Some(newcomer) };
-            let kept = kept.and_then(|newcomer| self.in_time(newcomer, now));
-            self.newcomers.extend(kept);
+        for pending in std::mem::take(&mut self.pending) {
+            let kept = if pending.ready { self.advance(pending, now) } else { Some(pending) };
+            let kept = kept.and_then(|pending| self.in_time(pending, now));
+            self.pending.extend(kept);
         }
     }
 
-    /// A newcomer that may still be here. One that has done its part is told that nobody came to its token.
-    fn in_time(&mut self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
-        if now < newcomer.deadline {
-            return Some(newcomer);
+    /// The pending client, unless its time is over. One that has sent its token in time gets a reason.
+    fn in_time(&mut self, mut pending: PendingClient, now: Instant) -> Option<PendingClient> {
+        if now < pending.deadline {
+            return Some(pending);
         }
-        newcomer.request()?;
-        self.note_refusal(newcomer.peer, "there was no time to look at its token");
-        newcomer.refuse(ErrorCode::AUTHENTICATION, now);
-        Some(newcomer)
+        pending.request()?;
+        self.note_refusal(pending.peer, "there was no time to look at its token");
+        pending.refuse(ErrorCode::AUTHENTICATION, now);
+        Some(pending)
     }
 
-    /// Hears who newcomers are, and has the next one looked at.
-    fn vet_newcomers(&mut self) {
+    /// Takes verdicts on the tokens of pending clients, and has the next token checked.
+    fn vet_pending_clients(&mut self) {
         let now = Instant::now();
         while let Some((order, verdict)) = self.vetting.as_mut().and_then(Vetting::answer) {
             // It may have left, or have waited for too long.
-            let known = |newcomer: &Newcomer| newcomer.order == order && newcomer.request().is_some();
-            let Some(newcomer) = self.newcomers.iter().position(known).and_then(|at| self.newcomers.remove(at)) else {
+            let known = |pending: &PendingClient| pending.order == order && pending.request().is_some();
+            let Some(pending) = self.pending.iter().position(known).and_then(|at| self.pending.remove(at)) else {
                 continue;
             };
-            let kept = self.vetted(newcomer, verdict, now);
-            self.newcomers.extend(kept);
+            let kept = self.vetted(pending, verdict, now);
+            self.pending.extend(kept);
         }
         let Some(vetting) = &mut self.vetting else { return };
-        let requests = || self.newcomers.iter().filter_map(|newcomer| Some((newcomer, newcomer.request()?)));
-        let waiting: Vec<_> = requests().map(|(newcomer, _)| (newcomer.order, newcomer.origin)).collect();
+        let requests = || self.pending.iter().filter_map(|pending| Some((pending, pending.request()?)));
+        let waiting: Vec<_> = requests().map(|(pending, _)| (pending.order, pending.origin)).collect();
         vetting.ask(&waiting, |order| {
-            let (_, request) = requests().find(|(newcomer, _)| newcomer.order == order)?;
+            let (_, request) = requests().find(|(pending, _)| pending.order == order)?;
             Some((request.params.authtoken.clone(), request.came_at_s))
         });
     }
 
-    /// What becomes of a newcomer whose token was looked at: nothing, if it is none any more.
-    fn vetted(&mut self, mut newcomer: Newcomer, verdict: Verdict, now: Instant) -> Option<Newcomer> {
+    /// Goes on with a pending client whose token was checked; `None`: it is pending no more.
+    fn vetted(&mut self, mut pending: PendingClient, verdict: Verdict, now: Instant) -> Option<PendingClient> {
         if let Err(denied) = verdict {
-            self.note_refusal(newcomer.peer, &denied);
-            newcomer.refuse(ErrorCode::AUTHENTICATION, now);
-            return Some(newcomer);
+            self.note_refusal(pending.peer, &denied);
+            pending.refuse(ErrorCode::AUTHENTICATION, now);
+            return Some(pending);
         }
-        self.give_place(newcomer, now)
+        self.give_place(pending, now)
     }
 
-    /// What becomes of a newcomer that has said something: nothing, if it is none any more.
-    fn advance(&mut self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
-        match newcomer.advance() {
-            Progress::Waits => Some(newcomer),
+    /// Goes on with a pending client that has sent something; `None`: it is pending no more.
+    fn advance(&mut self, mut pending: PendingClient, now: Instant) -> Option<PendingClient> {
+        match pending.advance() {
+            Progress::Waits => Some(pending),
             Progress::Gone => None,
-            Progress::Named(cookie) => self.named(newcomer, cookie, now),
-            Progress::Asks(cookie, params) => self.asks(newcomer, cookie, *params, now),
+            Progress::Named(cookie) => self.named(pending, cookie, now),
+            Progress::Asks(cookie, params) => self.asks(pending, cookie, *params, now),
             Progress::Unreadable => {
-                self.note_refusal(newcomer.peer, "its parameters cannot be read");
-                newcomer.refuse(ErrorCode::PARAMS, now);
-                Some(newcomer)
+                self.note_refusal(pending.peer, "its parameters cannot be read");
+                pending.refuse(ErrorCode::PARAMS, now);
+                Some(pending)
             }
         }
     }
 
-    fn named(&mut self, mut newcomer: Newcomer, cookie: Cookie, now: Instant) -> Option<Newcomer> {
+    fn named(&mut self, mut pending: PendingClient, cookie: Cookie, now: Instant) -> Option<PendingClient> {
         if self.shared.calls.expect(&cookie) {
-            self.shared.calls.hand_over(&cookie, Arrived { order: newcomer.order, stream: newcomer.stream });
+            self.shared.calls.hand_over(&cookie, Arrived { order: pending.order, stream: pending.stream });
             return None;
         }
-        if self.places.decide(newcomer.origin) == Decision::Deny {
-            self.note_refusal(newcomer.peer, "there is no place");
-            newcomer.deny(now);
-            return Some(newcomer);
+        if self.places.decide(pending.origin) == Decision::Deny {
+            self.note_refusal(pending.peer, "there is no place");
+            pending.deny(now);
+            return Some(pending);
         }
-        newcomer.ask_for_params(cookie, now).ok()?;
-        Some(newcomer)
+        pending.ask_for_params(cookie, now).ok()?;
+        Some(pending)
     }
 
-    fn asks(&mut self, mut newcomer: Newcomer, cookie: Cookie, params: Params, now: Instant) -> Option<Newcomer> {
+    fn asks(
+        &mut self,
+        mut pending: PendingClient,
+        cookie: Cookie,
+        params: Params,
+        now: Instant,
+    ) -> Option<PendingClient> {
         if let Err(refusal) = self.shared.config.limits.check(&params) {
-            self.note_refusal(newcomer.peer, &refusal.to_string());
-            newcomer.refuse(refusal.code, now);
-            return Some(newcomer);
+            self.note_refusal(pending.peer, &refusal.to_string());
+            pending.refuse(refusal.code, now);
+            return Some(pending);
         }
-        newcomer.wait_for_verdict(cookie, params, now);
-        if self.vetting.is_some() { Some(newcomer) } else { self.give_place(newcomer, now) }
+        pending.wait_for_verdict(cookie, params, now);
+        if self.vetting.is_some() { Some(pending) } else { self.give_place(pending, now) }
     }
 
-    /// Has a newcomer that may test begin, wait or go.
-    fn give_place(&mut self, mut newcomer: Newcomer, now: Instant) -> Option<Newcomer> {
-        let decision = self.places.decide(newcomer.origin);
+    /// Has a pending client that may test begin, wait or leave.
+    fn give_place(&mut self, mut pending: PendingClient, now: Instant) -> Option<PendingClient> {
+        let decision = self.places.decide(pending.origin);
         if decision == Decision::Deny {
-            self.note_refusal(newcomer.peer, "there is no place");
-            newcomer.deny(now);
-            return Some(newcomer);
+            self.note_refusal(pending.peer, "there is no place");
+            pending.deny(now);
+            return Some(pending);
         }
-        let peer = newcomer.peer;
-        let (stream, request) = newcomer.admitted()?;
+        let peer = pending.peer;
+        let (stream, request) = pending.admitted()?;
         self.begun += 1;
         let guest = Guest { number: self.begun, stream, cookie: request.cookie, params: request.params, peer };
         if decision == Decision::Begin {

@@ -67,7 +67,7 @@ pub enum ControlError {
 }
 
 impl<'a> Control<'a> {
-    /// Takes over a newcomer's connection.
+    /// Takes over the connection of a client whose test begins.
     ///
     /// # Errors
     /// If its settings cannot be changed.

@@ -7,7 +7,7 @@ use crate::defaults;
 /// How long a server waits for what a client has to do. The defaults have their reasons in [`defaults`].
 #[derive(Clone, Copy, Debug)]
 pub struct Deadlines {
-    /// For a newcomer to name itself.
+    /// For the cookie of a pending client.
     pub cookie: Duration,
     /// For its parameters, once they were asked for.
     pub params: Duration,

@@ -13,13 +13,13 @@ pub const PART_OF_ONE_ORIGIN: usize = 4;
 pub const CROWDED_PATIENCE: Duration = Duration::from_secs(3);
 /// Clients that may wait for a place.
 pub const QUEUE_MAX: usize = 256;
-/// Newcomers that may be under way at once: beyond it one has to go, the first of the address from which most came.
-pub const NEWCOMERS_MAX: usize = 256;
+/// Clients that may be pending at once. Beyond it one is dropped: the oldest of the address with the most of them.
+pub const PENDING_CLIENTS_MAX: usize = 256;
 /// Connections that are accepted before everybody else is looked at again.
 pub const ACCEPTED_AT_ONCE: usize = 64;
 /// How long the kernel keeps connections until they are accepted, as a number of them.
 pub const BACKLOG: i32 = 1024;
-/// A newcomer names itself at once: this is for lost packets.
+/// A client sends its cookie at once: this is for lost packets.
 pub const COOKIE_TIMEOUT: Duration = Duration::from_secs(5);
 /// From being asked for parameters until they are there.
 pub const PARAMS_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,8 +1,8 @@
 //! A server that any iperf3 client can test against, many at once.
 //!
 //! One thread is the acceptor: it accepts connections, reads the name and the parameters of each, and hands streams to the
-//! tests they belong to. A newcomer costs it a bounded buffer and nobody a thread; who it is, one thread finds out for all. Each test has a thread that holds its
-//! conversation, and one for each of its streams.
+//! tests they belong to. A pending client costs a bounded buffer and no thread; one thread authenticates all of them. Each test has a
+//! thread for its conversation, and one for each of its streams.
 
 mod acceptor;
 mod admission;
@@ -17,9 +17,9 @@ mod gather;
 mod listening;
 mod log;
 mod network;
-mod newcomer;
 mod openings;
 mod output;
+mod pending_client;
 mod places;
 mod progress;
 mod record;

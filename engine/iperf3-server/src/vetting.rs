@@ -1,7 +1,7 @@
 //! Who a client is, found out by a thread of its own: an RSA decryption takes milliseconds, with a long key a second, and
 //! the acceptor waits for nobody.
 //!
-//! One token is looked at at a time. Those that wait are the newcomers themselves, hence bounded, and whose turn it is
+//! One token is looked at at a time. Those that wait are the pending clients themselves, hence bounded, and whose turn it is
 //! goes round by address: a flood from one host costs the others one look each.
 
 use std::{
@@ -62,7 +62,7 @@ impl Vetting {
         Ok(Self { questions, answers, busy: false, turns: 0, last_turns: HashMap::new() })
     }
 
-    /// Has the next token looked at, if none is just now. `waiting`: order and address of each newcomer that waits for it,
+    /// Has the next token looked at, if none is just now. `waiting`: order and address of each pending client that waits for it,
     /// in their order; `token` is that of an order, and the wall clock in seconds since 1970 when it came.
     pub fn ask(&mut self, waiting: &[(u64, Origin)], token: impl FnOnce(u64) -> Option<(Option<String>, i64)>) {
         if self.busy {
@@ -76,7 +76,7 @@ impl Vetting {
         self.last_turns.insert(peer, self.turns);
     }
 
-    /// The order of the newcomer whose token was looked at, and what that came to.
+    /// The order of the pending client whose token was looked at, and what that came to.
     pub fn answer(&mut self) -> Option<(u64, Verdict)> {
         let answer = self.answers.try_recv().ok();
         self.busy &= answer.is_none();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use iperf3::State;
-use iperf3_server::{Admission, Config, defaults::NEWCOMERS_MAX};
+use iperf3_server::{Admission, Config, defaults::PENDING_CLIENTS_MAX};
 use serde_json::json;
 
 use crate::script::{Guest, PATIENCE, Server, connect_from, tcp};
@@ -20,7 +20,7 @@ fn a_flood_of_connections_displaces_its_own() {
     let server = Server::start(Config::default());
     let slow = Guest::enter(&server, 1);
     assert_eq!(slow.state(), Some(State::ParamExchange));
-    let flood: Vec<TcpStream> = (0..3 * NEWCOMERS_MAX)
+    let flood: Vec<TcpStream> = (0..3 * PENDING_CLIENTS_MAX)
         .map(|_| connect_from(server.address, CROWD))
         .inspect(|mut one| drop(one.write(b"abc")))
         .collect();

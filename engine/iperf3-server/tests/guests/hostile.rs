@@ -3,7 +3,7 @@
 use std::{io::Write, net::TcpStream};
 
 use iperf3::State;
-use iperf3_server::{Admission, Config, defaults::NEWCOMERS_MAX};
+use iperf3_server::{Admission, Config, defaults::PENDING_CLIENTS_MAX};
 use serde_json::json;
 
 use crate::script::{Guest, Server, closes, connect, tcp};
@@ -46,7 +46,7 @@ fn of_too_many_half_open_connections_the_oldest_goes() {
     let server = Server::start(Config::default());
     let slow = Guest::enter(&server, 1);
     assert_eq!(slow.state(), Some(State::ParamExchange));
-    let half_open: Vec<_> = (0..NEWCOMERS_MAX).map(|_| says(&server, b"abc")).collect();
+    let half_open: Vec<_> = (0..PENDING_CLIENTS_MAX).map(|_| says(&server, b"abc")).collect();
     assert_eq!(slow.state(), None);
     let _ = Guest::ask(&server, 2, &tcp(json!({}))).run(1);
     drop(half_open);

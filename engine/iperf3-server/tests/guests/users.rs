@@ -16,7 +16,7 @@ use crate::script::{Guest, Server, tcp};
 const KEY: &str = include_str!("../../../iperf3/src/auth/samples/key.pem");
 const PUBLIC: &str = include_str!("../../../iperf3/src/auth/samples/public.pem");
 const USERS: &str = "mario,bf7a49a846d44b454a5d11e7acfaf13d138bbe0b7483aa3e050879700572709b";
-/// Below the number of newcomers that may be under way.
+/// Fewer than may be pending at once.
 const FLOOD: usize = 250;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Somebody who has connected and not yet said what for. Costs one socket and a bounded buffer.
+//! A client that has connected and has not yet said what for. It costs one socket and a bounded buffer.
 
 use std::{
     io::{self, Read, Write},
@@ -14,7 +14,7 @@ use iperf3::{
 use crate::{deadlines::Deadlines, fairness::Origin, vetting::now_s};
 
 /// A connection whose purpose is not known yet.
-pub struct Newcomer {
+pub struct PendingClient {
     /// Never waits.
     pub stream: TcpStream,
     /// Who it is.
@@ -40,7 +40,7 @@ enum Stage {
     Leaving,
 }
 
-/// What a newcomer asks for whose user is not known yet.
+/// The request of a pending client whose user is not known yet.
 pub struct Request {
     /// Name of its test.
     pub cookie: Cookie,
@@ -50,7 +50,7 @@ pub struct Request {
     pub came_at_s: i64,
 }
 
-/// What a newcomer has come to.
+/// How far a pending client has got.
 #[derive(Debug)]
 pub enum Progress {
     /// More has to come.
@@ -65,7 +65,7 @@ pub enum Progress {
     Unreadable,
 }
 
-impl Newcomer {
+impl PendingClient {
     /// Somebody has connected.
     ///
     /// # Errors
