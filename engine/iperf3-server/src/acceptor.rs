@@ -25,7 +25,7 @@ use crate::{
     admission::Decision,
     config::Config,
     control::notice_vanishing,
-    conversation::{Guest, converse},
+    conversation::{Client, converse},
     defaults::{ACCEPTED_AT_ONCE, LOG_FLUSH, PENDING_CLIENTS_MAX, STACK_BYTES, STOP_CHECK},
     fairness::crowd,
     listening::{everywhere, listen_on_one_port},
@@ -131,7 +131,7 @@ impl Acceptor {
         let reading = |socket| PollFd::from_borrowed_fd(socket, PollFlags::IN);
         let mut watches = vec![reading(stop.as_fd()), reading(self.bell.as_fd()), reading(self.listener.as_fd())];
         watches.push(reading(self.openings.socket.as_fd()));
-        watches.extend(self.places.waiting.iter().map(|guest| reading(guest.stream.as_fd())));
+        watches.extend(self.places.waiting.iter().map(|client| reading(client.stream.as_fd())));
         watches.extend(self.pending.iter().map(|pending| reading(pending.stream.as_fd())));
         let now = Instant::now();
         let due = self.pending.iter().map(|pending| pending.deadline.saturating_duration_since(now)).min();
@@ -295,55 +295,55 @@ impl Acceptor {
         let peer = pending.peer;
         let (stream, request) = pending.admitted()?;
         self.begun += 1;
-        let guest = Guest { number: self.begun, stream, cookie: request.cookie, params: request.params, peer };
+        let client = Client { number: self.begun, stream, cookie: request.cookie, params: request.params, peer };
         if decision == Decision::Begin {
-            self.begin(guest);
+            self.begin(client);
         } else {
             if decision == Decision::WaitInstead {
                 self.send_away();
             }
             // One that vanishes while it waits must not keep its place; if that cannot be set, its turn shows it.
-            let _ = notice_vanishing(&guest.stream);
-            self.note("test_waits", json!({ "test": guest.number, "client": peer.to_string() }));
-            self.places.waiting.push_back(guest);
+            let _ = notice_vanishing(&client.stream);
+            self.note("test_waits", json!({ "test": client.number, "client": peer.to_string() }));
+            self.places.waiting.push_back(client);
         }
         None
     }
 
     /// Tells one that waits that there is no place after all: its address has more of the queue than another one's.
     fn send_away(&mut self) {
-        let Some(mut guest) = self.places.make_room() else { return };
+        let Some(mut client) = self.places.make_room() else { return };
         // Whoever cannot be told is gone.
-        let _ = guest.stream.write_all(&[State::AccessDenied.byte()]);
+        let _ = client.stream.write_all(&[State::AccessDenied.byte()]);
         let error = "the queue is full, and most who wait come from this address";
-        self.note("test_ends", json!({ "test": guest.number, "status": "failed", "error": error }));
+        self.note("test_ends", json!({ "test": client.number, "status": "failed", "error": error }));
     }
 
-    /// A client that waits has nothing to say: whatever comes means that it has given up.
+    /// A client that waits has nothing to say: anything received, or a close, means that it has given up.
     fn look_at_waiting(&mut self, ready: &[bool]) {
         let mut ready = ready.iter();
         let (left, waiting): (VecDeque<_>, _) =
             std::mem::take(&mut self.places.waiting).into_iter().partition(|_| ready.next().is_some_and(|said| *said));
         self.places.waiting = waiting;
-        for guest in left {
+        for client in left {
             let error = "the client left while it waited for a place";
-            self.note("test_ends", json!({ "test": guest.number, "status": "client_gone", "error": error }));
+            self.note("test_ends", json!({ "test": client.number, "status": "client_gone", "error": error }));
         }
     }
 
     fn admit_waiting(&mut self) {
-        while let Some(guest) = self.places.next() {
-            self.begin(guest);
+        while let Some(client) = self.places.next() {
+            self.begin(client);
         }
     }
 
-    fn begin(&mut self, guest: Guest) {
-        let (number, peer) = (guest.number, guest.peer);
+    fn begin(&mut self, client: Client) {
+        let (number, peer) = (client.number, client.peer);
         let (bell, shared) = (Bell(number, self.ended.0.clone(), Arc::clone(&self.bell)), Arc::clone(&self.shared));
         let thread = thread::Builder::new().name(format!("test-{number}")).stack_size(STACK_BYTES);
         let body = move || {
             let _bell = bell;
-            converse(guest, &shared);
+            converse(client, &shared);
         };
         match thread.spawn(body) {
             Ok(thread) => self.places.take(number, peer.into(), thread),
@@ -361,9 +361,9 @@ impl Acceptor {
 
     fn close(mut self) {
         self.shared.urgency.stop();
-        for guest in &mut self.places.waiting {
+        for client in &mut self.places.waiting {
             // Whoever cannot be told will notice.
-            let _ = guest.stream.write_all(&[State::ServerTerminate.byte()]);
+            let _ = client.stream.write_all(&[State::ServerTerminate.byte()]);
         }
         self.places.join();
         self.shared.log.flush(LOG_FLUSH);

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// A client whose test begins.
-pub struct Guest {
+pub struct Client {
     /// Number of the test.
     pub number: u64,
     /// Its control connection.
@@ -37,7 +37,7 @@ pub struct Guest {
     pub peer: IpAddr,
 }
 
-impl Guest {
+impl Client {
     /// From where it comes.
     #[must_use]
     pub fn origin(&self) -> Origin {
@@ -46,8 +46,8 @@ impl Guest {
 }
 
 /// Leads a test from its streams to its results, and writes it down.
-pub fn converse(guest: Guest, shared: &Shared) {
-    let Guest { number, stream, cookie, params, peer } = guest;
+pub fn converse(client: Client, shared: &Shared) {
+    let Client { number, stream, cookie, params, peer } = client;
     shared.log.write("test_begins", described(number, peer, &params));
     let Ok(control) = Control::new(stream, shared.config.deadlines, &shared.urgency) else { return };
     let mut seen = Value::Null;

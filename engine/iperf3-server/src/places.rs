@@ -7,14 +7,14 @@ use std::{
 
 use crate::{
     admission::{Admission, Crowd, Decision},
-    conversation::Guest,
+    conversation::Client,
     fairness::{Origin, counted, crowd, next},
 };
 
 /// Tests that run and clients that wait.
 pub struct Places {
     /// Clients that wait, in the order in which they came.
-    pub waiting: VecDeque<Guest>,
+    pub waiting: VecDeque<Client>,
     running: HashMap<u64, (Origin, JoinHandle<()>)>,
     admission: Admission,
 }
@@ -34,20 +34,20 @@ impl Places {
             running: self.running.len(),
             running_own: own(&mut self.running.values().map(|(origin, _)| *origin)),
             waiting: self.waiting.len(),
-            waiting_own: own(&mut self.waiting.iter().map(Guest::origin)),
-            waiting_most: crowd(self.waiting.iter().map(Guest::origin)).map_or(0, |(_, most)| most),
+            waiting_own: own(&mut self.waiting.iter().map(Client::origin)),
+            waiting_most: crowd(self.waiting.iter().map(Client::origin)).map_or(0, |(_, most)| most),
         })
     }
 
     /// Takes away who came last from where most wait.
-    pub fn make_room(&mut self) -> Option<Guest> {
-        let (most, _) = crowd(self.waiting.iter().map(Guest::origin))?;
-        let last = self.waiting.iter().rposition(|guest| guest.origin() == most)?;
+    pub fn make_room(&mut self) -> Option<Client> {
+        let (most, _) = crowd(self.waiting.iter().map(Client::origin))?;
+        let last = self.waiting.iter().rposition(|client| client.origin() == most)?;
         self.waiting.remove(last)
     }
 
     /// The client that has the next place, if one is free.
-    pub fn next(&mut self) -> Option<Guest> {
+    pub fn next(&mut self) -> Option<Client> {
         if self.running.len() >= self.admission.tests_max {
             return None;
         }
@@ -85,6 +85,6 @@ impl Places {
             return None;
         }
         let running = counted(self.running.values().map(|(origin, _)| *origin));
-        next(self.waiting.iter().map(Guest::origin), &running, self.admission.per_address_max)
+        next(self.waiting.iter().map(Client::origin), &running, self.admission.per_address_max)
     }
 }

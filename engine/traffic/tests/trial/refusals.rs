@@ -1,4 +1,4 @@
-//! Trials that must not begin, and guests that are not theirs.
+//! Trials that must not begin, and connections that are not theirs.
 
 use std::{
     io::{Read, Write},

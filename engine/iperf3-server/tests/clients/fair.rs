@@ -10,7 +10,7 @@ use iperf3::State;
 use iperf3_server::{Admission, Config, defaults::PENDING_CLIENTS_MAX};
 use serde_json::json;
 
-use crate::script::{Guest, PATIENCE, Server, connect_from, tcp};
+use crate::script::{Client, PATIENCE, Server, connect_from, tcp};
 
 const CROWD: [u8; 4] = [127, 0, 0, 9];
 const OTHER: [u8; 4] = [127, 0, 0, 8];
@@ -18,13 +18,13 @@ const OTHER: [u8; 4] = [127, 0, 0, 8];
 #[test]
 fn a_flood_of_connections_displaces_its_own() {
     let server = Server::start(Config::default());
-    let slow = Guest::enter(&server, 1);
+    let slow = Client::enter(&server, 1);
     assert_eq!(slow.state(), Some(State::ParamExchange));
     let flood: Vec<TcpStream> = (0..3 * PENDING_CLIENTS_MAX)
         .map(|_| connect_from(server.address, CROWD))
         .inspect(|mut one| drop(one.write(b"abc")))
         .collect();
-    let later = Guest::ask(&server, 2, &tcp(json!({})));
+    let later = Client::ask(&server, 2, &tcp(json!({})));
     let _streams = later.run(1);
     (&slow.control).write_all(&iperf3::encode_frame(&tcp(json!({}))).unwrap()).unwrap();
     let _ = slow.run(1);
@@ -34,11 +34,11 @@ fn a_flood_of_connections_displaces_its_own() {
 #[test]
 fn an_address_has_its_part_of_the_places_and_others_find_one() {
     let server = Server::start(Config { admission: Admission::shared(4, 8), ..Config::default() });
-    let first = Guest::ask_from(&server, CROWD, 1, &tcp(json!({})));
+    let first = Client::ask_from(&server, CROWD, 1, &tcp(json!({})));
     let _first_streams = first.run(1);
-    let second = Guest::ask_from(&server, CROWD, 2, &tcp(json!({})));
+    let second = Client::ask_from(&server, CROWD, 2, &tcp(json!({})));
     server.wait_for("test_waits", 1);
-    let other = Guest::ask_from(&server, OTHER, 3, &tcp(json!({})));
+    let other = Client::ask_from(&server, OTHER, 3, &tcp(json!({})));
     let _other_streams = other.run(1);
     first.end(&[0]);
     let _ = second.run(1);
@@ -48,15 +48,15 @@ fn an_address_has_its_part_of_the_places_and_others_find_one() {
 fn of_a_full_queue_the_address_with_most_gives_way() {
     let admission = Admission { per_address_max: 1, ..Admission::shared(1, 2) };
     let server = Server::start(Config { admission, ..Config::default() });
-    let runs = Guest::ask_from(&server, CROWD, 1, &tcp(json!({ "reverse": true, "bandwidth": 1000, "len": 1000 })));
+    let runs = Client::ask_from(&server, CROWD, 1, &tcp(json!({ "reverse": true, "bandwidth": 1000, "len": 1000 })));
     let _streams = runs.run(1);
-    let first = Guest::ask_from(&server, CROWD, 2, &tcp(json!({})));
+    let first = Client::ask_from(&server, CROWD, 2, &tcp(json!({})));
     server.wait_for("test_waits", 1);
-    let last = Guest::ask_from(&server, CROWD, 3, &tcp(json!({})));
+    let last = Client::ask_from(&server, CROWD, 3, &tcp(json!({})));
     server.wait_for("test_waits", 2);
-    let other = Guest::ask_from(&server, OTHER, 4, &tcp(json!({})));
+    let other = Client::ask_from(&server, OTHER, 4, &tcp(json!({})));
     assert_eq!(last.state(), Some(State::AccessDenied));
-    assert_eq!(Guest::enter_from(&server, OTHER, 5).state(), Some(State::AccessDenied), "each has one by now");
+    assert_eq!(Client::enter_from(&server, OTHER, 5).state(), Some(State::AccessDenied), "each has one by now");
     runs.end(&[0]);
     let _first_streams = first.run(1);
     first.end(&[0]);
@@ -66,13 +66,13 @@ fn of_a_full_queue_the_address_with_most_gives_way() {
 #[test]
 fn who_does_nothing_with_a_place_loses_it_once_another_waits() {
     let server = Server::start(Config { admission: Admission::shared(2, 8), ..Config::default() });
-    let silent = Guest::ask_from(&server, CROWD, 1, &tcp(json!({})));
+    let silent = Client::ask_from(&server, CROWD, 1, &tcp(json!({})));
     let _silent_streams = silent.run(1);
-    let without_streams = Guest::ask_from(&server, OTHER, 2, &tcp(json!({})));
+    let without_streams = Client::ask_from(&server, OTHER, 2, &tcp(json!({})));
     assert_eq!(without_streams.state(), Some(State::CreateStreams));
     let begin = Instant::now();
-    let guest = Guest::ask(&server, 3, &tcp(json!({})));
-    let _streams = guest.run(1);
+    let client = Client::ask(&server, 3, &tcp(json!({})));
+    let _streams = client.run(1);
     assert!(begin.elapsed() < PATIENCE / 2);
     assert!(begin.elapsed() > Duration::from_secs(1), "it had a place at once");
     let errors = server.wait_for("test_ends", 1);
@@ -83,12 +83,12 @@ fn who_does_nothing_with_a_place_loses_it_once_another_waits() {
 fn refusals_of_one_address_are_summarised() {
     let admission = Admission::EXCLUSIVE;
     let server = Server::start(Config { admission, ..Config::default() });
-    let runs = Guest::ask(&server, 1, &tcp(json!({ "reverse": true, "bandwidth": 1000, "len": 1000 })));
+    let runs = Client::ask(&server, 1, &tcp(json!({ "reverse": true, "bandwidth": 1000, "len": 1000 })));
     let _streams = runs.run(1);
     for _ in 0..50 {
-        assert_eq!(Guest::enter_from(&server, CROWD, 2).state(), Some(State::AccessDenied));
+        assert_eq!(Client::enter_from(&server, CROWD, 2).state(), Some(State::AccessDenied));
     }
-    assert_eq!(Guest::enter_from(&server, OTHER, 2).state(), Some(State::AccessDenied));
+    assert_eq!(Client::enter_from(&server, OTHER, 2).state(), Some(State::AccessDenied));
     let rows = server.wait_for("refused_more", 1);
     assert_eq!((&rows[0]["client"], &rows[0]["count"]), (&json!("127.0.0.9"), &json!(47)));
     assert_eq!(server.events("refused").len(), 4);

@@ -15,7 +15,7 @@ use iperf3::{
 use iperf3_server::Config;
 use serde_json::{Value, json};
 
-use crate::script::{Guest, PATIENCE, Server, tcp, udp};
+use crate::script::{Client, PATIENCE, Server, tcp, udp};
 
 const KEY: &str = include_str!("../../../iperf3/src/auth/samples/key.pem");
 const PUBLIC: &str = include_str!("../../../iperf3/src/auth/samples/public.pem");
@@ -26,20 +26,20 @@ const USERS: &str = "mario,bf7a49a846d44b454a5d11e7acfaf13d138bbe0b7483aa3e05087
 fn cve_2023_38403_a_length_that_wraps() {
     let server = Server::start(Config::default());
     for announced in [u32::MAX, u32::MAX - 1, 1 << 31, 0] {
-        let guest = Guest::enter(&server, 1);
-        assert_eq!(guest.state(), Some(State::ParamExchange));
-        (&guest.control).write_all(&announced.to_be_bytes()).unwrap();
-        assert_eq!(guest.error(), 114, "{announced}");
+        let client = Client::enter(&server, 1);
+        assert_eq!(client.state(), Some(State::ParamExchange));
+        (&client.control).write_all(&announced.to_be_bytes()).unwrap();
+        assert_eq!(client.error(), 114, "{announced}");
     }
     for (name, announced) in [(2, u32::MAX), (3, 1 << 31)] {
-        let guest = Guest::ask(&server, name, &tcp(json!({})));
-        let _streams = guest.run(1);
-        guest.say(State::TestEnd);
-        assert_eq!(guest.state(), Some(State::ExchangeResults));
-        (&guest.control).write_all(&announced.to_be_bytes()).unwrap();
-        assert_eq!(guest.error(), 117, "{announced}");
+        let client = Client::ask(&server, name, &tcp(json!({})));
+        let _streams = client.run(1);
+        client.say(State::TestEnd);
+        assert_eq!(client.state(), Some(State::ExchangeResults));
+        (&client.control).write_all(&announced.to_be_bytes()).unwrap();
+        assert_eq!(client.error(), 117, "{announced}");
     }
-    let _ = Guest::ask(&server, 4, &tcp(json!({}))).run(1);
+    let _ = Client::ask(&server, 4, &tcp(json!({}))).run(1);
 }
 
 /// A value of another type was taken for a pointer to text.
@@ -56,9 +56,9 @@ fn cve_2024_53580_a_value_of_another_type() {
         json!({ "parallel": null }),
         json!({ "reverse": "yes" }),
     ] {
-        assert_eq!(Guest::ask(&server, 1, &tcp(more.clone())).error(), 114, "{more}");
+        assert_eq!(Client::ask(&server, 1, &tcp(more.clone())).error(), 114, "{more}");
     }
-    let _ = Guest::ask(&server, 2, &tcp(json!({}))).run(1);
+    let _ = Client::ask(&server, 2, &tcp(json!({}))).run(1);
 }
 
 /// The longest token that the key allows was one byte too long.
@@ -71,7 +71,7 @@ fn cve_2025_54349_a_token_as_long_as_can_be() {
         assert_eq!(refused(&server, &token(padding, (&user, "p"))), 142);
     }
     assert_eq!(refused(&server, &"AAAA".repeat(1000)), 142);
-    let _ = Guest::ask(&server, 2, &signed(&token(Padding::Oaep, ("mario", "rossi")))).run(1);
+    let _ = Client::ask(&server, 2, &signed(&token(Padding::Oaep, ("mario", "rossi")))).run(1);
 }
 
 /// A token that is no base64 ended the server.
@@ -81,9 +81,9 @@ fn cve_2025_54350_a_token_that_is_no_base64() {
     for token in ["", "=", "====", "A===", "AA=A", "\0", "%s%n", "äöü"] {
         assert_eq!(refused(&server, token), 142, "{token:?}");
     }
-    assert_eq!(Guest::ask(&server, 1, &tcp(json!({}))).error(), 142, "no token at all");
+    assert_eq!(Client::ask(&server, 1, &tcp(json!({}))).error(), 142, "no token at all");
     let token = token(Padding::Pkcs1, ("mario", "rossi"));
-    let _ = Guest::ask(&server, 2, &signed(&token)).run(1);
+    let _ = Client::ask(&server, 2, &signed(&token)).run(1);
     assert_eq!(refused(&server, &token), 142, "twice");
 }
 
@@ -91,15 +91,15 @@ fn cve_2025_54350_a_token_that_is_no_base64() {
 #[test]
 fn cve_2025_54351_datagrams_of_other_lengths_than_was_agreed() {
     let server = Server::start(Config::default());
-    let guest = Guest::ask(&server, 1, &udp(json!({ "skip_rx_copy": true, "len": 16 })));
-    assert_eq!(guest.state(), Some(State::CreateStreams));
+    let client = Client::ask(&server, 1, &udp(json!({ "skip_rx_copy": true, "len": 16 })));
+    assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
     stream.connect(server.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.send(&OPENING).unwrap();
     let mut reply = [0; 100];
     assert_eq!(stream.recv(&mut reply).unwrap(), REPLY.len());
-    guest.expect_running();
+    client.expect_running();
     for (sequence, length) in [(1, 16), (2, 60_000), (3, 17)] {
         let mut bytes = vec![0; length];
         DatagramHeader { sent_us: 1, sequence }.write(Counter::Wide, &mut bytes);
@@ -107,7 +107,7 @@ fn cve_2025_54351_datagrams_of_other_lengths_than_was_agreed() {
         stream.send(&bytes[..15]).unwrap();
         stream.send(&[]).unwrap();
     }
-    let results = guest.end(&[48]);
+    let results = client.end(&[48]);
     assert_eq!((results.streams[0].packets, results.streams[0].errors), (3, 0));
 }
 
@@ -128,5 +128,5 @@ fn signed(token: &str) -> Value {
 }
 
 fn refused(server: &Server, token: &str) -> i32 {
-    Guest::ask(server, 1, &signed(token)).error()
+    Client::ask(server, 1, &signed(token)).error()
 }

@@ -11,7 +11,7 @@ use iperf3::{Counter, DatagramHeader, OPENING, State};
 use iperf3_server::{Config, Limits};
 use serde_json::{Value, json};
 
-use crate::script::{Guest, PATIENCE, Server, tcp, udp};
+use crate::script::{Client, PATIENCE, Server, tcp, udp};
 
 const LIMIT_BPS: u64 = 16_000_000;
 
@@ -45,12 +45,12 @@ fn assert_held(ended: &Value) {
 fn a_client_that_announces_little_and_sends_much_is_held_and_ended() {
     let server = limited();
     let (_, ended) = thread::scope(|scope| {
-        let guest = Guest::ask(&server, 1, &tcp(json!({ "bandwidth": 1000, "parallel": 4 })));
-        let streams = guest.run(4);
+        let client = Client::ask(&server, 1, &tcp(json!({ "bandwidth": 1000, "parallel": 4 })));
+        let streams = client.run(4);
         for stream in streams {
             scope.spawn(move || floods(&stream));
         }
-        let error = guest.error();
+        let error = client.error();
         // Whoever writes on stops when the server closes.
         (error, server.wait_for("test_ends", 1)[0].clone())
     });
@@ -67,8 +67,8 @@ fn both_directions_share_the_limit_and_a_number_of_bytes_is_no_way_around_it() {
         (2, json!({ "bidirectional": true, "time": 0, "num": 1_u64 << 60 })),
         (3, json!({ "reverse": true, "time": 0, "blockcount": 1_u64 << 40, "parallel": 8 })),
     ] {
-        let guest = Guest::ask(&server, name, &tcp(more.clone()));
-        let streams = guest.run(if name == 3 { 8 } else { 2 });
+        let client = Client::ask(&server, name, &tcp(more.clone()));
+        let streams = client.run(if name == 3 { 8 } else { 2 });
         let threads = streams.into_iter().flat_map(|stream| {
             let mut copy = stream.try_clone().unwrap();
             let reads =
@@ -77,7 +77,7 @@ fn both_directions_share_the_limit_and_a_number_of_bytes_is_no_way_around_it() {
         });
         let threads: Vec<_> = threads.collect();
         thread::sleep(Duration::from_secs(2));
-        drop(guest);
+        drop(client);
         let ended = server.wait_for("test_ends", usize::from(name)).last().unwrap().clone();
         for thread in threads {
             thread.join().unwrap();
@@ -91,12 +91,12 @@ fn both_directions_share_the_limit_and_a_number_of_bytes_is_no_way_around_it() {
 #[test]
 fn datagrams_beyond_the_limit_end_the_test_by_their_numbers() {
     let server = limited();
-    let guest = Guest::ask(&server, 1, &udp(json!({ "bandwidth": 1000, "len": 1000 })));
-    assert_eq!(guest.state(), Some(State::CreateStreams));
+    let client = Client::ask(&server, 1, &udp(json!({ "bandwidth": 1000, "len": 1000 })));
+    assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
     stream.connect(server.address).unwrap();
     stream.send(&OPENING).unwrap();
-    guest.expect_running();
+    client.expect_running();
     let flood = thread::spawn(move || {
         let (begin, mut bytes) = (Instant::now(), [0; 1000]);
         // Ten times the limit.
@@ -108,7 +108,7 @@ fn datagrams_beyond_the_limit_end_the_test_by_their_numbers() {
             thread::sleep((begin + Duration::from_micros(50 * sequence)).saturating_duration_since(Instant::now()));
         }
     });
-    assert_eq!(guest.error(), 27);
+    assert_eq!(client.error(), 27);
     let ended = &server.wait_for("test_ends", 1)[0];
     assert_held(ended);
     assert!(carried(ended).1 < 4.0, "sooner than TCP, whose sender slows down: {ended}");
@@ -118,8 +118,8 @@ fn datagrams_beyond_the_limit_end_the_test_by_their_numbers() {
 #[test]
 fn a_client_within_the_limit_is_not_held_up() {
     let server = limited();
-    let guest = Guest::ask(&server, 1, &tcp(json!({ "time": 0, "num": 8_000_000 })));
-    let streams = guest.run(1);
+    let client = Client::ask(&server, 1, &tcp(json!({ "time": 0, "num": 8_000_000 })));
+    let streams = client.run(1);
     let mut stream = &streams[0];
     let begin = Instant::now();
     // Half of the limit.
@@ -127,7 +127,7 @@ fn a_client_within_the_limit_is_not_held_up() {
         stream.write_all(&vec![1; 100_000]).unwrap();
         thread::sleep((begin + Duration::from_millis(100) * (part + 1)).saturating_duration_since(Instant::now()));
     }
-    assert_eq!(guest.end(&[8_000_000]).streams[0].bytes, 8_000_000);
+    assert_eq!(client.end(&[8_000_000]).streams[0].bytes, 8_000_000);
     assert_eq!(server.wait_for("test_ends", 1)[0]["status"], "complete");
 }
 
@@ -136,13 +136,13 @@ fn a_client_that_asks_for_everything_and_reads_nothing_loses_its_place() {
     let server = Server::start(Config { no_data_timeout: Duration::from_secs(1), ..Config::default() });
     for (name, more) in [(1, json!({ "num": 1_u64 << 60 })), (2, json!({ "bidirectional": true, "num": 1_u64 << 60 }))]
     {
-        let guest = Guest::ask(&server, name, &tcp(merged(json!({ "reverse": name == 1, "time": 0 }), more)));
-        let mut streams = guest.run(usize::from(name));
+        let client = Client::ask(&server, name, &tcp(merged(json!({ "reverse": name == 1, "time": 0 }), more)));
+        let mut streams = client.run(usize::from(name));
         let sends = (name == 2).then(|| {
             let stream = streams.remove(0);
             thread::spawn(move || floods(&stream))
         });
-        assert_eq!(guest.error(), 205);
+        assert_eq!(client.error(), 205);
         drop(streams);
         if let Some(sends) = sends {
             sends.join().unwrap();
@@ -153,10 +153,10 @@ fn a_client_that_asks_for_everything_and_reads_nothing_loses_its_place() {
 #[test]
 fn a_client_that_has_all_and_never_says_so_loses_its_place() {
     let server = Server::start(Config { no_data_timeout: Duration::from_secs(1), ..Config::default() });
-    let guest = Guest::ask(&server, 1, &tcp(json!({ "reverse": true, "time": 0, "num": 1000, "len": 1000 })));
-    let streams = guest.run(1);
+    let client = Client::ask(&server, 1, &tcp(json!({ "reverse": true, "time": 0, "num": 1000, "len": 1000 })));
+    let streams = client.run(1);
     (&streams[0]).read_exact(&mut [0; 1000]).unwrap();
-    assert_eq!(guest.error(), 160);
+    assert_eq!(client.error(), 160);
 }
 
 #[test]
@@ -164,25 +164,25 @@ fn a_pause_that_the_client_asked_for_is_no_standstill() {
     let server = Server::start(Config { no_data_timeout: Duration::from_secs(1), ..Config::default() });
     // A write each 2 s.
     let params = tcp(json!({ "reverse": true, "len": 1000, "bandwidth": 4000 }));
-    let guest = Guest::ask(&server, 1, &params);
-    let streams = guest.run(1);
+    let client = Client::ask(&server, 1, &params);
+    let streams = client.run(1);
     (&streams[0]).read_exact(&mut [0; 2000]).unwrap();
-    guest.end(&[2000]);
+    client.end(&[2000]);
     assert_eq!(server.wait_for("test_ends", 1)[0]["status"], "complete");
 }
 
 #[test]
 fn a_byte_now_and_then_is_no_progress() {
     let server = Server::start(Config { no_data_timeout: Duration::from_secs(1), ..Config::default() });
-    let guest = Guest::ask(&server, 1, &tcp(json!({ "time": 0, "num": 1_u64 << 60 })));
-    let streams = guest.run(1);
+    let client = Client::ask(&server, 1, &tcp(json!({ "time": 0, "num": 1_u64 << 60 })));
+    let streams = client.run(1);
     let drips = thread::spawn(move || {
         while (&streams[0]).write_all(&[1]).is_ok() {
             thread::sleep(Duration::from_millis(100));
         }
     });
     let begin = Instant::now();
-    assert_eq!(guest.error(), 144);
+    assert_eq!(client.error(), 144);
     assert!(begin.elapsed() < PATIENCE / 2);
     drips.join().unwrap();
 }
@@ -198,18 +198,18 @@ fn a_test_without_a_time_ends_all_the_same() {
 #[test]
 fn results_that_are_any_number_do_not_end_a_thread() {
     let server = Server::start(Config::default());
-    let guest = Guest::ask(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
-    assert_eq!(guest.state(), Some(State::CreateStreams));
+    let client = Client::ask(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
+    assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
     stream.connect(server.address).unwrap();
     stream.send(&OPENING).unwrap();
-    guest.expect_running();
-    guest.say(State::TestEnd);
-    assert_eq!(guest.state(), Some(State::ExchangeResults));
+    client.expect_running();
+    client.say(State::TestEnd);
+    assert_eq!(client.state(), Some(State::ExchangeResults));
     let theirs = json!({ "id": 1, "bytes": i64::MAX, "errors": i64::MIN, "omitted_errors": i64::MAX, "packets": i64::MIN,
         "omitted_packets": i64::MAX, "retransmits": i64::MIN, "jitter": -1e300 });
-    (&guest.control).write_all(&iperf3::encode_frame(&json!({ "streams": [theirs] })).unwrap()).unwrap();
-    guest.control.shutdown(Shutdown::Write).unwrap();
+    (&client.control).write_all(&iperf3::encode_frame(&json!({ "streams": [theirs] })).unwrap()).unwrap();
+    client.control.shutdown(Shutdown::Write).unwrap();
     let ended = &server.wait_for("test_ends", 1)[0];
     assert_eq!(ended["streams"][0]["client_lost"], i64::MIN);
 }

@@ -11,7 +11,7 @@ use iperf3::{OPENING, State};
 use iperf3_server::{Admission, Config, Limits, Log};
 use serde_json::json;
 
-use crate::script::{Guest, Server, tcp, udp};
+use crate::script::{Client, Server, tcp, udp};
 
 const AT_MOST: Duration = Duration::from_secs(1);
 
@@ -25,8 +25,8 @@ fn ends_in_time(server: &mut Server, what: &str) {
 #[test]
 fn a_peer_that_sends_without_end_is_not_waited_for() {
     let mut server = Server::start(Config::default());
-    let guest = Guest::ask(&server, 1, &tcp(json!({})));
-    let mut streams = guest.run(1);
+    let client = Client::ask(&server, 1, &tcp(json!({})));
+    let mut streams = client.run(1);
     let stream = streams.remove(0);
     let sends = thread::spawn(move || while (&stream).write(&vec![7; 1 << 16]).is_ok() {});
     thread::sleep(Duration::from_millis(200));
@@ -41,23 +41,23 @@ fn a_client_in_any_stage_is_not_waited_for() {
         let limits = Limits { rate_max_bps: Some(1000), ..Limits::default() };
         let limits = if stage == 3 { limits } else { Limits::default() };
         let mut server = Server::start(Config { admission, limits, ..Config::default() });
-        let guest = Guest::ask(&server, 1, &tcp(json!({ "reverse": stage == 3 })));
+        let client = Client::ask(&server, 1, &tcp(json!({ "reverse": stage == 3 })));
         match stage {
-            0 => assert_eq!(guest.state(), Some(State::CreateStreams)),
-            1 => drop(guest.run(1)),
+            0 => assert_eq!(client.state(), Some(State::CreateStreams)),
+            1 => drop(client.run(1)),
             2 => {
-                let _streams = guest.run(1);
-                guest.say(State::TestEnd);
-                assert_eq!(guest.state(), Some(State::ExchangeResults));
+                let _streams = client.run(1);
+                client.say(State::TestEnd);
+                assert_eq!(client.state(), Some(State::ExchangeResults));
             }
             3 => {
-                let streams = guest.run(1);
+                let streams = client.run(1);
                 // It waits under its limit.
                 (&streams[0]).read_exact(&mut [0; 1000]).unwrap();
             }
             _ => {
-                let _streams = guest.run(1);
-                guest.end(&[0]);
+                let _streams = client.run(1);
+                client.end(&[0]);
             }
         }
         ends_in_time(&mut server, &format!("stage {stage}"));
@@ -68,12 +68,12 @@ fn a_client_in_any_stage_is_not_waited_for() {
 fn streams_of_datagrams_are_not_waited_for() {
     for reverse in [false, true] {
         let mut server = Server::start(Config::default());
-        let guest = Guest::ask(&server, 1, &udp(json!({ "reverse": reverse, "bandwidth": 100 })));
-        assert_eq!(guest.state(), Some(State::CreateStreams));
+        let client = Client::ask(&server, 1, &udp(json!({ "reverse": reverse, "bandwidth": 100 })));
+        assert_eq!(client.state(), Some(State::CreateStreams));
         let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
         stream.connect(server.address).unwrap();
         stream.send(&OPENING).unwrap();
-        guest.expect_running();
+        client.expect_running();
         ends_in_time(&mut server, "datagrams");
     }
 }
@@ -86,14 +86,14 @@ fn a_log_that_nobody_reads_holds_up_neither_tests_nor_the_end() {
     let interval = Duration::from_millis(1);
     let mut server = Server::logging_to(Config { interval, ..Config::default() }, Log::to(writer).unwrap());
     for name in 1..4 {
-        let guest = Guest::ask(&server, name, &tcp(json!({ "time": 0, "num": 1000, "parallel": 8 })));
-        let streams = guest.run(8);
+        let client = Client::ask(&server, name, &tcp(json!({ "time": 0, "num": 1000, "parallel": 8 })));
+        let streams = client.run(8);
         thread::sleep(Duration::from_millis(200));
         for stream in &streams {
             let mut stream = stream;
             stream.write_all(&[1; 125]).unwrap();
         }
-        assert_eq!(guest.end(&[125; 8]).streams[7].bytes, 125);
+        assert_eq!(client.end(&[125; 8]).streams[7].bytes, 125);
     }
     ends_in_time(&mut server, "a log");
 }

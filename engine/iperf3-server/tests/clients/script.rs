@@ -98,14 +98,14 @@ impl Drop for Server {
     }
 }
 
-/// A client's control connection.
-pub struct Guest {
+/// A client, known to the server by its control connection.
+pub struct Client {
     pub control: TcpStream,
     pub cookie: Cookie,
     address: SocketAddr,
 }
 
-impl Guest {
+impl Client {
     /// Connects and names its test.
     pub fn enter(server: &Server, name: u8) -> Self {
         Self::enter_from(server, HOME, name)
@@ -126,10 +126,10 @@ impl Guest {
 
     /// The same from another of loopback's addresses.
     pub fn ask_from(server: &Server, from: [u8; 4], name: u8, params: &Value) -> Self {
-        let guest = Self::enter_from(server, from, name);
-        assert_eq!(guest.state(), Some(State::ParamExchange));
-        (&guest.control).write_all(&encode_frame(params).unwrap()).unwrap();
-        guest
+        let client = Self::enter_from(server, from, name);
+        assert_eq!(client.state(), Some(State::ParamExchange));
+        (&client.control).write_all(&encode_frame(params).unwrap()).unwrap();
+        client
     }
 
     /// What the server says next; nothing if it closes.

@@ -6,7 +6,7 @@ use iperf3::{Counter, DatagramHeader, OPENING, REPLY, State};
 use iperf3_server::Config;
 use serde_json::json;
 
-use crate::script::{Guest, PATIENCE, Server, udp};
+use crate::script::{Client, PATIENCE, Server, udp};
 
 fn socket(server: &Server, local: &str) -> UdpSocket {
     let socket = UdpSocket::bind(local).unwrap();
@@ -37,15 +37,15 @@ fn numbered(sequence: u64) -> [u8; 100] {
 #[test]
 fn an_opening_is_answered_as_often_as_it_comes() {
     let server = Server::start(Config::default());
-    let guest = Guest::ask(&server, 1, &udp(json!({ "parallel": 2 })));
-    assert_eq!(guest.state(), Some(State::CreateStreams));
+    let client = Client::ask(&server, 1, &udp(json!({ "parallel": 2 })));
+    assert_eq!(client.state(), Some(State::CreateStreams));
     let first = open(&server);
     for _ in 0..3 {
         first.send(&OPENING).unwrap();
         expect_reply(&first);
     }
     let _second = open(&server);
-    guest.expect_running();
+    client.expect_running();
     first.send(&OPENING).unwrap();
     expect_reply(&first);
 }
@@ -57,12 +57,12 @@ fn nobody_who_has_not_asked_is_answered() {
     let early = socket(&server, "127.0.0.1:0");
     stranger.send(&OPENING).unwrap();
     early.send(&OPENING).unwrap();
-    let guest = Guest::ask(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
-    assert_eq!(guest.state(), Some(State::CreateStreams));
+    let client = Client::ask(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
+    assert_eq!(client.state(), Some(State::CreateStreams));
     stranger.send(&OPENING).unwrap();
     stranger.send(b"whatever").unwrap();
     let stream = open(&server);
-    guest.expect_running();
+    client.expect_running();
     let mut bytes = [0; 200];
     assert_eq!(stream.recv(&mut bytes).unwrap(), 100);
     for nobody in [&stranger, &early] {
@@ -74,15 +74,15 @@ fn nobody_who_has_not_asked_is_answered() {
 #[test]
 fn datagrams_are_counted_once_and_in_any_order() {
     let server = Server::start(Config::default());
-    let guest = Guest::ask(&server, 1, &udp(json!({})));
-    assert_eq!(guest.state(), Some(State::CreateStreams));
+    let client = Client::ask(&server, 1, &udp(json!({})));
+    assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = open(&server);
-    guest.expect_running();
+    client.expect_running();
     for sequence in [1, 2, 4, 4, 3, 7, 7, 7] {
         stream.send(&numbered(sequence)).unwrap();
     }
     stream.send(b"short").unwrap();
-    let results = guest.end(&[800]);
+    let results = client.end(&[800]);
     let seen = &results.streams[0];
     assert_eq!((seen.bytes, seen.packets, seen.errors), (500, 7, 2));
     let ended = &server.wait_for("test_ends", 1)[0]["streams"][0];
@@ -92,10 +92,10 @@ fn datagrams_are_counted_once_and_in_any_order() {
 #[test]
 fn jitter_of_the_beginning_that_is_left_out_does_not_count() {
     let server = Server::start(Config::default());
-    let guest = Guest::ask(&server, 1, &udp(json!({ "omit": 1 })));
-    assert_eq!(guest.state(), Some(State::CreateStreams));
+    let client = Client::ask(&server, 1, &udp(json!({ "omit": 1 })));
+    assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = open(&server);
-    guest.expect_running();
+    client.expect_running();
     let send = |sent_us, sequence| {
         let mut bytes = numbered(sequence);
         DatagramHeader { sent_us, sequence }.write(Counter::Wide, &mut bytes);
@@ -106,7 +106,7 @@ fn jitter_of_the_beginning_that_is_left_out_does_not_count() {
     send(1, 2);
     server.wait_for("interval", 1);
     send(1, 3);
-    let results = guest.end(&[100]);
+    let results = client.end(&[100]);
     let jitter_s = results.streams[0].jitter;
     assert!(jitter_s < 10.0, "an hour's share is 225 s: {jitter_s}");
 }
@@ -114,9 +114,9 @@ fn jitter_of_the_beginning_that_is_left_out_does_not_count() {
 #[test]
 fn tests_of_one_address_have_their_streams_opened_one_after_the_other() {
     let server = Server::start(Config::default());
-    let first = Guest::ask(&server, 1, &udp(json!({ "parallel": 2 })));
+    let first = Client::ask(&server, 1, &udp(json!({ "parallel": 2 })));
     assert_eq!(first.state(), Some(State::CreateStreams));
-    let second = Guest::ask(&server, 2, &udp(json!({})));
+    let second = Client::ask(&server, 2, &udp(json!({})));
     let streams = [open(&server), open(&server)];
     first.expect_running();
     assert_eq!(second.state(), Some(State::CreateStreams));
@@ -132,9 +132,9 @@ fn tests_of_one_address_have_their_streams_opened_one_after_the_other() {
 #[test]
 fn a_client_without_streams_leaves_its_turn_to_others() {
     let server = Server::start(Config::default());
-    let first = Guest::ask(&server, 1, &udp(json!({})));
+    let first = Client::ask(&server, 1, &udp(json!({})));
     assert_eq!(first.state(), Some(State::CreateStreams));
-    let second = Guest::ask(&server, 2, &udp(json!({})));
+    let second = Client::ask(&server, 2, &udp(json!({})));
     drop(first);
     assert_eq!(second.state(), Some(State::CreateStreams));
     let _stream = open(&server);
