@@ -23,6 +23,7 @@ use thiserror::Error;
 
 use crate::{
     admission::Decision,
+    authentication::{Authentication, Verdict},
     config::Config,
     control::notice_vanishing,
     conversation::{Client, converse},
@@ -35,7 +36,6 @@ use crate::{
     places::Places,
     refusals::Refusals,
     shared::{Arrived, Shared},
-    vetting::{Verdict, Vetting},
 };
 
 /// The longest wait of the acceptor when nothing is due.
@@ -57,7 +57,7 @@ pub struct Acceptor {
     openings: Openings,
     shared: Arc<Shared>,
     pending: VecDeque<PendingClient>,
-    vetting: Option<Vetting>,
+    authentication: Option<Authentication>,
     places: Places,
     refusals: Refusals,
     ended: (Sender<u64>, Receiver<u64>),
@@ -77,8 +77,8 @@ impl Acceptor {
         let (listener, openings) = listen_on_one_port(address).map_err(failed)?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
         let bell = Arc::new(bell);
-        let vet = |authenticator| Vetting::begin(authenticator, Arc::clone(&bell));
-        let vetting = config.authenticator.clone().map(vet).transpose().map_err(failed)?;
+        let begin = |authenticator| Authentication::begin(authenticator, Arc::clone(&bell));
+        let authentication = config.authenticator.clone().map(begin).transpose().map_err(failed)?;
         Ok(Self {
             listener,
             openings,
@@ -86,7 +86,7 @@ impl Acceptor {
             refusals: Refusals::default(),
             shared: Arc::new(Shared::new(config, log).map_err(failed)?),
             pending: VecDeque::new(),
-            vetting,
+            authentication,
             ended: channel(),
             bell,
             accepted: 0,
@@ -119,7 +119,7 @@ impl Acceptor {
                 self.accept();
             }
             self.look_at_pending_clients();
-            self.vet_pending_clients();
+            self.authenticate_pending_clients();
             self.shared.urgency.set_crowded(self.places.are_crowded());
             for row in self.refusals.summaries(Instant::now()) {
                 self.shared.log.write("refused_more", row);
@@ -209,28 +209,28 @@ impl Acceptor {
     }
 
     /// Takes verdicts on the tokens of pending clients, and has the next token checked.
-    fn vet_pending_clients(&mut self) {
+    fn authenticate_pending_clients(&mut self) {
         let now = Instant::now();
-        while let Some((order, verdict)) = self.vetting.as_mut().and_then(Vetting::answer) {
+        while let Some((order, verdict)) = self.authentication.as_mut().and_then(Authentication::verdict) {
             // It may have left, or have waited for too long.
             let known = |pending: &PendingClient| pending.order == order && pending.request().is_some();
             let Some(pending) = self.pending.iter().position(known).and_then(|at| self.pending.remove(at)) else {
                 continue;
             };
-            let kept = self.vetted(pending, verdict, now);
+            let kept = self.authenticated(pending, verdict, now);
             self.pending.extend(kept);
         }
-        let Some(vetting) = &mut self.vetting else { return };
+        let Some(authentication) = &mut self.authentication else { return };
         let requests = || self.pending.iter().filter_map(|pending| Some((pending, pending.request()?)));
         let waiting: Vec<_> = requests().map(|(pending, _)| (pending.order, pending.origin)).collect();
-        vetting.ask(&waiting, |order| {
+        authentication.check_next(&waiting, |order| {
             let (_, request) = requests().find(|(pending, _)| pending.order == order)?;
-            Some((request.params.authtoken.clone(), request.came_at_s))
+            Some((request.params.authtoken.clone(), request.received_at_s))
         });
     }
 
     /// Goes on with a pending client whose token was checked; `None`: it is pending no more.
-    fn vetted(&mut self, mut pending: PendingClient, verdict: Verdict, now: Instant) -> Option<PendingClient> {
+    fn authenticated(&mut self, mut pending: PendingClient, verdict: Verdict, now: Instant) -> Option<PendingClient> {
         if let Err(denied) = verdict {
             self.note_refusal(pending.peer, &denied);
             pending.refuse(ErrorCode::AUTHENTICATION, now);
@@ -281,7 +281,7 @@ impl Acceptor {
             return Some(pending);
         }
         pending.wait_for_verdict(cookie, params, now);
-        if self.vetting.is_some() { Some(pending) } else { self.give_place(pending, now) }
+        if self.authentication.is_some() { Some(pending) } else { self.give_place(pending, now) }
     }
 
     /// Has a pending client that may test begin, wait or leave.

@@ -11,8 +11,8 @@ pub struct Deadlines {
     pub cookie: Duration,
     /// For its parameters, once they were asked for.
     pub params: Duration,
-    /// For its user to be known.
-    pub vetting: Duration,
+    /// For its user to be authenticated.
+    pub authentication: Duration,
     /// For one that was refused to close.
     pub leaving: Duration,
     /// For other tests of the same address to have their streams of datagrams opened.
@@ -38,7 +38,7 @@ impl Default for Deadlines {
         Self {
             cookie: defaults::COOKIE_TIMEOUT,
             params: defaults::PARAMS_TIMEOUT,
-            vetting: defaults::VETTING_TIMEOUT,
+            authentication: defaults::AUTHENTICATION_TIMEOUT,
             leaving: defaults::LEAVING_TIMEOUT,
             turn: defaults::TURN_TIMEOUT,
             streams: defaults::STREAMS_TIMEOUT,
@@ -60,7 +60,7 @@ impl Deadlines {
         Self {
             cookie: all.cookie / divisor,
             params: all.params / divisor,
-            vetting: all.vetting / divisor,
+            authentication: all.authentication / divisor,
             leaving: all.leaving / divisor,
             turn: all.turn / divisor,
             streams: all.streams / divisor,

@@ -23,8 +23,8 @@ pub const BACKLOG: i32 = 1024;
 pub const COOKIE_TIMEOUT: Duration = Duration::from_secs(5);
 /// From being asked for parameters until they are there.
 pub const PARAMS_TIMEOUT: Duration = Duration::from_secs(10);
-/// From sending a token until its user is known: of those that wait, each takes milliseconds, with a long key a second.
-pub const VETTING_TIMEOUT: Duration = Duration::from_secs(10);
+/// From sending a token until its user is authenticated: each that waits takes milliseconds, with a long key a second.
+pub const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection that was refused is kept until the peer has closed it, so that it can read why.
 pub const LEAVING_TIMEOUT: Duration = Duration::from_secs(2);
 /// For all streams of a test to be opened.

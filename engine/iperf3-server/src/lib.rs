@@ -1,11 +1,12 @@
 //! A server that any iperf3 client can test against, many at once.
 //!
-//! One thread is the acceptor: it accepts connections, reads the name and the parameters of each, and hands streams to the
-//! tests they belong to. A pending client costs a bounded buffer and no thread; one thread authenticates all of them. Each test has a
-//! thread for its conversation, and one for each of its streams.
+//! One thread is the acceptor: it accepts connections, reads the name and the parameters of each, and hands streams to
+//! the tests they belong to. A pending client costs a bounded buffer and no thread; one thread authenticates all of them.
+//! Each test has a thread for its conversation, and one for each of its streams.
 
 mod acceptor;
 mod admission;
+mod authentication;
 mod config;
 mod control;
 mod conversation;
@@ -37,7 +38,6 @@ mod together;
 mod totals;
 mod udp_stream;
 mod urgency;
-mod vetting;
 
 pub use acceptor::{Acceptor, AcceptorError};
 pub use admission::Admission;

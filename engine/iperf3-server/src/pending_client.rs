@@ -11,7 +11,7 @@ use iperf3::{
     parse_json,
 };
 
-use crate::{deadlines::Deadlines, fairness::Origin, vetting::now_s};
+use crate::{authentication::now_s, deadlines::Deadlines, fairness::Origin};
 
 /// A connection whose purpose is not known yet.
 pub struct PendingClient {
@@ -36,18 +36,18 @@ enum Stage {
     Cookie,
     Length(Cookie),
     Params(Cookie, usize),
-    Vetting(Box<Request>),
+    Authentication(Box<Request>),
     Leaving,
 }
 
-/// The request of a pending client whose user is not known yet.
+/// The request of a pending client whose user is not authenticated yet.
 pub struct Request {
     /// Name of its test.
     pub cookie: Cookie,
     /// What it asks for; checked.
     pub params: Params,
-    /// When it came, by the wall clock, in seconds since 1970.
-    pub came_at_s: i64,
+    /// When it was received, by the wall clock, in seconds since 1970.
+    pub received_at_s: i64,
 }
 
 /// How far a pending client has got.
@@ -118,7 +118,7 @@ impl PendingClient {
                     };
                 }
                 // `fill` is never content with what they say.
-                Stage::Vetting(_) | Stage::Leaving => return Progress::Waits,
+                Stage::Authentication(_) | Stage::Leaving => return Progress::Waits,
             }
         }
     }
@@ -134,26 +134,26 @@ impl PendingClient {
         Ok(())
     }
 
-    /// Has to wait until its user is known.
+    /// Has to wait until its user is authenticated.
     pub fn wait_for_verdict(&mut self, cookie: Cookie, params: Params, now: Instant) {
-        self.stage = Stage::Vetting(Box::new(Request { cookie, params, came_at_s: now_s() }));
-        self.deadline = now + self.deadlines.vetting;
+        self.stage = Stage::Authentication(Box::new(Request { cookie, params, received_at_s: now_s() }));
+        self.deadline = now + self.deadlines.authentication;
     }
 
-    /// What it asks for, as long as its user is not known.
+    /// Its request, as long as its user is not authenticated.
     #[must_use]
     pub fn request(&self) -> Option<&Request> {
         match &self.stage {
-            Stage::Vetting(request) => Some(request),
+            Stage::Authentication(request) => Some(request),
             _ => None,
         }
     }
 
-    /// Its connection and what it asks for, now that its user is known; `None` if it did not wait for that.
+    /// Its connection and its request, now that its user is authenticated; `None` if it did not wait for that.
     #[must_use]
     pub fn admitted(self) -> Option<(TcpStream, Request)> {
         match self.stage {
-            Stage::Vetting(request) => Some((self.stream, *request)),
+            Stage::Authentication(request) => Some((self.stream, *request)),
             _ => None,
         }
     }
@@ -183,7 +183,7 @@ impl PendingClient {
             Stage::Cookie => COOKIE_BYTES,
             Stage::Length(_) => LENGTH_BYTES,
             Stage::Params(_, length) => *length,
-            Stage::Vetting(_) => return self.keep_silence(),
+            Stage::Authentication(_) => return self.keep_silence(),
             Stage::Leaving => return self.discard(),
         };
         let mut chunk = [0; 1024];

@@ -33,7 +33,7 @@ fn a_flood_of_tokens_holds_nobody_up() {
 
 #[test]
 fn a_token_that_nobody_comes_to_in_time_is_refused() {
-    let server = with_users(Deadlines { vetting: Duration::ZERO, ..Deadlines::default() });
+    let server = with_users(Deadlines { authentication: Duration::ZERO, ..Deadlines::default() });
     assert_eq!(Client::ask(&server, 1, &tcp(json!({ "authtoken": token("rossi") }))).error(), 142);
     assert_eq!(server.wait_for("refused", 1)[0]["error"], "there was no time to look at its token");
 }

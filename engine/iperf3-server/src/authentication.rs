@@ -1,8 +1,8 @@
-//! Who a client is, found out by a thread of its own: an RSA decryption takes milliseconds, with a long key a second, and
+//! Authenticates clients in a thread of its own: an RSA decryption takes milliseconds, with a long key a second, and
 //! the acceptor waits for nobody.
 //!
-//! One token is looked at at a time. Those that wait are the pending clients themselves, hence bounded, and whose turn it is
-//! goes round by address: a flood from one host costs the others one look each.
+//! Tokens are checked one at a time. Only pending clients wait for it, so the queue is bounded, and addresses take
+//! turns: a flood from one host delays each of the others by one check.
 
 use std::{
     collections::HashMap,
@@ -21,66 +21,66 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::{defaults::STACK_BYTES, fairness::Origin};
 
-/// What a look at a token came to: the reason why not, for the log.
+/// The result of checking a token; if it is refused, the reason for the log.
 pub type Verdict = Result<(), String>;
 
-/// A thread that looks at tokens, one at a time.
-pub struct Vetting {
-    /// Once they are gone the thread ends; nobody waits for the token that it looks at just then.
-    questions: SyncSender<Question>,
-    answers: Receiver<(u64, Verdict)>,
+/// A thread that checks tokens, one at a time.
+pub struct Authentication {
+    /// Once this is dropped the thread ends; nobody waits for the token that it is checking then.
+    checks: SyncSender<TokenCheck>,
+    verdicts: Receiver<(u64, Verdict)>,
     busy: bool,
     turns: u64,
     /// When an address had its turn; of those that wait.
     last_turns: HashMap<Origin, u64>,
 }
 
-struct Question {
+struct TokenCheck {
     order: u64,
     token: Option<String>,
-    came_at_s: i64,
+    received_at_s: i64,
 }
 
-impl Vetting {
-    /// Has the thread begin; `bell` rings when there is an answer.
+impl Authentication {
+    /// Starts the thread; `bell` rings when there is a verdict.
     ///
     /// # Errors
     /// If there can be no more threads.
     pub fn begin(authenticator: Arc<Authenticator>, bell: Arc<OwnedFd>) -> io::Result<Self> {
-        let (questions, asked) = sync_channel::<Question>(1);
-        let (answer, answers) = channel();
+        let (checks, requested) = sync_channel::<TokenCheck>(1);
+        let (decided, verdicts) = channel();
         let body = move || {
-            for question in asked {
-                let verdict = look(&authenticator, &question);
-                if answer.send((question.order, verdict)).is_err() {
+            for check in requested {
+                let verdict = check_token(&authenticator, &check);
+                if decided.send((check.order, verdict)).is_err() {
                     return;
                 }
                 let _ = rustix::io::write(&bell, &1_u64.to_ne_bytes());
             }
         };
-        thread::Builder::new().name("vetting".into()).stack_size(STACK_BYTES).spawn(body)?;
-        Ok(Self { questions, answers, busy: false, turns: 0, last_turns: HashMap::new() })
+        thread::Builder::new().name("authentication".into()).stack_size(STACK_BYTES).spawn(body)?;
+        Ok(Self { checks, verdicts, busy: false, turns: 0, last_turns: HashMap::new() })
     }
 
-    /// Has the next token looked at, if none is just now. `waiting`: order and address of each pending client that waits for it,
-    /// in their order; `token` is that of an order, and the wall clock in seconds since 1970 when it came.
-    pub fn ask(&mut self, waiting: &[(u64, Origin)], token: impl FnOnce(u64) -> Option<(Option<String>, i64)>) {
+    /// Has the next token checked, unless one is being checked. `waiting`: order and address of each pending client
+    /// that waits for it, in their order; `token`: that of an order, and when it was received, in seconds since 1970.
+    pub fn check_next(&mut self, waiting: &[(u64, Origin)], token: impl FnOnce(u64) -> Option<(Option<String>, i64)>) {
         if self.busy {
             return;
         }
         self.last_turns.retain(|address, _| waiting.iter().any(|(_, peer)| peer == address));
         let Some((order, peer)) = next(waiting, &self.last_turns) else { return };
-        let Some((token, came_at_s)) = token(order) else { return };
-        self.busy = self.questions.try_send(Question { order, token, came_at_s }).is_ok();
+        let Some((token, received_at_s)) = token(order) else { return };
+        self.busy = self.checks.try_send(TokenCheck { order, token, received_at_s }).is_ok();
         self.turns += 1;
         self.last_turns.insert(peer, self.turns);
     }
 
-    /// The order of the pending client whose token was looked at, and what that came to.
-    pub fn answer(&mut self) -> Option<(u64, Verdict)> {
-        let answer = self.answers.try_recv().ok();
-        self.busy &= answer.is_none();
-        answer
+    /// The order of the pending client whose token was checked, and the verdict.
+    pub fn verdict(&mut self) -> Option<(u64, Verdict)> {
+        let verdict = self.verdicts.try_recv().ok();
+        self.busy &= verdict.is_none();
+        verdict
     }
 }
 
@@ -96,11 +96,11 @@ fn next(waiting: &[(u64, Origin)], last_turns: &HashMap<Origin, u64>) -> Option<
     waiting.iter().min_by_key(|(order, peer)| (turn(peer), *order)).copied()
 }
 
-fn look(authenticator: &Authenticator, question: &Question) -> Verdict {
+fn check_token(authenticator: &Authenticator, check: &TokenCheck) -> Verdict {
     let mut random = [0; RANDOM_BYTES];
     getrandom(&mut random[..], GetRandomFlags::empty()).map_err(|error| error.to_string())?;
-    // A token is good for seconds: that it had to wait here is not its fault.
-    let user = authenticator.check(question.token.as_deref(), question.came_at_s, random);
+    // A token is valid for seconds: the time that it waited here does not count.
+    let user = authenticator.check(check.token.as_deref(), check.received_at_s, random);
     user.map(drop).map_err(|denied| denied.to_string())
 }
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_from_one_address_costs_the_others_one_look_each() {
+    fn a_flood_from_one_address_delays_each_of_the_others_by_one_check() {
         let origin = |last| Origin::from(IpAddr::from([192, 0, 2, last]));
         let (flood, other) = (origin(1), origin(2));
         let mut waiting: Vec<_> = (0..100).map(|order| (order, flood)).chain([(100, other), (101, other)]).collect();
