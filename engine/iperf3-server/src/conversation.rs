@@ -13,12 +13,13 @@ use crate::{
     defaults::{CLIENT_RESULTS_BYTES_MAX, ROWS_TOLD_MAX},
     failure::Failure,
     fairness::Origin,
-    gather, results,
+    gather,
+    parameters::TestParameters,
+    results,
     running::Running,
     settings,
     shared::Shared,
     stream::{Socket, Stream},
-    terms::Terms,
     together::Together,
     totals,
 };
@@ -80,15 +81,15 @@ fn test(
     shared: &Shared,
     seen: &mut Value,
 ) -> Result<(), Failure> {
-    let terms = Terms::of(params).map_err(|refusal| Failure::Refused(refusal.code, 0))?;
+    let parameters = TestParameters::of(params).map_err(|refusal| Failure::Refused(refusal.code, 0))?;
     settings::check_congestion(params)?;
-    let count = (terms.receiving + terms.sending) as usize;
-    let sockets = match terms.protocol {
+    let count = (parameters.receiving + parameters.sending) as usize;
+    let sockets = match parameters.protocol {
         Protocol::Tcp => gather::tcp_streams(cookie, params, count, control, shared)?,
         Protocol::Udp => gather::udp_streams(peer, params, count, control, shared)?,
     };
     let kept = if params.get_server_output { ROWS_TOLD_MAX } else { 0 };
-    let mut running = Running::new(number, begin(&terms, sockets, shared)?, shared, kept);
+    let mut running = Running::new(number, begin(&parameters, sockets, shared)?, shared, kept);
     control.say(State::TestStart)?;
     control.say(State::TestRunning)?;
     running.begin();
@@ -104,12 +105,16 @@ fn test(
     Ok(())
 }
 
-fn begin(terms: &Terms, sockets: Vec<Socket>, shared: &Shared) -> Result<(Vec<Stream>, Arc<Together>), Failure> {
+fn begin(
+    parameters: &TestParameters,
+    sockets: Vec<Socket>,
+    shared: &Shared,
+) -> Result<(Vec<Stream>, Arc<Together>), Failure> {
     let rate_max_bps = shared.config.limits.rate_max_bps;
-    let together = Arc::new(Together::new(terms.clone(), Arc::clone(&shared.payload), rate_max_bps));
+    let together = Arc::new(Together::new(parameters.clone(), Arc::clone(&shared.payload), rate_max_bps));
     let mut streams = Vec::new();
     for (index, socket) in (0..).zip(sockets) {
-        match Stream::begin(stream_id(index), index >= terms.receiving, socket, &together) {
+        match Stream::begin(stream_id(index), index >= parameters.receiving, socket, &together) {
             Ok(stream) => streams.push(stream),
             Err(error) => {
                 // Those that have begun end with what watches over them.
@@ -150,7 +155,7 @@ fn described(number: u64, peer: IpAddr, params: &Params) -> Value {
         "title": params.title,
         "extra_data": params.extra_data,
         "protocol": if params.udp { "udp" } else { "tcp" },
-        "direction": Terms::of(params).map_or("", |terms| terms.direction()),
+        "direction": TestParameters::of(params).map_or("", |parameters| parameters.direction()),
         "streams": params.streams(),
         "duration_s": params.time,
         "omit_s": params.omit,

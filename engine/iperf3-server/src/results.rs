@@ -19,7 +19,7 @@ const KNOWN: i64 = 1;
 /// What was seen of a test whose threads have ended.
 #[must_use]
 pub fn of(running: &Running<'_>, params: &Params) -> Results {
-    let terms = running.terms();
+    let parameters = running.parameters();
     let seconds = running.seconds();
     let percent = |time: std::time::Duration| if seconds > 0.0 { 100.0 * time.as_secs_f64() / seconds } else { 0.0 };
     let (user, system) = running.cpu;
@@ -27,7 +27,7 @@ pub fn of(running: &Running<'_>, params: &Params) -> Results {
         cpu_util_total: percent(user + system),
         cpu_util_user: percent(user),
         cpu_util_system: percent(system),
-        sender_has_retransmits: match (terms.sending, terms.protocol) {
+        sender_has_retransmits: match (parameters.sending, parameters.protocol) {
             (0, _) => RECEIVES,
             (_, Protocol::Udp) => UNKNOWN,
             (_, Protocol::Tcp) => KNOWN,

@@ -10,12 +10,12 @@ use crate::{
     deadlines::Deadlines,
     defaults::{ACKNOWLEDGED_CHECK, DATAGRAM_RATE_WINDOW, PROGRESS_BYTES, STOP_CHECK},
     failure::Failure,
+    parameters::{Amount, TestParameters},
     progress::Progress,
     record::{Interval, Slice, Told, acknowledged, retransmits},
     shared::Shared,
     stream::Stream,
     tally::Count,
-    terms::{Amount, Terms},
     throttle,
     together::Together,
 };
@@ -65,11 +65,11 @@ impl<'a> Running<'a> {
         kept: usize,
     ) -> Self {
         let now = Instant::now();
-        let enough = PROGRESS_BYTES.min(together.terms.write_bytes as u64);
+        let enough = PROGRESS_BYTES.min(together.parameters.write_bytes as u64);
         let none = vec![Count::default(); streams.len()];
         Self {
             marks: vec![Mark::default(); streams.len()],
-            omits: !together.terms.omit.is_zero(),
+            omits: !together.parameters.omit.is_zero(),
             streams,
             intervals: Vec::new(),
             kept,
@@ -95,8 +95,8 @@ impl<'a> Running<'a> {
 
     /// What the test is.
     #[must_use]
-    pub fn terms(&self) -> &Terms {
-        &self.together.terms
+    pub fn parameters(&self) -> &TestParameters {
+        &self.together.parameters
     }
 
     /// Whether the server's output is told as JSON.
@@ -144,8 +144,8 @@ impl<'a> Running<'a> {
     /// Whether every byte that the client has sent is waited for: it was asked for so many, not for so long.
     #[must_use]
     pub fn counts_to_the_last(&self) -> bool {
-        let terms = self.terms();
-        terms.protocol == Protocol::Tcp && terms.amount != Amount::Any && !self.omits
+        let parameters = self.parameters();
+        parameters.protocol == Protocol::Tcp && parameters.amount != Amount::Any && !self.omits
     }
 
     /// Waits for what the client says that it has sent, as long as something comes.
@@ -195,13 +195,13 @@ impl<'a> Running<'a> {
     fn next_due(&self) -> Duration {
         let mut due = self.interval_begin + self.shared.config.interval;
         if self.omits && self.counted_from == self.begin {
-            due = due.min(self.begin + self.terms().omit);
+            due = due.min(self.begin + self.parameters().omit);
         }
         due.saturating_duration_since(Instant::now()).min(STOP_CHECK)
     }
 
     fn begin_to_count_if_due(&mut self, now: Instant) {
-        if !self.omits || self.counted_from != self.begin || now < self.begin + self.terms().omit {
+        if !self.omits || self.counted_from != self.begin || now < self.begin + self.parameters().omit {
             return;
         }
         self.together.count();
@@ -241,11 +241,11 @@ impl<'a> Running<'a> {
     fn check_limits(&mut self, now: Instant) -> Result<(), Failure> {
         let (config, urgency) = (&self.shared.config, &self.shared.urgency);
         // Who announced a rate may do nothing between two of its writes.
-        let terms = self.terms();
-        let between = |rate_bps| Gap::at_rate(terms.write_bytes as u64, rate_bps).span_ns(terms.burst);
-        let pause = terms.rate_bps.map_or(Duration::ZERO, |rate_bps| 2 * Duration::from_nanos(between(rate_bps)));
+        let parameters = self.parameters();
+        let between = |rate_bps| Gap::at_rate(parameters.write_bytes as u64, rate_bps).span_ns(parameters.burst);
+        let pause = parameters.rate_bps.map_or(Duration::ZERO, |rate_bps| 2 * Duration::from_nanos(between(rate_bps)));
         let idle_max = urgency.patience(config.no_data_timeout).max(pause.min(config.no_data_timeout));
-        if self.terms().receiving > 0 {
+        if self.parameters().receiving > 0 {
             self.receives.note(now, self.received());
             if self.receives.idle(now) > idle_max {
                 return Err(Failure::Refused(ErrorCode::NO_DATA, 0));
@@ -253,8 +253,8 @@ impl<'a> Running<'a> {
         }
         self.check_reading(now, idle_max)?;
         let grace = urgency.patience(config.deadlines.grace);
-        let longest = match self.terms().duration {
-            Some(duration) => self.terms().omit + duration,
+        let longest = match self.parameters().duration {
+            Some(duration) => self.parameters().omit + duration,
             None => config.limits.longest(),
         };
         if now > self.begin + longest + grace {
@@ -265,8 +265,8 @@ impl<'a> Running<'a> {
 
     /// Whether the client reads what it is sent, and ends the test once it has all of it.
     fn check_reading(&mut self, now: Instant, idle_max: Duration) -> Result<(), Failure> {
-        let tcp = self.terms().protocol == Protocol::Tcp;
-        if self.terms().sending == 0 || !tcp || now < self.acknowledged_checked + ACKNOWLEDGED_CHECK {
+        let tcp = self.parameters().protocol == Protocol::Tcp;
+        if self.parameters().sending == 0 || !tcp || now < self.acknowledged_checked + ACKNOWLEDGED_CHECK {
             return Ok(());
         }
         self.acknowledged_checked = now;
@@ -294,11 +294,11 @@ impl<'a> Running<'a> {
         let Some(most_bps) = self.shared.config.limits.rate_max_bps else { return Ok(()) };
         let elapsed = now.saturating_duration_since(self.begin);
         // Who announced a rate sends so much at once, however slowly it goes on.
-        let (each, terms) = (self.terms().write_bytes as u64, self.terms());
-        let at_once = terms.rate_bps.map_or(0, |_| terms.burst.saturating_mul(self.streams.len() as u64));
+        let (each, parameters) = (self.parameters().write_bytes as u64, self.parameters());
+        let at_once = parameters.rate_bps.map_or(0, |_| parameters.burst.saturating_mul(self.streams.len() as u64));
         let carried = self.carried().saturating_sub(at_once.saturating_mul(each));
         let mut above = throttle::is_exceeded(most_bps, carried, elapsed);
-        if self.terms().protocol == Protocol::Udp && elapsed >= DATAGRAM_RATE_WINDOW {
+        if self.parameters().protocol == Protocol::Udp && elapsed >= DATAGRAM_RATE_WINDOW {
             let packets = self.streams.iter().map(|stream| stream.tally.count().packets).fold(0, u64::saturating_add);
             above |= throttle::is_above(most_bps, packets.saturating_sub(at_once).saturating_mul(each), elapsed);
         }

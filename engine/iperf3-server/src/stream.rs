@@ -86,7 +86,7 @@ mod tests {
     use iperf3::Params;
 
     use super::*;
-    use crate::terms::Terms;
+    use crate::parameters::TestParameters;
 
     fn pair() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -95,10 +95,15 @@ mod tests {
     }
 
     fn together() -> Arc<Together> {
-        let terms =
-            Terms::of(&Params { tcp: true, reverse: true, num: Some(1000), len: Some(1000), ..Params::default() })
-                .unwrap();
-        Arc::new(Together::new(terms, vec![0; 1000].into(), None))
+        let parameters = TestParameters::of(&Params {
+            tcp: true,
+            reverse: true,
+            num: Some(1000),
+            len: Some(1000),
+            ..Params::default()
+        })
+        .unwrap();
+        Arc::new(Together::new(parameters, vec![0; 1000].into(), None))
     }
 
     #[test]

@@ -12,14 +12,15 @@ use crate::{tally::Tally, together::Together};
 
 /// Sends until it is to stop, enough is sent, or the peer is gone.
 pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
-    let terms = &together.terms;
-    let write = &together.payload[..terms.write_bytes.min(together.payload.len())];
+    let parameters = &together.parameters;
+    let write = &together.payload[..parameters.write_bytes.min(together.payload.len())];
     let part = if together.throttle.is_some() { together.part_bytes() } else { write.len() };
-    let gap = terms.rate_bps.map(|rate_bps| Gap::at_rate(write.len() as u64, rate_bps));
+    let gap = parameters.rate_bps.map(|rate_bps| Gap::at_rate(write.len() as u64, rate_bps));
     let begin = Instant::now();
     for number in 0_u64.. {
         if let Some(gap) = gap {
-            together.rest_until(begin + Duration::from_nanos(gap.span_ns(number / terms.burst * terms.burst)));
+            together
+                .rest_until(begin + Duration::from_nanos(gap.span_ns(number / parameters.burst * parameters.burst)));
         }
         if together.stops(true) || !together.budget.claim(write.len()) {
             return;

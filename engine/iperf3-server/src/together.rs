@@ -11,14 +11,14 @@ use std::{
 
 use crate::{
     defaults::{READ_BYTES, READ_BYTES_MIN, SINK_READ_ON, STOP_CHECK, TEST_READ_BYTES},
-    terms::{Budget, Terms},
+    parameters::{Budget, TestParameters},
     throttle::Throttle,
 };
 
 /// What all streams of a test share.
 pub struct Together {
     /// What the test is.
-    pub terms: Terms,
+    pub parameters: TestParameters,
     /// What may still be sent.
     pub budget: Budget,
     /// What is sent.
@@ -38,12 +38,12 @@ pub struct Together {
 impl Together {
     /// Of a test that begins; `rate_max_bps`: what its streams may carry together, in bit/s.
     #[must_use]
-    pub fn new(terms: Terms, payload: Arc<[u8]>, rate_max_bps: Option<u64>) -> Self {
+    pub fn new(parameters: TestParameters, payload: Arc<[u8]>, rate_max_bps: Option<u64>) -> Self {
         Self {
-            budget: Budget::of(&terms),
+            budget: Budget::of(&parameters),
             begun: OnceLock::new(),
-            counts: AtomicBool::new(terms.omit.is_zero()),
-            terms,
+            counts: AtomicBool::new(parameters.omit.is_zero()),
+            parameters,
             payload,
             throttle: rate_max_bps.map(Throttle::new),
             resting: AtomicUsize::new(0),
@@ -123,7 +123,7 @@ impl Together {
 
     /// How much a stream carries at once, at most.
     pub fn part_bytes(&self) -> usize {
-        let streams = self.terms.receiving.saturating_add(self.terms.sending).max(1);
+        let streams = self.parameters.receiving.saturating_add(self.parameters.sending).max(1);
         let fair = (TEST_READ_BYTES / streams as usize).clamp(READ_BYTES_MIN, READ_BYTES);
         self.throttle.as_ref().map_or(fair, |throttle| throttle.part_bytes(streams).min(fair))
     }

@@ -27,7 +27,7 @@ pub fn of(running: &Running<'_>, told: Option<&Results>) -> Value {
             "id": stream.id, "role": role(stream.sends), "bytes": bytes, "rate_bps": rate_bps(bytes, seconds),
             "client_bytes": theirs.map(|theirs| theirs.bytes),
         });
-        let more = match running.terms().protocol {
+        let more = match running.parameters().protocol {
             Protocol::Tcp => bytes_of(stream, mark, theirs),
             Protocol::Udp => datagrams_of(stream.sends, count, mark.count, theirs),
         };

@@ -41,11 +41,11 @@ struct Sink {
 
 /// Receives until it is to stop and nothing comes any more. Its opening is answered again: the first answer may be lost.
 pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
-    let room = together.terms.write_bytes.clamp(DATAGRAM_ROOM_BYTES, DATAGRAM_BYTES_MAX as usize);
+    let room = together.parameters.write_bytes.clamp(DATAGRAM_ROOM_BYTES, DATAGRAM_BYTES_MAX as usize);
     let most = (together.part_bytes() / room).clamp(1, RECEIVE_BATCH_MAX);
     let mut batch = ReceiveBatch::new(most, room);
     let mut kernel = KernelTime::begin();
-    let mut sink = Sink::new(together.terms.counter);
+    let mut sink = Sink::new(together.parameters.counter);
     let mut stopped: Option<Instant> = None;
     let mut counts = together.counts();
     if socket.set_read_timeout(Some(SINK_QUIET)).is_err() {
@@ -90,13 +90,13 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
 
 /// Sends until it is to stop.
 pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
-    let terms = &together.terms;
-    let length = terms.write_bytes.clamp(terms.counter.header_bytes(), DATAGRAM_BYTES_MAX as usize);
-    let content = Iperf3 { counter: terms.counter, payload: Arc::clone(&together.payload) };
+    let parameters = &together.parameters;
+    let length = parameters.write_bytes.clamp(parameters.counter.header_bytes(), DATAGRAM_BYTES_MAX as usize);
+    let content = Iperf3 { counter: parameters.counter, payload: Arc::clone(&together.payload) };
     let length_bytes = u32::try_from(length).unwrap_or(DATAGRAM_BYTES_MAX);
     let mut outgoing = Outgoing::new(content, length, segment(socket, length_bytes).is_ok());
-    let mut pace = terms.rate_bps.and_then(|rate| Pace::new(length_bytes, Some(rate), None, SENT_AT_ONCE));
-    if terms.rate_bps.is_some_and(|rate| Gap::at_rate(length as u64, rate).span_ns(terms.burst) >= SLACK_NS) {
+    let mut pace = parameters.rate_bps.and_then(|rate| Pace::new(length_bytes, Some(rate), None, SENT_AT_ONCE));
+    if parameters.rate_bps.is_some_and(|rate| Gap::at_rate(length as u64, rate).span_ns(parameters.burst) >= SLACK_NS) {
         // The kernel may put a sleep off by so much otherwise. Datagrams that are closer go several at once: to wake up
         // for each costs more than to send it.
         let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
@@ -109,7 +109,7 @@ pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
     }
     while !together.stops(true) {
         let wanted =
-            pace.as_mut().map_or(SENT_AT_ONCE, |pace| due(pace, now_ns(), outgoing.next, terms.burst)).min(most);
+            pace.as_mut().map_or(SENT_AT_ONCE, |pace| due(pace, now_ns(), outgoing.next, parameters.burst)).min(most);
         if let (0, Some(pace)) = (wanted, &pace) {
             thread::sleep(Duration::from_nanos(pace.due_ns().saturating_sub(now_ns())).min(STOP_CHECK));
             continue;

@@ -19,8 +19,8 @@ use crate::{
     defaults::{BESIDE_ATTEMPTS, DATAGRAMS_AT_ONCE, OPENING_INTERVAL, START_TIMEOUT, STOP_CHECK},
 };
 
-/// What a test asks of a meeting.
-pub struct Terms {
+/// The parameters of a rendezvous.
+pub struct RendezvousParameters {
     /// 4 or 6: the IP version to use; either if absent.
     pub family: Option<u8>,
     /// How packets are marked.
@@ -48,7 +48,7 @@ pub struct Met {
 /// Nobody came or answered within the time, the sockets cannot be made, or the trial was stopped.
 pub fn meet<S, B>(
     task: &Task<'_, S>,
-    terms: &Terms,
+    parameters: &RendezvousParameters,
     control: &Control,
     outbox: &dyn Outbox,
     beside: impl Fn(SocketAddr) -> Result<B, TrialError>,
@@ -57,17 +57,17 @@ pub fn meet<S, B>(
     let answer = opening.answer(task.answer);
     match task.meeting {
         Meeting::Listen { bind, ports } => {
-            let (door, other) = open_door(terms, *bind, *ports, beside)?;
+            let (door, other) = open_door(parameters, *bind, *ports, beside)?;
             let port = door.local_addr().map_err(|source| failed("cannot read the port back", source))?.port();
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port }));
-            Ok((wait_for_opening(door, port, opening, answer, terms, control)?, Some(other)))
+            Ok((wait_for_opening(door, port, opening, answer, parameters, control)?, Some(other)))
         }
         Meeting::Connect { address, port, bind } => {
-            let peer = resolve(address, *port, family_of(terms.family, *bind))?;
-            let socket = connected_socket(bind.map(|local| SocketAddr::new(local, 0)), peer, terms)?;
+            let peer = resolve(address, *port, family_of(parameters.family, *bind))?;
+            let socket = connected_socket(bind.map(|local| SocketAddr::new(local, 0)), peer, parameters)?;
             let strangers = Strangers::default();
             let mut met = Met { socket, peer, strangers, opening, answer, listened: false };
-            met.ask_until_answered(terms.timeout, control)?;
+            met.ask_until_answered(parameters.timeout, control)?;
             Ok((met, None))
         }
     }
@@ -160,14 +160,14 @@ pub fn count(strangers: &mut u32) {
 }
 
 fn open_door<B>(
-    terms: &Terms,
+    parameters: &RendezvousParameters,
     bind: Option<IpAddr>,
     ports: Option<PortRange>,
     beside: impl Fn(SocketAddr) -> Result<B, TrialError>,
 ) -> Result<(UdpSocket, B), TrialError> {
-    let local = local_address(bind, terms.family)?;
+    let local = local_address(bind, parameters.family)?;
     let open = |local: SocketAddr| {
-        let door = door(local, terms).map_err(|source| failed(format!("cannot listen on {local}"), source))?;
+        let door = door(local, parameters).map_err(|source| failed(format!("cannot listen on {local}"), source))?;
         let bound = door.local_addr().map_err(|source| failed("cannot read the port back", source))?;
         Ok((door, beside(bound)?))
     };
@@ -183,10 +183,10 @@ fn open_door<B>(
     opened
 }
 
-fn door(local: SocketAddr, terms: &Terms) -> io::Result<UdpSocket> {
+fn door(local: SocketAddr, parameters: &RendezvousParameters) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     if local.is_ipv6() {
-        socket.set_only_v6(terms.family == Some(6))?;
+        socket.set_only_v6(parameters.family == Some(6))?;
     }
     tell(&socket, Tell::Destination, local.is_ipv6())?;
     socket.bind(&local.into())?;
@@ -199,10 +199,10 @@ fn wait_for_opening(
     port: u16,
     opening: Opening,
     answer: [u8; ANSWER_BYTES],
-    terms: &Terms,
+    parameters: &RendezvousParameters,
     control: &Control,
 ) -> Result<Met, TrialError> {
-    let deadline = Instant::now() + terms.timeout;
+    let deadline = Instant::now() + parameters.timeout;
     let mut strangers = Strangers::default();
     let mut buffer = [0; OPENING_BYTES + 1];
     loop {
@@ -211,7 +211,7 @@ fn wait_for_opening(
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(TrialError::AcceptTimeout { missing: 1, flows: 1, port, timeout: terms.timeout });
+            return Err(TrialError::AcceptTimeout { missing: 1, flows: 1, port, timeout: parameters.timeout });
         }
         if !wait_readable(&door, left.min(STOP_CHECK)) {
             continue;
@@ -226,7 +226,7 @@ fn wait_for_opening(
                 // The port goes on with one address and one peer. What comes in between is refused; the peer, which has
                 // no answer yet, asks again.
                 drop(door);
-                let socket = connected_socket(Some(local), peer, terms)?;
+                let socket = connected_socket(Some(local), peer, parameters)?;
                 let met = Met { socket, peer, strangers, opening, answer, listened: true };
                 met.answer_opening(&opening.encode());
                 return Ok(met);
@@ -246,7 +246,11 @@ pub fn ways(datagram: &Datagram, port: u16) -> Option<(SocketAddr, SocketAddr)> 
     Some((SocketAddrV6::new(address, port, 0, from.scope_id()).into(), peer))
 }
 
-fn connected_socket(local: Option<SocketAddr>, peer: SocketAddr, terms: &Terms) -> Result<UdpSocket, TrialError> {
+fn connected_socket(
+    local: Option<SocketAddr>,
+    peer: SocketAddr,
+    parameters: &RendezvousParameters,
+) -> Result<UdpSocket, TrialError> {
     let begin = || {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
         tell(&socket, Tell::Arrival, peer.is_ipv6())?;
@@ -258,8 +262,8 @@ fn connected_socket(local: Option<SocketAddr>, peer: SocketAddr, terms: &Terms) 
         Ok(socket)
     };
     let socket = begin().map_err(|source| failed(format!("cannot make a socket towards {peer}"), source))?;
-    if let Some(dscp) = terms.dscp {
-        set_dscp(&socket, peer, terms.family, dscp)?;
+    if let Some(dscp) = parameters.dscp {
+        set_dscp(&socket, peer, parameters.family, dscp)?;
     }
     Ok(socket.into())
 }

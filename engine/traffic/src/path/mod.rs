@@ -32,7 +32,7 @@ use crate::{
     Control, Outbox, Task, TrialError,
     defaults::HOP_SIZES_LEAST,
     host::Counters,
-    meeting::{Terms, meet},
+    meeting::{RendezvousParameters, meet},
     samples::{Delivery, Log, Tabular},
 };
 
@@ -43,8 +43,8 @@ const CLOCK_SET: &str = "have no time: probes were sent again, trains and stream
 pub fn carry_out(task: &Task<'_, PathSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
     check::check(task.settings)?;
     let timeout = Duration::from_micros(task.settings.connect_timeout_us);
-    let terms = Terms { family: task.settings.family, dscp: None, timeout };
-    let (met, _) = meet(task, &terms, control, outbox, |_| Ok(()))?;
+    let parameters = RendezvousParameters { family: task.settings.family, dscp: None, timeout };
+    let (met, _) = meet(task, &parameters, control, outbox, |_| Ok(()))?;
     let line = Line::new(met)?;
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
     let counters = Counters::read();

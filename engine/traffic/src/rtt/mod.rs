@@ -21,7 +21,7 @@ use crate::{
     Control, Outbox, Task, TrialError,
     flow::cpu_in,
     host::Counters,
-    meeting::{Met, Terms, meet},
+    meeting::{Met, RendezvousParameters, meet},
     samples::Delivery,
     time::from_nanoseconds,
 };
@@ -31,9 +31,9 @@ pub fn carry_out(task: &Task<'_, RttSettings>, control: &Control, outbox: &dyn O
     check::check(task)?;
     let settings = task.settings;
     let timeout = Duration::from_micros(settings.connect_timeout_us);
-    let terms = Terms { family: settings.family, dscp: settings.dscp, timeout };
+    let parameters = RendezvousParameters { family: settings.family, dscp: settings.dscp, timeout };
     let connections = |local| sink::listen_for_connections(task, local);
-    let (mut met, connections) = meet(task, &terms, control, outbox, connections)?;
+    let (mut met, connections) = meet(task, &parameters, control, outbox, connections)?;
     match task.role {
         Role::Sink => {
             let counters = Counters::read();

@@ -1,4 +1,4 @@
-//! What a test is, derived from what its client asked for.
+//! The parameters of a test, derived from those that its client sent.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -9,9 +9,9 @@ use iperf3::{Counter, Params, Protocol, Refusal};
 
 use crate::defaults::WRITE_BYTES;
 
-/// What a test is.
+/// The parameters of a test.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct TestParameters {
     /// What flows.
     pub protocol: Protocol,
     /// Streams that come from the client; they are opened first.
@@ -45,8 +45,8 @@ pub enum Amount {
     Writes(u64),
 }
 
-impl Terms {
-    /// Of parameters that were checked.
+impl TestParameters {
+    /// From the parameters that a client sent; checked.
     ///
     /// # Errors
     /// [`Refusal`] if it is neither TCP nor UDP.
@@ -98,9 +98,9 @@ impl Budget {
     /// Of a test. Without an end by amount, or where a beginning is left out, whose bytes do not count, the client ends
     /// it; so it does where datagrams may be lost.
     #[must_use]
-    pub fn of(terms: &Terms) -> Self {
-        let counted = terms.omit.is_zero() && terms.protocol == Protocol::Tcp;
-        Self { amount: if counted { terms.amount } else { Amount::Any }, claimed: AtomicU64::new(0) }
+    pub fn of(parameters: &TestParameters) -> Self {
+        let counted = parameters.omit.is_zero() && parameters.protocol == Protocol::Tcp;
+        Self { amount: if counted { parameters.amount } else { Amount::Any }, claimed: AtomicU64::new(0) }
     }
 
     /// Whether one more write of so many bytes is wanted. The last one is whole, as iperf3's is.
@@ -119,14 +119,14 @@ impl Budget {
 mod tests {
     use super::*;
 
-    fn terms(params: Params) -> Terms {
-        Terms::of(&Params { tcp: true, ..params }).unwrap()
+    fn parameters(params: Params) -> TestParameters {
+        TestParameters::of(&Params { tcp: true, ..params }).unwrap()
     }
 
     #[test]
     fn directions_are_the_clients() {
         let four = Params { parallel: Some(4), ..Params::default() };
-        let roles = |params: Params| (terms(params.clone()).receiving, terms(params).sending);
+        let roles = |params: Params| (parameters(params.clone()).receiving, parameters(params).sending);
         assert_eq!(roles(four.clone()), (4, 0));
         assert_eq!(roles(Params { reverse: true, ..four.clone() }), (0, 4));
         assert_eq!(roles(Params { bidirectional: true, ..four }), (4, 4));
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn the_last_write_is_whole() {
-        let budget = Budget::of(&terms(Params { num: Some(250), ..Params::default() }));
+        let budget = Budget::of(&parameters(Params { num: Some(250), ..Params::default() }));
         assert_eq!((0..9).filter(|_| budget.claim(100)).count(), 3);
-        let budget = Budget::of(&terms(Params { blockcount: Some(7), ..Params::default() }));
+        let budget = Budget::of(&parameters(Params { blockcount: Some(7), ..Params::default() }));
         assert_eq!((0..9).filter(|_| budget.claim(100)).count(), 7);
-        let budget = Budget::of(&terms(Params { num: Some(250), omit: Some(1), ..Params::default() }));
+        let budget = Budget::of(&parameters(Params { num: Some(250), omit: Some(1), ..Params::default() }));
         assert!((0..9).all(|_| budget.claim(100)), "what is left out does not count");
     }
 }
