@@ -13,11 +13,11 @@ mod iperf3_client;
 mod jitter;
 mod kernel_time;
 mod limits;
-mod meeting;
 mod origin;
 pub mod pacing;
 mod path;
 mod progress;
+mod rendezvous;
 mod rtt;
 mod samples;
 mod task;
@@ -33,7 +33,7 @@ pub mod datagrams {
     pub use crate::{
         jitter::Jitter,
         kernel_time::KernelTime,
-        meeting::ways,
+        rendezvous::ways,
         udp::{
             Arrival, Pace, Sequence,
             content::Iperf3,

@@ -1,5 +1,5 @@
-//! What the two ends of a measurement of a path say to each other, once they have met: datagrams that begin with what
-//! they are, a number, and a part of the trial's secrets that only its two ends know.
+//! The datagrams that the two ends of a measurement of a path exchange after their rendezvous. Each begins with its kind,
+//! a number, and a part of the trial's secrets that only its two ends know.
 
 use wire::Token;
 

@@ -1,4 +1,4 @@
-//! The socket between the two ends of a measurement of a path, once they have met.
+//! The socket between the two ends of a measurement of a path, from their rendezvous on.
 
 use std::{io, os::fd::AsFd, time::Duration};
 
@@ -13,7 +13,7 @@ use wire::{OPENING_BYTES, Opening, Strangers};
 use crate::{
     Control, TrialError,
     defaults::{HOP_PROBE_LEAST_IPV6_BYTES, PATH_BUFFER_BYTES, PATH_HOP_LIMIT, STOP_CHECK},
-    meeting::{Met, count, wait_readable},
+    rendezvous::{Rendezvous, count, wait_readable},
 };
 
 /// Bytes of the IPv4 and UDP headers.
@@ -25,7 +25,7 @@ const SEND_TRIES: usize = 4;
 
 /// A socket that also tells how far datagrams have come, and of ICMP errors; and who disturbed it.
 pub struct Line {
-    met: Met,
+    rendezvous: Rendezvous,
     ipv6: bool,
 }
 
@@ -40,32 +40,32 @@ pub enum Taken<T> {
 }
 
 impl Line {
-    /// Sets the socket of two ends that have met up.
-    pub fn new(met: Met) -> Result<Self, TrialError> {
-        let ipv6 = met.peer.is_ipv6();
-        let line = Self { met, ipv6 };
-        let socket = SockRef::from(&line.met.socket);
+    /// Sets up the socket of a rendezvous.
+    pub fn new(rendezvous: Rendezvous) -> Result<Self, TrialError> {
+        let ipv6 = rendezvous.peer.is_ipv6();
+        let line = Self { rendezvous, ipv6 };
+        let socket = SockRef::from(&line.rendezvous.socket);
         // Best effort: short trains fit into any buffer.
         let _ = socket.set_recv_buffer_size(PATH_BUFFER_BYTES);
         let _ = socket.set_send_buffer_size(PATH_BUFFER_BYTES);
-        let set_up = sys::tell(&line.met.socket, Tell::HopLimit, ipv6)
-            .and_then(|()| sys::tell(&line.met.socket, Tell::Errors, ipv6))
-            .and_then(|()| sys::forbid_fragments(&line.met.socket, ipv6))
+        let set_up = sys::tell(&line.rendezvous.socket, Tell::HopLimit, ipv6)
+            .and_then(|()| sys::tell(&line.rendezvous.socket, Tell::Errors, ipv6))
+            .and_then(|()| sys::forbid_fragments(&line.rendezvous.socket, ipv6))
             .and_then(|()| line.set_hop_limit(PATH_HOP_LIMIT));
         let failed =
-            |source| TrialError::Socket { what: format!("cannot set up a socket to {}", line.met.peer), source };
+            |source| TrialError::Socket { what: format!("cannot set up a socket to {}", line.rendezvous.peer), source };
         set_up.map_err(failed)?;
         Ok(line)
     }
 
     /// Waits for the start of a source.
     pub fn wait_for_start(&self, control: &Control) -> Result<(), TrialError> {
-        self.met.wait_for_start(control)
+        self.rendezvous.wait_for_start(control)
     }
 
     /// How far the next datagrams may go.
     pub fn set_hop_limit(&self, hops: u8) -> io::Result<()> {
-        let socket = SockRef::from(&self.met.socket);
+        let socket = SockRef::from(&self.rendezvous.socket);
         if self.ipv6 { socket.set_unicast_hops_v6(hops.into()) } else { socket.set_ttl_v4(hops.into()) }
     }
 
@@ -81,36 +81,36 @@ impl Line {
 
     /// Largest IP packet that this host's kernel would send, in bytes; absent if it does not say.
     pub fn path_mtu(&self) -> Option<u32> {
-        sys::path_mtu(&self.met.socket, self.ipv6).ok()
+        sys::path_mtu(&self.rendezvous.socket, self.ipv6).ok()
     }
 
     /// Datagrams that were not this trial's.
     pub fn strangers(&self) -> Strangers {
-        self.met.strangers
+        self.rendezvous.strangers
     }
 
     /// Sends a datagram whole; where the host's own device is slow, waits a moment for it.
     pub fn send(&self, payload: &[u8]) -> io::Result<()> {
-        let mut tried = self.met.socket.send(payload);
+        let mut tried = self.rendezvous.socket.send(payload);
         for _ in 1..SEND_TRIES {
             match &tried {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait_for(PollFlags::OUT, STOP_CHECK),
                 Err(error) if is_of_earlier(error) => {}
                 _ => break,
             }
-            tried = self.met.socket.send(payload);
+            tried = self.rendezvous.socket.send(payload);
         }
         tried.map(drop)
     }
 
     /// Waits until there may be something to read, but not longer than `timeout`.
     pub fn wait(&self, timeout: Duration) {
-        wait_readable(&self.met.socket, timeout);
+        wait_readable(&self.rendezvous.socket, timeout);
     }
 
     /// The next datagram, if one is there. One that `read` does not know as this trial's is counted as a stranger.
     pub fn receive<T>(&mut self, buffer: &mut [u8], read: impl Fn(&[u8]) -> Option<T>) -> Taken<T> {
-        let datagram = match sys::receive_datagram(&self.met.socket, buffer) {
+        let datagram = match sys::receive_datagram(&self.rendezvous.socket, buffer) {
             Ok(datagram) => datagram,
             Err(error) if is_of_earlier(&error) => return Taken::Other,
             Err(_) => return Taken::Nothing,
@@ -125,14 +125,14 @@ impl Line {
 
     /// The next ICMP error about what was sent, if one is there.
     pub fn receive_error(&self, buffer: &mut [u8]) -> Option<IcmpError> {
-        sys::receive_icmp_error(&self.met.socket, buffer).ok()
+        sys::receive_icmp_error(&self.rendezvous.socket, buffer).ok()
     }
 
     fn turn_away(&mut self, payload: &[u8]) {
-        if self.met.answer_opening(payload) {
+        if self.rendezvous.answer_opening(payload) {
             return;
         }
-        let strangers = &mut self.met.strangers;
+        let strangers = &mut self.rendezvous.strangers;
         match <&[u8; OPENING_BYTES]>::try_from(payload).map(Opening::decode) {
             Ok(Ok(_)) => count(&mut strangers.wrong_token),
             _ => count(&mut strangers.not_an_engine),
@@ -140,7 +140,7 @@ impl Line {
     }
 
     fn wait_for(&self, events: PollFlags, timeout: Duration) {
-        let mut watched = [PollFd::from_borrowed_fd(self.met.socket.as_fd(), events)];
+        let mut watched = [PollFd::from_borrowed_fd(self.rendezvous.socket.as_fd(), events)];
         // An interrupted or failed poll only means trying once more.
         let _ = poll(&mut watched, Timespec::try_from(timeout).ok().as_ref());
     }

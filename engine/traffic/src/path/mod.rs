@@ -32,7 +32,7 @@ use crate::{
     Control, Outbox, Task, TrialError,
     defaults::HOP_SIZES_LEAST,
     host::Counters,
-    meeting::{RendezvousParameters, meet},
+    rendezvous::{RendezvousParameters, meet},
     samples::{Delivery, Log, Tabular},
 };
 
@@ -44,8 +44,8 @@ pub fn carry_out(task: &Task<'_, PathSettings>, control: &Control, outbox: &dyn 
     check::check(task.settings)?;
     let timeout = Duration::from_micros(task.settings.connect_timeout_us);
     let parameters = RendezvousParameters { family: task.settings.family, dscp: None, timeout };
-    let (met, _) = meet(task, &parameters, control, outbox, |_| Ok(()))?;
-    let line = Line::new(met)?;
+    let (rendezvous, _) = meet(task, &parameters, control, outbox, |_| Ok(()))?;
+    let line = Line::new(rendezvous)?;
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
     let counters = Counters::read();
     let granted = Granted { remarks: remarks(task, &line), ..Granted::default() };

@@ -21,7 +21,7 @@ use crate::{
     Control, Outbox, Task, TrialError,
     flow::cpu_in,
     host::Counters,
-    meeting::{Met, RendezvousParameters, meet},
+    rendezvous::{Rendezvous, RendezvousParameters, meet},
     samples::Delivery,
     time::from_nanoseconds,
 };
@@ -33,25 +33,25 @@ pub fn carry_out(task: &Task<'_, RttSettings>, control: &Control, outbox: &dyn O
     let timeout = Duration::from_micros(settings.connect_timeout_us);
     let parameters = RendezvousParameters { family: settings.family, dscp: settings.dscp, timeout };
     let connections = |local| sink::listen_for_connections(task, local);
-    let (mut met, connections) = meet(task, &parameters, control, outbox, connections)?;
+    let (mut rendezvous, connections) = meet(task, &parameters, control, outbox, connections)?;
     match task.role {
         Role::Sink => {
             let counters = Counters::read();
             let echo = Some(settings.echo).filter(|&echo| echo != Echo::Auto);
             tell_connected(task, Granted { echo, ..Granted::default() }, outbox);
             let seen = Watch::begin(counters);
-            let ran = sink::answer(task, &mut met, connections.flatten().as_ref(), control);
-            report(task, &met, ran, seen, outbox)
+            let ran = sink::answer(task, &mut rendezvous, connections.flatten().as_ref(), control);
+            report(task, &rendezvous, ran, seen, outbox)
         }
         Role::Source => {
-            let chosen = ask::choose(task, &met)?;
+            let chosen = ask::choose(task, &rendezvous)?;
             let counters = Counters::read();
             let remarks = chosen.remark.clone().into_iter().collect();
             tell_connected(task, Granted { echo: Some(chosen.echo), remarks, ..Granted::default() }, outbox);
-            met.wait_for_start(control)?;
+            rendezvous.wait_for_start(control)?;
             let mut seen = Watch::begin(counters);
-            let ran = source::ask(task, chosen, &met, &mut seen, control, outbox);
-            report(task, &met, ran, seen, outbox)
+            let ran = source::ask(task, chosen, &rendezvous, &mut seen, control, outbox);
+            report(task, &rendezvous, ran, seen, outbox)
         }
     }
 }
@@ -62,7 +62,7 @@ fn tell_connected(task: &Task<'_, RttSettings>, granted: Granted, outbox: &dyn O
 
 fn report(
     task: &Task<'_, RttSettings>,
-    met: &Met,
+    rendezvous: &Rendezvous,
     ran: Ran,
     seen: Watch,
     outbox: &dyn Outbox,
@@ -77,8 +77,8 @@ fn report(
         end_ns,
         end: if stopped { FlowEnd::Stopped } else { FlowEnd::Drained },
         error: None,
-        local_port: met.socket.local_addr().map_or(0, |address| address.port()),
-        remote_port: met.peer.port(),
+        local_port: rendezvous.socket.local_addr().map_or(0, |address| address.port()),
+        remote_port: rendezvous.peer.port(),
         cpu: cpu_in(seen.cpu, from_nanoseconds(end_ns)),
         udp: None,
     };
@@ -87,7 +87,7 @@ fn report(
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns: seen.origin.unix_ns,
         flows: vec![flow],
-        strangers: met.strangers,
+        strangers: rendezvous.strangers,
         remarks: ran.remark.into_iter().collect(),
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(observed)

@@ -16,11 +16,11 @@ use super::watch::Ran;
 use crate::{
     Control, Task, TrialError,
     defaults::{DATAGRAMS_AT_ONCE, ECHO_BACKLOG, ECHO_MAX_BYTES, END_LINGER, SINK_SLACK, START_TIMEOUT, STOP_CHECK},
-    meeting::{Met, count},
+    rendezvous::{Rendezvous, count},
     samples::Log,
 };
 
-/// Listens beside the port of the meeting, if the time of connecting is measured.
+/// Listens on the port of the rendezvous for TCP, too, if the time of connecting is measured.
 pub fn listen_for_connections(task: &Task<'_, RttSettings>, local: SocketAddr) -> Result<Option<Socket>, TrialError> {
     if task.settings.echo != Echo::TcpConnect {
         return Ok(None);
@@ -40,11 +40,17 @@ pub fn listen_for_connections(task: &Task<'_, RttSettings>, local: SocketAddr) -
 }
 
 /// Answers until the source says that it asks no more, at the latest until it must have ended.
-pub fn answer(task: &Task<'_, RttSettings>, met: &mut Met, connections: Option<&Socket>, control: &Control) -> Ran {
+pub fn answer(
+    task: &Task<'_, RttSettings>,
+    rendezvous: &mut Rendezvous,
+    connections: Option<&Socket>,
+    control: &Control,
+) -> Ran {
     let settings = task.settings;
     let length = Duration::from_micros(settings.duration_us.saturating_add(settings.timeout_us));
     let mut deadline = Instant::now() + START_TIMEOUT + length + SINK_SLACK;
-    let mut answering = Answering { task, met, buffer: vec![0; ECHO_MAX_BYTES as usize], bytes: 0, ended: false };
+    let mut answering =
+        Answering { task, rendezvous, buffer: vec![0; ECHO_MAX_BYTES as usize], bytes: 0, ended: false };
     let mut lingering = false;
     let mut incomplete = None;
     while Instant::now() < deadline {
@@ -67,7 +73,7 @@ pub fn answer(task: &Task<'_, RttSettings>, met: &mut Met, connections: Option<&
 
 struct Answering<'a> {
     task: &'a Task<'a, RttSettings>,
-    met: &'a mut Met,
+    rendezvous: &'a mut Rendezvous,
     buffer: Vec<u8>,
     /// Payload of the questions.
     bytes: u64,
@@ -77,7 +83,7 @@ struct Answering<'a> {
 
 impl Answering<'_> {
     fn wait(&self, connections: Option<&Socket>, longest: Duration) {
-        let mut watched = vec![PollFd::from_borrowed_fd(self.met.socket.as_fd(), PollFlags::IN)];
+        let mut watched = vec![PollFd::from_borrowed_fd(self.rendezvous.socket.as_fd(), PollFlags::IN)];
         watched.extend(connections.map(|socket| PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)));
         // An interrupted or failed poll only means looking once more: the caller has its own deadline.
         let _ = poll(&mut watched, Timespec::try_from(longest).ok().as_ref());
@@ -89,13 +95,13 @@ impl Answering<'_> {
         // What is refused on the way is reported here, and does not end what still waits.
         let waiting = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
         for _ in 0..DATAGRAMS_AT_ONCE {
-            let length = match receive_datagram(&self.met.socket, &mut self.buffer) {
+            let length = match receive_datagram(&self.rendezvous.socket, &mut self.buffer) {
                 Ok(datagram) => datagram.length,
                 Err(error) if waiting(&error) => continue,
                 Err(_) => return,
             };
             let Some(datagram) = self.buffer.get_mut(..length) else {
-                count(&mut self.met.strangers.not_an_engine);
+                count(&mut self.rendezvous.strangers.not_an_engine);
                 continue;
             };
             match EchoMessage::read(self.task.token, datagram) {
@@ -108,14 +114,14 @@ impl Answering<'_> {
                     self.ended = true;
                 }
                 _ => {
-                    if !self.met.answer_opening(datagram) {
-                        count(&mut self.met.strangers.wrong_token);
+                    if !self.rendezvous.answer_opening(datagram) {
+                        count(&mut self.rendezvous.strangers.wrong_token);
                     }
                     continue;
                 }
             }
             // An answer that cannot be sent is one that was lost: the source counts it.
-            let _ = self.met.socket.send(datagram);
+            let _ = self.rendezvous.socket.send(datagram);
         }
     }
 
@@ -124,8 +130,8 @@ impl Answering<'_> {
         for _ in 0..ECHO_BACKLOG {
             let Ok((_, address)) = connections.accept() else { return };
             let from = address.as_socket().map(|address| address.ip().to_canonical());
-            if from != Some(self.met.peer.ip()) {
-                count(&mut self.met.strangers.not_an_engine);
+            if from != Some(self.rendezvous.peer.ip()) {
+                count(&mut self.rendezvous.strangers.not_an_engine);
             }
         }
     }
@@ -169,9 +175,9 @@ mod tests {
         let meeting = Meeting::Listen { bind: None, ports: None };
         let task =
             Task { trial: "t", role: Role::Sink, token: TOKEN, answer: ANSWER, meeting: &meeting, settings: &settings };
-        let mut met = Met::over(sink, peer, TOKEN, ANSWER);
+        let mut rendezvous = Rendezvous::over(sink, peer, TOKEN, ANSWER);
         let buffer = vec![0; ECHO_MAX_BYTES as usize];
-        let mut answering = Answering { task: &task, met: &mut met, buffer, bytes: 0, ended: false };
+        let mut answering = Answering { task: &task, rendezvous: &mut rendezvous, buffer, bytes: 0, ended: false };
         answering.take_datagrams();
         assert_eq!(answering.bytes, (DATAGRAMS_AT_ONCE * ECHO_HEADER_BYTES) as u64);
         answering.take_datagrams();

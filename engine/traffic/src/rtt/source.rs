@@ -18,15 +18,15 @@ use super::{
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{END_ATTEMPTS, END_INTERVAL, STOP_CHECK},
-    meeting::{Met, wait_readable},
     progress::ProgressTeller,
+    rendezvous::{Rendezvous, wait_readable},
 };
 
 /// Asks for the duration, waits for the last answer, and tells the sink that it is over.
 pub fn ask(
     task: &Task<'_, RttSettings>,
     chosen: Chosen<'_>,
-    met: &Met,
+    rendezvous: &Rendezvous,
     seen: &mut Watch,
     control: &Control,
     outbox: &dyn Outbox,
@@ -54,7 +54,7 @@ pub fn ask(
     let remark = asker.steps().and_then(|steps| steps.remark("have the time at which the engine saw them"));
     // What its connections and sockets still hold must not be answered any more.
     drop(asker);
-    say_end(task, met);
+    say_end(task, rendezvous);
     let (questions, answered) = ledger.counts();
     if answered == 0 {
         let reason = refusal.map(|error| error.to_string());
@@ -115,19 +115,20 @@ impl Asking<'_> {
 }
 
 /// Until the sink has seen it, or for long enough: it has a deadline of its own.
-fn say_end(task: &Task<'_, RttSettings>, met: &Met) {
+fn say_end(task: &Task<'_, RttSettings>, rendezvous: &Rendezvous) {
     let mut end = [0; ECHO_HEADER_BYTES];
     EchoMessage::End.write(task.token, &mut end);
     let mut answer = [0; ECHO_HEADER_BYTES];
     for _ in 0..END_ATTEMPTS {
         // The sink may have gone: then nobody has to be told.
-        let gone = matches!(met.socket.send(&end), Err(error) if error.kind() == io::ErrorKind::ConnectionRefused);
+        let gone =
+            matches!(rendezvous.socket.send(&end), Err(error) if error.kind() == io::ErrorKind::ConnectionRefused);
         if gone {
             return;
         }
         let again = Instant::now() + END_INTERVAL;
-        while wait_readable(&met.socket, again.saturating_duration_since(Instant::now())) {
-            match receive_datagram(&met.socket, &mut answer) {
+        while wait_readable(&rendezvous.socket, again.saturating_duration_since(Instant::now())) {
+            match receive_datagram(&rendezvous.socket, &mut answer) {
                 Ok(_) if EchoMessage::read(task.answer, &answer) == Some(EchoMessage::EndSeen) => return,
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return,

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wire::{Granted, Opening, UdpSettings};
 
 use super::{
-    met::{Met, NotStanding},
+    established::{Established, MissingFlow},
     socket,
     stream::{Opened, Stream},
 };
@@ -37,7 +37,7 @@ pub fn connect_flows(
     port: u16,
     bind: Option<IpAddr>,
     control: &Control,
-) -> Result<Met, TrialError> {
+) -> Result<Established, TrialError> {
     let settings = task.settings;
     let remote = resolve(address, port, family_of(settings.family, bind))?;
     let (mut attempts, granted) = begin(task, remote, bind)?;
@@ -55,8 +55,8 @@ pub fn connect_flows(
         wait(&attempts, ask_at.saturating_duration_since(Instant::now()));
         attempts.iter_mut().filter(|attempt| !attempt.answered).for_each(Attempt::listen);
     }
-    let (standing, missing): (Vec<_>, Vec<_>) = attempts.into_iter().partition(|attempt| attempt.answered);
-    if standing.is_empty() {
+    let (flows, missing): (Vec<_>, Vec<_>) = attempts.into_iter().partition(|attempt| attempt.answered);
+    if flows.is_empty() {
         let reason = missing.into_iter().find_map(|attempt| attempt.reason);
         let address = reason.map_or_else(|| remote.to_string(), |reason| format!("{remote} ({reason})"));
         return Err(TrialError::ConnectTimeout {
@@ -66,9 +66,9 @@ pub fn connect_flows(
             timeout,
         });
     }
-    let missing = missing.into_iter().map(|attempt| attempt.not_standing(remote, timeout)).collect();
-    let standing = standing.into_iter().map(|attempt| (attempt.flow, attempt.stream)).collect();
-    Ok(Met { standing, missing, granted, strangers: wire::Strangers::default() })
+    let missing = missing.into_iter().map(|attempt| attempt.missing_flow(remote, timeout)).collect();
+    let flows = flows.into_iter().map(|attempt| (attempt.flow, attempt.stream)).collect();
+    Ok(Established { flows, missing, granted, strangers: wire::Strangers::default() })
 }
 
 fn begin(
@@ -133,9 +133,9 @@ impl Attempt {
         }
     }
 
-    fn not_standing(self, remote: SocketAddr, timeout: Duration) -> NotStanding {
+    fn missing_flow(self, remote: SocketAddr, timeout: Duration) -> MissingFlow {
         let why = self.reason.unwrap_or_else(|| "is a firewall in the way?".into());
         let reason = format!("{remote} did not answer within {} s: {why}", timeout.as_secs_f64());
-        NotStanding { flow: self.flow, reason }
+        MissingFlow { flow: self.flow, reason }
     }
 }

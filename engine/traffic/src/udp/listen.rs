@@ -12,7 +12,7 @@ use sys::{Datagram, Tell};
 use wire::{Granted, OPENING_BYTES, Opening, PortRange, Strangers, UdpSettings};
 
 use super::{
-    met::{Met, NotStanding},
+    established::{Established, MissingFlow},
     socket,
     stream::{Opened, Stream},
 };
@@ -20,7 +20,7 @@ use crate::{
     Control, Task, TrialError,
     address::{local_address, on_free_port},
     defaults::{DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, STOP_CHECK, STRANGERS_PAUSE},
-    meeting::{count, wait_readable, ways},
+    rendezvous::{count, wait_readable, ways},
 };
 
 /// What any datagram takes of a socket's buffer, at least: the kernel's bookkeeping counts (`truesize`).
@@ -64,7 +64,7 @@ fn listen_on(local: SocketAddr, family: Option<u8>) -> Result<Listener, TrialErr
 
 impl Listener {
     /// Waits until every flow of the trial is there. Those that do not come in time do not stand; it fails if none does.
-    pub fn accept_flows(&self, task: &Task<'_, UdpSettings>, control: &Control) -> Result<Met, TrialError> {
+    pub fn accept_flows(&self, task: &Task<'_, UdpSettings>, control: &Control) -> Result<Established, TrialError> {
         let timeout = Duration::from_micros(task.settings.connect_timeout_us);
         let deadline = Instant::now() + timeout;
         let mut accepted = Accepted::new(task);
@@ -82,7 +82,7 @@ impl Listener {
         if missing == flows as usize {
             return Err(TrialError::AcceptTimeout { missing, flows, port: self.port, timeout });
         }
-        Ok(accepted.into_met(self, timeout))
+        Ok(accepted.into_established(self, timeout))
     }
 
     /// Counts who else comes, until `over` says so. What comes faster than it can be looked at is counted by the kernel.
@@ -193,12 +193,12 @@ impl Accepted {
         }
     }
 
-    fn into_met(self, listener: &Listener, timeout: Duration) -> Met {
-        let (mut standing, mut missing) = (Vec::new(), Vec::new());
+    fn into_established(self, listener: &Listener, timeout: Duration) -> Established {
+        let (mut flows, mut missing) = (Vec::new(), Vec::new());
         for (flow, stream) in (0..).zip(self.flows) {
             match stream {
-                Some(stream) => standing.push((flow, stream)),
-                None => missing.push(NotStanding {
+                Some(stream) => flows.push((flow, stream)),
+                None => missing.push(MissingFlow {
                     flow,
                     reason: format!(
                         "did not arrive on port {} within {} s: is a firewall in the way?",
@@ -209,7 +209,7 @@ impl Accepted {
             }
         }
         let strangers = Strangers { crowded_out: listener.dropped(), ..self.strangers };
-        Met { standing, missing, granted: self.granted, strangers }
+        Established { flows, missing, granted: self.granted, strangers }
     }
 }
 

@@ -6,9 +6,9 @@ mod connect;
 pub mod content;
 pub mod counted;
 pub mod delivered;
+mod established;
 pub mod histograms;
 mod listen;
-mod met;
 pub mod outgoing;
 pub mod pace;
 pub mod rows;
@@ -30,8 +30,8 @@ use wire::{Connected, Event, Listening, Meeting, Report, Role, Strangers, UdpSet
 
 use self::{
     delivered::{Delivered, add},
+    established::{Established, MissingFlow},
     listen::Listener,
-    met::{Met, NotStanding},
     run::{Offloads, Ran},
     stream::{Stream, UdpFlows},
 };
@@ -46,32 +46,32 @@ use crate::{
 /// Carries one end of a trial out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
     check::check(task)?;
-    let (mut met, listener) = meet(task, control, outbox)?;
-    let streams: Vec<&Stream> = met.standing.iter().map(|(_, stream)| stream).collect();
+    let (mut established, listener) = meet(task, control, outbox)?;
+    let streams: Vec<&Stream> = established.flows.iter().map(|(_, stream)| stream).collect();
     for stream in &streams {
         socket::set_standing(&stream.socket)
             .map_err(|source| TrialError::Socket { what: "cannot set up a flow that stands".into(), source })?;
     }
-    socket::try_segments(&streams, task, &mut met.granted);
-    let offloads = Offloads { gso: met.granted.gso == Some(true), gro: met.granted.gro == Some(true) };
+    socket::try_segments(&streams, task, &mut established.granted);
+    let offloads = Offloads { gso: established.granted.gso == Some(true), gro: established.granted.gro == Some(true) };
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
     let counters = Counters::read();
-    let granted = met.granted.clone();
+    let granted = established.granted.clone();
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
     if task.role == Role::Source {
         wait_for_start(&streams, control)?;
     }
     let origin = Origin::now();
-    let flows = UdpFlows::new(met.standing, origin);
+    let flows = UdpFlows::new(established.flows, origin);
     let ran = run::run(&flows, task, offloads, listener.as_ref(), counters, control, outbox)?;
-    report(task, flows, met.missing, ran, met.strangers, origin.unix_ns, outbox)
+    report(task, flows, established.missing, ran, established.strangers, origin.unix_ns, outbox)
 }
 
 fn meet(
     task: &Task<'_, UdpSettings>,
     control: &Control,
     outbox: &dyn Outbox,
-) -> Result<(Met, Option<Listener>), TrialError> {
+) -> Result<(Established, Option<Listener>), TrialError> {
     match task.meeting {
         Meeting::Listen { bind, ports } => {
             let listener = listen::listen(task, *bind, *ports)?;
@@ -104,7 +104,7 @@ fn wait_for_start(streams: &[&Stream], control: &Control) -> Result<(), TrialErr
 fn report(
     task: &Task<'_, UdpSettings>,
     flows: UdpFlows,
-    missing: Vec<NotStanding>,
+    missing: Vec<MissingFlow>,
     ran: Ran,
     mut strangers: Strangers,
     origin_unix_ns: i64,
@@ -112,7 +112,7 @@ fn report(
 ) -> Result<(), TrialError> {
     let mut tables = Delivery::new(task.trial, task.role, outbox);
     let Delivered { mut reports, strangers: of_flows, remark } = delivered::deliver(ran.sampler, flows, &mut tables)?;
-    reports.extend(missing.into_iter().map(NotStanding::report));
+    reports.extend(missing.into_iter().map(MissingFlow::report));
     reports.sort_by_key(|flow| flow.flow);
     add(&mut strangers, ran.strangers);
     add(&mut strangers, of_flows);

@@ -14,7 +14,7 @@ use super::{arrivals::Delays, rows::HistogramRow};
 use crate::{
     flow::{Connection, Flow, Flows},
     kernel_time::Steps,
-    meeting::count,
+    rendezvous::count,
 };
 
 /// A flow of datagrams.

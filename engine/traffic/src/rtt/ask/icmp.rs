@@ -19,7 +19,7 @@ use crate::{
     address::set_dscp,
     defaults::{DATAGRAMS_AT_ONCE, ECHO_MAX_BYTES},
     kernel_time::{KernelTime, Steps},
-    meeting::Met,
+    rendezvous::Rendezvous,
 };
 
 /// Type, code, checksum, identifier, number.
@@ -39,24 +39,24 @@ pub struct IcmpAsker {
 }
 
 impl IcmpAsker {
-    /// A socket from the address, and to the one, that the ends have met with.
+    /// A socket with the addresses of the rendezvous.
     ///
     /// # Errors
     /// This user may have neither kind of socket.
-    pub fn open(task: &Task<'_, RttSettings>, met: &Met) -> io::Result<Self> {
-        let ipv6 = met.peer.is_ipv6();
+    pub fn open(task: &Task<'_, RttSettings>, rendezvous: &Rendezvous) -> io::Result<Self> {
+        let ipv6 = rendezvous.peer.is_ipv6();
         let (domain, protocol) = if ipv6 { (Domain::IPV6, Protocol::ICMPV6) } else { (Domain::IPV4, Protocol::ICMPV4) };
         let make = |kind: Type| Socket::new(domain, kind, Some(protocol));
         let (socket, raw) = match make(Type::DGRAM) {
             Ok(socket) => (socket, false),
             Err(_) => (make(Type::RAW)?, true),
         };
-        socket.bind(&without_port(met.socket.local_addr()?).into())?;
-        socket.connect(&without_port(met.peer).into())?;
+        socket.bind(&without_port(rendezvous.socket.local_addr()?).into())?;
+        socket.connect(&without_port(rendezvous.peer).into())?;
         socket.set_nonblocking(true)?;
         tell(&socket, Tell::Arrival, ipv6)?;
         if let Some(dscp) = task.settings.dscp {
-            set_dscp(&socket, met.peer, task.settings.family, dscp).map_err(io::Error::other)?;
+            set_dscp(&socket, rendezvous.peer, task.settings.family, dscp).map_err(io::Error::other)?;
         }
         let room = ICMP_HEADER_BYTES + ECHO_MAX_BYTES as usize;
         let (packet, answer) = (vec![0; room], vec![0; room + IPV4_HEADER_MAX_BYTES]);

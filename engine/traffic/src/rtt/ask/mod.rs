@@ -14,7 +14,7 @@ use self::{icmp::IcmpAsker, tcp_connect::ConnectAsker, udp::UdpAsker};
 use crate::{
     Task, TrialError,
     defaults::{ICMP_TRIAL, ICMP_TRIAL_QUESTIONS},
-    meeting::{Met, wait_readable},
+    rendezvous::{Rendezvous, wait_readable},
 };
 
 /// What is asked with.
@@ -31,14 +31,14 @@ pub struct Chosen<'a> {
 ///
 /// # Errors
 /// What was asked for is not permitted here.
-pub fn choose<'a>(task: &'a Task<'_, RttSettings>, met: &'a Met) -> Result<Chosen<'a>, TrialError> {
-    let datagrams = |remark| Chosen { asker: Box::new(UdpAsker::new(task, met)), echo: Echo::Udp, remark };
+pub fn choose<'a>(task: &'a Task<'_, RttSettings>, rendezvous: &'a Rendezvous) -> Result<Chosen<'a>, TrialError> {
+    let datagrams = |remark| Chosen { asker: Box::new(UdpAsker::new(task, rendezvous)), echo: Echo::Udp, remark };
     match task.settings.echo {
         Echo::Udp => Ok(datagrams(None)),
         Echo::TcpConnect => {
-            Ok(Chosen { asker: Box::new(ConnectAsker::new(task, met)), echo: Echo::TcpConnect, remark: None })
+            Ok(Chosen { asker: Box::new(ConnectAsker::new(task, rendezvous)), echo: Echo::TcpConnect, remark: None })
         }
-        Echo::Icmp => match IcmpAsker::open(task, met) {
+        Echo::Icmp => match IcmpAsker::open(task, rendezvous) {
             Ok(asker) => Ok(Chosen { asker: Box::new(asker), echo: Echo::Icmp, remark: None }),
             Err(source) => Err(TrialError::Socket {
                 what: "this user may not send ICMP echo here: allow it with `sysctl -w \
@@ -47,11 +47,11 @@ pub fn choose<'a>(task: &'a Task<'_, RttSettings>, met: &'a Met) -> Result<Chose
                 source,
             }),
         },
-        Echo::Auto => Ok(match IcmpAsker::open(task, met).map(with_answers) {
+        Echo::Auto => Ok(match IcmpAsker::open(task, rendezvous).map(with_answers) {
             Ok(Some(asker)) => Chosen { asker: Box::new(asker), echo: Echo::Icmp, remark: None },
             Ok(None) => datagrams(Some(format!(
                 "{} does not answer ICMP echo: datagrams are answered by the other engine instead",
-                met.peer.ip()
+                rendezvous.peer.ip()
             ))),
             Err(error) => datagrams(Some(format!(
                 "this user may not send ICMP echo ({error}): datagrams are answered by the other engine instead"

@@ -11,7 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use wire::RttSettings;
 
 use super::asker::{Asker, Heard};
-use crate::{Task, address::set_dscp, meeting::Met};
+use crate::{Task, address::set_dscp, rendezvous::Rendezvous};
 
 /// Asks with connections, which stand once the sink's kernel has answered.
 pub struct ConnectAsker<'a> {
@@ -24,10 +24,10 @@ pub struct ConnectAsker<'a> {
 }
 
 impl<'a> ConnectAsker<'a> {
-    /// To the port that the ends have met with.
-    pub fn new(task: &'a Task<'_, RttSettings>, met: &Met) -> Self {
-        let (local, open) = (met.socket.local_addr(), VecDeque::new());
-        let mut asker = Self { settings: task.settings, local, peer: met.peer, spare: None, open };
+    /// To the port of the rendezvous.
+    pub fn new(task: &'a Task<'_, RttSettings>, rendezvous: &Rendezvous) -> Self {
+        let (local, open) = (rendezvous.socket.local_addr(), VecDeque::new());
+        let mut asker = Self { settings: task.settings, local, peer: rendezvous.peer, spare: None, open };
         asker.spare = asker.socket().ok();
         asker
     }

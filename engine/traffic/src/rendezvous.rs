@@ -1,5 +1,5 @@
-//! How two ends meet over datagrams: the connecting one shows the trial's token until the listening one answers with the
-//! second secret. From then on both have a socket that takes nothing from anybody else.
+//! The rendezvous of two ends over datagrams: the connecting end sends the trial's token until the listening end answers
+//! with the second secret. From then on each has a socket that receives from the other one alone.
 
 use std::{
     io,
@@ -29,8 +29,8 @@ pub struct RendezvousParameters {
     pub timeout: Duration,
 }
 
-/// The other end is there.
-pub struct Met {
+/// The other end is there: a socket that is connected to it.
+pub struct Rendezvous {
     /// Sends to the other end and takes from nobody else; never blocks, and the kernel tells when a datagram arrived.
     pub socket: UdpSocket,
     /// Where the other end is.
@@ -42,7 +42,7 @@ pub struct Met {
     listened: bool,
 }
 
-/// Meets the other end. Where this one listens, `beside` may open something on the same address and port.
+/// Finds the other end. Where this one listens, `beside` may open something on the same address and port.
 ///
 /// # Errors
 /// Nobody came or answered within the time, the sockets cannot be made, or the trial was stopped.
@@ -52,29 +52,29 @@ pub fn meet<S, B>(
     control: &Control,
     outbox: &dyn Outbox,
     beside: impl Fn(SocketAddr) -> Result<B, TrialError>,
-) -> Result<(Met, Option<B>), TrialError> {
+) -> Result<(Rendezvous, Option<B>), TrialError> {
     let opening = Opening { token: task.token, flow: 0 };
     let answer = opening.answer(task.answer);
     match task.meeting {
         Meeting::Listen { bind, ports } => {
-            let (door, other) = open_door(parameters, *bind, *ports, beside)?;
-            let port = door.local_addr().map_err(|source| failed("cannot read the port back", source))?.port();
+            let (listener, other) = open_listener(parameters, *bind, *ports, beside)?;
+            let port = listener.local_addr().map_err(|source| failed("cannot read the port back", source))?.port();
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port }));
-            Ok((wait_for_opening(door, port, opening, answer, parameters, control)?, Some(other)))
+            Ok((wait_for_opening(listener, port, opening, answer, parameters, control)?, Some(other)))
         }
         Meeting::Connect { address, port, bind } => {
             let peer = resolve(address, *port, family_of(parameters.family, *bind))?;
             let socket = connected_socket(bind.map(|local| SocketAddr::new(local, 0)), peer, parameters)?;
             let strangers = Strangers::default();
-            let mut met = Met { socket, peer, strangers, opening, answer, listened: false };
-            met.ask_until_answered(parameters.timeout, control)?;
-            Ok((met, None))
+            let mut rendezvous = Rendezvous { socket, peer, strangers, opening, answer, listened: false };
+            rendezvous.ask_until_answered(parameters.timeout, control)?;
+            Ok((rendezvous, None))
         }
     }
 }
 
-impl Met {
-    /// Two ends that have met, for tests of what comes then.
+impl Rendezvous {
+    /// A rendezvous that took place, for tests of what follows.
     #[cfg(test)]
     pub fn over(socket: UdpSocket, peer: SocketAddr, token: wire::Token, answer: wire::Token) -> Self {
         let opening = Opening { token, flow: 0 };
@@ -106,11 +106,11 @@ impl Met {
         }
     }
 
-    /// Answers, if this is the opening that was answered before; says whether it is.
+    /// Answers the opening that was answered before; returns whether this is one.
     pub fn answer_opening(&self, bytes: &[u8]) -> bool {
         let again = self.listened && bytes == self.opening.encode();
         if again {
-            // An answer that cannot be sent is one that was lost: the other end asks again.
+            // An answer that cannot be sent is as good as lost: the other end sends its opening again.
             let _ = self.socket.send(&self.answer);
         }
         again
@@ -124,7 +124,7 @@ impl Met {
             if control.stopped() {
                 return Err(TrialError::Stopped);
             }
-            // The first opening may come before the other end listens, and its host says so.
+            // The first opening may arrive before the other end listens; then its host refuses it.
             refusal = self.socket.send(&self.opening.encode()).err().or(refusal);
             let again = Instant::now() + OPENING_INTERVAL;
             while wait_readable(&self.socket, again.saturating_duration_since(Instant::now())) {
@@ -159,7 +159,7 @@ pub fn count(strangers: &mut u32) {
     *strangers = strangers.saturating_add(1);
 }
 
-fn open_door<B>(
+fn open_listener<B>(
     parameters: &RendezvousParameters,
     bind: Option<IpAddr>,
     ports: Option<PortRange>,
@@ -167,9 +167,10 @@ fn open_door<B>(
 ) -> Result<(UdpSocket, B), TrialError> {
     let local = local_address(bind, parameters.family)?;
     let open = |local: SocketAddr| {
-        let door = door(local, parameters).map_err(|source| failed(format!("cannot listen on {local}"), source))?;
-        let bound = door.local_addr().map_err(|source| failed("cannot read the port back", source))?;
-        Ok((door, beside(bound)?))
+        let listener = listening_socket(local, parameters)
+            .map_err(|source| failed(format!("cannot listen on {local}"), source))?;
+        let bound = listener.local_addr().map_err(|source| failed("cannot read the port back", source))?;
+        Ok((listener, beside(bound)?))
     };
     let in_use = |error: &TrialError| matches!(error, TrialError::Socket { source, .. } if source.kind() == io::ErrorKind::AddrInUse);
     let mut opened = on_free_port(local, ports, open);
@@ -183,7 +184,7 @@ fn open_door<B>(
     opened
 }
 
-fn door(local: SocketAddr, parameters: &RendezvousParameters) -> io::Result<UdpSocket> {
+fn listening_socket(local: SocketAddr, parameters: &RendezvousParameters) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     if local.is_ipv6() {
         socket.set_only_v6(parameters.family == Some(6))?;
@@ -195,13 +196,13 @@ fn door(local: SocketAddr, parameters: &RendezvousParameters) -> io::Result<UdpS
 }
 
 fn wait_for_opening(
-    door: UdpSocket,
+    listener: UdpSocket,
     port: u16,
     opening: Opening,
     answer: [u8; ANSWER_BYTES],
     parameters: &RendezvousParameters,
     control: &Control,
-) -> Result<Met, TrialError> {
+) -> Result<Rendezvous, TrialError> {
     let deadline = Instant::now() + parameters.timeout;
     let mut strangers = Strangers::default();
     let mut buffer = [0; OPENING_BYTES + 1];
@@ -213,23 +214,23 @@ fn wait_for_opening(
         if left.is_zero() {
             return Err(TrialError::AcceptTimeout { missing: 1, flows: 1, port, timeout: parameters.timeout });
         }
-        if !wait_readable(&door, left.min(STOP_CHECK)) {
+        if !wait_readable(&listener, left.min(STOP_CHECK)) {
             continue;
         }
-        let Ok(datagram) = receive_datagram(&door, &mut buffer) else { continue };
+        let Ok(datagram) = receive_datagram(&listener, &mut buffer) else { continue };
         let Some((local, peer)) = ways(&datagram, port) else { continue };
         match buffer.get(..datagram.length).and_then(|bytes| bytes.try_into().ok()).map(Opening::decode) {
             None | Some(Err(_)) => count(&mut strangers.not_an_engine),
             Some(Ok(other)) if other.token != opening.token => count(&mut strangers.wrong_token),
             Some(Ok(other)) if other != opening => count(&mut strangers.wrong_flow),
             Some(Ok(_)) => {
-                // The port goes on with one address and one peer. What comes in between is refused; the peer, which has
-                // no answer yet, asks again.
-                drop(door);
+                // From here on the port has one address and one peer. What arrives in between is refused; the peer,
+                // which has no answer yet, sends its opening again.
+                drop(listener);
                 let socket = connected_socket(Some(local), peer, parameters)?;
-                let met = Met { socket, peer, strangers, opening, answer, listened: true };
-                met.answer_opening(&opening.encode());
-                return Ok(met);
+                let rendezvous = Rendezvous { socket, peer, strangers, opening, answer, listened: true };
+                rendezvous.answer_opening(&opening.encode());
+                return Ok(rendezvous);
             }
         }
     }

@@ -1,31 +1,31 @@
-//! What came of the meeting of two ends.
+//! Flows that two ends have established, and those that they have not.
 
 use wire::{CpuTime, FlowEnd, FlowReport, Granted, Strangers, UdpCounts};
 
 use super::stream::Stream;
 
-/// What came of the meeting of two ends.
-pub struct Met {
-    /// Flows that stand, with their index.
-    pub standing: Vec<(u32, Stream)>,
-    /// Flows that never came up.
-    pub missing: Vec<NotStanding>,
+/// The flows of a trial once both ends have opened them.
+pub struct Established {
+    /// Flows that are established, with their index.
+    pub flows: Vec<(u32, Stream)>,
+    /// Flows that were not established.
+    pub missing: Vec<MissingFlow>,
     /// What the kernel granted.
     pub granted: Granted,
     /// Who came already.
     pub strangers: Strangers,
 }
 
-/// A flow that never came up.
-pub struct NotStanding {
+/// A flow that was not established.
+pub struct MissingFlow {
     /// Its index.
     pub flow: u32,
     /// Why not.
     pub reason: String,
 }
 
-impl NotStanding {
-    /// What is told of it.
+impl MissingFlow {
+    /// What is reported of it.
     pub fn report(self) -> FlowReport {
         FlowReport {
             flow: self.flow,
