@@ -15,8 +15,8 @@ use wire::{ClockReading, Event, Failed, Hello, PROTOCOL, Phase, Prepare, Request
 
 use crate::{facts::host_facts, outbox::FrameWriter, requests::Requests};
 
-/// How long trials and descriptions may take to end once the session is over, and their last words to be written.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// Once the session is over: how long trials and descriptions may take to end, and their last events to be written.
+const TEARDOWN: Duration = Duration::from_secs(1);
 
 /// How far ahead a common start may be: a controller whose idea of this host's clock is wrong must not stall it.
 const START_AHEAD_MAX: Duration = Duration::from_secs(5);
@@ -46,7 +46,7 @@ pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'sta
         }
     };
     end_all(&trials, &descriptions);
-    outbox.flush(FAREWELL);
+    outbox.flush(TEARDOWN);
     outcome
 }
 
@@ -122,7 +122,7 @@ fn unix_ns() -> i64 {
 
 fn end_all(trials: &Trials, descriptions: &[JoinHandle<()>]) {
     lock(trials).values().for_each(|control| control.stop());
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + TEARDOWN;
     let ended = || lock(trials).is_empty() && descriptions.iter().all(JoinHandle::is_finished);
     while !ended() && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(5));

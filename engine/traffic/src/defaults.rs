@@ -135,9 +135,9 @@ pub const HOP_LOST_OF_LAST: usize = 3;
 pub const HOP_SPACING_LEAST_NS: i64 = 125_000_000;
 /// Nor less often than this: Linux sends one error a second by default.
 pub const HOP_SPACING_MOST_NS: i64 = 2_000_000_000;
-/// How long the source says farewell, at most.
-pub const FAREWELL: Duration = Duration::from_secs(2);
-/// How long a sink still answers once it has heard that.
+/// How long the source repeats its teardown, at most.
+pub const TEARDOWN: Duration = Duration::from_secs(2);
+/// How long a sink still answers once it has received the teardown.
 pub const PATH_LINGER: Duration = Duration::from_millis(300);
 /// How often the sink is asked how many hops it is away.
 pub const DISTANCE_TRIES: u32 = 20;

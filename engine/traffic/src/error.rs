@@ -175,7 +175,7 @@ pub enum TrialError {
     },
     /// The source of a measurement never said that it had finished.
     #[error("the source did not say within {} s that it had finished: it, or the path to it, is gone", .0.as_secs_f64())]
-    NoFarewell(Duration),
+    NoTeardown(Duration),
     /// There is no way to an iperf3 server.
     #[error("cannot connect to the iperf3 server at {address}: {source}; is `iperf3 -s` running there?")]
     Iperf3Connect {
@@ -250,7 +250,7 @@ impl TrialError {
             Self::Broken { .. } | Self::SomeBroken { .. } => (Phase::Run, "broken"),
             Self::EndedEarly { .. } => (Phase::Run, "ended_early"),
             Self::NoAnswer { .. } => (Phase::Run, "no_answer"),
-            Self::NoFarewell(_) => (Phase::Run, "no_farewell"),
+            Self::NoTeardown(_) => (Phase::Run, "no_farewell"),
             Self::Stopped => (Phase::Run, "stopped"),
             Self::Thread(_) => (Phase::Run, "thread"),
             Self::DrainTimeout { .. } => (Phase::Drain, "drain_timeout"),

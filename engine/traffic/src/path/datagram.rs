@@ -32,7 +32,7 @@ pub enum Question {
         train: u32,
     },
     /// The source has finished.
-    Farewell,
+    Teardown,
 }
 
 /// One packet of a train or of a stream.
@@ -75,16 +75,16 @@ pub enum Reply {
         train: u32,
     },
     /// The sink knows that the source has finished.
-    Farewell,
+    Teardown,
 }
 
 const PROBE: u8 = 1;
 const PACKET: u8 = 2;
 const TRAIN_END: u8 = 3;
-const FAREWELL: u8 = 4;
+const TEARDOWN: u8 = 4;
 const PROBE_SEEN: u8 = 5;
 const TRAIN_SEEN: u8 = 6;
-const FAREWELL_SEEN: u8 = 7;
+const TEARDOWN_SEEN: u8 = 7;
 const WITHDRAW: u8 = 8;
 const WITHDRAWN: u8 = 9;
 
@@ -102,7 +102,7 @@ impl Question {
             }
             Self::TrainEnd { train } => write_header(buffer, TRAIN_END, 0, train, token),
             Self::Withdraw { train } => write_header(buffer, WITHDRAW, 0, train, token),
-            Self::Farewell => write_header(buffer, FAREWELL, 0, 0, token),
+            Self::Teardown => write_header(buffer, TEARDOWN, 0, 0, token),
         }
     }
 
@@ -119,7 +119,7 @@ impl Question {
             }
             TRAIN_END => Some(Self::TrainEnd { train: number }),
             WITHDRAW => Some(Self::Withdraw { train: number }),
-            FAREWELL => Some(Self::Farewell),
+            TEARDOWN => Some(Self::Teardown),
             _ => None,
         }
     }
@@ -139,7 +139,7 @@ impl Reply {
                 write_words(&mut buffer, [first, second, lasted_ns]);
             }
             Self::Withdrawn { train } => write_header(&mut buffer, WITHDRAWN, 0, train, token),
-            Self::Farewell => write_header(&mut buffer, FAREWELL_SEEN, 0, 0, token),
+            Self::Teardown => write_header(&mut buffer, TEARDOWN_SEEN, 0, 0, token),
         }
         buffer
     }
@@ -152,7 +152,7 @@ impl Reply {
             PROBE_SEEN => Some(Self::Probe { sequence: number, hop_limit, held_ns: words[0] }),
             TRAIN_SEEN => Some(Self::Train { train: number, halves_bps: [words[0], words[1]], lasted_ns: words[2] }),
             WITHDRAWN => Some(Self::Withdrawn { train: number }),
-            FAREWELL_SEEN => Some(Self::Farewell),
+            TEARDOWN_SEEN => Some(Self::Teardown),
             _ => None,
         }
     }
@@ -207,7 +207,7 @@ mod tests {
             packet,
             any::<u32>().prop_map(|train| Question::TrainEnd { train }),
             any::<u32>().prop_map(|train| Question::Withdraw { train }),
-            Just(Question::Farewell),
+            Just(Question::Teardown),
         ]
     }
 
@@ -224,7 +224,7 @@ mod tests {
                 lasted_ns
             }),
             any::<u32>().prop_map(|train| Reply::Withdrawn { train }),
-            Just(Reply::Farewell),
+            Just(Reply::Teardown),
         ]
     }
 

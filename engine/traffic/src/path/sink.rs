@@ -14,7 +14,7 @@ use super::{
 use crate::{
     TrialError,
     defaults::{
-        DATAGRAMS_AT_ONCE, FAREWELL, PACKET_MOST_BYTES, PATH_LINGER, START_TIMEOUT, STOP_CHECK, TRAIN_PACKETS_MAX,
+        DATAGRAMS_AT_ONCE, PACKET_MOST_BYTES, PATH_LINGER, START_TIMEOUT, STOP_CHECK, TEARDOWN, TRAIN_PACKETS_MAX,
     },
     samples::Log,
 };
@@ -30,11 +30,11 @@ pub struct Secrets {
 
 /// Takes what comes until the source has finished. The rows so far are there in any case.
 pub fn take(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<TrainRow>) -> Result<(), TrialError> {
-    let longest = START_TIMEOUT + Duration::from_micros(run.settings.deadline_us) + 2 * FAREWELL;
+    let longest = START_TIMEOUT + Duration::from_micros(run.settings.deadline_us) + 2 * TEARDOWN;
     let deadline = Instant::now() + longest;
     let mut intake = Intake { log, secrets, train: 0, rows: Vec::new(), untimed: false, leaving: None };
     let taken =
-        intake.take_all(run, deadline).and_then(|whole| whole.then_some(()).ok_or(TrialError::NoFarewell(longest)));
+        intake.take_all(run, deadline).and_then(|whole| whole.then_some(()).ok_or(TrialError::NoTeardown(longest)));
     intake.keep_rows();
     taken
 }
@@ -98,9 +98,9 @@ impl Intake<'_> {
                 }
                 Reply::Withdrawn { train }
             }
-            Question::Farewell => {
+            Question::Teardown => {
                 self.leaving = self.leaving.or_else(|| Some(Instant::now() + PATH_LINGER));
-                Reply::Farewell
+                Reply::Teardown
             }
         };
         // A reply that is lost is asked for again.

@@ -11,7 +11,7 @@ use super::{
     sending,
     sink::Secrets,
 };
-use crate::{TrialError, defaults::FAREWELL, samples::Log};
+use crate::{TrialError, defaults::TEARDOWN, samples::Log};
 
 /// Asks everything that was asked for, as far as there is time. The rows so far are there in any case.
 pub fn ask(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Result<(), TrialError> {
@@ -27,15 +27,15 @@ pub fn ask(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Result
         .and_then(|sent| sending::send_streams(run, secrets, sent, streams_until))
         .and_then(|()| hops::probe_hops(run, secrets, begin + whole, log));
     // Also where the trial was stopped: the sink need not wait any longer.
-    say_farewell(run, secrets);
+    send_teardown(run, secrets);
     asked
 }
 
-/// Until the sink has heard it, or once if the trial was stopped.
-fn say_farewell(run: &mut Run<'_>, secrets: Secrets) {
-    let deadline = Instant::now() + FAREWELL;
+/// Repeats the teardown until the sink has acknowledged it; sends it once if the trial was stopped.
+fn send_teardown(run: &mut Run<'_>, secrets: Secrets) {
+    let deadline = Instant::now() + TEARDOWN;
     while Instant::now() < deadline {
-        match ask_once(run, secrets, Question::Farewell, |reply| reply == Reply::Farewell) {
+        match ask_once(run, secrets, Question::Teardown, |reply| reply == Reply::Teardown) {
             Ok(None) => {}
             Ok(Some(_)) | Err(_) => return,
         }
