@@ -1,5 +1,5 @@
 //! The coordinator of one end of a trial: starts the flows' threads, samples them, keeps the deadlines. One loop for all
-//! kinds of tests; what differs between them is a [`Course`].
+//! kinds of tests; what differs between them is a [`Procedure`].
 
 mod side;
 
@@ -21,17 +21,17 @@ use crate::{
 };
 
 /// The directions of a trial, as the coordinator sees them.
-pub type Sides<'env, C> = [Side<'env, <C as Course>::Sampler>];
+pub type Sides<'env, C> = [Side<'env, <C as Procedure>::Sampler>];
 
 /// What differs between kinds of tests while their flows run.
-pub trait Course: Sized {
+pub trait Procedure: Sized {
     /// Who samples the flows.
     type Sampler: Sampling;
     /// The first flow that is not known to carry data: the duration counts from when all of them do.
     fn first_not_running(&mut self, sides: &Sides<'_, Self>) -> Option<u32>;
     /// Flows, the first of which is `flow`, have not begun to run for so long: fails if that is too long.
     fn wait_on(&mut self, sides: &Sides<'_, Self>, flow: u32, waited: Duration) -> Result<(), TrialError>;
-    /// All flows run since `now_ns`; how long they are watched before [`Course::conclude`].
+    /// All flows run since `now_ns`; how long they are watched before [`Procedure::conclude`].
     fn begin(&mut self, now_ns: i64) -> Duration;
     /// Does what else is due after each step, and fails if there is no use in going on.
     fn look(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), TrialError>;
@@ -41,19 +41,19 @@ pub trait Course: Sized {
     fn first_early(&self, sides: &Sides<'_, Self>) -> Option<TrialError>;
 }
 
-/// Runs the flows of all sides to their end, at the latest until the deadlines of the course. Says why the trial is not
+/// Runs the flows of all sides to their end, at the latest until the deadlines of the procedure. Says why the trial is not
 /// whole at this end, if it is not.
 ///
 /// # Errors
 /// The threads could not be started: nothing has run.
-pub fn run<'env, C: Course>(
+pub fn run<'env, C: Procedure>(
     sides: &mut Sides<'env, C>,
-    course: &mut C,
+    procedure: &mut C,
     halt: &Halt<'_>,
     spawn_all: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<(), TrialError>,
 ) -> Result<Option<TrialError>, TrialError> {
     let flows: Vec<&'env Flows<_>> = sides.iter().map(|side| side.flows).collect();
-    let mut coordinator = Coordinator { sides, course, halt };
+    let mut coordinator = Coordinator { sides, procedure, halt };
     let incomplete = thread::scope(|scope| {
         let _guards: Vec<_> = flows.iter().map(|flows| AbortOnPanic(flows)).collect();
         if let Err(error) = spawn_all(scope) {
@@ -68,38 +68,38 @@ pub fn run<'env, C: Course>(
         coordinator.abort(FlowEnd::Stopped);
         Ok(incomplete)
     })?;
-    let Coordinator { sides, course, .. } = coordinator;
+    let Coordinator { sides, procedure, .. } = coordinator;
     for side in sides.iter_mut() {
         // All threads have ended: what is counted now is all there will ever be.
         side.sampler.sample(side.flows);
     }
     let broken = || sides.iter().find_map(Side::first_broken);
-    Ok(incomplete.or_else(broken).or_else(|| course.first_early(sides)))
+    Ok(incomplete.or_else(broken).or_else(|| procedure.first_early(sides)))
 }
 
-/// What a course may do once all flows run.
-pub struct Coordinator<'a, 'env, C: Course> {
+/// What a procedure may do once all flows run.
+pub struct Coordinator<'a, 'env, C: Procedure> {
     /// The directions.
     pub sides: &'a mut Sides<'env, C>,
     /// The kind of test, as far as it has got.
-    pub course: &'a mut C,
+    pub procedure: &'a mut C,
     halt: &'a Halt<'a>,
 }
 
-impl<C: Course> Coordinator<'_, '_, C> {
+impl<C: Procedure> Coordinator<'_, '_, C> {
     fn run_until_ended(&mut self) -> Result<(), TrialError> {
         self.wait_until_all_run()?;
         let now_ns = self.now_ns();
-        let lasts = self.course.begin(now_ns);
+        let lasts = self.procedure.begin(now_ns);
         self.watch_until(now_ns.saturating_add(nanoseconds(lasts)))?;
         C::conclude(self)
     }
 
     fn wait_until_all_run(&mut self) -> Result<(), TrialError> {
         let began_ns = self.now_ns();
-        while let Some(flow) = self.course.first_not_running(self.sides) {
+        while let Some(flow) = self.procedure.first_not_running(self.sides) {
             let waited = from_nanoseconds(self.now_ns() - began_ns);
-            self.course.wait_on(self.sides, flow, waited)?;
+            self.procedure.wait_on(self.sides, flow, waited)?;
             self.step(RUNNING_CHECK)?;
             if self.ended() {
                 break;
@@ -151,7 +151,7 @@ impl<C: Course> Coordinator<'_, '_, C> {
         self.sides.iter_mut().for_each(Side::look);
         self.halt.check()?;
         self.sides.iter().find_map(Side::first_broken).map_or(Ok(()), Err)?;
-        self.course.look(self.sides)
+        self.procedure.look(self.sides)
     }
 
     /// Since the origin of all sides.

@@ -1,4 +1,4 @@
-//! The loop with flows that carry nothing, and a course that does as little as one can.
+//! The loop with flows that carry nothing, and a procedure that does as little as one can.
 
 use wire::{CpuTime, Event, Meeting, Role, Token};
 
@@ -48,7 +48,7 @@ struct Simple {
     looks: u32,
 }
 
-impl Course for Simple {
+impl Procedure for Simple {
     type Sampler = Samples;
 
     fn first_not_running(&mut self, sides: &Sides<'_, Self>) -> Option<u32> {
@@ -117,13 +117,13 @@ fn ran(all: [&[Does]; 2], control: &Control) -> (Option<TrialError>, Vec<FlowEnd
         let task = Task { trial: "t", role, token, answer: token, meeting: &meeting, settings: &() };
         sides.push(Side::begin(&task, flows, Samples(0), interval, Counters::read(), &outbox));
     }
-    let mut course = Simple { looks: 0 };
-    let incomplete = run(&mut sides, &mut course, &Halt::of(control), |scope| {
+    let mut procedure = Simple { looks: 0 };
+    let incomplete = run(&mut sides, &mut procedure, &Halt::of(control), |scope| {
         let each = flows.iter().flat_map(|flows| flows.all.iter().map(move |flow| (flow, flows)));
         each.into_iter().try_for_each(|(flow, flows)| spawn(scope, flow, flows, &[], move || carry(flow, flows)))
     });
     let ends = flows.iter().flat_map(|flows| &flows.all).filter_map(|flow| Some(flow.ending()?.end)).collect();
-    (incomplete.unwrap(), ends, course.looks, sides[0].sampler.0)
+    (incomplete.unwrap(), ends, procedure.looks, sides[0].sampler.0)
 }
 
 #[test]

@@ -187,14 +187,14 @@ impl<'a, K: Kind> Trial<'a, K> {
         }
         let times = K::times(first.settings, self.iperf3);
         let all = self.tasks.iter().zip(&flows).zip(&mut buffers);
-        let mut course = WithServer::new(&mut conversation, &times, &self.halt);
-        let ran = coordinator::run(&mut sides, &mut course, &self.halt, move |scope| {
+        let mut procedure = WithServer::new(&mut conversation, &times, &self.halt);
+        let ran = coordinator::run(&mut sides, &mut procedure, &self.halt, move |scope| {
             for ((task, flows), buffers) in all {
                 K::spawn_all(scope, flows, task, buffers)?;
             }
             Ok(())
         });
-        let counted = course.counted();
+        let counted = procedure.counted();
         let mut incomplete = match ran {
             Ok(incomplete) => incomplete,
             Err(error) => {

@@ -9,7 +9,7 @@ use wire::Role;
 use super::conversation::Conversation;
 use crate::{
     TrialError,
-    coordinator::{Coordinator, Course, Sampling, Side, Sides},
+    coordinator::{Coordinator, Procedure, Sampling, Side, Sides},
     defaults::{IPERF3_DRAIN, IPERF3_TIMEOUT, RUNNING_CHECK},
     flow::Flow,
     halt::Halt,
@@ -78,7 +78,7 @@ impl<'a, S: Sampling> WithServer<'a, S> {
     }
 }
 
-impl<S: Sampling> Course for WithServer<'_, S> {
+impl<S: Sampling> Procedure for WithServer<'_, S> {
     type Sampler = S;
 
     /// A sink's duration counts from when all flows have brought something.
@@ -113,8 +113,8 @@ impl<S: Sampling> Course for WithServer<'_, S> {
 
     fn conclude(coordinator: &mut Coordinator<'_, '_, Self>) -> Result<(), TrialError> {
         stop_sending(coordinator)?;
-        coordinator.course.conversation.say(State::TestEnd)?;
-        coordinator.course.ended_ns = coordinator.now_ns();
+        coordinator.procedure.conversation.say(State::TestEnd)?;
+        coordinator.procedure.ended_ns = coordinator.now_ns();
         receive_the_rest(coordinator)
     }
 
@@ -126,10 +126,10 @@ impl<S: Sampling> Course for WithServer<'_, S> {
 
 /// Flows that send stop, and what they sent is acknowledged before the server is told: it does not read on then.
 fn stop_sending<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_, S>>) -> Result<(), TrialError> {
-    coordinator.course.phase = Phase::Silent;
+    coordinator.procedure.phase = Phase::Silent;
     let sending = |side: &&Side<'_, S>| side.role == Role::Source;
     coordinator.sides.iter().filter(sending).for_each(|side| side.flows.stop_sending());
-    let Times { drain: timeout, settle, .. } = *coordinator.course.times;
+    let Times { drain: timeout, settle, .. } = *coordinator.procedure.times;
     let deadline_ns = coordinator.now_ns() + nanoseconds(timeout);
     while let flows @ 1.. = coordinator.sides.iter().filter(sending).map(Side::standing).sum() {
         if coordinator.now_ns() >= deadline_ns {
@@ -137,7 +137,7 @@ fn stop_sending<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_
         }
         coordinator.step(RUNNING_CHECK)?;
     }
-    coordinator.course.phase = Phase::Asked;
+    coordinator.procedure.phase = Phase::Asked;
     if coordinator.sides.iter().any(|side| side.role == Role::Source) {
         coordinator.pause(settle)?;
     }
@@ -147,12 +147,12 @@ fn stop_sending<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_
 /// What the server has sent before it heard of the end; it says so when it has.
 fn receive_the_rest<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_, S>>) -> Result<(), TrialError> {
     let awaited = "its question for results";
-    let Times { drain, linger, .. } = *coordinator.course.times;
+    let Times { drain, linger, .. } = *coordinator.procedure.times;
     let timeout = drain.min(IPERF3_DRAIN);
     let heard_by_ns = coordinator.now_ns() + nanoseconds(IPERF3_TIMEOUT.max(timeout));
-    while coordinator.course.conversation.poll(awaited)? != Some(State::ExchangeResults) {
+    while coordinator.procedure.conversation.poll(awaited)? != Some(State::ExchangeResults) {
         if coordinator.now_ns() >= heard_by_ns {
-            let WithServer { conversation, halt, .. } = &mut *coordinator.course;
+            let WithServer { conversation, halt, .. } = &mut *coordinator.procedure;
             return conversation.expect(State::ExchangeResults, awaited, Duration::ZERO, halt);
         }
         coordinator.step(RUNNING_CHECK)?;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Control, Outbox, Task, TrialError,
-    coordinator::{self, Coordinator, Course, Running, Side, Sides},
+    coordinator::{self, Coordinator, Procedure, Running, Side, Sides},
     defaults::{SINK_SLACK, START_TIMEOUT},
     halt::Halt,
     host::{Counters, Observed},
@@ -40,9 +40,9 @@ pub fn run(
 ) -> Result<Ran, TrialError> {
     let interval = Duration::from_micros(task.settings.sample_interval_us);
     let mut side = Side::begin(task, flows, Sampler::new(task.role, &flows.all), interval, counters, outbox);
-    let mut course = Engines { role: task.role, settings: task.settings, running: Running::none(flows.all.len()) };
+    let mut procedure = Engines { role: task.role, settings: task.settings, running: Running::none(flows.all.len()) };
     let carriers = Carriers { send: source::send, receive: sink::receive };
-    let incomplete = coordinator::run(slice::from_mut(&mut side), &mut course, &Halt::of(control), move |scope| {
+    let incomplete = coordinator::run(slice::from_mut(&mut side), &mut procedure, &Halt::of(control), move |scope| {
         buffers.spawn_all(scope, flows, task.settings, carriers)
     })?;
     let observed = side.monitor.end(flows.now_ns(), flows.meters());
@@ -56,7 +56,7 @@ struct Engines<'a> {
     running: Running,
 }
 
-impl Course for Engines<'_> {
+impl Procedure for Engines<'_> {
     type Sampler = Sampler;
 
     /// The sink's application must have read from every flow; each of its threads says so with one byte. From then on the
@@ -86,8 +86,8 @@ impl Course for Engines<'_> {
 
     fn conclude(coordinator: &mut Coordinator<'_, '_, Self>) -> Result<(), TrialError> {
         coordinator.sides.iter().for_each(|side| side.flows.stop_sending());
-        let drain = Duration::from_micros(coordinator.course.settings.drain_timeout_us);
-        coordinator.drain(if coordinator.course.role == Role::Sink { drain + SINK_SLACK } else { drain })
+        let drain = Duration::from_micros(coordinator.procedure.settings.drain_timeout_us);
+        coordinator.drain(if coordinator.procedure.role == Role::Sink { drain + SINK_SLACK } else { drain })
     }
 
     /// A source counts the duration from when it knows that all flows run, which a sink has known before: at a sink

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Control, Outbox, Task, TrialError,
-    coordinator::{self, Coordinator, Course, Running, Side, Sides},
+    coordinator::{self, Coordinator, Procedure, Running, Side, Sides},
     defaults::{
         DUPLICATES_AWAITED, END_MARK_INTERVAL, END_MARK_INTERVAL_LATER, END_MARKS, END_MARKS_QUICK, LATE_AWAITED,
         PAUSE_BORNE, RUNNING_INTERVAL, RUNNING_REPEATED, SINK_SLACK, START_TIMEOUT,
@@ -75,10 +75,10 @@ pub fn run(
     let sampler = Sampler::new(task.role, flows.all.len(), settings.length_bytes);
     let mut side = Side::begin(task, flows, sampler, interval, counters, outbox);
     let running = Running::none(flows.all.len());
-    let mut course = Engines { role: task.role, settings, expected: &expected, running, repeat_ns: 0 };
+    let mut procedure = Engines { role: task.role, settings, expected: &expected, running, repeat_ns: 0 };
     let strangers = OnceLock::new();
     let (counted, expecting) = (&strangers, &expected);
-    let incomplete = coordinator::run(slice::from_mut(&mut side), &mut course, &Halt::of(control), move |scope| {
+    let incomplete = coordinator::run(slice::from_mut(&mut side), &mut procedure, &Halt::of(control), move |scope| {
         spawn_all(scope, flows, task, offloads, expecting)?;
         if let Some(listener) = listener {
             let over = || flows.wait_all_ended(Duration::ZERO) || flows.aborted().is_some();
@@ -136,7 +136,7 @@ struct Engines<'a> {
     repeat_ns: i64,
 }
 
-impl Course for Engines<'_> {
+impl Procedure for Engines<'_> {
     type Sampler = Sampler;
 
     /// The sink's application must have received from every flow that has not broken; it says so with a word. From then on
@@ -204,13 +204,13 @@ impl Course for Engines<'_> {
 
     fn conclude(coordinator: &mut Coordinator<'_, '_, Self>) -> Result<(), TrialError> {
         coordinator.sides.iter().for_each(|side| side.flows.stop_sending());
-        coordinator.drain(match coordinator.course.role {
+        coordinator.drain(match coordinator.procedure.role {
             Role::Source => {
                 let later = END_MARK_INTERVAL_LATER * (END_MARKS - END_MARKS_QUICK);
                 END_MARK_INTERVAL * END_MARKS_QUICK + later + PAUSE_BORNE
             }
             Role::Sink => {
-                let drain = Duration::from_micros(coordinator.course.settings.drain_us);
+                let drain = Duration::from_micros(coordinator.procedure.settings.drain_us);
                 drain + DUPLICATES_AWAITED + LATE_AWAITED + 2 * PAUSE_BORNE
             }
         })
