@@ -92,9 +92,9 @@ pub fn receive(socket: &UdpSocket, tally: &Tally, together: &Together) {
 pub fn send(socket: &UdpSocket, tally: &Tally, together: &Together) {
     let parameters = &together.parameters;
     let length = parameters.write_bytes.clamp(parameters.counter.header_bytes(), DATAGRAM_BYTES_MAX as usize);
-    let content = Iperf3 { counter: parameters.counter, payload: Arc::clone(&together.payload) };
+    let format = Iperf3 { counter: parameters.counter, payload: Arc::clone(&together.payload) };
     let length_bytes = u32::try_from(length).unwrap_or(DATAGRAM_BYTES_MAX);
-    let mut outgoing = Outgoing::new(content, length, segment(socket, length_bytes).is_ok());
+    let mut outgoing = Outgoing::new(format, length, segment(socket, length_bytes).is_ok());
     let mut pace = parameters.rate_bps.and_then(|rate| Pace::new(length_bytes, Some(rate), None, SENT_AT_ONCE));
     if parameters.rate_bps.is_some_and(|rate| Gap::at_rate(length as u64, rate).span_ns(parameters.burst) >= SLACK_NS) {
         // The kernel may put a sleep off by so much otherwise. Datagrams that are closer go several at once: to wake up

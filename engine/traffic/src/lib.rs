@@ -36,8 +36,8 @@ pub mod datagrams {
         rendezvous::ways,
         udp::{
             Arrival, Pace, Sequence,
-            content::Iperf3,
-            outgoing::{Content, Outgoing},
+            outgoing::{Outgoing, PacketFormat},
+            packet_format::Iperf3,
             socket::segment,
         },
     };

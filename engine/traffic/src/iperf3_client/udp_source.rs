@@ -4,7 +4,7 @@ use iperf3::Counter;
 
 use crate::{
     origin::Origin,
-    udp::{content::Iperf3, source::Kind, stream::UdpFlow},
+    udp::{packet_format::Iperf3, source::Kind, stream::UdpFlow},
 };
 
 /// Numbers do not run out.

@@ -3,7 +3,6 @@
 pub mod arrivals;
 pub mod check;
 mod connect;
-pub mod content;
 pub mod counted;
 pub mod delivered;
 mod established;
@@ -11,6 +10,7 @@ pub mod histograms;
 mod listen;
 pub mod outgoing;
 pub mod pace;
+pub mod packet_format;
 pub mod rows;
 mod run;
 pub mod sampler;

@@ -12,19 +12,19 @@ use rustix::{
 
 use crate::defaults::{BURST_MAX, MESSAGES_MAX_BYTES, SEGMENTS_MAX_BYTES};
 
-/// What stands in the datagrams of a flow.
-pub trait Content {
-    /// Writes what all of them have alike.
+/// The packet format of a flow: what is written into its datagrams.
+pub trait PacketFormat {
+    /// Writes what is the same in all of them.
     fn fill(&self, datagram: &mut [u8]);
     /// Writes numbers, counted from 0, and the time now to datagrams that go at once.
     fn number<'a>(&self, datagrams: impl Iterator<Item = (u64, &'a mut [u8])>);
 }
 
 /// The datagrams of one flow, as many as go at once, one behind the other.
-pub struct Outgoing<C> {
+pub struct Outgoing<F> {
     bytes: Vec<u8>,
     length: usize,
-    content: C,
+    format: F,
     /// Whether the kernel cuts them apart (`UDP_SEGMENT`).
     segmented: bool,
     /// Number of the next one.
@@ -37,14 +37,14 @@ pub fn together(length: usize, segmented: bool) -> usize {
     (most / length.max(1)).clamp(1, usize::try_from(BURST_MAX).unwrap_or(1))
 }
 
-impl<C: Content> Outgoing<C> {
+impl<F: PacketFormat> Outgoing<F> {
     /// Datagrams of `length` bytes, all of them alike but for number and time. `segmented`: the socket has the kernel cut
     /// them apart after so many bytes.
     #[must_use]
-    pub fn new(content: C, length: usize, segmented: bool) -> Self {
+    pub fn new(format: F, length: usize, segmented: bool) -> Self {
         let mut bytes = vec![0; together(length, segmented) * length];
-        bytes.chunks_exact_mut(length).for_each(|datagram| content.fill(datagram));
-        Self { bytes, length, content, segmented, next: 0 }
+        bytes.chunks_exact_mut(length).for_each(|datagram| format.fill(datagram));
+        Self { bytes, length, format, segmented, next: 0 }
     }
 
     /// Bytes of a datagram.
@@ -69,7 +69,7 @@ impl<C: Content> Outgoing<C> {
     /// What `sendmsg` says of the first of them.
     pub fn send(&mut self, socket: &UdpSocket, count: usize, flags: SendFlags) -> io::Result<usize> {
         let count = count.min(self.together());
-        self.content.number((self.next..).zip(self.bytes.chunks_exact_mut(self.length)).take(count));
+        self.format.number((self.next..).zip(self.bytes.chunks_exact_mut(self.length)).take(count));
         let mut handed = self.hand_over(socket, count, flags);
         if self.segmented && matches!(handed, Err(Errno::IO | Errno::INVAL | Errno::MSGSIZE)) {
             // A route that changed may lead to a device that cannot, or to packets that are too small even for one.
@@ -112,7 +112,7 @@ mod tests {
     use wire::{DatagramHeader, DatagramKind};
 
     use super::*;
-    use crate::{origin::Origin, udp::content::Ours};
+    use crate::{origin::Origin, udp::packet_format::Ours};
 
     fn sent_as(segmented: bool) {
         let (source, sink) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());

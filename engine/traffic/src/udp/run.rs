@@ -14,8 +14,8 @@ use std::{
 use wire::{DatagramKind, Role, Strangers, UdpSettings};
 
 use super::{
-    content::Ours,
     listen::Listener,
+    packet_format::Ours,
     sampler::Sampler,
     sink::{self, Expected, NOT_YET},
     source,

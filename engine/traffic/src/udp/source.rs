@@ -15,10 +15,10 @@ use rustix::net::SendFlags;
 use wire::{CpuTime, DatagramKind, FlowEnd, UdpCounts, UdpSettings};
 
 use super::{
-    content::Ours,
     histograms,
-    outgoing::{Content, Outgoing},
+    outgoing::{Outgoing, PacketFormat},
     pace::Pace,
+    packet_format::Ours,
     rows::Quantity,
     stream::{Outcome, Stream, UdpFlow, UdpFlows},
 };
@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Whose datagrams a source sends.
-pub trait Kind: Content {
+pub trait Kind: PacketFormat {
     /// Those of a flow, whose times of sending count on from an origin.
     fn of(flow: &UdpFlow, origin: Origin) -> Self;
     /// Whether the sink is told of the end over the flow's own socket.

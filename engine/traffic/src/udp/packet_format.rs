@@ -1,38 +1,38 @@
-//! What stands in datagrams: ours, and those of iperf3.
+//! Packet formats of test datagrams: ours, and that of iperf3.
 
 use iperf3::Counter;
 use rustix::time::{ClockId, clock_gettime};
 use wire::{DATAGRAM_HEADER_BYTES, DatagramHeader, DatagramKind};
 
-use super::outgoing::Content;
+use super::outgoing::PacketFormat;
 use crate::origin::Origin;
 
-/// Where number and sending time stand in a header of ours.
+/// Where our header has the number and the time of sending.
 const CHANGING: std::ops::Range<usize> = 16..DATAGRAM_HEADER_BYTES;
 
-/// Datagrams between two engines.
+/// The format between two engines.
 pub struct Ours {
     header: DatagramHeader,
     origin: Origin,
 }
 
-/// Datagrams as iperf3 has them: numbers from 1, sent at a time of the monotonic clock, and a payload.
+/// iperf3's format: numbers from 1, the time of sending by the monotonic clock, and a payload.
 pub struct Iperf3<P> {
     /// How wide the numbers are.
     pub counter: Counter,
-    /// What each datagram holds behind its header; zeros beyond its end.
+    /// What follows the header in each datagram; zeros beyond its end.
     pub payload: P,
 }
 
 impl Ours {
-    /// Those of a flow. Times of sending are those of the wall clock as it goes on from the origin, whatever it is set to.
+    /// That of a flow. Times of sending are those of the wall clock as it goes on from the origin, whatever it is set to.
     pub fn new(flow: u32, tag: u64, origin: Origin) -> Self {
         let header = DatagramHeader { kind: DatagramKind::Data, flow, tag, sequence: 0, sent_unix_ns: 0 };
         Self { header, origin }
     }
 }
 
-impl Content for Ours {
+impl PacketFormat for Ours {
     fn fill(&self, datagram: &mut [u8]) {
         datagram[..DATAGRAM_HEADER_BYTES].copy_from_slice(&self.header.encode());
     }
@@ -46,7 +46,7 @@ impl Content for Ours {
     }
 }
 
-impl<P: AsRef<[u8]>> Content for Iperf3<P> {
+impl<P: AsRef<[u8]>> PacketFormat for Iperf3<P> {
     fn fill(&self, datagram: &mut [u8]) {
         let length = self.payload.as_ref().len().min(datagram.len());
         datagram[..length].copy_from_slice(&self.payload.as_ref()[..length]);
@@ -72,10 +72,10 @@ mod tests {
     #[test]
     fn datagrams_of_iperf3_are_numbered_from_1_in_front_of_their_payload() {
         for counter in [Counter::Narrow, Counter::Wide] {
-            let content = Iperf3 { counter, payload: [7; 40] };
+            let format = Iperf3 { counter, payload: [7; 40] };
             let mut bytes = [0; 3 * 50];
-            bytes.chunks_exact_mut(50).for_each(|datagram| content.fill(datagram));
-            content.number((10..).zip(bytes.chunks_exact_mut(50)));
+            bytes.chunks_exact_mut(50).for_each(|datagram| format.fill(datagram));
+            format.number((10..).zip(bytes.chunks_exact_mut(50)));
             let headers: Vec<_> = bytes
                 .chunks_exact(50)
                 .map(|datagram| iperf3::DatagramHeader::read(counter, datagram).unwrap())
