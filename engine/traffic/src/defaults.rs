@@ -76,21 +76,21 @@ pub const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 pub const OPENING_INTERVAL: Duration = Duration::from_millis(100);
 /// How many ports of the kernel's choice are tried where one must be free for datagrams and for connections.
 pub const BESIDE_ATTEMPTS: u32 = 16;
-/// Largest question for a round-trip time, in bytes: what fits into one IPv4 packet.
+/// Largest probe of the round-trip time, in bytes of payload: what fits into one IPv4 packet.
 pub const ECHO_MAX_BYTES: u32 = 65_535 - 20 - 8;
-/// Most sizes of questions in one trial.
+/// Most sizes of probes in one trial.
 pub const ECHO_SIZES_MAX: usize = 64;
-/// Shortest time between questions.
+/// Shortest time between probes.
 pub const ECHO_INTERVAL_MIN: Duration = Duration::from_micros(100);
-/// Longest time that an answer is waited for: until then a question is kept.
+/// Longest time that a response is waited for: until then a probe is outstanding.
 pub const ECHO_TIMEOUT_MAX: Duration = Duration::from_secs(60);
 /// Echoes kept at all, in bytes; what comes after is counted as lost.
 pub const ECHOES_MAX_BYTES: u64 = 1 << 30;
 /// How long it is looked whether a host answers ICMP echo at all, before datagrams are taken instead.
 pub const ICMP_TRIAL: Duration = Duration::from_secs(1);
-/// How often it is asked meanwhile.
-pub const ICMP_TRIAL_QUESTIONS: u32 = 5;
-/// How often a source tells that it asks no more, until the sink has seen it.
+/// Probes that are sent meanwhile.
+pub const ICMP_TRIAL_PROBES: u32 = 5;
+/// How often a source says that it sends no more probes, until the sink has acknowledged it.
 pub const END_INTERVAL: Duration = Duration::from_millis(50);
 /// How many times, at most.
 pub const END_ATTEMPTS: u32 = 20;

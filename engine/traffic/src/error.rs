@@ -166,10 +166,10 @@ pub enum TrialError {
         timeout: Duration,
     },
     /// Nothing is known of the round-trip time.
-    #[error("none of {questions} questions was answered in time{}", reason.as_ref().map_or(String::new(), |reason| format!("; this host says: {reason}")))]
+    #[error("none of {probes} probes was answered in time{}", reason.as_ref().map_or(String::new(), |reason| format!("; this host says: {reason}")))]
     NoAnswer {
-        /// How many were asked.
-        questions: u64,
+        /// How many were sent.
+        probes: u64,
         /// What this host's kernel said of the first that it refused to send.
         reason: Option<String>,
     },

@@ -1,24 +1,24 @@
-//! What the two ends of a measurement of round-trip times say to each other in datagrams, once they have met. A question
-//! and its answer have the same length, so that nobody gets more than was sent.
+//! The datagrams that the two ends of a measurement of round-trip times exchange after their rendezvous. A request and its
+//! response have the same length, so that nobody gets more than was sent.
 
 use crate::Token;
 
-/// Bytes in front of the filling of a question or an answer: the shortest there can be.
+/// Bytes in front of the padding of a request or response: the shortest there can be.
 pub const ECHO_HEADER_BYTES: usize = 4 + 4 + 8;
 
-const QUESTION: [u8; 4] = *b"FSQ1";
-const ANSWER: [u8; 4] = *b"FSA1";
+const REQUEST: [u8; 4] = *b"FSQ1";
+const RESPONSE: [u8; 4] = *b"FSA1";
 const END: [u8; 4] = *b"FSE1";
 const END_SEEN: [u8; 4] = *b"FSF1";
 
 /// What a datagram of this protocol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EchoMessage {
-    /// The source asks for an answer with this number.
-    Question(u64),
+    /// The source requests a response with this number.
+    Request(u64),
     /// The sink, or its kernel, sends the number back.
-    Answer(u64),
-    /// The source asks no more.
+    Response(u64),
+    /// The source sends no more requests.
     End,
     /// The sink knows.
     EndSeen,
@@ -26,11 +26,11 @@ pub enum EchoMessage {
 
 impl EchoMessage {
     /// Writes the message over the beginning of a datagram, which has at least [`ECHO_HEADER_BYTES`]. `secret` is what
-    /// its sender showed when the ends met; a part of it keeps apart what others sent.
+    /// its sender showed at the rendezvous; a part of it tells datagrams of others apart.
     pub fn write(self, secret: Token, datagram: &mut [u8]) {
         let (kind, number) = match self {
-            Self::Question(number) => (QUESTION, number),
-            Self::Answer(number) => (ANSWER, number),
+            Self::Request(number) => (REQUEST, number),
+            Self::Response(number) => (RESPONSE, number),
             Self::End => (END, 0),
             Self::EndSeen => (END_SEEN, 0),
         };
@@ -48,8 +48,8 @@ impl EchoMessage {
             return None;
         }
         match *kind {
-            QUESTION => Some(Self::Question(number)),
-            ANSWER => Some(Self::Answer(number)),
+            REQUEST => Some(Self::Request(number)),
+            RESPONSE => Some(Self::Response(number)),
             END => Some(Self::End),
             END_SEEN => Some(Self::EndSeen),
             _ => None,
@@ -70,7 +70,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_message_survives_the_wire(number: u64, secret: [u8; 16], more in 0_usize..100) {
-            for message in [EchoMessage::Question(number), EchoMessage::Answer(number), EchoMessage::End] {
+            for message in [EchoMessage::Request(number), EchoMessage::Response(number), EchoMessage::End] {
                 let mut datagram = vec![0; ECHO_HEADER_BYTES + more];
                 message.write(Token(secret), &mut datagram);
                 prop_assert_eq!(EchoMessage::read(Token(secret), &datagram), Some(message));
@@ -82,7 +82,7 @@ mod tests {
         fn whatever_is_read_says_the_same_again(mut datagram: Vec<u8>) {
             let before = datagram.clone();
             let secret = Token([0; 16]);
-            if let Some(message @ (EchoMessage::Question(_) | EchoMessage::Answer(_))) = EchoMessage::read(secret, &datagram) {
+            if let Some(message @ (EchoMessage::Request(_) | EchoMessage::Response(_))) = EchoMessage::read(secret, &datagram) {
                 message.write(secret, &mut datagram);
             }
             prop_assert_eq!(datagram, before);

@@ -1,4 +1,4 @@
-//! The table `echoes`: one row is one question for a round-trip time.
+//! The table `echoes`: one row is one probe of the round-trip time.
 
 use wire::Echo;
 
@@ -7,18 +7,18 @@ use crate::{
     samples::{Column, Record, Tabular, take},
 };
 
-/// A question and what became of it.
+/// A probe and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EchoRow {
     /// Its number.
     pub sequence: u64,
-    /// What was asked with.
+    /// The kind of probe.
     pub echo: Echo,
-    /// Payload of question and answer, in bytes.
+    /// Payload of request and response, in bytes.
     pub size_bytes: u32,
     /// When it was sent, in nanoseconds since this end's origin.
     pub sent_ns: i64,
-    /// How long the answer took; absent if none came in time.
+    /// How long the response took; absent if none was received in time.
     pub rtt_ns: Option<i64>,
 }
 

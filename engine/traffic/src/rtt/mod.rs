@@ -1,13 +1,13 @@
-//! One end of a measurement of round-trip times: check, meet, wait for the start, run, report. The source asks, the sink
-//! answers.
+//! One end of a measurement of round-trip times: check, meet, wait for the start, run, report. The source sends
+//! probes, the sink responds.
 
-mod ask;
 mod check;
 mod echo_row;
-mod ledger;
+mod outstanding_probes;
+mod probe;
+mod probe_schedule;
 mod sink;
 mod source;
-mod timetable;
 mod watch;
 
 use std::time::Duration;
@@ -40,17 +40,17 @@ pub fn carry_out(task: &Task<'_, RttSettings>, control: &Control, outbox: &dyn O
             let echo = Some(settings.echo).filter(|&echo| echo != Echo::Auto);
             tell_connected(task, Granted { echo, ..Granted::default() }, outbox);
             let seen = Watch::begin(counters);
-            let ran = sink::answer(task, &mut rendezvous, connections.flatten().as_ref(), control);
+            let ran = sink::respond(task, &mut rendezvous, connections.flatten().as_ref(), control);
             report(task, &rendezvous, ran, seen, outbox)
         }
         Role::Source => {
-            let chosen = ask::choose(task, &rendezvous)?;
+            let chosen = probe::choose(task, &rendezvous)?;
             let counters = Counters::read();
             let remarks = chosen.remark.clone().into_iter().collect();
             tell_connected(task, Granted { echo: Some(chosen.echo), remarks, ..Granted::default() }, outbox);
             rendezvous.wait_for_start(control)?;
             let mut seen = Watch::begin(counters);
-            let ran = source::ask(task, chosen, &rendezvous, &mut seen, control, outbox);
+            let ran = source::probe(task, chosen, &rendezvous, &mut seen, control, outbox);
             report(task, &rendezvous, ran, seen, outbox)
         }
     }

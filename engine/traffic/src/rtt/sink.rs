@@ -1,4 +1,4 @@
-//! The answering end: sends questions back, takes connections where their time is measured, and knows when it is over.
+//! The responding end: sends requests back, accepts connections where their time is measured, and knows when to end.
 
 use std::{
     io,
@@ -39,8 +39,8 @@ pub fn listen_for_connections(task: &Task<'_, RttSettings>, local: SocketAddr) -
     begin().map_err(|source| TrialError::Socket { what: format!("cannot listen on {local}"), source })
 }
 
-/// Answers until the source says that it asks no more, at the latest until it must have ended.
-pub fn answer(
+/// Responds until the source says that it sends no more probes, at the latest until it must have ended.
+pub fn respond(
     task: &Task<'_, RttSettings>,
     rendezvous: &mut Rendezvous,
     connections: Option<&Socket>,
@@ -49,8 +49,8 @@ pub fn answer(
     let settings = task.settings;
     let length = Duration::from_micros(settings.duration_us.saturating_add(settings.timeout_us));
     let mut deadline = Instant::now() + START_TIMEOUT + length + SINK_SLACK;
-    let mut answering =
-        Answering { task, rendezvous, buffer: vec![0; ECHO_MAX_BYTES as usize], bytes: 0, ended: false };
+    let mut responder =
+        Responder { task, rendezvous, buffer: vec![0; ECHO_MAX_BYTES as usize], bytes: 0, ended: false };
     let mut lingering = false;
     let mut incomplete = None;
     while Instant::now() < deadline {
@@ -58,30 +58,30 @@ pub fn answer(
             incomplete = Some(TrialError::Stopped);
             break;
         }
-        answering.wait(connections, deadline.saturating_duration_since(Instant::now()).min(STOP_CHECK));
-        answering.take_datagrams();
+        responder.wait(connections, deadline.saturating_duration_since(Instant::now()).min(STOP_CHECK));
+        responder.take_datagrams();
         if let Some(connections) = connections {
-            answering.take_connections(connections);
+            responder.take_connections(connections);
         }
-        if answering.ended && !lingering {
+        if responder.ended && !lingering {
             lingering = true;
             deadline = Instant::now() + END_LINGER;
         }
     }
-    Ran { bytes: answering.bytes, echoes: Log::new(), remark: None, incomplete }
+    Ran { bytes: responder.bytes, echoes: Log::new(), remark: None, incomplete }
 }
 
-struct Answering<'a> {
+struct Responder<'a> {
     task: &'a Task<'a, RttSettings>,
     rendezvous: &'a mut Rendezvous,
     buffer: Vec<u8>,
-    /// Payload of the questions.
+    /// Payload of the requests.
     bytes: u64,
-    /// The source has said that it asks no more.
+    /// The source has said that it sends no more probes.
     ended: bool,
 }
 
-impl Answering<'_> {
+impl Responder<'_> {
     fn wait(&self, connections: Option<&Socket>, longest: Duration) {
         let mut watched = vec![PollFd::from_borrowed_fd(self.rendezvous.socket.as_fd(), PollFlags::IN)];
         watched.extend(connections.map(|socket| PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)));
@@ -89,10 +89,10 @@ impl Answering<'_> {
         let _ = poll(&mut watched, Timespec::try_from(longest).ok().as_ref());
     }
 
-    /// Only the other end's datagrams come here: the socket is connected. Those that come faster than they are answered
-    /// wait while deadlines are looked at.
+    /// Receives from the other end alone: the socket is connected. Datagrams that arrive faster than they are answered
+    /// wait while deadlines are checked.
     fn take_datagrams(&mut self) {
-        // What is refused on the way is reported here, and does not end what still waits.
+        // An ICMP error about an earlier response is reported here; datagrams may wait all the same.
         let waiting = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
         for _ in 0..DATAGRAMS_AT_ONCE {
             let length = match receive_datagram(&self.rendezvous.socket, &mut self.buffer) {
@@ -105,8 +105,8 @@ impl Answering<'_> {
                 continue;
             };
             match EchoMessage::read(self.task.token, datagram) {
-                Some(EchoMessage::Question(number)) => {
-                    EchoMessage::Answer(number).write(self.task.answer, datagram);
+                Some(EchoMessage::Request(number)) => {
+                    EchoMessage::Response(number).write(self.task.answer, datagram);
                     self.bytes += length as u64;
                 }
                 Some(EchoMessage::End) => {
@@ -120,12 +120,12 @@ impl Answering<'_> {
                     continue;
                 }
             }
-            // An answer that cannot be sent is one that was lost: the source counts it.
+            // A response that cannot be sent is as good as lost: the source counts it.
             let _ = self.rendezvous.socket.send(datagram);
         }
     }
 
-    /// Whoever connects is let go at once; those who are not the other end are counted.
+    /// Closes each connection at once; counts those that are not from the other end.
     fn take_connections(&mut self, connections: &Socket) {
         for _ in 0..ECHO_BACKLOG {
             let Ok((_, address)) = connections.accept() else { return };
@@ -155,10 +155,10 @@ mod tests {
         let peer = source.local_addr().unwrap();
         sink.connect(peer).unwrap();
         socket2::SockRef::from(&sink).set_recv_buffer_size(4 << 20).unwrap();
-        let mut question = [0; ECHO_HEADER_BYTES];
-        EchoMessage::Question(7).write(TOKEN, &mut question);
+        let mut request = [0; ECHO_HEADER_BYTES];
+        EchoMessage::Request(7).write(TOKEN, &mut request);
         for _ in 0..DATAGRAMS_AT_ONCE + MORE {
-            source.send_to(&question, sink.local_addr().unwrap()).unwrap();
+            source.send_to(&request, sink.local_addr().unwrap()).unwrap();
         }
         let settings = RttSettings {
             echo: Echo::Udp,
@@ -177,10 +177,10 @@ mod tests {
             Task { trial: "t", role: Role::Sink, token: TOKEN, answer: ANSWER, meeting: &meeting, settings: &settings };
         let mut rendezvous = Rendezvous::over(sink, peer, TOKEN, ANSWER);
         let buffer = vec![0; ECHO_MAX_BYTES as usize];
-        let mut answering = Answering { task: &task, rendezvous: &mut rendezvous, buffer, bytes: 0, ended: false };
-        answering.take_datagrams();
-        assert_eq!(answering.bytes, (DATAGRAMS_AT_ONCE * ECHO_HEADER_BYTES) as u64);
-        answering.take_datagrams();
-        assert_eq!(answering.bytes, ((DATAGRAMS_AT_ONCE + MORE) * ECHO_HEADER_BYTES) as u64);
+        let mut responder = Responder { task: &task, rendezvous: &mut rendezvous, buffer, bytes: 0, ended: false };
+        responder.take_datagrams();
+        assert_eq!(responder.bytes, (DATAGRAMS_AT_ONCE * ECHO_HEADER_BYTES) as u64);
+        responder.take_datagrams();
+        assert_eq!(responder.bytes, ((DATAGRAMS_AT_ONCE + MORE) * ECHO_HEADER_BYTES) as u64);
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 pub struct Ran {
     /// Payload that it sent (source) or got (sink), as far as its engine had it in hands.
     pub bytes: u64,
-    /// What became of each question.
+    /// What became of each probe.
     pub echoes: Log<EchoRow>,
     /// What is to be told beside.
     pub remark: Option<String>,

@@ -21,9 +21,9 @@ fn long() -> RttSettings {
 #[test]
 fn a_flood_does_not_keep_a_sink_from_being_stopped() {
     // Long ones: to answer costs more than to ask.
-    let mut question = vec![0; 60_000];
-    EchoMessage::Question(1).write(TOKEN, &mut question);
-    for datagram in [question, vec![7; ECHO_HEADER_BYTES]] {
+    let mut request = vec![0; 60_000];
+    EchoMessage::Request(1).write(TOKEN, &mut request);
+    for datagram in [request, vec![7; ECHO_HEADER_BYTES]] {
         let sink = End::begin(listen(Role::Sink, long()));
         let source = UdpSocket::bind("127.0.0.1:0").unwrap();
         source.connect(("127.0.0.1", sink.listening_port())).unwrap();

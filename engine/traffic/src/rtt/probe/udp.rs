@@ -4,7 +4,7 @@ use rustix::event::{PollFd, PollFlags};
 use sys::receive_datagram;
 use wire::{EchoMessage, RttSettings};
 
-use super::asker::{Asker, Heard};
+use super::prober::{Prober, Response};
 use crate::{
     Task,
     defaults::{DATAGRAMS_AT_ONCE, ECHO_MAX_BYTES},
@@ -12,48 +12,48 @@ use crate::{
     rendezvous::Rendezvous,
 };
 
-/// Asks with datagrams, which the sink's engine sends back.
-pub struct UdpAsker<'a> {
+/// Probes with datagrams, which the sink's engine sends back.
+pub struct UdpProber<'a> {
     task: &'a Task<'a, RttSettings>,
     rendezvous: &'a Rendezvous,
-    question: Vec<u8>,
-    answer: Vec<u8>,
+    request: Vec<u8>,
+    response: Vec<u8>,
     kernel: KernelTime,
 }
 
-impl<'a> UdpAsker<'a> {
+impl<'a> UdpProber<'a> {
     /// Over the socket of the rendezvous.
     pub fn new(task: &'a Task<'_, RttSettings>, rendezvous: &'a Rendezvous) -> Self {
         let buffer = || vec![0; ECHO_MAX_BYTES as usize];
-        Self { task, rendezvous, question: buffer(), answer: buffer(), kernel: KernelTime::begin() }
+        Self { task, rendezvous, request: buffer(), response: buffer(), kernel: KernelTime::begin() }
     }
 }
 
-impl Asker for UdpAsker<'_> {
-    fn ask(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()> {
-        let question = &mut self.question[..size_bytes as usize];
-        EchoMessage::Question(sequence).write(self.task.token, question);
-        match self.rendezvous.socket.send(question) {
-            // What the path said of an earlier question is reported here: it says nothing of this one.
+impl Prober for UdpProber<'_> {
+    fn send(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()> {
+        let request = &mut self.request[..size_bytes as usize];
+        EchoMessage::Request(sequence).write(self.task.token, request);
+        match self.rendezvous.socket.send(request) {
+            // An ICMP error about an earlier request is reported here: it says nothing of this one.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                self.rendezvous.socket.send(question).map(drop)
+                self.rendezvous.socket.send(request).map(drop)
             }
             sent => sent.map(drop),
         }
     }
 
-    fn hear(&mut self, _: u64, heard: &mut dyn FnMut(Heard)) {
+    fn receive(&mut self, _: u64, received: &mut dyn FnMut(Response)) {
         for _ in 0..DATAGRAMS_AT_ONCE {
-            let datagram = match receive_datagram(&self.rendezvous.socket, &mut self.answer) {
+            let datagram = match receive_datagram(&self.rendezvous.socket, &mut self.response) {
                 Ok(datagram) => datagram,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
                 Err(_) => return self.kernel.drained(),
             };
             self.kernel.look();
-            let Some(bytes) = self.answer.get(..datagram.length) else { continue };
+            let Some(bytes) = self.response.get(..datagram.length) else { continue };
             match EchoMessage::read(self.task.answer, bytes) {
-                Some(EchoMessage::Answer(sequence)) => {
-                    heard(Heard::from_datagram(sequence, &datagram, &mut self.kernel));
+                Some(EchoMessage::Response(sequence)) => {
+                    received(Response::from_datagram(sequence, &datagram, &mut self.kernel));
                 }
                 _ => drop(self.rendezvous.answer_opening(bytes)),
             }

@@ -1,4 +1,4 @@
-//! Whoever asks, and what it hears.
+//! What sends probes and receives their responses.
 
 use std::{io, time::Instant};
 
@@ -7,15 +7,15 @@ use sys::Datagram;
 
 use crate::kernel_time::{KernelTime, Steps};
 
-/// Asks, and hears answers, without ever waiting.
-pub trait Asker {
-    /// Asks with so many bytes of payload.
+/// Sends probes and receives responses, without ever waiting.
+pub trait Prober {
+    /// Sends a probe with so many bytes of payload.
     ///
     /// # Errors
     /// This host's kernel did not send it.
-    fn ask(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()>;
-    /// Tells of the answers that have come; of questions before `first_open` nobody wants to know any more.
-    fn hear(&mut self, first_open: u64, heard: &mut dyn FnMut(Heard));
+    fn send(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()>;
+    /// Calls `received` for each response that has arrived; probes before `first_outstanding` are settled.
+    fn receive(&mut self, first_outstanding: u64, received: &mut dyn FnMut(Response));
     /// What was seen of this host's clock being set, where the kernel's times count.
     fn steps(&self) -> Option<Steps> {
         None
@@ -24,20 +24,20 @@ pub trait Asker {
     fn watch<'a>(&'a self, watched: &mut Vec<PollFd<'a>>);
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
-    /// The number of its question.
+pub struct Response {
+    /// The number of its probe.
     pub sequence: u64,
-    /// When it came: by the kernel, where it tells.
+    /// When it was received: by the kernel, where that has the time.
     pub arrived: Instant,
     /// When this end saw it.
     pub seen: Instant,
 }
 
-impl Heard {
-    /// An answer that has just been received. Where the clock that the kernel tells the time by was set about then, it came
-    /// when it was seen.
+impl Response {
+    /// A response that has just been received. Where the clock of the kernel's time was set about then, it arrived when
+    /// it was seen.
     pub fn from_datagram(sequence: u64, datagram: &Datagram, kernel: &mut KernelTime) -> Self {
         let seen = Instant::now();
         let arrived = datagram.arrived_unix_ns.and_then(|stamp_unix_ns| kernel.arrived(stamp_unix_ns));

@@ -1,4 +1,4 @@
-//! When to ask, and with how many bytes. Pure: `now` is an argument.
+//! When to send probes, and how long they are. Pure: `now` is an argument.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use wire::RttSettings;
 
 use crate::time::{from_nanoseconds, microseconds_to_ns};
 
-/// The questions to come. Times in nanoseconds since this end's origin.
-pub struct Timetable {
+/// The probes that are still to be sent. Times in nanoseconds since this end's origin.
+pub struct ProbeSchedule {
     random: Rng,
     every_ns: i64,
     poisson: bool,
@@ -19,10 +19,10 @@ pub struct Timetable {
     turn: Vec<u32>,
 }
 
-impl Timetable {
+impl ProbeSchedule {
     /// Begins at the origin, or after a random pause where all pauses are.
     pub fn new(settings: &RttSettings) -> Self {
-        let mut timetable = Self {
+        let mut schedule = Self {
             random: Rng::with_seed(settings.seed),
             every_ns: microseconds_to_ns(settings.every_us).max(1),
             poisson: settings.poisson,
@@ -32,17 +32,17 @@ impl Timetable {
             turn: Vec::new(),
         };
         if settings.poisson {
-            timetable.next_ns = timetable.pause_ns();
+            schedule.next_ns = schedule.pause_ns();
         }
-        timetable
+        schedule
     }
 
-    /// How long until the next question; absent if there is none.
+    /// How long until the next probe; absent if there is none.
     pub fn due_in(&self, now_ns: i64) -> Option<Duration> {
         (self.next_ns < self.until_ns).then(|| from_nanoseconds(self.next_ns - now_ns))
     }
 
-    /// The size of a question that is due. Questions that this host has slept through are left out, not asked in a heap.
+    /// The size of a probe that is due. Probes that this host has slept through are left out, not sent in a burst.
     pub fn take_if_due(&mut self, now_ns: i64) -> Option<u32> {
         if now_ns < self.next_ns || self.next_ns >= self.until_ns {
             return None;
@@ -90,26 +90,26 @@ mod tests {
         }
     }
 
-    /// When questions are asked by an end that is never late, and their sizes.
-    fn asked(settings: &RttSettings) -> Vec<(i64, u32)> {
-        let mut timetable = Timetable::new(settings);
+    /// When probes are sent by an end that is never late, and their sizes.
+    fn sent(settings: &RttSettings) -> Vec<(i64, u32)> {
+        let mut schedule = ProbeSchedule::new(settings);
         let mut now_ns = 0;
         let next = || {
-            now_ns += i64::try_from(timetable.due_in(now_ns)?.as_nanos()).unwrap();
-            Some((now_ns, timetable.take_if_due(now_ns).unwrap()))
+            now_ns += i64::try_from(schedule.due_in(now_ns)?.as_nanos()).unwrap();
+            Some((now_ns, schedule.take_if_due(now_ns).unwrap()))
         };
         std::iter::from_fn(next).collect()
     }
 
     #[test]
-    fn periodic_questions_keep_to_their_grid() {
-        let times: Vec<i64> = asked(&settings(false)).into_iter().map(|(time, _)| time).collect();
+    fn periodic_probes_keep_to_their_grid() {
+        let times: Vec<i64> = sent(&settings(false)).into_iter().map(|(time, _)| time).collect();
         assert_eq!(times, (0..10_000).map(|turn| turn * 10 * MILLISECOND_NS).collect::<Vec<_>>());
     }
 
     #[test]
     fn every_size_has_its_turn_in_an_order_of_its_own() {
-        let sizes: Vec<u32> = asked(&settings(false)).into_iter().map(|(_, size)| size).collect();
+        let sizes: Vec<u32> = sent(&settings(false)).into_iter().map(|(_, size)| size).collect();
         let mut orders = std::collections::HashSet::new();
         for turn in sizes.chunks_exact(3) {
             orders.insert(turn.to_vec());
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn random_pauses_are_exponential_with_the_mean_that_was_asked_for() {
-        let times: Vec<i64> = asked(&settings(true)).into_iter().map(|(time, _)| time).collect();
+        let times: Vec<i64> = sent(&settings(true)).into_iter().map(|(time, _)| time).collect();
         let pauses: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let count = i64::try_from(pauses.len()).unwrap();
         let mean = pauses.iter().sum::<i64>() / count;
@@ -135,17 +135,17 @@ mod tests {
 
     #[test]
     fn what_was_slept_through_is_left_out() {
-        let mut timetable = Timetable::new(&settings(false));
-        assert!(timetable.take_if_due(0).is_some());
-        assert!(timetable.take_if_due(95 * MILLISECOND_NS).is_some());
-        assert_eq!(timetable.take_if_due(96 * MILLISECOND_NS), None);
-        assert_eq!(timetable.due_in(96 * MILLISECOND_NS), Some(Duration::from_millis(4)));
+        let mut schedule = ProbeSchedule::new(&settings(false));
+        assert!(schedule.take_if_due(0).is_some());
+        assert!(schedule.take_if_due(95 * MILLISECOND_NS).is_some());
+        assert_eq!(schedule.take_if_due(96 * MILLISECOND_NS), None);
+        assert_eq!(schedule.due_in(96 * MILLISECOND_NS), Some(Duration::from_millis(4)));
     }
 
     #[test]
-    fn nothing_is_asked_after_the_duration() {
-        let mut timetable = Timetable::new(&RttSettings { duration_us: 10_000, ..settings(false) });
-        assert!(timetable.take_if_due(0).is_some());
-        assert_eq!((timetable.due_in(0), timetable.take_if_due(50 * MILLISECOND_NS)), (None, None));
+    fn nothing_is_sent_after_the_duration() {
+        let mut schedule = ProbeSchedule::new(&RttSettings { duration_us: 10_000, ..settings(false) });
+        assert!(schedule.take_if_due(0).is_some());
+        assert_eq!((schedule.due_in(0), schedule.take_if_due(50 * MILLISECOND_NS)), (None, None));
     }
 }

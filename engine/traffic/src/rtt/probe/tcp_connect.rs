@@ -10,26 +10,26 @@ use rustix::event::{PollFd, PollFlags};
 use socket2::{Domain, Protocol, Socket, Type};
 use wire::RttSettings;
 
-use super::asker::{Asker, Heard};
+use super::prober::{Prober, Response};
 use crate::{Task, address::set_dscp, rendezvous::Rendezvous};
 
-/// Asks with connections, which stand once the sink's kernel has answered.
-pub struct ConnectAsker<'a> {
+/// Probes with connections, which are established once the sink's kernel has answered.
+pub struct ConnectProber<'a> {
     settings: &'a RttSettings,
     local: io::Result<SocketAddr>,
     peer: SocketAddr,
-    /// For the next question: making it must not count as time of connecting.
+    /// For the next probe: making it must not count as time of connecting.
     spare: Option<Socket>,
     open: VecDeque<(u64, Socket)>,
 }
 
-impl<'a> ConnectAsker<'a> {
+impl<'a> ConnectProber<'a> {
     /// To the port of the rendezvous.
     pub fn new(task: &'a Task<'_, RttSettings>, rendezvous: &Rendezvous) -> Self {
         let (local, open) = (rendezvous.socket.local_addr(), VecDeque::new());
-        let mut asker = Self { settings: task.settings, local, peer: rendezvous.peer, spare: None, open };
-        asker.spare = asker.socket().ok();
-        asker
+        let mut prober = Self { settings: task.settings, local, peer: rendezvous.peer, spare: None, open };
+        prober.spare = prober.socket().ok();
+        prober
     }
 
     fn socket(&self) -> io::Result<Socket> {
@@ -48,8 +48,8 @@ impl<'a> ConnectAsker<'a> {
     }
 }
 
-impl Asker for ConnectAsker<'_> {
-    fn ask(&mut self, sequence: u64, _: u32) -> io::Result<()> {
+impl Prober for ConnectProber<'_> {
+    fn send(&mut self, sequence: u64, _: u32) -> io::Result<()> {
         let socket = self.spare.take().map_or_else(|| self.socket(), Ok)?;
         match socket.connect(&self.peer.into()) {
             Err(error) if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => Err(error),
@@ -60,18 +60,18 @@ impl Asker for ConnectAsker<'_> {
         }
     }
 
-    fn hear(&mut self, first_open: u64, heard: &mut dyn FnMut(Heard)) {
+    fn receive(&mut self, first_outstanding: u64, received: &mut dyn FnMut(Response)) {
         self.open.retain(|(sequence, socket)| {
             let refused = !matches!(socket.take_error(), Ok(None));
-            if *sequence < first_open || refused {
+            if *sequence < first_outstanding || refused {
                 return false;
             }
-            let stands = socket.peer_addr().is_ok();
-            if stands {
+            let established = socket.peer_addr().is_ok();
+            if established {
                 let seen = Instant::now();
-                heard(Heard { sequence: *sequence, arrived: seen, seen });
+                received(Response { sequence: *sequence, arrived: seen, seen });
             }
-            !stands
+            !established
         });
         self.spare = self.spare.take().or_else(|| self.socket().ok());
     }

@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use sys::{Tell, receive_datagram, tell};
 use wire::{ECHO_HEADER_BYTES, EchoMessage, RttSettings, Token};
 
-use super::asker::{Asker, Heard};
+use super::prober::{Prober, Response};
 use crate::{
     Task,
     address::set_dscp,
@@ -27,18 +27,18 @@ const ICMP_HEADER_BYTES: usize = 8;
 /// Longest header of an IPv4 packet, which a raw socket shows.
 const IPV4_HEADER_MAX_BYTES: usize = 60;
 
-/// Asks with ICMP echo, which the sink's kernel answers.
-pub struct IcmpAsker {
+/// Probes with ICMP echo requests, which the sink's kernel answers.
+pub struct IcmpProber {
     socket: Socket,
     raw: bool,
     ipv6: bool,
     token: Token,
     packet: Vec<u8>,
-    answer: Vec<u8>,
+    reply: Vec<u8>,
     kernel: KernelTime,
 }
 
-impl IcmpAsker {
+impl IcmpProber {
     /// A socket with the addresses of the rendezvous.
     ///
     /// # Errors
@@ -59,37 +59,37 @@ impl IcmpAsker {
             set_dscp(&socket, rendezvous.peer, task.settings.family, dscp).map_err(io::Error::other)?;
         }
         let room = ICMP_HEADER_BYTES + ECHO_MAX_BYTES as usize;
-        let (packet, answer) = (vec![0; room], vec![0; room + IPV4_HEADER_MAX_BYTES]);
-        Ok(Self { socket, raw, ipv6, token: task.token, packet, answer, kernel: KernelTime::begin() })
+        let (packet, reply) = (vec![0; room], vec![0; room + IPV4_HEADER_MAX_BYTES]);
+        Ok(Self { socket, raw, ipv6, token: task.token, packet, reply, kernel: KernelTime::begin() })
     }
 }
 
-impl AsFd for IcmpAsker {
+impl AsFd for IcmpProber {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-impl Asker for IcmpAsker {
-    fn ask(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()> {
+impl Prober for IcmpProber {
+    fn send(&mut self, sequence: u64, size_bytes: u32) -> io::Result<()> {
         let packet = &mut self.packet[..ICMP_HEADER_BYTES + size_bytes as usize];
         write_echo(packet, self.token, sequence, self.ipv6);
         self.socket.send(packet).map(drop)
     }
 
-    fn hear(&mut self, _: u64, heard: &mut dyn FnMut(Heard)) {
+    fn receive(&mut self, _: u64, received: &mut dyn FnMut(Response)) {
         for _ in 0..DATAGRAMS_AT_ONCE {
-            let datagram = match receive_datagram(&self.socket, &mut self.answer) {
+            let datagram = match receive_datagram(&self.socket, &mut self.reply) {
                 Ok(datagram) => datagram,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return self.kernel.drained(),
-                // What the path said of a question; the next datagram is another matter.
+                // An ICMP error about a probe; the next datagram is another matter.
                 Err(error) if error.raw_os_error().is_some() => continue,
                 Err(_) => return,
             };
             self.kernel.look();
-            let Some(bytes) = self.answer.get(..datagram.length) else { continue };
+            let Some(bytes) = self.reply.get(..datagram.length) else { continue };
             if let Some(sequence) = read_reply(bytes, self.token, self.raw && !self.ipv6, self.ipv6) {
-                heard(Heard::from_datagram(sequence, &datagram, &mut self.kernel));
+                received(Response::from_datagram(sequence, &datagram, &mut self.kernel));
             }
         }
     }
@@ -108,28 +108,28 @@ fn without_port(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// An echo request whose payload is a question. The identifier is the kernel's to fill in, or stays a part of the secret;
+/// An echo request whose payload is a probe. The identifier is the kernel's to fill in, or stays a part of the secret;
 /// for IPv6 the kernel computes the checksum.
 fn write_echo(packet: &mut [u8], token: Token, sequence: u64, ipv6: bool) {
     let [.., low, lowest] = sequence.to_be_bytes();
     let [first, second, ..] = token.0;
     let header = [if ipv6 { 128 } else { 8 }, 0, 0, 0, first, second, low, lowest];
     packet[..ICMP_HEADER_BYTES].copy_from_slice(&header);
-    EchoMessage::Question(sequence).write(token, &mut packet[ICMP_HEADER_BYTES..]);
+    EchoMessage::Request(sequence).write(token, &mut packet[ICMP_HEADER_BYTES..]);
     if !ipv6 {
         let sum = checksum(packet);
         packet[2..4].copy_from_slice(&sum.to_be_bytes());
     }
 }
 
-/// The number of the question that an echo reply brings back.
+/// The number of the probe that an echo reply brings back.
 fn read_reply(bytes: &[u8], token: Token, ip_header: bool, ipv6: bool) -> Option<u64> {
     let skipped = if ip_header { usize::from(bytes.first()? & 0xf) * 4 } else { 0 };
     let packet = bytes.get(skipped..)?;
     let is_reply = packet.first() == Some(if ipv6 { &129 } else { &0 });
     let payload = packet.get(ICMP_HEADER_BYTES..).filter(|payload| is_reply && payload.len() >= ECHO_HEADER_BYTES)?;
     match EchoMessage::read(token, payload) {
-        Some(EchoMessage::Question(sequence)) => Some(sequence),
+        Some(EchoMessage::Request(sequence)) => Some(sequence),
         _ => None,
     }
 }
