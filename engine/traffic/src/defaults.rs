@@ -125,13 +125,13 @@ pub const PATH_REPEATS_MAX: u64 = 10_000;
 pub const PROBE_EVERY_LEAST: Duration = Duration::from_millis(1);
 /// Probes sent in place of one without an answer, itself included.
 pub const HOP_TRIES: u32 = 3;
-/// A hop that left so many probes unanswered and never answered one is not asked any more.
+/// A hop that left so many probes unanswered and never answered one is not probed any more.
 pub const HOP_SILENT_TRIES: usize = 6;
 /// How many of a hop's last probes are looked at, to see whether it limits its answers.
 pub const HOP_WINDOW: usize = 8;
 /// So many of them without an answer are too many for packets that were lost by chance.
 pub const HOP_LOST_OF_LAST: usize = 3;
-/// A hop that limits its answers is asked no more often, in nanoseconds.
+/// A hop that limits its answers is probed no more often, in nanoseconds.
 pub const HOP_SPACING_LEAST_NS: i64 = 125_000_000;
 /// Nor less often than this: Linux sends one error a second by default.
 pub const HOP_SPACING_MOST_NS: i64 = 2_000_000_000;
@@ -139,7 +139,7 @@ pub const HOP_SPACING_MOST_NS: i64 = 2_000_000_000;
 pub const TEARDOWN: Duration = Duration::from_secs(2);
 /// How long a sink still answers once it has received the teardown.
 pub const PATH_LINGER: Duration = Duration::from_millis(300);
-/// How often the sink is asked how many hops it is away.
+/// How many times the distance of the sink in hops is requested.
 pub const DISTANCE_TRIES: u32 = 20;
 /// Socket buffers of a path's measurement, in bytes, as far as the host grants them.
 pub const PATH_BUFFER_BYTES: usize = 4 << 20;

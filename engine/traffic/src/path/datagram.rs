@@ -5,16 +5,16 @@ use wire::Token;
 
 /// Bytes of what every datagram begins with.
 const HEADER_BYTES: usize = 16;
-/// Bytes of the longest datagram, less what only fills it up.
+/// Bytes of the longest datagram, without padding.
 pub const LONG_BYTES: usize = HEADER_BYTES + 24;
 
 /// A router quotes at least so much of a probe's payload, or nothing of use.
 const QUOTED_LEAST_BYTES: usize = 8;
 
-/// What a source says.
+/// A datagram from the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    /// A probe of a hop: whoever gets it answers.
+pub enum Request {
+    /// A probe of a hop: whoever receives it answers.
     Probe {
         /// Number of the probe.
         sequence: u32,
@@ -48,19 +48,19 @@ pub struct Packet {
     pub sent_ns: i64,
 }
 
-/// What a sink says.
+/// A datagram from the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reply {
-    /// A probe has come.
+pub enum Response {
+    /// A probe was received.
     Probe {
         /// Number of the probe.
         sequence: u32,
         /// What was left of its time to live.
         hop_limit: u8,
-        /// From its arrival to this reply, in nanoseconds.
+        /// From its arrival to this response, in nanoseconds.
         held_ns: u64,
     },
-    /// How a train came.
+    /// How a train was received.
     Train {
         /// Number of the train.
         train: u32,
@@ -88,7 +88,7 @@ const TEARDOWN_SEEN: u8 = 7;
 const WITHDRAW: u8 = 8;
 const WITHDRAWN: u8 = 9;
 
-impl Question {
+impl Request {
     /// Writes it to the beginning of a buffer, which has at least [`LONG_BYTES`], or [`HEADER_BYTES`] if it is a probe.
     pub fn write(&self, token: Token, buffer: &mut [u8]) {
         match *self {
@@ -106,7 +106,7 @@ impl Question {
         }
     }
 
-    /// Reads what a source said; absent if this is not of the trial.
+    /// Reads a datagram from the source; absent if it is not of the trial.
     pub fn read(bytes: &[u8], token: Token) -> Option<Self> {
         let (kind, _, number) = read_header(bytes, token)?;
         match kind {
@@ -125,7 +125,7 @@ impl Question {
     }
 }
 
-impl Reply {
+impl Response {
     /// As it goes over the wire.
     pub fn encode(&self, token: Token) -> [u8; LONG_BYTES] {
         let mut buffer = [0; LONG_BYTES];
@@ -144,7 +144,7 @@ impl Reply {
         buffer
     }
 
-    /// Reads what a sink said; absent if this is not of the trial.
+    /// Reads a datagram from the sink; absent if it is not of the trial.
     pub fn read(bytes: &[u8], token: Token) -> Option<Self> {
         let (kind, hop_limit, number) = read_header(bytes, token)?;
         let words = read_words(bytes)?;
@@ -198,45 +198,42 @@ mod tests {
 
     const TOKEN: Token = Token([3; 16]);
 
-    fn questions() -> impl Strategy<Value = Question> {
+    fn requests() -> impl Strategy<Value = Request> {
         let packet = (any::<u32>(), any::<u32>(), proptest::option::of(1_u64..), any::<i64>()).prop_map(
-            |(train, sequence, rate_bps, sent_ns)| Question::Packet(Packet { train, sequence, rate_bps, sent_ns }),
+            |(train, sequence, rate_bps, sent_ns)| Request::Packet(Packet { train, sequence, rate_bps, sent_ns }),
         );
         prop_oneof![
-            any::<u32>().prop_map(|sequence| Question::Probe { sequence }),
+            any::<u32>().prop_map(|sequence| Request::Probe { sequence }),
             packet,
-            any::<u32>().prop_map(|train| Question::TrainEnd { train }),
-            any::<u32>().prop_map(|train| Question::Withdraw { train }),
-            Just(Question::Teardown),
+            any::<u32>().prop_map(|train| Request::TrainEnd { train }),
+            any::<u32>().prop_map(|train| Request::Withdraw { train }),
+            Just(Request::Teardown),
         ]
     }
 
-    fn replies() -> impl Strategy<Value = Reply> {
+    fn responses() -> impl Strategy<Value = Response> {
         prop_oneof![
-            (any::<u32>(), any::<u8>(), any::<u64>()).prop_map(|(sequence, hop_limit, held_ns)| Reply::Probe {
+            (any::<u32>(), any::<u8>(), any::<u64>()).prop_map(|(sequence, hop_limit, held_ns)| Response::Probe {
                 sequence,
                 hop_limit,
                 held_ns
             }),
-            (any::<u32>(), any::<[u64; 2]>(), any::<u64>()).prop_map(|(train, halves_bps, lasted_ns)| Reply::Train {
-                train,
-                halves_bps,
-                lasted_ns
-            }),
-            any::<u32>().prop_map(|train| Reply::Withdrawn { train }),
-            Just(Reply::Teardown),
+            (any::<u32>(), any::<[u64; 2]>(), any::<u64>())
+                .prop_map(|(train, halves_bps, lasted_ns)| Response::Train { train, halves_bps, lasted_ns }),
+            any::<u32>().prop_map(|train| Response::Withdrawn { train }),
+            Just(Response::Teardown),
         ]
     }
 
     proptest! {
         #[test]
-        fn what_is_said_is_understood(question in questions(), reply in replies(), filler in 0_usize..100) {
+        fn what_is_sent_is_understood(request in requests(), response in responses(), filler in 0_usize..100) {
             let mut buffer = vec![0; LONG_BYTES + filler];
-            question.write(TOKEN, &mut buffer);
-            prop_assert_eq!(Question::read(&buffer, TOKEN), Some(question));
-            prop_assert_eq!(Question::read(&buffer, Token([4; 16])), None);
-            prop_assert_eq!(Reply::read(&reply.encode(TOKEN), TOKEN), Some(reply));
-            prop_assert_eq!(Reply::read(&reply.encode(TOKEN), Token([4; 16])), None);
+            request.write(TOKEN, &mut buffer);
+            prop_assert_eq!(Request::read(&buffer, TOKEN), Some(request));
+            prop_assert_eq!(Request::read(&buffer, Token([4; 16])), None);
+            prop_assert_eq!(Response::read(&response.encode(TOKEN), TOKEN), Some(response));
+            prop_assert_eq!(Response::read(&response.encode(TOKEN), Token([4; 16])), None);
         }
 
         #[test]
@@ -246,8 +243,8 @@ mod tests {
                 own[8..HEADER_BYTES].copy_from_slice(&TOKEN.0[..8]);
             }
             for bytes in [&bytes, &own] {
-                Question::read(bytes, TOKEN);
-                Reply::read(bytes, TOKEN);
+                Request::read(bytes, TOKEN);
+                Response::read(bytes, TOKEN);
                 quoted_probe(bytes);
             }
         }
@@ -255,7 +252,7 @@ mod tests {
         #[test]
         fn a_probe_is_known_by_any_useful_quotation(sequence: u32, length in 0..=HEADER_BYTES) {
             let mut buffer = [0; HEADER_BYTES];
-            Question::Probe { sequence }.write(TOKEN, &mut buffer);
+            Request::Probe { sequence }.write(TOKEN, &mut buffer);
             let known = (length >= QUOTED_LEAST_BYTES).then_some(sequence);
             prop_assert_eq!(quoted_probe(&buffer[..length]), known);
         }

@@ -1,4 +1,4 @@
-//! How a train came in, and how long the next one must be: no socket, no clock.
+//! How a train was received, and how long the next one must be: no socket, no clock.
 //!
 //! Packets that are sent one straight after the other leave the narrowest link at its rate (Dovrolis, Ramanathan and
 //! Moore 2001). A token bucket lets the first of them pass at once: its rate shows in the later ones only, so that trains
@@ -25,7 +25,7 @@ impl Dispersion {
         Self { halves_bps, lasted_ns: u64::try_from(last.received_ns - first.received_ns).unwrap_or(0) }
     }
 
-    /// How long one of twice as many packets would last, if they came as those of the second half.
+    /// How long one of twice as many packets would last, if they were received like those of the second half.
     fn twice_as_long_ns(&self) -> u128 {
         let [first, second] = self.halves_bps.map(u128::from);
         let lasted_ns = u128::from(self.lasted_ns);
@@ -68,7 +68,7 @@ impl Growth {
         (self.left > 0).then_some(self.packets)
     }
 
-    /// The sink has told of the last train, or nothing at all. One that was too short comes on top.
+    /// What the sink has reported of the last train, if anything. A train that was too short is sent in addition.
     pub fn seen(&mut self, train: Option<Dispersion>) {
         let Some(train) = train else {
             self.left -= 1;

@@ -1,23 +1,23 @@
-//! One hop that is probed: what it is still to be asked, and how often it answers.
+//! One hop that is probed: which probes are still to be sent, and how often it answers.
 
 use std::{collections::VecDeque, net::IpAddr};
 
 use super::hop_row::{HopRow, Seen};
 use crate::defaults::{HOP_LOST_OF_LAST, HOP_SILENT_TRIES, HOP_SPACING_LEAST_NS, HOP_SPACING_MOST_NS, HOP_WINDOW};
 
-/// One hop: what it is still to be asked, and how often it answers.
+/// One hop: which probes are still to be sent, and how often it answers.
 pub struct Hop {
-    /// Sizes that are still to be asked.
+    /// Sizes of the probes that are still to be sent.
     pub sizes_bytes: VecDeque<u32>,
     /// Probes sent for the first of them.
     pub tries: u32,
     /// Of those, the ones that were lost since the spacing has last changed.
     pub lost: u32,
-    /// Its probe that has no answer so far.
-    pub under_way: Option<UnderWay>,
+    /// Its outstanding probe.
+    pub outstanding: Option<OutstandingProbe>,
     /// From one probe to the next.
     pub spacing_ns: i64,
-    /// Before it the hop is not asked.
+    /// Before it the hop is not probed.
     pub due_ns: i64,
     /// Its last probes, as far as the spacing has not changed since.
     last: VecDeque<Outcome>,
@@ -36,9 +36,9 @@ pub struct Probe {
     pub size_bytes: u32,
 }
 
-/// A probe without an answer so far.
+/// A probe without a response so far.
 #[derive(Clone, Copy)]
-pub struct UnderWay {
+pub struct OutstandingProbe {
     /// Its number.
     pub sequence: u32,
     /// When it was sent.
@@ -52,13 +52,13 @@ struct Outcome {
 }
 
 impl Hop {
-    /// Not asked yet.
+    /// Not probed yet.
     pub fn new(sizes_bytes: VecDeque<u32>, spacing_ns: i64) -> Self {
         Self {
             sizes_bytes,
             tries: 0,
             lost: 0,
-            under_way: None,
+            outstanding: None,
             spacing_ns,
             due_ns: i64::MIN,
             last: VecDeque::new(),
@@ -66,19 +66,19 @@ impl Hop {
         }
     }
 
-    /// Whether it may be asked now.
+    /// Whether it may be probed now.
     pub fn is_ready(&self, now_ns: i64) -> bool {
-        self.under_way.is_none() && now_ns >= self.due_ns && !self.sizes_bytes.is_empty()
+        self.outstanding.is_none() && now_ns >= self.due_ns && !self.sizes_bytes.is_empty()
     }
 
-    /// Its probe, if no answer came in time.
-    pub fn expired(&self, now_ns: i64, timeout_ns: i64) -> Option<UnderWay> {
-        self.under_way.filter(|probe| now_ns >= probe.sent_ns + timeout_ns)
+    /// Its probe, if no response was received in time.
+    pub fn expired(&self, now_ns: i64, timeout_ns: i64) -> Option<OutstandingProbe> {
+        self.outstanding.filter(|probe| now_ns >= probe.sent_ns + timeout_ns)
     }
 
     /// When there may be something to do; `pace_ns`: before it nothing is sent at all.
     pub fn next_event_ns(&self, pace_ns: i64, timeout_ns: i64) -> Option<i64> {
-        match self.under_way {
+        match self.outstanding {
             Some(probe) => Some(probe.sent_ns + timeout_ns),
             None if self.sizes_bytes.is_empty() => None,
             None => Some(self.due_ns.max(pace_ns)),
@@ -93,13 +93,13 @@ impl Hop {
         }
     }
 
-    /// Has never answered, though it was asked often enough.
+    /// Has never answered, though it was probed often enough.
     pub fn is_silent(&self) -> bool {
         self.address.is_none() && self.last.len() >= HOP_SILENT_TRIES
     }
 
-    /// Asks less often where too many of the last probes had no answer. From the first of them on the hop answered as
-    /// often as it will: that is the new spacing, as far as it is longer than the old. Says whether it is.
+    /// Probes less often where too many of the last probes had no response. From the first of them on the hop answered
+    /// as often as it will: that is the new spacing, if it is longer than the old. Returns whether it is.
     pub fn slow_down(&mut self) -> bool {
         let lost = self.last.iter().filter(|outcome| !outcome.answered).count();
         if self.address.is_none() || lost < HOP_LOST_OF_LAST {

@@ -7,7 +7,7 @@ use crate::{
     samples::{Column, Record, Tabular, take},
 };
 
-/// What came back for a probe.
+/// The response to a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A router said that the probe may not go further.
@@ -44,7 +44,7 @@ pub struct HopRow {
     pub size_bytes: u32,
     /// When it was sent, in nanoseconds since the source's origin.
     pub sent_ns: i64,
-    /// What came back; absent if nothing did.
+    /// The response; absent if there was none.
     pub seen: Option<Seen>,
     /// How many probes were sent in its place, itself included.
     pub tries: u32,
@@ -52,14 +52,14 @@ pub struct HopRow {
     pub spacing_ns: i64,
 }
 
-/// What came back for a probe, when and from whom.
+/// The response to a probe, when and from whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// What.
     pub answer: Answer,
     /// From whom; absent if this host's own kernel said it.
     pub from: Option<IpAddr>,
-    /// From the sending to the arrival of the answer.
+    /// From the sending of the probe to the arrival of the response.
     pub rtt_ns: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Probes that may only go some hops, and what comes back for them.
+//! Probes with a limited number of hops, and the responses to them.
 
 use std::time::Instant;
 
@@ -6,11 +6,11 @@ use rustix::io::Errno;
 use sys::IcmpErrorKind;
 
 use super::{
-    asking::ask_once,
-    datagram::{LONG_BYTES, Question, Reply, quoted_probe},
+    datagram::{LONG_BYTES, Request, Response, quoted_probe},
     hop::Probe,
     hop_row::{Answer, HopRow, Seen},
-    prober::{Asked, Prober, Step},
+    prober::{ProbeParameters, Prober, Step},
+    request::request_once,
     run::Run,
     sink::Secrets,
 };
@@ -21,7 +21,7 @@ use crate::{
     time::microseconds_to_ns,
 };
 
-/// Probes all hops up to the sink, or as many as were asked for, until enough was asked or there is no more time.
+/// Probes all hops up to the sink, or as many as the settings say, until all probes were sent or there is no more time.
 pub fn probe_hops(
     run: &mut Run<'_>,
     secrets: Secrets,
@@ -34,7 +34,7 @@ pub fn probe_hops(
     }
     let most = run.line.path_mtu().unwrap_or(PACKET_MOST_BYTES);
     let useful = run.line.probe_least_bytes()..=most;
-    let mut prober = Prober::new(&Asked {
+    let mut prober = Prober::new(&ProbeParameters {
         hops: distance(run, secrets)?.unwrap_or(settings.ttl_max).min(settings.ttl_max),
         sizes_bytes: settings.sizes_bytes.iter().copied().filter(|size_bytes| useful.contains(size_bytes)).collect(),
         probes: settings.probes,
@@ -50,20 +50,20 @@ pub fn probe_hops(
             Step::Wait(until_ns) => run.wait_until(until_ns)?,
             Step::Done => break,
         }
-        hear(run, secrets, &mut prober, log);
+        receive(run, secrets, &mut prober, log);
     }
-    // Whatever else is said to the sink has to get there.
+    // Whatever else is sent to the sink has to get there.
     let failed = |source| TrialError::Socket { what: format!("cannot set a hop limit of {PATH_HOP_LIMIT}"), source };
     run.line.set_hop_limit(PATH_HOP_LIMIT).map_err(failed)
 }
 
-/// How many hops the sink is away: it tells what was left of a probe's time to live. Absent if it does not answer, or its
-/// kernel does not know.
+/// How many hops the sink is away: it reports what was left of a probe's time to live. Absent if it does not answer, or
+/// its kernel does not know.
 fn distance(run: &mut Run<'_>, secrets: Secrets) -> Result<Option<u8>, TrialError> {
-    let is_due = |reply| matches!(reply, Reply::Probe { .. });
+    let is_due = |response| matches!(response, Response::Probe { .. });
     for _ in 0..DISTANCE_TRIES {
-        let question = Question::Probe { sequence: u32::MAX };
-        if let Some(Reply::Probe { hop_limit: left @ 1.., .. }) = ask_once(run, secrets, question, is_due)? {
+        let request = Request::Probe { sequence: u32::MAX };
+        if let Some(Response::Probe { hop_limit: left @ 1.., .. }) = request_once(run, secrets, request, is_due)? {
             return Ok(Some(PATH_HOP_LIMIT.saturating_sub(left).saturating_add(1)));
         }
     }
@@ -72,7 +72,7 @@ fn distance(run: &mut Run<'_>, secrets: Secrets) -> Result<Option<u8>, TrialErro
 
 fn send(run: &mut Run<'_>, secrets: Secrets, prober: &mut Prober, probe: Probe, payload: &mut [u8]) {
     let payload = &mut payload[..(probe.size_bytes - run.line.headers_bytes()) as usize];
-    Question::Probe { sequence: probe.sequence }.write(secrets.source, payload);
+    Request::Probe { sequence: probe.sequence }.write(secrets.source, payload);
     let limited = run.line.set_hop_limit(probe.ttl);
     let sent_ns = run.now_ns();
     match limited.and_then(|()| run.line.send(payload)) {
@@ -86,21 +86,23 @@ fn send(run: &mut Run<'_>, secrets: Secrets, prober: &mut Prober, probe: Probe, 
     prober.sent(probe, sent_ns);
 }
 
-/// Takes the answers that have come.
-fn hear(run: &mut Run<'_>, secrets: Secrets, prober: &mut Prober, log: &mut Log<HopRow>) {
+/// Receives the responses that have arrived.
+fn receive(run: &mut Run<'_>, secrets: Secrets, prober: &mut Prober, log: &mut Log<HopRow>) {
     let mut buffer = [0; LONG_BYTES];
     for _ in 0..DATAGRAMS_AT_ONCE {
         let Some(error) = run.receive_error(&mut buffer) else { break };
         let quoted = &buffer[..error.quoted.min(buffer.len())];
         let Some(sequence) = quoted_probe(quoted).or_else(|| prober.only_one_for(error.from)) else { continue };
-        // What came at an unknown time is asked again, like what was lost.
+        // A probe whose response arrived at an unknown time is sent again, like one that is lost.
         let Some(arrived_ns) = run.arrived_ns(error.arrived_unix_ns) else { continue };
         let seen = |sent_ns| Seen { answer: answer(error.kind), from: error.from, rtt_ns: arrived_ns - sent_ns };
         prober.answered(sequence, seen).into_iter().for_each(|row| log.push(&row));
     }
     for _ in 0..DATAGRAMS_AT_ONCE {
-        let Some((reply, datagram)) = run.receive(&mut buffer, |bytes| Reply::read(bytes, secrets.sink)) else { break };
-        let Reply::Probe { sequence, held_ns, .. } = reply else { continue };
+        let Some((response, datagram)) = run.receive(&mut buffer, |bytes| Response::read(bytes, secrets.sink)) else {
+            break;
+        };
+        let Response::Probe { sequence, held_ns, .. } = response else { continue };
         let Some(arrived_ns) = run.arrived_ns(datagram.arrived_unix_ns) else { continue };
         let arrived_ns = arrived_ns.saturating_sub(i64::try_from(held_ns).unwrap_or(0));
         let from = datagram.peer.map(|peer| peer.ip());

@@ -23,7 +23,7 @@ const IPV6_HEADERS_BYTES: u32 = 40 + 8;
 /// How often a datagram is tried again: each failure may be what an ICMP message said of an earlier one.
 const SEND_TRIES: usize = 4;
 
-/// A socket that also tells how far datagrams have come, and of ICMP errors; and who disturbed it.
+/// A socket that also reports the hop limit of datagrams and ICMP errors, and counts datagrams that are not of the trial.
 pub struct Line {
     rendezvous: Rendezvous,
     ipv6: bool,
@@ -74,7 +74,7 @@ impl Line {
         if self.ipv6 { IPV6_HEADERS_BYTES } else { IPV4_HEADERS_BYTES }
     }
 
-    /// Smallest IP packet of a probe whose answer is no longer than those of larger ones.
+    /// Smallest IP packet of a probe whose response is no longer than those of larger ones.
     pub fn probe_least_bytes(&self) -> u32 {
         if self.ipv6 { HOP_PROBE_LEAST_IPV6_BYTES } else { 0 }
     }

@@ -1,10 +1,9 @@
-//! One end of a measurement of a path: check, meet, wait for the start, ask or take, report.
+//! One end of a measurement of a path: check, meet, wait for the start, measure or receive, report.
 //!
 //! The source sends trains and streams, which show what the whole path can carry and what is free of it, and then probes
 //! that may only go some hops. Both ends have one socket, so that all of it takes the same way through a network that
 //! spreads flows. What is sent is of low rate but for the trains, and goes to nobody but the sink that has answered.
 
-mod asking;
 mod check;
 mod datagram;
 mod dispersion;
@@ -13,6 +12,7 @@ mod hop_row;
 mod hops;
 mod line;
 mod prober;
+mod request;
 mod run;
 mod sending;
 mod sink;
@@ -36,7 +36,7 @@ use crate::{
     samples::{Delivery, Log, Tabular},
 };
 
-/// What becomes of arrivals of about when the clock was set.
+/// What becomes of packets that arrived about when the clock was set.
 const CLOCK_SET: &str = "have no time: probes were sent again, trains and streams are left out whole";
 
 /// Carries one end of a measurement out, from the socket to the report.
@@ -59,8 +59,8 @@ pub fn carry_out(task: &Task<'_, PathSettings>, control: &Control, outbox: &dyn 
             line.wait_for_start(control)?;
             let secrets = Secrets { source: own, sink: other };
             let (mut run, mut log) = (Run::begin(task, line, counters, control, outbox), Log::new());
-            let asked = source::ask(&mut run, secrets, &mut log);
-            report(task, run, log, asked.err(), outbox)
+            let measured = source::measure(&mut run, secrets, &mut log);
+            report(task, run, log, measured.err(), outbox)
         }
         Role::Sink => {
             let secrets = Secrets { source: other, sink: own };
@@ -71,7 +71,7 @@ pub fn carry_out(task: &Task<'_, PathSettings>, control: &Control, outbox: &dyn 
     }
 }
 
-/// What cannot be had of what was asked for.
+/// Which of the settings cannot be met.
 fn remarks(task: &Task<'_, PathSettings>, line: &Line) -> Vec<String> {
     let settings = task.settings;
     let Some(mtu) = line.path_mtu().filter(|_| task.role == Role::Source) else { return Vec::new() };

@@ -5,8 +5,8 @@
 //!
 //! Every hop has its own turn and at most one probe under way, so that probes of one hop never queue behind each other.
 //! Hosts limit how many errors they send (RFC 1812, 4.3.2.8; Linux: one a second to each address after a burst of six), so
-//! a probe without an answer says little: another one is sent in its place, and a hop that left several of its last probes
-//! unanswered is asked less often from then on, about as often as it did answer.
+//! a probe without a response says little: another one is sent in its place, and a hop that left several of its last
+//! probes unanswered is probed less often from then on, about as often as it did answer.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,14 +14,14 @@ use std::{
 };
 
 use super::{
-    hop::{Hop, Probe, UnderWay},
+    hop::{Hop, OutstandingProbe, Probe},
     hop_row::{HopRow, Seen},
 };
 use crate::defaults::HOP_TRIES;
 
-/// What is asked of all hops.
+/// The parameters of the probes of all hops.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ProbeParameters {
     /// How many hops.
     pub hops: u8,
     /// Sizes of the probes.
@@ -30,7 +30,7 @@ pub struct Asked {
     pub probes: u32,
     /// From one probe to the next on average, whichever hop it is of.
     pub every_ns: i64,
-    /// How long an answer may take.
+    /// How long a response may take.
     pub timeout_ns: i64,
     /// Of the order of sizes, and of the times between probes.
     pub seed: u64,
@@ -43,16 +43,16 @@ pub enum Step {
     Send(Probe),
     /// Keep this: the probe and those in its place were lost.
     Lost(HopRow),
-    /// Nothing, until an answer comes or this moment.
+    /// Wait for a response, until this moment.
     Wait(i64),
-    /// Everything was asked.
+    /// All probes were sent.
     Done,
 }
 
 /// What comes next, hop by hop.
 pub struct Prober {
     hops: Vec<Hop>,
-    under_way: HashMap<u32, Probe>,
+    outstanding: HashMap<u32, Probe>,
     every_ns: i64,
     timeout_ns: i64,
     next_sequence: u32,
@@ -64,17 +64,17 @@ pub struct Prober {
 }
 
 impl Prober {
-    /// Nothing asked yet.
-    pub fn new(asked: &Asked) -> Self {
-        let mut random = fastrand::Rng::with_seed(asked.seed);
-        let hops = (0..asked.hops)
-            .map(|_| Hop::new(rounds(&asked.sizes_bytes, asked.probes, &mut random), asked.every_ns))
+    /// Nothing sent yet.
+    pub fn new(parameters: &ProbeParameters) -> Self {
+        let mut random = fastrand::Rng::with_seed(parameters.seed);
+        let hops = (0..parameters.hops)
+            .map(|_| Hop::new(rounds(&parameters.sizes_bytes, parameters.probes, &mut random), parameters.every_ns))
             .collect();
         Self {
             hops,
-            under_way: HashMap::new(),
-            every_ns: asked.every_ns,
-            timeout_ns: asked.timeout_ns,
+            outstanding: HashMap::new(),
+            every_ns: parameters.every_ns,
+            timeout_ns: parameters.timeout_ns,
             next_sequence: 0,
             due_ns: i64::MIN,
             turn: 0,
@@ -103,18 +103,18 @@ impl Prober {
     /// A probe from [`Prober::next`] has been sent.
     pub fn sent(&mut self, probe: Probe, now_ns: i64) {
         self.due_ns = now_ns + self.every_ns / 2 + self.random.i64(0..=self.every_ns);
-        self.under_way.insert(probe.sequence, probe);
+        self.outstanding.insert(probe.sequence, probe);
         let hop = &mut self.hops[usize::from(probe.ttl) - 1];
-        hop.under_way = Some(UnderWay { sequence: probe.sequence, sent_ns: now_ns });
+        hop.outstanding = Some(OutstandingProbe { sequence: probe.sequence, sent_ns: now_ns });
         hop.due_ns = now_ns + hop.spacing_ns;
         hop.tries += 1;
     }
 
-    /// An answer has come. `seen` is told when its probe was sent. Absent if it came too late, or twice.
+    /// A response was received. `seen` is given when its probe was sent. Absent if it is late, or a duplicate.
     pub fn answered(&mut self, sequence: u32, seen: impl FnOnce(i64) -> Seen) -> Option<HopRow> {
-        let probe = self.under_way.remove(&sequence)?;
+        let probe = self.outstanding.remove(&sequence)?;
         let hop = &mut self.hops[usize::from(probe.ttl) - 1];
-        let sent_ns = hop.under_way.take()?.sent_ns;
+        let sent_ns = hop.outstanding.take()?.sent_ns;
         let seen = seen(sent_ns);
         hop.address = seen.from.or(hop.address);
         hop.remember(sent_ns, true);
@@ -123,7 +123,7 @@ impl Prober {
 
     /// Packets of this size cannot be sent: there is no use in more of them.
     pub fn give_up_size(&mut self, size_bytes: u32) {
-        for hop in self.hops.iter_mut().filter(|hop| hop.under_way.is_none()) {
+        for hop in self.hops.iter_mut().filter(|hop| hop.outstanding.is_none()) {
             if hop.sizes_bytes.front() == Some(&size_bytes) {
                 (hop.tries, hop.lost) = (0, 0);
             }
@@ -131,18 +131,18 @@ impl Prober {
         }
     }
 
-    /// The probe that an answer is for which quotes too little to tell: of the hop that has answered from there, or the
-    /// only one under way.
+    /// The probe of a response that quotes too little to tell: that of the hop which has answered from there, or the only
+    /// one outstanding.
     pub fn only_one_for(&self, from: Option<IpAddr>) -> Option<u32> {
         let of_sender = self.hops.iter().find(|hop| from.is_some() && hop.address == from);
         match of_sender {
-            Some(hop) => hop.under_way.map(|probe| probe.sequence),
-            None if self.under_way.len() == 1 => self.under_way.keys().next().copied(),
+            Some(hop) => hop.outstanding.map(|probe| probe.sequence),
+            None if self.outstanding.len() == 1 => self.outstanding.keys().next().copied(),
             None => None,
         }
     }
 
-    /// The next hop in turn that may be asked now.
+    /// The next hop in turn that may be probed now.
     fn send(&mut self, now_ns: i64) -> Option<Probe> {
         if now_ns < self.due_ns {
             return None;
@@ -158,11 +158,11 @@ impl Prober {
         Some(Probe { sequence, ttl, size_bytes })
     }
 
-    /// No answer came in time: another probe goes in its place, unless there were enough.
-    fn lose(&mut self, index: usize, lost: UnderWay) -> Option<HopRow> {
-        let probe = self.under_way.remove(&lost.sequence)?;
+    /// No response was received in time: another probe is sent in its place, unless there were enough.
+    fn lose(&mut self, index: usize, lost: OutstandingProbe) -> Option<HopRow> {
+        let probe = self.outstanding.remove(&lost.sequence)?;
         let hop = &mut self.hops[index];
-        hop.under_way = None;
+        hop.outstanding = None;
         hop.remember(lost.sent_ns, false);
         hop.lost += 1;
         if hop.slow_down() {
@@ -181,7 +181,7 @@ impl Prober {
     }
 }
 
-/// Every size once a round, in an order of its own: where time runs out, all sizes were asked about as often.
+/// Every size once a round, in an order of its own: where time runs out, all sizes were sent about as often.
 fn rounds(sizes_bytes: &[u32], probes: u32, random: &mut fastrand::Rng) -> VecDeque<u32> {
     let mut all = VecDeque::new();
     for _ in 0..probes {

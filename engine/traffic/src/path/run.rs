@@ -19,7 +19,7 @@ const MONITOR_INTERVAL: Duration = Duration::from_secs(1);
 
 /// One end of a measurement of a path while it runs: what both ends need.
 pub struct Run<'a> {
-    /// What was asked for.
+    /// The settings of the trial.
     pub settings: &'a PathSettings,
     /// To the other end.
     pub line: Line,
@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
     }
 
     /// The next datagram of the trial's, as `read` understands it, of all that wait, but not of more than
-    /// [`DATAGRAMS_AT_ONCE`]: a flood of others cannot keep the caller from its deadlines.
+    /// [`DATAGRAMS_AT_ONCE`]: a flood of others does not keep the caller from its deadlines.
     pub fn receive<T>(&mut self, buffer: &mut [u8], read: impl Fn(&[u8]) -> Option<T>) -> Option<(T, Datagram)> {
         for _ in 0..DATAGRAMS_AT_ONCE {
             match self.line.receive(buffer, &read) {

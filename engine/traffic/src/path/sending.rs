@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    asking::ask_once,
-    datagram::{Packet, Question, Reply},
+    datagram::{Packet, Request, Response},
     dispersion::{Dispersion, Growth},
+    request::request_once,
     run::Run,
     sink::Secrets,
     streams::stream_rates,
@@ -21,7 +21,7 @@ use crate::{
 pub struct Sent {
     /// How many were sent.
     pub trains: u32,
-    /// The rate they came at, in bit/s; absent if none did.
+    /// The rate at which they were received, in bit/s; absent if none was.
     pub capacity_bps: Option<u64>,
 }
 
@@ -40,11 +40,11 @@ pub fn send_trains(run: &mut Run<'_>, secrets: Secrets, until: Instant) -> Resul
         for sequence in 0..count {
             packets.send(run, train, sequence, None);
         }
-        let seen = ask_for(run, secrets, train)?;
+        let seen = dispersion_at_sink(run, secrets, train)?;
         unseen = if seen.is_some() { 0 } else { unseen + 1 };
         growth.seen(seen);
         train += 1;
-        // The sink has told of it, so its last packet has left every queue; whatever else was held up needs as long.
+        // The sink has reported it, so its last packet has left every queue; other packets that were held up need as long.
         let lasted = Duration::from_nanos(seen.map_or(0, |train| train.lasted_ns));
         run.pause(lasted.clamp(TRAIN_PAUSE, TRAIN_MOST))?;
     }
@@ -66,7 +66,7 @@ pub fn send_streams(run: &mut Run<'_>, secrets: Secrets, sent: Sent, until: Inst
             }
             let even = send_stream(run, &mut packets, train, rate_bps, attempt == STREAM_TRIES)?;
             if !even {
-                ask_to_forget(run, secrets, train)?;
+                withdraw(run, secrets, train)?;
             }
             train += 1;
             run.pause(lasts.max(TRAIN_PAUSE))?;
@@ -104,32 +104,32 @@ fn send_stream(
     Ok(true)
 }
 
-/// Has the sink drop what it got of a stream.
-fn ask_to_forget(run: &mut Run<'_>, secrets: Secrets, train: u32) -> Result<(), TrialError> {
+/// Has the sink drop what it received of a stream.
+fn withdraw(run: &mut Run<'_>, secrets: Secrets, train: u32) -> Result<(), TrialError> {
     let deadline = Instant::now() + TRAIN_TIMEOUT;
-    let is_due = |reply| reply == Reply::Withdrawn { train };
+    let is_due = |response| response == Response::Withdrawn { train };
     while Instant::now() < deadline {
-        if ask_once(run, secrets, Question::Withdraw { train }, is_due)?.is_some() {
+        if request_once(run, secrets, Request::Withdraw { train }, is_due)?.is_some() {
             break;
         }
     }
     Ok(())
 }
 
-/// Asks the sink how a train came, until it tells.
-fn ask_for(run: &mut Run<'_>, secrets: Secrets, train: u32) -> Result<Option<Dispersion>, TrialError> {
+/// Requests from the sink how a train was received, until it responds.
+fn dispersion_at_sink(run: &mut Run<'_>, secrets: Secrets, train: u32) -> Result<Option<Dispersion>, TrialError> {
     let deadline = Instant::now() + TRAIN_TIMEOUT;
-    let is_due = |reply| matches!(reply, Reply::Train { train: told, .. } if told == train);
+    let is_due = |response| matches!(response, Response::Train { train: reported, .. } if reported == train);
     while Instant::now() < deadline {
-        let reply = ask_once(run, secrets, Question::TrainEnd { train }, is_due)?;
-        if let Some(Reply::Train { halves_bps, lasted_ns, .. }) = reply {
+        let response = request_once(run, secrets, Request::TrainEnd { train }, is_due)?;
+        if let Some(Response::Train { halves_bps, lasted_ns, .. }) = response {
             return Ok(Some(Dispersion { halves_bps, lasted_ns }));
         }
     }
     Ok(None)
 }
 
-/// Sleeps while that is safe, then spins: a sleep may take longer than asked, by much more than a packet's time.
+/// Sleeps while that is safe, then spins: a sleep may take too long, by much more than a packet's time.
 fn wait_exactly(run: &mut Run<'_>, due: Instant) -> Result<(), TrialError> {
     let asleep = due.saturating_duration_since(Instant::now()).saturating_sub(STREAM_SPIN);
     if !asleep.is_zero() {
@@ -149,7 +149,7 @@ struct Packets {
 }
 
 impl Packets {
-    /// Of the size that was asked for, or the largest that goes.
+    /// Of the size in the settings, or the largest that can be sent.
     fn new(run: &Run<'_>, secrets: Secrets) -> Self {
         let size_bytes = run.settings.train_bytes.min(run.line.path_mtu().unwrap_or(u32::MAX));
         Self { secrets, size_bytes, payload: vec![0; (size_bytes - run.line.headers_bytes()) as usize] }
@@ -157,7 +157,7 @@ impl Packets {
 
     fn send(&mut self, run: &mut Run<'_>, train: u32, sequence: u32, rate_bps: Option<u64>) {
         let packet = Packet { train, sequence, rate_bps, sent_ns: run.now_ns() };
-        Question::Packet(packet).write(self.secrets.source, &mut self.payload);
+        Request::Packet(packet).write(self.secrets.source, &mut self.payload);
         // One that does not go out is missing at the sink, like one that is lost.
         if run.line.send(&self.payload).is_ok() {
             run.bytes += self.payload.len() as u64;

@@ -1,4 +1,4 @@
-//! The sink of a measurement of a path: takes probes and trains, and tells the source of them.
+//! The sink of a measurement of a path: receives probes and trains, and reports them to the source.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use sys::Datagram;
 use wire::Token;
 
 use super::{
-    datagram::{Packet, Question, Reply},
+    datagram::{Packet, Request, Response},
     dispersion::Dispersion,
     run::Run,
     train_row::TrainRow,
@@ -28,7 +28,7 @@ pub struct Secrets {
     pub sink: Token,
 }
 
-/// Takes what comes until the source has finished. The rows so far are there in any case.
+/// Receives until the source has finished. The rows so far are there in any case.
 pub fn take(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<TrainRow>) -> Result<(), TrialError> {
     let longest = START_TIMEOUT + Duration::from_micros(run.settings.deadline_us) + 2 * TEARDOWN;
     let deadline = Instant::now() + longest;
@@ -42,26 +42,26 @@ pub fn take(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<TrainRow>) -> Res
 struct Intake<'a> {
     log: &'a mut Log<TrainRow>,
     secrets: Secrets,
-    /// The last train or stream that has come, and its packets: a stream may be withdrawn.
+    /// The last train or stream that was received, and its packets: a stream may be withdrawn.
     train: u32,
     rows: Vec<TrainRow>,
-    /// Packets of it came at an unknown time: none of it is kept, as if all had been lost.
+    /// Packets of it were received at an unknown time: none of it is kept, as if all had been lost.
     untimed: bool,
-    /// Once the source has finished: until when it is answered, in case it has not heard.
+    /// Once the source has finished: until when it is answered, in case a response was lost.
     leaving: Option<Instant>,
 }
 
 impl Intake<'_> {
-    /// Says whether the source has finished.
+    /// Returns whether the source has finished.
     fn take_all(&mut self, run: &mut Run<'_>, deadline: Instant) -> Result<bool, TrialError> {
         let token = self.secrets.source;
         let mut buffer = vec![0; PACKET_MOST_BYTES as usize];
         loop {
             for _ in 0..DATAGRAMS_AT_ONCE {
-                let Some((question, datagram)) = run.receive(&mut buffer, |bytes| Question::read(bytes, token)) else {
+                let Some((request, datagram)) = run.receive(&mut buffer, |bytes| Request::read(bytes, token)) else {
                     break;
                 };
-                self.take(run, question, &datagram);
+                self.take(run, request, &datagram);
                 run.look()?;
             }
             run.look()?;
@@ -75,36 +75,36 @@ impl Intake<'_> {
         }
     }
 
-    fn take(&mut self, run: &mut Run<'_>, question: Question, datagram: &Datagram) {
+    fn take(&mut self, run: &mut Run<'_>, request: Request, datagram: &Datagram) {
         run.bytes += datagram.length as u64;
         let arrived_ns = run.arrived_ns(datagram.arrived_unix_ns);
-        let reply = match question {
-            Question::Packet(packet) => return self.keep(run, packet, arrived_ns, datagram.length),
-            Question::Probe { sequence } => {
+        let response = match request {
+            Request::Packet(packet) => return self.keep(run, packet, arrived_ns, datagram.length),
+            Request::Probe { sequence } => {
                 let hop_limit = datagram.hop_limit.unwrap_or(0);
-                // Of a question that came at an unknown time it is not known how long it waited here.
+                // Where the arrival of a request is unknown, so is how long it waited here.
                 let Some(arrived_ns) = arrived_ns else { return };
                 let held_ns = u64::try_from(run.now_ns().saturating_sub(arrived_ns)).unwrap_or(0);
-                Reply::Probe { sequence, hop_limit, held_ns }
+                Response::Probe { sequence, hop_limit, held_ns }
             }
-            Question::TrainEnd { train } => {
+            Request::TrainEnd { train } => {
                 let rows = if train == self.train { &self.rows[..] } else { &[] };
                 let Dispersion { halves_bps, lasted_ns } = Dispersion::of(rows);
-                Reply::Train { train, halves_bps, lasted_ns }
+                Response::Train { train, halves_bps, lasted_ns }
             }
-            Question::Withdraw { train } => {
+            Request::Withdraw { train } => {
                 if train == self.train {
                     self.rows.clear();
                 }
-                Reply::Withdrawn { train }
+                Response::Withdrawn { train }
             }
-            Question::Teardown => {
+            Request::Teardown => {
                 self.leaving = self.leaving.or_else(|| Some(Instant::now() + PATH_LINGER));
-                Reply::Teardown
+                Response::Teardown
             }
         };
-        // A reply that is lost is asked for again.
-        let _ = run.line.send(&reply.encode(self.secrets.sink));
+        // The source repeats the request of a response that is lost.
+        let _ = run.line.send(&response.encode(self.secrets.sink));
     }
 
     fn keep(&mut self, run: &Run<'_>, packet: Packet, arrived_ns: Option<i64>, payload_bytes: usize) {

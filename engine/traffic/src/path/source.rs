@@ -3,18 +3,18 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    asking::ask_once,
-    datagram::{Question, Reply},
+    datagram::{Request, Response},
     hop_row::HopRow,
     hops,
+    request::request_once,
     run::Run,
     sending,
     sink::Secrets,
 };
 use crate::{TrialError, defaults::TEARDOWN, samples::Log};
 
-/// Asks everything that was asked for, as far as there is time. The rows so far are there in any case.
-pub fn ask(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Result<(), TrialError> {
+/// Measures what the settings request, as far as there is time. The rows so far are there in any case.
+pub fn measure(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Result<(), TrialError> {
     // Where it may be had, no other program comes between the packets of a stream; the thread mostly sleeps.
     let _ = sys::take_realtime_priority();
     let whole = Duration::from_micros(run.settings.deadline_us);
@@ -23,19 +23,19 @@ pub fn ask(run: &mut Run<'_>, secrets: Secrets, log: &mut Log<HopRow>) -> Result
     // Trains take as long as they take, hops can do with what is left.
     let trains_until = begin + if with_hops { whole / 4 } else { whole / 2 };
     let streams_until = begin + if with_hops { whole / 2 } else { whole };
-    let asked = sending::send_trains(run, secrets, trains_until)
+    let measured = sending::send_trains(run, secrets, trains_until)
         .and_then(|sent| sending::send_streams(run, secrets, sent, streams_until))
         .and_then(|()| hops::probe_hops(run, secrets, begin + whole, log));
     // Also where the trial was stopped: the sink need not wait any longer.
     send_teardown(run, secrets);
-    asked
+    measured
 }
 
 /// Repeats the teardown until the sink has acknowledged it; sends it once if the trial was stopped.
 fn send_teardown(run: &mut Run<'_>, secrets: Secrets) {
     let deadline = Instant::now() + TEARDOWN;
     while Instant::now() < deadline {
-        match ask_once(run, secrets, Question::Teardown, |reply| reply == Reply::Teardown) {
+        match request_once(run, secrets, Request::Teardown, |response| response == Response::Teardown) {
             Ok(None) => {}
             Ok(Some(_)) | Err(_) => return,
         }

@@ -5,8 +5,8 @@ use crate::defaults::{HOP_SILENT_TRIES, HOP_SPACING_MOST_NS};
 
 const MILLISECOND: i64 = 1_000_000;
 
-fn asked() -> Asked {
-    Asked {
+fn parameters() -> ProbeParameters {
+    ProbeParameters {
         hops: 3,
         sizes_bytes: vec![600, 1020, 1440],
         probes: 10,
@@ -38,10 +38,10 @@ impl Limit {
     }
 }
 
-/// Plays until everything was asked; every answer takes as many milliseconds as the probe goes hops.
-fn play(asked: &Asked, mut answers: impl FnMut(u8, i64) -> bool) -> (Vec<HopRow>, i64) {
-    let mut prober = Prober::new(asked);
-    let (mut rows, mut now_ns, mut under_way) = (Vec::new(), 0, Vec::<(i64, u32)>::new());
+/// Plays until all probes were sent; a response takes as many milliseconds as its probe goes hops.
+fn play(parameters: &ProbeParameters, mut answers: impl FnMut(u8, i64) -> bool) -> (Vec<HopRow>, i64) {
+    let mut prober = Prober::new(parameters);
+    let (mut rows, mut now_ns, mut outstanding) = (Vec::new(), 0, Vec::<(i64, u32)>::new());
     loop {
         match prober.next(now_ns) {
             Step::Done => return (rows, now_ns),
@@ -49,16 +49,16 @@ fn play(asked: &Asked, mut answers: impl FnMut(u8, i64) -> bool) -> (Vec<HopRow>
             Step::Send(probe) => {
                 prober.sent(probe, now_ns);
                 if answers(probe.ttl, now_ns) {
-                    under_way.push((now_ns + i64::from(probe.ttl) * MILLISECOND, probe.sequence));
+                    outstanding.push((now_ns + i64::from(probe.ttl) * MILLISECOND, probe.sequence));
                 }
             }
             Step::Wait(until_ns) => {
                 assert!(until_ns > now_ns, "a wait for nothing");
-                under_way.sort_unstable();
-                let next = under_way.first().filter(|(at_ns, _)| *at_ns <= until_ns).copied();
+                outstanding.sort_unstable();
+                let next = outstanding.first().filter(|(at_ns, _)| *at_ns <= until_ns).copied();
                 now_ns = next.map_or(until_ns, |(at_ns, _)| at_ns);
                 if let Some((at_ns, sequence)) = next {
-                    under_way.remove(0);
+                    outstanding.remove(0);
                     let from = Some([192, 0, 2, 1].into());
                     let seen = |sent_ns| Seen { answer: Answer::TimeExceeded, from, rtt_ns: at_ns - sent_ns };
                     rows.extend(prober.answered(sequence, seen));
@@ -70,10 +70,10 @@ fn play(asked: &Asked, mut answers: impl FnMut(u8, i64) -> bool) -> (Vec<HopRow>
 }
 
 #[test]
-fn every_hop_is_asked_with_every_size_as_often_as_any_other() {
-    let (rows, lasted_ns) = play(&asked(), |_, _| true);
+fn every_hop_is_probed_with_every_size_as_often_as_any_other() {
+    let (rows, lasted_ns) = play(&parameters(), |_, _| true);
     for ttl in 1..=3 {
-        for size_bytes in asked().sizes_bytes {
+        for size_bytes in parameters().sizes_bytes {
             let of = |row: &&HopRow| row.ttl == ttl && row.size_bytes == size_bytes;
             assert_eq!(rows.iter().filter(of).count(), 10);
         }
@@ -83,8 +83,8 @@ fn every_hop_is_asked_with_every_size_as_often_as_any_other() {
 }
 
 #[test]
-fn sizes_are_asked_in_rounds() {
-    let (rows, _) = play(&asked(), |_, _| true);
+fn sizes_are_sent_in_rounds() {
+    let (rows, _) = play(&parameters(), |_, _| true);
     let sizes: Vec<u32> = rows.iter().filter(|row| row.ttl == 2).map(|row| row.size_bytes).collect();
     for round in sizes.chunks(3) {
         let mut sorted = round.to_vec();
@@ -95,8 +95,8 @@ fn sizes_are_asked_in_rounds() {
 }
 
 #[test]
-fn probes_are_unevenly_apart_and_no_hop_is_asked_more_often_than_asked_for() {
-    let (rows, _) = play(&asked(), |_, _| true);
+fn probes_are_unevenly_apart_and_no_hop_is_probed_more_often_than_the_parameters_say() {
+    let (rows, _) = play(&parameters(), |_, _| true);
     let mut sent_ns: Vec<i64> = rows.iter().map(|row| row.sent_ns).collect();
     sent_ns.sort_unstable();
     let mut apart_ns: Vec<i64> = sent_ns.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -115,7 +115,7 @@ fn probes_are_unevenly_apart_and_no_hop_is_asked_more_often_than_asked_for() {
 fn a_limit_of_answers_is_waited_out_and_nothing_is_lost() {
     // As Linux does: six at once, then one a second.
     let mut limit = Limit::new(6, 1000 * MILLISECOND);
-    let (rows, lasted_ns) = play(&asked(), |ttl, now_ns| ttl != 2 || limit.lets_pass(now_ns));
+    let (rows, lasted_ns) = play(&parameters(), |ttl, now_ns| ttl != 2 || limit.lets_pass(now_ns));
     assert!(rows.iter().all(|row| row.seen.is_some()), "{rows:?}");
     let limited: Vec<_> = rows.iter().filter(|row| row.ttl == 2).collect();
     assert!(limited.iter().all(|row| row.seen.is_some_and(|seen| seen.rtt_ns == 2 * MILLISECOND)));
@@ -130,14 +130,14 @@ fn a_limit_of_answers_is_waited_out_and_nothing_is_lost() {
 #[test]
 fn a_limit_is_waited_out_however_short_the_wait_for_an_answer() {
     let mut limit = Limit::new(6, 1000 * MILLISECOND);
-    let asked = Asked { timeout_ns: 50 * MILLISECOND, ..asked() };
-    let (rows, _) = play(&asked, |ttl, now_ns| ttl != 2 || limit.lets_pass(now_ns));
+    let parameters = ProbeParameters { timeout_ns: 50 * MILLISECOND, ..parameters() };
+    let (rows, _) = play(&parameters, |ttl, now_ns| ttl != 2 || limit.lets_pass(now_ns));
     assert!(rows.iter().all(|row| row.seen.is_some()), "{rows:?}");
 }
 
 #[test]
 fn a_hop_that_falls_silent_is_lost_in_the_end() {
-    let (rows, _) = play(&asked(), |ttl, now_ns| ttl != 2 || now_ns < 200 * MILLISECOND);
+    let (rows, _) = play(&parameters(), |ttl, now_ns| ttl != 2 || now_ns < 200 * MILLISECOND);
     let hop: Vec<_> = rows.iter().filter(|row| row.ttl == 2).collect();
     assert_eq!(hop.len(), 30);
     assert!(hop.iter().any(|row| row.seen.is_some()) && hop[29].seen.is_none());
@@ -147,13 +147,13 @@ fn a_hop_that_falls_silent_is_lost_in_the_end() {
 #[test]
 fn packets_lost_by_chance_slow_nothing_down() {
     let mut random = fastrand::Rng::with_seed(1);
-    let (rows, _) = play(&asked(), |_, _| random.f64() > 0.03);
+    let (rows, _) = play(&parameters(), |_, _| random.f64() > 0.03);
     assert!(rows.iter().all(|row| row.seen.is_some() && row.spacing_ns == 5 * MILLISECOND));
 }
 
 #[test]
 fn a_silent_hop_is_given_up_and_is_never_a_number() {
-    let (rows, lasted_ns) = play(&asked(), |ttl, _| ttl != 1);
+    let (rows, lasted_ns) = play(&parameters(), |ttl, _| ttl != 1);
     let silent: Vec<_> = rows.iter().filter(|row| row.ttl == 1).collect();
     assert!(silent.iter().all(|row| row.seen.is_none() && row.tries == HOP_TRIES));
     assert_eq!(silent.len(), HOP_SILENT_TRIES / HOP_TRIES as usize);
@@ -162,8 +162,8 @@ fn a_silent_hop_is_given_up_and_is_never_a_number() {
 }
 
 #[test]
-fn an_answer_that_comes_twice_or_too_late_counts_once() {
-    let mut prober = Prober::new(&asked());
+fn a_duplicate_or_late_response_does_not_count() {
+    let mut prober = Prober::new(&parameters());
     let Step::Send(probe) = prober.next(0) else { panic!("nothing to send") };
     prober.sent(probe, 0);
     let seen = |_| Seen { answer: Answer::TimeExceeded, from: None, rtt_ns: 1 };
@@ -177,7 +177,7 @@ fn an_answer_that_comes_twice_or_too_late_counts_once() {
 
 #[test]
 fn an_answer_that_quotes_too_little_is_for_whom_it_can_only_be() {
-    let mut prober = Prober::new(&asked());
+    let mut prober = Prober::new(&parameters());
     let Step::Send(first) = prober.next(0) else { panic!("nothing to send") };
     prober.sent(first, 0);
     let router = Some([192, 0, 2, 1].into());
@@ -191,7 +191,7 @@ fn an_answer_that_quotes_too_little_is_for_whom_it_can_only_be() {
 
 #[test]
 fn a_size_that_cannot_be_sent_is_given_up_everywhere() {
-    let mut prober = Prober::new(&asked());
+    let mut prober = Prober::new(&parameters());
     prober.give_up_size(1020);
     let mut sizes = std::collections::HashSet::new();
     let mut now_ns = 0;

@@ -1,9 +1,9 @@
-//! Something short that is said to the sink, and the reply to it.
+//! A short request to the sink, and its response.
 
 use std::time::Instant;
 
 use super::{
-    datagram::{LONG_BYTES, Question, Reply},
+    datagram::{LONG_BYTES, Request, Response},
     run::Run,
     sink::Secrets,
 };
@@ -12,16 +12,16 @@ use crate::{
     defaults::{DATAGRAMS_AT_ONCE, PATH_REPEAT},
 };
 
-/// Says something short and waits a moment for the reply to it.
-pub fn ask_once(
+/// Sends a short request and waits a moment for its response.
+pub fn request_once(
     run: &mut Run<'_>,
     secrets: Secrets,
-    question: Question,
-    is_due: impl Fn(Reply) -> bool,
-) -> Result<Option<Reply>, TrialError> {
+    request: Request,
+    is_due: impl Fn(Response) -> bool,
+) -> Result<Option<Response>, TrialError> {
     let mut buffer = [0; LONG_BYTES];
-    question.write(secrets.source, &mut buffer);
-    // What does not go out is said again, as what gets lost.
+    request.write(secrets.source, &mut buffer);
+    // A request that is not sent is repeated by the caller, like one that is lost.
     let _ = run.line.send(&buffer);
     let until = Instant::now() + PATH_REPEAT;
     loop {
@@ -31,9 +31,11 @@ pub fn ask_once(
         }
         run.line.wait(left);
         for _ in 0..DATAGRAMS_AT_ONCE {
-            let Some((reply, _)) = run.receive(&mut buffer, |bytes| Reply::read(bytes, secrets.sink)) else { break };
-            if is_due(reply) {
-                return Ok(Some(reply));
+            let Some((response, _)) = run.receive(&mut buffer, |bytes| Response::read(bytes, secrets.sink)) else {
+                break;
+            };
+            if is_due(response) {
+                return Ok(Some(response));
             }
         }
         let _ = (0..DATAGRAMS_AT_ONCE).take_while(|_| run.receive_error(&mut buffer).is_some()).count();
