@@ -74,7 +74,7 @@ impl<B: Copy> Link<B> {
         }
     }
 
-    /// Takes a packet that came at `now`; returns into how many pieces it went: none if all of it was dropped.
+    /// Takes a packet that arrived at `now`; returns into how many pieces it went: none if all of it was dropped.
     pub fn arrive(&mut self, now: u64, packet: Packet, buffer: B) -> u32 {
         self.count_in(&packet);
         self.queue.advance(now);

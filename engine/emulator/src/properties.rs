@@ -9,8 +9,8 @@ use crate::{
     request::DirectionSettings,
 };
 
-/// What came: when, as what.
-type Coming = Vec<(u64, Packet)>;
+/// What arrives at the link: when, and which packet.
+type Arriving = Vec<(u64, Packet)>;
 /// One IP packet: which arrival, which segment of it.
 type Segment = (usize, u32);
 
@@ -38,7 +38,7 @@ fn any_packet() -> impl Strategy<Value = Packet> {
     prop_oneof![single, many]
 }
 
-fn any_coming() -> impl Strategy<Value = Coming> {
+fn any_arriving() -> impl Strategy<Value = Arriving> {
     let gap = prop_oneof![Just(0), 0..1_000_000_u64, 0..20_000_000_u64];
     prop::collection::vec((gap, any_packet()), 1..60).prop_map(|packets| {
         let mut now = 0;
@@ -70,9 +70,9 @@ fn any_settings() -> impl Strategy<Value = DirectionSettings> {
     )
 }
 
-/// All that comes out, with the time it is due; a packet that arrives twice is there twice.
-fn carry(link: &mut Link<usize>, coming: &Coming) -> Vec<(u64, Segment)> {
-    for (index, (now, packet)) in coming.iter().enumerate() {
+/// All that comes out, with the time it is due; a packet that is duplicated is there twice.
+fn carry(link: &mut Link<usize>, arriving: &Arriving) -> Vec<(u64, Segment)> {
+    for (index, (now, packet)) in arriving.iter().enumerate() {
         let held = link.arrive(*now, *packet, index);
         assert!(held <= 2 * packet.segments());
     }
@@ -89,10 +89,10 @@ fn carry(link: &mut Link<usize>, coming: &Coming) -> Vec<(u64, Segment)> {
 
 /// The same without loss and jitter, one IP packet after the other, in fractions: what gets through and when it is
 /// out, in ns × bit/s.
-fn model(settings: &DirectionSettings, coming: &Coming) -> Vec<(u128, Segment)> {
+fn model(settings: &DirectionSettings, arriving: &Arriving) -> Vec<(u128, Segment)> {
     let rate = u128::from(settings.rate_bps.unwrap());
     let mut out: Vec<(u128, Segment, u64)> = Vec::new();
-    for (index, (now, packet)) in coming.iter().enumerate() {
+    for (index, (now, packet)) in arriving.iter().enumerate() {
         let now = u128::from(*now) * rate;
         for segment in 0..packet.segments() {
             let bytes = u64::from(packet.segment_bytes(segment));
@@ -116,16 +116,16 @@ fn model(settings: &DirectionSettings, coming: &Coming) -> Vec<(u128, Segment)> 
 
 proptest! {
     #[test]
-    fn what_goes_in_comes_out_or_is_counted(settings in any_settings(), coming in any_coming()) {
+    fn what_goes_in_comes_out_or_is_counted(settings in any_settings(), arriving in any_arriving()) {
         let mut link = Link::new(settings, Rng::with_seed(1));
-        let out = carry(&mut link, &coming);
+        let out = carry(&mut link, &arriving);
         let told = link.report(u64::MAX);
-        let offered: u64 = coming.iter().map(|(_, packet)| u64::from(packet.segments())).sum();
+        let offered: u64 = arriving.iter().map(|(_, packet)| u64::from(packet.segments())).sum();
         prop_assert_eq!(told.packets_in, offered);
         prop_assert_eq!(told.packets_out, out.len() as u64);
         let dropped = told.dropped_queue_packets + told.dropped_loss_packets;
         prop_assert_eq!(told.packets_in + told.duplicated_packets, told.packets_out + dropped);
-        let bytes = |(_, (index, segment)): &(u64, Segment)| u64::from(coming[*index].1.segment_bytes(*segment));
+        let bytes = |(_, (index, segment)): &(u64, Segment)| u64::from(arriving[*index].1.segment_bytes(*segment));
         prop_assert_eq!(told.bytes_out, out.iter().map(bytes).sum::<u64>());
         prop_assert_eq!((told.queue_bytes, told.queue_packets, told.late_packets), (0, 0, 0));
         let mut order = out.iter().map(|(_, segment)| *segment).collect::<Vec<_>>();
@@ -140,12 +140,12 @@ proptest! {
     }
 
     #[test]
-    fn queue_and_rate_are_those_of_single_packets(settings in any_settings(), coming in any_coming()) {
+    fn queue_and_rate_are_those_of_single_packets(settings in any_settings(), arriving in any_arriving()) {
         prop_assume!(settings.rate_bps.is_some());
         let settings = DirectionSettings { loss: 0.0, duplicate: 0.0, jitter_ns: 0, ..settings };
         let rate = u128::from(settings.rate_bps.unwrap());
-        let expected = model(&settings, &coming);
-        let out = carry(&mut Link::new(settings, Rng::with_seed(1)), &coming);
+        let expected = model(&settings, &arriving);
+        let out = carry(&mut Link::new(settings, Rng::with_seed(1)), &arriving);
         prop_assert_eq!(out.len(), expected.len());
         for ((due, segment), (departure, model)) in out.into_iter().zip(expected) {
             prop_assert_eq!(segment, model);
@@ -202,7 +202,7 @@ fn lost_segments_are_cut_out_of_the_middle() {
 }
 
 #[test]
-fn a_packet_that_is_duplicated_comes_twice_in_a_row_and_is_never_out_of_order_for_it() {
+fn a_duplicate_follows_its_packet_at_once_and_is_never_reordered() {
     for (reorder, jitter_ns) in [(false, 0), (false, 500_000), (true, 500_000)] {
         let settings =
             DirectionSettings { rate_bps: Some(20_000_000_000), duplicate: 0.2, reorder, jitter_ns, ..PLAIN };
@@ -222,11 +222,11 @@ fn a_packet_that_is_duplicated_comes_twice_in_a_row_and_is_never_out_of_order_fo
 
 #[test]
 fn a_seed_gives_the_same_losses_and_delays_with_and_without_duplicates() {
-    let coming: Coming = (0..500).map(|index| (index * 10_000, Packet { bytes: 100, division: None })).collect();
+    let arriving: Arriving = (0..500).map(|index| (index * 10_000, Packet { bytes: 100, division: None })).collect();
     let settings = DirectionSettings { loss: 0.1, jitter_ns: 500_000, reorder: true, ..PLAIN };
-    let plain = carry(&mut Link::new(settings, Rng::with_seed(5)), &coming);
+    let plain = carry(&mut Link::new(settings, Rng::with_seed(5)), &arriving);
     let mut doubled =
-        carry(&mut Link::new(DirectionSettings { duplicate: 0.3, ..settings }, Rng::with_seed(5)), &coming);
+        carry(&mut Link::new(DirectionSettings { duplicate: 0.3, ..settings }, Rng::with_seed(5)), &arriving);
     assert!(doubled.len() > plain.len() + 50);
     doubled.dedup();
     assert_eq!(doubled, plain);
@@ -235,10 +235,10 @@ fn a_seed_gives_the_same_losses_and_delays_with_and_without_duplicates() {
 #[test]
 fn jitter_is_even_between_its_ends_and_reorders_only_if_it_may() {
     let single = Packet { bytes: 100, division: None };
-    let coming: Coming = (0..20_000).map(|index| (index * 10_000, single)).collect();
+    let arriving: Arriving = (0..20_000).map(|index| (index * 10_000, single)).collect();
     let settings = DirectionSettings { rate_bps: None, jitter_ns: 500_000, reorder: true, ..PLAIN };
     let mut link = Link::new(settings, Rng::with_seed(5));
-    let delays: Vec<u64> = carry(&mut link, &coming).into_iter().map(|(due, (at, _))| due - coming[at].0).collect();
+    let delays: Vec<u64> = carry(&mut link, &arriving).into_iter().map(|(due, (at, _))| due - arriving[at].0).collect();
     let quarter = delays.iter().filter(|delay| **delay < 750_000).count();
     assert!(delays.iter().all(|delay| (500_000..=1_500_000).contains(delay)));
     assert!((4_800..5_200).contains(&quarter), "{quarter}");

@@ -19,7 +19,7 @@ impl Serializer {
         Self { rate_bps, free_at: 0, remainder: 0 }
     }
 
-    /// Takes a packet that came at `now`, in ns; returns when its last bit is out.
+    /// Takes a packet that arrived at `now`, in ns; returns when its last bit is out.
     pub fn send(&mut self, now: u64, bytes: u32) -> u64 {
         if now > self.free_at {
             self.free_at = now;

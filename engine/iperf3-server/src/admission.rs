@@ -35,7 +35,7 @@ pub enum Decision {
     Begin,
     /// It waits for a place.
     Wait,
-    /// It waits for a place, and who came last from where most wait does not any more.
+    /// It waits for a place, in place of the last to arrive from the origin with the most that wait.
     WaitInstead,
     /// It is told that the server is busy.
     Deny,

@@ -90,7 +90,7 @@ pub fn now_s() -> i64 {
     i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }
 
-/// Whose address has not had a turn for the longest; among those, who came first.
+/// The one whose address has not had a turn for the longest; among those, the first to arrive.
 fn next(waiting: &[(u64, Origin)], last_turns: &HashMap<Origin, u64>) -> Option<(u64, Origin)> {
     let turn = |peer: &Origin| last_turns.get(peer).copied().unwrap_or(0);
     waiting.iter().min_by_key(|(order, peer)| (turn(peer), *order)).copied()

@@ -79,13 +79,13 @@ pub const KEEPALIVE_PROBES: u32 = 4;
 pub const OPENINGS_AT_ONCE: usize = 256;
 /// For other tests of the same client's address to have their streams of datagrams opened.
 pub const TURN_TIMEOUT: Duration = Duration::from_secs(120);
-/// Between two looks at whether an opening came again.
+/// Between two looks at whether an opening was repeated.
 pub const OPENING_CHECK: Duration = Duration::from_millis(50);
 /// Receive buffer that is asked for a stream of datagrams.
 pub const UDP_WINDOW_BYTES: usize = 4 << 20;
 /// Room for a datagram where the client announced short ones.
 pub const DATAGRAM_ROOM_BYTES: usize = 2048;
-/// At the end of a test, datagrams that are under way are waited for until so long none came.
+/// At the end of a test, datagrams that are under way are waited for until so long none was received.
 pub const SINK_QUIET: Duration = Duration::from_millis(50);
 /// What is read on after a stop, if the peer sends without end.
 pub const SINK_READ_ON: Duration = Duration::from_secs(1);

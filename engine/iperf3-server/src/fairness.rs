@@ -40,7 +40,7 @@ pub fn counted(origins: impl Iterator<Item = Origin>) -> HashMap<Origin, usize> 
     counts
 }
 
-/// From where most come, and how many; of several the one that came first.
+/// The origin of the most, and how many they are; of several origins the first to arrive.
 pub fn crowd(origins: impl Iterator<Item = Origin> + Clone) -> Option<(Origin, usize)> {
     let counts = counted(origins.clone());
     let most = *counts.values().max()?;
@@ -48,7 +48,7 @@ pub fn crowd(origins: impl Iterator<Item = Origin> + Clone) -> Option<(Origin, u
 }
 
 /// The place in the queue of whoever is next: who may begin at all, since fewer than `per_origin` tests run from there, and
-/// of these from where the fewest run; among them, who came first.
+/// of these from where the fewest run; among them, the first to arrive.
 pub fn next(
     waiting: impl Iterator<Item = Origin>,
     running: &HashMap<Origin, usize>,
@@ -81,7 +81,7 @@ mod tests {
     fn the_crowd_is_where_most_come_from() {
         let (one, other) = (origin("192.0.2.1"), origin("192.0.2.2"));
         assert_eq!(crowd([one, other, other].into_iter()), Some((other, 2)));
-        assert_eq!(crowd([other, one, one, other].into_iter()), Some((other, 2)), "who came first");
+        assert_eq!(crowd([other, one, one, other].into_iter()), Some((other, 2)), "the first to arrive");
         assert_eq!(crowd([].into_iter()), None);
     }
 

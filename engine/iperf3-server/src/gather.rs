@@ -88,7 +88,7 @@ pub fn udp_streams(
     Ok(sockets.into_iter().map(Socket::Udp).collect())
 }
 
-/// Whether a test that waits for its streams until `deadline` is to wait on; `last`: when the last one came.
+/// Whether a test that waits for its streams until `deadline` is to wait on; `last`: when the last one was opened.
 ///
 /// # Errors
 /// [`Failure`] if not.

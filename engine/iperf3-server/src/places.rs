@@ -13,7 +13,7 @@ use crate::{
 
 /// Tests that run and clients that wait.
 pub struct Places {
-    /// Clients that wait, in the order in which they came.
+    /// Clients that wait, in the order of their arrival.
     pub waiting: VecDeque<Client>,
     running: HashMap<u64, (Origin, JoinHandle<()>)>,
     admission: Admission,
@@ -39,7 +39,7 @@ impl Places {
         })
     }
 
-    /// Takes away who came last from where most wait.
+    /// Removes the last to arrive from the origin with the most that wait.
     pub fn make_room(&mut self) -> Option<Client> {
         let (most, _) = crowd(self.waiting.iter().map(Client::origin))?;
         let last = self.waiting.iter().rposition(|client| client.origin() == most)?;

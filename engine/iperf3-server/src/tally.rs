@@ -17,15 +17,15 @@ pub struct Tally {
 /// What a stream had carried at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Written, or read; of datagrams that came twice, once.
+    /// Written, or read; without duplicates of datagrams.
     pub bytes: u64,
-    /// Datagrams sent, or the highest number that came.
+    /// Datagrams sent, or the highest number received.
     pub packets: u64,
-    /// Numbers below that one that have not come.
+    /// Numbers below that one that were not received.
     pub missing: u64,
-    /// Datagrams that came after a higher number.
+    /// Datagrams received after a higher number.
     pub reordered: u64,
-    /// Datagrams that came again.
+    /// Duplicates of datagrams.
     pub duplicates: u64,
     /// Interarrival jitter (RFC 1889).
     pub jitter_ns: u64,

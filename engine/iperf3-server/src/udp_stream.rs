@@ -216,7 +216,7 @@ mod tests {
         }
         let count = sink.count();
         assert_eq!((count.packets, count.missing, count.reordered, count.duplicates), (5, 1, 1, 3));
-        assert_eq!(count.bytes, 400, "what came twice was not carried twice");
+        assert_eq!(count.bytes, 400, "duplicates are not counted as carried");
     }
 
     #[test]

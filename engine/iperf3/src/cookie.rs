@@ -10,7 +10,7 @@ const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cookie([u8; COOKIE_BYTES]);
 
-/// What came first on a connection is no cookie.
+/// A connection does not begin with a cookie.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("no cookie of iperf3: 36 printable characters and a NUL were expected")]
 pub struct CookieError;

@@ -50,7 +50,7 @@ impl ErrorCode {
     pub const CONGESTION: Self = Self(134);
     /// User or password are wrong.
     pub const AUTHENTICATION: Self = Self(142);
-    /// No data came for too long.
+    /// No data was received for too long.
     pub const NO_DATA: Self = Self(144);
     /// The test lasted longer than it may.
     pub const EXPIRED: Self = Self(160);

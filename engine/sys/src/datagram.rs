@@ -1,4 +1,4 @@
-//! Datagrams with what the kernel knows of them: when they came, from and to where, how far they have been forwarded.
+//! Datagrams with what the kernel knows of them: when they arrived, from and to where, how far they have been forwarded.
 
 use std::{
     error::Error,

@@ -46,7 +46,7 @@ impl ReceiveBatch {
     /// Waits for a datagram as long as the socket's timeout says, and takes those that are there with it.
     ///
     /// # Errors
-    /// What `recvmmsg` says: `WouldBlock` if none came in time; what an ICMP message said of an earlier datagram.
+    /// What `recvmmsg` says: `WouldBlock` if none arrived in time; what an ICMP message said of an earlier datagram.
     pub fn receive(&mut self, socket: &impl AsRawFd) -> io::Result<impl Iterator<Item = Received<'_>>> {
         self.lengths.clear();
         let count = self.fill(socket.as_raw_fd())?;

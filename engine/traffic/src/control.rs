@@ -35,7 +35,7 @@ impl Control {
         self.lock().stop
     }
 
-    /// Waits for the start and its moment; `false` if it did not come in time or a stop came first.
+    /// Waits for the start and its moment; `false` if there was none in time, or a stop first.
     #[must_use]
     pub fn wait_for_start(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;

@@ -236,7 +236,7 @@ pub const IPERF3_DRAIN: Duration = Duration::from_secs(8);
 pub const IPERF3_PARTNER: Duration = Duration::from_secs(20);
 /// How often an opening datagram is sent to an iperf3 server.
 pub const IPERF3_OPENINGS: u32 = 5;
-/// And how long its reply may take, at least: one that the server got twice counts as a datagram of the stream.
+/// And how long its reply may take, at least: a duplicate at the server counts as a datagram of the stream.
 pub const IPERF3_OPENING_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often a source looks whether everything it wrote has been acknowledged.
 pub const ACKNOWLEDGED_CHECK: Duration = Duration::from_millis(2);

@@ -35,7 +35,7 @@ pub struct Rendezvous {
     pub socket: UdpSocket,
     /// Where the other end is.
     pub peer: SocketAddr,
-    /// Who came and was not this trial's.
+    /// Datagrams that were not this trial's.
     pub strangers: Strangers,
     opening: Opening,
     answer: [u8; ANSWER_BYTES],
@@ -45,7 +45,7 @@ pub struct Rendezvous {
 /// Finds the other end. Where this one listens, `beside` may open something on the same address and port.
 ///
 /// # Errors
-/// Nobody came or answered within the time, the sockets cannot be made, or the trial was stopped.
+/// No opening or answer was received in time, the sockets cannot be made, or the trial was stopped.
 pub fn meet<S, B>(
     task: &Task<'_, S>,
     parameters: &RendezvousParameters,
@@ -85,7 +85,7 @@ impl Rendezvous {
     /// Waits for the start of a source. The end that listened answers openings meanwhile: its first answer may be lost.
     ///
     /// # Errors
-    /// No start came, or the trial was stopped.
+    /// No start was received, or the trial was stopped.
     pub fn wait_for_start(&self, control: &Control) -> Result<(), TrialError> {
         let deadline = Instant::now() + START_TIMEOUT;
         let mut buffer = [0; OPENING_BYTES + 1];

@@ -86,7 +86,7 @@ fn packets_come_hardly_later_than_due() {
             println!(
                 "added delay at {rate_bps} bit/s: least {least:.3} ms, median {median:.3} ms, p99 {p99:.3} ms; {seen}"
             );
-            assert!(least > -0.001, "a packet came before its time");
+            assert!(least > -0.001, "a packet arrived before its time");
             median <= 0.3 && p99 <= 1.0
         });
         assert!(good, "{rate_bps} bit/s");

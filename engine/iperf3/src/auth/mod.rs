@@ -35,7 +35,7 @@ pub struct Authenticator {
 /// was could find out users, or decrypt what others have sent. It is for the server's own log.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Denied {
-    /// No token came.
+    /// There was no token.
     #[error("no user name came, and this server wants one")]
     Missing,
     /// It is no base64, is not encrypted for this key or with another padding, or holds something else.
@@ -55,7 +55,7 @@ pub enum Denied {
     /// It has come before.
     #[error("the token was used before")]
     Replayed,
-    /// More tokens came within the accepted skew than are remembered.
+    /// There were more tokens within the accepted skew than are remembered.
     #[error("too many users within {0} s")]
     TooMany(u32),
 }

@@ -45,7 +45,7 @@ pub struct Conversation {
     begun: bool,
 }
 
-/// What came of one attempt to be let in.
+/// The outcome of one attempt to be let in.
 enum Entry {
     Open(Conversation),
     Busy,
@@ -162,7 +162,7 @@ impl Conversation {
         }
     }
 
-    /// Nothing came in time.
+    /// Nothing was received in time.
     pub fn silent(&self, awaited: &'static str, timeout: Duration) -> TrialError {
         self.trouble(Trouble::Silent { awaited, timeout })
     }

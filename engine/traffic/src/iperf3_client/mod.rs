@@ -92,7 +92,7 @@ struct Trial<'a, K: Kind> {
 /// The flows of one direction that stand, and what the kernel granted them.
 type Opened<K> = (Vec<ConnectionOf<K>>, Granted);
 
-/// What came of a test in one direction, beside its samples.
+/// The outcome of a test in one direction, beside its samples.
 struct Told<K: Kind> {
     flows: Flows<ConnectionOf<K>>,
     sampler: K::Sampler,

@@ -13,11 +13,11 @@ const UNKNOWN: i64 = -1;
 pub struct Seen {
     /// Application bytes.
     pub bytes: u64,
-    /// Segments sent again, of a flow that sends.
+    /// Segments retransmitted, of a flow that sends.
     pub retransmits: Option<u64>,
-    /// Datagrams sent, or the highest number that came.
+    /// Datagrams sent, or the highest number received.
     pub datagrams: u64,
-    /// Those that did not come, of a flow that receives.
+    /// Those that were not received, of a flow that receives.
     pub lost: u64,
     /// Interarrival jitter.
     pub jitter_ns: u64,

@@ -34,7 +34,7 @@ pub enum Trouble {
     /// It ended the test before its time.
     #[error("it ended the test before its time")]
     Terminated,
-    /// Nothing came.
+    /// Nothing was received.
     #[error("no {awaited} came within {} s; is another program listening there?", timeout.as_secs_f64())]
     Silent {
         /// What was waited for.
@@ -55,7 +55,7 @@ pub enum Trouble {
     Unexpected {
         /// What was waited for.
         awaited: &'static str,
-        /// What came.
+        /// What was received.
         said: String,
     },
     /// What it told of the test cannot be understood.

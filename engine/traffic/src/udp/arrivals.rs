@@ -1,4 +1,4 @@
-//! When a flow's datagrams came: spacing, jitter and delay, from the kernel's times. No socket, no clock.
+//! When a flow's datagrams were received: spacing, jitter and delay, from the kernel's times. No socket, no clock.
 
 use hdrhistogram::Histogram;
 
@@ -18,12 +18,12 @@ pub struct Arrivals {
     pub interval: Option<Delays>,
 }
 
-/// When a datagram came, or several at once.
+/// When a datagram was received, or several at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// In nanoseconds since 1970 UTC, by a clock that nobody sets.
     Known(i64),
-    /// The kernel did not say, or by a clock that was set about then.
+    /// The kernel did not report it, or by a clock that was set about then.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ pub struct Delays {
 }
 
 impl Arrivals {
-    /// Nothing has come.
+    /// Nothing received yet.
     pub fn new() -> Self {
         Self {
             last_ns: None,
@@ -50,8 +50,8 @@ impl Arrivals {
         }
     }
 
-    /// Looks at a datagram that came for the first time, or at the first such of several that came at once. In the order of
-    /// arrival, as RFC 3550 has it: one that was overtaken counts like the others. A gap or a change of delay is that to
+    /// Takes a datagram that is no duplicate, or the first such of several that were received at once. In the order of
+    /// arrival, as RFC 3550 has it: a reordered one counts like the others. A gap or a change of delay is that to
     /// the one before, if its time is known.
     pub fn take(&mut self, moment: Moment, sent_ns: i64) {
         match moment {

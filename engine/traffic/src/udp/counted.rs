@@ -1,4 +1,4 @@
-//! What a sink's thread counts of one flow, and how it tells it: to the coordinator meanwhile, and at the end.
+//! What a sink's thread counts of one flow, and reports: to the coordinator meanwhile, and at the end.
 
 use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
 use wire::{Strangers, UdpCounts};
@@ -25,9 +25,9 @@ pub struct Counted<'a> {
     pub sequence: Sequence,
     /// Its times.
     pub arrivals: Arrivals,
-    /// What came to its socket and is not of it.
+    /// What its socket received and is not of the flow.
     pub strangers: Strangers,
-    /// What the kernel says of times.
+    /// The times that the kernel reports.
     pub kernel: KernelTime,
     origin: Origin,
 }
@@ -45,7 +45,7 @@ pub fn room(length: u32, together: bool) -> (ReceiveBatch, usize) {
 }
 
 impl<'a> Counted<'a> {
-    /// Of datagrams of `length` bytes, none of which has come.
+    /// Of datagrams of `length` bytes, none of which is received yet.
     pub fn new(flow: &'a UdpFlow, length: usize, origin: Origin) -> Self {
         Self {
             flow,
@@ -59,7 +59,7 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// Has each datagram of all buffers `taken`, with the time that the kernel says; says how many buffers there were.
+    /// Passes each datagram of all buffers to `taken`, with the kernel's time; returns how many buffers there were.
     pub fn take_each<'b>(
         &mut self,
         buffers: impl Iterator<Item = Received<'b>>,
@@ -69,7 +69,7 @@ impl<'a> Counted<'a> {
         let mut count = 0;
         for buffer in buffers {
             let size = buffer.segment_bytes.unwrap_or(buffer.bytes.len()).max(1);
-            // All of a buffer came at one time: its first datagram stands for it.
+            // All of a buffer was received at one time: its first datagram stands for it.
             let mut moment = Some(self.moment(buffer.arrived_unix_ns));
             for datagram in buffer.bytes.chunks(size) {
                 taken(self, datagram, &mut moment);
@@ -79,14 +79,14 @@ impl<'a> Counted<'a> {
         count
     }
 
-    /// When a buffer came of which the kernel says this.
+    /// When a buffer with this stamp of the kernel's was received.
     fn moment(&mut self, stamp_unix_ns: Option<i64>) -> Moment {
         let arrived_ns = stamp_unix_ns.and_then(|stamp_unix_ns| self.kernel.arrived_ns(stamp_unix_ns));
         arrived_ns.map_or(Moment::Unknown, |arrived_ns| Moment::Known(arrived_ns.saturating_add(self.origin.unix_ns)))
     }
 
-    /// Counts a datagram. Of several that came at one time the first new one takes the `moment`, and stands for them: a
-    /// second copy says nothing of when the path delivers.
+    /// Counts a datagram. Of several that were received at one time the first new one takes the `moment`, and stands for
+    /// them: a duplicate says nothing of when the path delivers.
     #[inline]
     pub fn take(&mut self, number: u64, sent_unix_ns: i64, moment: &mut Option<Moment>) {
         match self.sequence.take(number) {
@@ -99,12 +99,12 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// Whether new datagrams have come since they were last told.
+    /// Whether new datagrams were received since the last report.
     pub fn has_fresh(&self) -> bool {
         self.fresh > 0
     }
 
-    /// Tells the coordinator what has come. `more`: what else it is told of the times.
+    /// Reports to the coordinator what was received. `more`: adds what else is reported of the times.
     pub fn publish(&mut self, flows: &UdpFlows, more: impl FnOnce(&mut Tally, &mut Arrivals)) {
         let mut tally = self.flow.connection.tally();
         tally.reordered = self.sequence.reordered;
@@ -178,10 +178,10 @@ mod tests {
         UdpFlows::new([(0, stream)], origin)
     }
 
-    /// Numbers, when they were sent, and when they came.
-    fn counted<'a>(flows: &'a UdpFlows, came: &[(u64, i64, Moment)]) -> Counted<'a> {
+    /// Numbers, when they were sent, and when they were received.
+    fn counted<'a>(flows: &'a UdpFlows, received: &[(u64, i64, Moment)]) -> Counted<'a> {
         let mut counted = Counted::new(&flows.all[0], 100, flows.origin_of_both());
-        for (number, sent_ns, moment) in came {
+        for (number, sent_ns, moment) in received {
             counted.take(*number, *sent_ns, &mut Some(*moment));
         }
         counted
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_copy_is_in_no_time() {
+    fn a_duplicate_is_in_no_time() {
         let flows = flows(Origin::now());
         let even: Vec<_> =
             (0..50).map(|number: i64| (number.cast_unsigned(), number * MS, Moment::Known(number * MS + 5))).collect();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_that_came_at_once_the_first_new_one_stands_for_them() {
+    fn of_several_that_are_received_at_once_the_first_new_one_stands_for_them() {
         let flows = flows(Origin::now());
         let mut counted = counted(&flows, &[(0, 0, Moment::Known(5))]);
         let mut moment = Some(Moment::Known(MS + 5));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_overtaken_counts_when_it_came() {
+    fn a_reordered_one_counts_when_it_is_received() {
         let flows = flows(Origin::now());
         let known = |at_ns| Moment::Known(at_ns);
         let counted = counted(&flows, &[(0, 0, known(5)), (2, 2 * MS, known(2 * MS + 5)), (1, MS, known(3 * MS + 5))]);
@@ -234,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn what_came_at_an_unknown_time_is_in_no_gap_and_no_delay() {
+    fn what_is_received_at_an_unknown_time_is_in_no_gap_and_no_delay() {
         let flows = flows(Origin::now());
         let known = |at_ns| Moment::Known(at_ns);
-        let came =
+        let received =
             [(0, 0, known(5)), (1, MS, known(MS + 5)), (2, 2 * MS, Moment::Unknown), (3, 3 * MS, known(3 * MS + 5))];
-        let counted = counted(&flows, &came);
+        let counted = counted(&flows, &received);
         assert_eq!((times(&counted).0, times(&counted).1), (Some(0), 1));
         assert_eq!((counted.sequence.unique, counted.arrivals.interval.unwrap().mean_ns()), (4, 5));
     }
@@ -256,18 +256,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn copies_change_no_time(copies in proptest::collection::vec((0_u64..100, 0_i64..200), 0..300)) {
+        fn duplicates_change_no_time(copies in proptest::collection::vec((0_u64..100, 0_i64..200), 0..300)) {
             let flows = flows(Origin::now());
-            let mut came: Vec<_> =
+            let mut received: Vec<_> =
                 (0..100).map(|number: i64| (number * MS + number % 7 * 1000, number.cast_unsigned(), number * MS)).collect();
-            let once: Vec<_> = came.iter().map(|(at, number, sent)| (*number, *sent, Moment::Known(*at))).collect();
+            let once: Vec<_> = received.iter().map(|(at, number, sent)| (*number, *sent, Moment::Known(*at))).collect();
             // After the first of its number in any case.
-            came.extend(copies.iter().map(|(number, later)| {
+            received.extend(copies.iter().map(|(number, later)| {
                 let sent_ns = number.cast_signed() * MS;
                 (sent_ns + 7000 + later * MS, *number, sent_ns)
             }));
-            came.sort_unstable_by_key(|(at, ..)| *at);
-            let all: Vec<_> = came.iter().map(|(at, number, sent)| (*number, *sent, Moment::Known(*at))).collect();
+            received.sort_unstable_by_key(|(at, ..)| *at);
+            let all: Vec<_> = received.iter().map(|(at, number, sent)| (*number, *sent, Moment::Known(*at))).collect();
             prop_assert_eq!(times(&counted(&flows, &once)), times(&counted(&flows, &all)));
         }
     }

@@ -9,11 +9,11 @@ use crate::{
     samples::{Delivery, Log},
 };
 
-/// What is still to be told once the tables were handed over.
+/// What is still to be reported once the tables were handed over.
 pub struct Delivered {
     /// One entry for each flow that stood.
     pub reports: Vec<FlowReport>,
-    /// Datagrams that came to the flows' sockets and were not theirs.
+    /// Datagrams that the flows' sockets received and that were not theirs.
     pub strangers: Strangers,
     /// Of a sink's clock that was set, as each of its flows saw it.
     pub remark: Option<String>,

@@ -12,7 +12,7 @@ pub struct Established {
     pub missing: Vec<MissingFlow>,
     /// What the kernel granted.
     pub granted: Granted,
-    /// Who came already.
+    /// Datagrams of others so far.
     pub strangers: Strangers,
 }
 

@@ -85,7 +85,7 @@ impl Listener {
         Ok(accepted.into_established(self, timeout))
     }
 
-    /// Counts who else comes, until `over` says so. What comes faster than it can be looked at is counted by the kernel.
+    /// Counts datagrams of others, until `over` says so. Those that arrive faster than they are read are counted by the kernel.
     pub fn count_strangers(&self, over: impl Fn() -> bool) -> Strangers {
         let mut strangers = Strangers::default();
         let dropped_before = self.dropped();
@@ -131,7 +131,7 @@ fn count_stranger(opening: Option<Opening>, task: Option<&Task<'_, UdpSettings>>
     });
 }
 
-/// The flows that have come so far.
+/// The flows that were accepted so far.
 struct Accepted {
     flows: Vec<Option<Stream>>,
     granted: Granted,
@@ -168,7 +168,7 @@ impl Accepted {
             return Ok(());
         };
         if let Some(stream) = place {
-            // The other end asked twice before it was answered.
+            // The opening was repeated before it was answered.
             if stream.socket.peer_addr().is_ok_and(|known| known == peer) {
                 stream.answer_again(bytes);
             } else {
@@ -186,7 +186,7 @@ impl Accepted {
         Ok(())
     }
 
-    /// An answer may be lost: the other end asks again, and that comes to the flow's own socket.
+    /// An answer may be lost: the other end repeats its opening, which then arrives at the flow's own socket.
     fn answer_again(&self) {
         for stream in self.flows.iter().flatten() {
             answer_openings(stream);
@@ -213,7 +213,7 @@ impl Accepted {
     }
 }
 
-/// Answers what a flow's peer asks again, while its socket does not wait.
+/// Answers repeated openings of a flow's peer, while its socket does not wait.
 pub fn answer_openings(stream: &Stream) {
     let mut bytes = [0; OPENING_BYTES + 1];
     for _ in 0..DATAGRAMS_AT_ONCE {
@@ -232,8 +232,8 @@ fn connect(socket: Socket, local: SocketAddr, peer: SocketAddr) -> io::Result<Ud
     Ok(socket.into())
 }
 
-/// Between bind and connect anybody's datagrams come to the new socket. A flow of the trial that lost its opening so asks
-/// again; of nobody else anything may stay.
+/// Between bind and connect the new socket receives anybody's datagrams. A flow of the trial that so lost its opening
+/// repeats it; nothing else may stay in the socket.
 fn discard_waiting(socket: &Socket) -> io::Result<()> {
     let most = SockRef::from(socket).recv_buffer_size()? / BUFFERED_LEAST_BYTES;
     for _ in 0..=most {

@@ -20,7 +20,7 @@ pub struct DatagramRow {
     pub reordered: u64,
     /// Received again.
     pub duplicates: u64,
-    /// Skipped, less those that came after all.
+    /// Skipped, less those that were received after all.
     pub missing: i64,
     /// Interarrival jitter at the end of the interval.
     pub jitter_ns: Option<i64>,
@@ -50,9 +50,9 @@ pub enum Quantity {
     Spacing,
     /// One-way delay above the flow's smallest, in nanoseconds.
     Delay,
-    /// Numbers in a row that never came.
+    /// Numbers in a row that were lost.
     LossBurst,
-    /// How many later ones came before one that was reordered.
+    /// How many later ones were received before one that was reordered.
     ReorderingExtent,
 }
 

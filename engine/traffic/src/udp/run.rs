@@ -43,7 +43,7 @@ pub struct Ran {
     pub sampler: Sampler,
     /// What the host did meanwhile.
     pub observed: Observed,
-    /// Who else came to the listening port meanwhile.
+    /// What the listening port received from others meanwhile.
     pub strangers: Strangers,
     /// Why the trial is not whole at this end, but for flows that broke.
     pub incomplete: Option<TrialError>,

@@ -1,5 +1,5 @@
-//! What became of a flow's numbers at the sink: which came, which came again, which late, which never. No socket, no
-//! clock, and as much memory for a hostile sender as for any other.
+//! What became of a flow's sequence numbers at the sink: received, reordered, duplicate, late or lost. No socket, no clock,
+//! and as much memory for a hostile sender as for any other.
 
 use std::collections::VecDeque;
 
@@ -7,15 +7,15 @@ use hdrhistogram::Histogram;
 
 use super::histograms;
 
-/// How far below the highest number one may lie and still be told from one that came before: 64 numbers a word.
+/// How far below the highest number one may lie and still be known to be a duplicate or not: 64 numbers a word.
 const WINDOW_WORDS: usize = 4096;
 const WORD: u64 = 64;
 /// How far above the highest number the next one may lie: half an hour of a sender of two million datagrams a second.
 const JUMP_MAX: u64 = 1 << 32;
-/// Runs of skipped numbers that are remembered for the extent of those that come after all.
+/// Runs of skipped numbers that are remembered, for the reordering extent of those that are received later.
 const GAPS_MAX: usize = 4096;
 
-/// What a datagram is to those that came before it.
+/// What a datagram is to those that were received before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// The first with its number.
@@ -36,21 +36,21 @@ pub struct Sequence {
     next: u64,
     gaps: VecDeque<Gap>,
     lost_run: u64,
-    /// Different ones that came.
+    /// Different ones that were received.
     pub unique: u64,
-    /// Of these, those that came after a higher one (RFC 4737, Type-P-Reordered).
+    /// Of these, those that were received after a higher one (RFC 4737, Type-P-Reordered).
     pub reordered: u64,
-    /// Came again.
+    /// Received again (RFC 5560).
     pub duplicates: u64,
-    /// Came too late to count.
+    /// Received too late to count.
     pub late: u64,
     /// Largest of `extents`.
     pub extent_max: u64,
     /// Longest of `loss_bursts`.
     pub loss_burst_max: u64,
-    /// How many later ones had come before each of `reordered` (RFC 4737, 4.2.1); less where many gaps were open.
+    /// How many later ones were received before each of `reordered` (RFC 4737, 4.2.1); fewer where many gaps were open.
     pub extents: Histogram<u64>,
-    /// Length of each run of numbers that never came, once [`Sequence::finish`] has been called.
+    /// Length of each run of lost numbers, once [`Sequence::finish`] has been called.
     pub loss_bursts: Histogram<u64>,
 }
 
@@ -58,7 +58,7 @@ pub struct Sequence {
 struct Gap {
     /// The first above them.
     end: u64,
-    /// How many had come before that datagram.
+    /// How many were received before that datagram.
     arrival: u64,
 }
 
@@ -69,7 +69,7 @@ impl Default for Sequence {
 }
 
 impl Sequence {
-    /// Nothing has come.
+    /// Nothing received yet.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -108,13 +108,13 @@ impl Sequence {
         Arrival::New
     }
 
-    /// Numbers that were skipped so far and have not come.
+    /// Numbers that were skipped so far and not received.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.next - self.unique
     }
 
-    /// Once nothing counts any more: the runs of what never came. `sent`: how many were sent, if that is known.
+    /// Once nothing counts any more: notes the runs of lost numbers. `sent`: how many were sent, if that is known.
     pub fn finish(&mut self, sent: Option<u64>) {
         for number in self.low_word..self.next.div_ceil(WORD) {
             let bits = *self.word(number);
@@ -124,7 +124,7 @@ impl Sequence {
         self.end_lost_run();
     }
 
-    /// Counts a datagram that came after [`Sequence::finish`].
+    /// Counts a datagram that was received after [`Sequence::finish`].
     pub fn take_late(&mut self, number: u64) {
         let known =
             number < self.next && (number / WORD < self.low_word || *self.word(number / WORD) & bit(number) != 0);
@@ -153,7 +153,7 @@ impl Sequence {
         Arrival::New
     }
 
-    /// The first that came with a higher number is the one that skipped this.
+    /// How many were received since this number was skipped: the first higher one did that.
     fn extent_of(&self, number: u64) -> u64 {
         let at = self.gaps.partition_point(|gap| gap.end <= number);
         self.gaps.get(at).map_or(0, |gap| self.unique - gap.arrival)
@@ -166,7 +166,7 @@ impl Sequence {
         self.gaps.push_back(Gap { end: number, arrival: self.unique });
     }
 
-    /// Moves the window up to a word. What leaves it has come or is lost.
+    /// Moves the window up to a word. A number that leaves it was received or is lost.
     #[inline]
     fn make_room(&mut self, word: u64) {
         let low_word = (word + 1).saturating_sub(WINDOW_WORDS as u64);
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Each number: whether it is lost, how far it is delayed, whether it comes twice and how much later.
+    /// Each number: whether it is lost, how far it is delayed, whether it is duplicated and how much later.
     fn arrivals(fates: &[(bool, u64, Option<u64>)]) -> Vec<u64> {
         let mut all: Vec<(u64, u64)> = Vec::new();
         for (number, &(lost, delay, again)) in (0_u64..).zip(fates) {

@@ -2,11 +2,11 @@
 
 use crate::{defaults::SILENCE_OF_PASS, time::nanoseconds};
 
-/// What a sink's thread has seen of silence. A host that was away for a while has seen none: what came meanwhile still
+/// What a sink's thread has seen of silence. A host that was away for a while has seen none: what arrived meanwhile still
 /// waits to be received, and so may a source that was held up with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence {
-    /// How long nothing has come, in nanoseconds; of each pass of the thread not more than [`SILENCE_OF_PASS`].
+    /// How long nothing was received, in nanoseconds; of each pass of the thread not more than [`SILENCE_OF_PASS`].
     pub seen_ns: i64,
     looked_ns: i64,
 }
@@ -17,7 +17,7 @@ impl Silence {
         Self { seen_ns: 0, looked_ns: now_ns }
     }
 
-    /// The thread has looked at the socket once more, and nothing has come.
+    /// The thread has looked at the socket once more, and nothing was received.
     pub fn lasts(&mut self, now_ns: i64) {
         let passed_ns = now_ns.saturating_sub(self.looked_ns).clamp(0, nanoseconds(SILENCE_OF_PASS));
         self.seen_ns = self.seen_ns.saturating_add(passed_ns);

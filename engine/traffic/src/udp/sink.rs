@@ -165,12 +165,12 @@ impl<'a> Receiver<'a> {
         });
     }
 
-    /// When the flow was over, once its source has stopped: its last datagram may come after the word of that.
+    /// When the flow was over, once its source has stopped: its last datagram may arrive after the message that it has.
     fn ended_ns(&self) -> Option<i64> {
         self.stopped_ns.map(|stopped_ns| stopped_ns.max(self.last_ns.unwrap_or(stopped_ns)))
     }
 
-    /// A word that was said to the source came back: it may have ended as it should, and what it sent before is waiting.
+    /// A message to the source was refused: it may have ended as it should, and what it sent before is waiting.
     fn is_gone(&mut self, now_ns: i64, error: &io::Error) {
         if self.gone.is_none() {
             self.gone = Some((now_ns, error.to_string()));

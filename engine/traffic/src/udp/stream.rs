@@ -42,7 +42,7 @@ pub struct Opened {
     pub token: Token,
     /// What the listening side answers.
     pub answer: Token,
-    /// This is the listening side: it answers again if the connecting one has not heard.
+    /// This is the listening side: it answers again if the connecting one has no answer.
     pub listening: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Opened {
 pub struct Tally {
     /// Of the datagrams, those after a higher number.
     pub reordered: u64,
-    /// Came again.
+    /// Received again.
     pub duplicates: u64,
     /// Skipped, and not there yet.
     pub missing: u64,
@@ -70,7 +70,7 @@ pub struct Outcome {
     pub counts: UdpCounts,
     /// Rows of the table of histograms.
     pub histograms: Vec<HistogramRow>,
-    /// What came to the flow's socket and was not of the flow.
+    /// What the flow's socket received and was not of the flow.
     pub strangers: Strangers,
     /// What a sink saw of its host's clock being set.
     pub steps: Steps,

@@ -76,7 +76,7 @@ fn a_source_sends_nothing_to_a_host_that_did_not_ask() {
     victim.write_all(&got).unwrap();
     assert_eq!(source.failed().kind, "handshake");
     let mut more = Vec::new();
-    // A reset is as good as an end: what counts is that no byte came.
+    // A reset is as good as an end: what counts is that no byte was received.
     let _ = victim.read_to_end(&mut more);
     assert!(more.is_empty());
 }

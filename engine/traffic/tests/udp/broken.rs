@@ -119,7 +119,7 @@ fn a_sink_does_not_wait_forever_for_a_source_that_fell_silent() {
     for bytes in wrong {
         source.send(&bytes).unwrap();
     }
-    // 0, 2 and 1, one of them twice: what is counted does not depend on how the flow ended.
+    // 0, 2 and 1, one of them duplicated: the counts do not depend on how the flow ended.
     for sequence in [0, 2, 1, 1] {
         let mut datagram = vec![0; 1000];
         datagram[..32].copy_from_slice(&wire::DatagramHeader { sequence, ..header }.encode());
