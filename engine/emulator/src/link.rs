@@ -152,9 +152,9 @@ impl<B: Copy> Link<B> {
         self.queue.advance(now);
         let (queue_bytes, queue_packets) = (self.queue.bytes(), self.queue.packets());
         let late_max_us = std::mem::take(&mut self.late_max_ns) / 1000;
-        let told = DirectionCounters { queue_bytes, queue_packets, late_max_us, ..self.counters };
+        let report = DirectionCounters { queue_bytes, queue_packets, late_max_us, ..self.counters };
         self.counters.queue_max_bytes = queue_bytes;
-        told
+        report
     }
 
     fn count_in(&mut self, packet: &Packet) {

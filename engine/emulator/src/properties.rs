@@ -119,24 +119,24 @@ proptest! {
     fn what_goes_in_comes_out_or_is_counted(settings in any_settings(), arriving in any_arriving()) {
         let mut link = Link::new(settings, Rng::with_seed(1));
         let out = carry(&mut link, &arriving);
-        let told = link.report(u64::MAX);
+        let report = link.report(u64::MAX);
         let offered: u64 = arriving.iter().map(|(_, packet)| u64::from(packet.segments())).sum();
-        prop_assert_eq!(told.packets_in, offered);
-        prop_assert_eq!(told.packets_out, out.len() as u64);
-        let dropped = told.dropped_queue_packets + told.dropped_loss_packets;
-        prop_assert_eq!(told.packets_in + told.duplicated_packets, told.packets_out + dropped);
+        prop_assert_eq!(report.packets_in, offered);
+        prop_assert_eq!(report.packets_out, out.len() as u64);
+        let dropped = report.dropped_queue_packets + report.dropped_loss_packets;
+        prop_assert_eq!(report.packets_in + report.duplicated_packets, report.packets_out + dropped);
         let bytes = |(_, (index, segment)): &(u64, Segment)| u64::from(arriving[*index].1.segment_bytes(*segment));
-        prop_assert_eq!(told.bytes_out, out.iter().map(bytes).sum::<u64>());
-        prop_assert_eq!((told.queue_bytes, told.queue_packets, told.late_packets), (0, 0, 0));
+        prop_assert_eq!(report.bytes_out, out.iter().map(bytes).sum::<u64>());
+        prop_assert_eq!((report.queue_bytes, report.queue_packets, report.late_packets), (0, 0, 0));
         let mut order = out.iter().map(|(_, segment)| *segment).collect::<Vec<_>>();
         if !settings.reorder {
             prop_assert!(order.is_sorted());
-            prop_assert_eq!(told.reordered_packets, 0);
+            prop_assert_eq!(report.reordered_packets, 0);
         }
         order.sort_unstable();
         order.dedup();
-        prop_assert_eq!(order.len() as u64 + told.duplicated_packets, out.len() as u64);
-        prop_assert!(told.queue_max_bytes <= settings.queue_bytes);
+        prop_assert_eq!(order.len() as u64 + report.duplicated_packets, out.len() as u64);
+        prop_assert!(report.queue_max_bytes <= settings.queue_bytes);
     }
 
     #[test]
@@ -195,9 +195,9 @@ fn lost_segments_are_cut_out_of_the_middle() {
     let settings = DirectionSettings { rate_bps: None, loss: 0.2, ..PLAIN };
     let mut link = Link::new(settings, Rng::with_seed(5));
     let out = carry(&mut link, &vec![(0, super_packet(40 * 1448, 1448))]);
-    let told = link.report(0);
-    assert_eq!(told.packets_out + told.dropped_loss_packets, 40);
-    assert!(told.dropped_loss_packets > 2, "{told:?}");
+    let report = link.report(0);
+    assert_eq!(report.packets_out + report.dropped_loss_packets, 40);
+    assert!(report.dropped_loss_packets > 2, "{report:?}");
     assert!(out.iter().map(|(_, (_, segment))| segment).is_sorted());
 }
 
@@ -209,13 +209,13 @@ fn a_duplicate_follows_its_packet_at_once_and_is_never_reordered() {
         let mut link = Link::new(settings, Rng::with_seed(5));
         let out = carry(&mut link, &vec![(0, super_packet(40 * 1448, 1448))]);
         let twice = out.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
-        let told = link.report(0);
-        assert_eq!((twice, told.packets_out), (told.duplicated_packets, 40 + told.duplicated_packets));
-        assert!((2..20).contains(&twice), "{told:?}");
+        let report = link.report(0);
+        assert_eq!((twice, report.packets_out), (report.duplicated_packets, 40 + report.duplicated_packets));
+        assert!((2..20).contains(&twice), "{report:?}");
         let mut order: Vec<Segment> = out.into_iter().map(|(_, segment)| segment).collect();
         order.dedup();
         let overtaken = (1..order.len()).filter(|at| order[..*at].iter().max() > order.get(*at)).count() as u64;
-        assert_eq!(told.reordered_packets, overtaken);
+        assert_eq!(report.reordered_packets, overtaken);
         assert_eq!(overtaken > 0, reorder);
     }
 }
@@ -253,7 +253,7 @@ fn late_is_more_than_a_millisecond_after_due() {
         let arrival = link.take(1_000_000).unwrap();
         link.handed_over(1_000_000 + late_ns, &arrival);
     }
-    let told = link.report(0);
-    assert_eq!((told.late_packets, told.late_max_us), (1, 1000));
+    let report = link.report(0);
+    assert_eq!((report.late_packets, report.late_max_us), (1, 1000));
     assert_eq!(link.report(0).late_max_us, 0);
 }

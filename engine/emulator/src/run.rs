@@ -34,7 +34,7 @@ use crate::{
 /// [`EmulationEvent`]s on `output`, one JSON object a line.
 ///
 /// # Errors
-/// When the request is not one, a device cannot be made, or one is gone. The error has been told on `output` by then.
+/// When the request is not one, a device cannot be made, or one is gone. The error has been reported on `output` by then.
 pub fn emulate(line: &str, input: BorrowedFd<'_>, output: impl Write + AsFd) -> Result<(), EmulationError> {
     let mut output = Output(output);
     let result = LinkRequest::parse(line).and_then(|request| Emulator::make(&request)?.run(input, &mut output));
@@ -85,8 +85,8 @@ impl Emulator {
             signal(self.stop.as_fd());
             let ended = directions.into_iter().enumerate().map(|(index, thread)| join(index, thread));
             let ended = ended.fold(Ok(()), Result::and);
-            let told = output.tell_last(&self.counters());
-            ended.and(reported).and(told)
+            let last = output.tell_last(&self.counters());
+            ended.and(reported).and(last)
         })
     }
 

@@ -63,8 +63,8 @@ struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-        let told: Value = serde_json::from_slice(line).expect("a line of the log is JSON");
-        assert!(told["event"].is_string());
+        let entry: Value = serde_json::from_slice(line).expect("a line of the log is JSON");
+        assert!(entry["event"].is_string());
         Ok(line.len())
     }
 
@@ -264,8 +264,8 @@ fn well_behaved(server: SocketAddr, number: u32) -> Option<()> {
     control.read_exact(&mut length).ok()?;
     let mut text = vec![0; u32::from_be_bytes(length) as usize];
     control.read_exact(&mut text).ok()?;
-    let told: Results = parse_json(&text).expect("the server's results can be read");
-    assert_eq!(told.streams[0].bytes, i64::from(BYTES));
+    let reported: Results = parse_json(&text).expect("the server's results can be read");
+    assert_eq!(reported.streams[0].bytes, i64::from(BYTES));
     expect(&mut control, State::DisplayResults)
 }
 

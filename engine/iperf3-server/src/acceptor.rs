@@ -138,8 +138,8 @@ impl Acceptor {
         let longest = Timespec::try_from(due.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)).ok();
         // An interrupted poll only means looking once more.
         let _ = poll(&mut watches, longest.as_ref());
-        let told: Vec<bool> = watches.iter().map(|watch| !watch.revents().is_empty()).collect();
-        let (own, others) = told.split_at(OWN_WATCHES);
+        let ready: Vec<bool> = watches.iter().map(|watch| !watch.revents().is_empty()).collect();
+        let (own, others) = ready.split_at(OWN_WATCHES);
         let (waiting, pending) = others.split_at(self.places.waiting.len());
         for (pending, ready) in self.pending.iter_mut().zip(pending) {
             pending.ready = *ready;
@@ -313,7 +313,7 @@ impl Acceptor {
     /// Tells one that waits that there is no place after all: its address has more of the queue than another one's.
     fn send_away(&mut self) {
         let Some(mut client) = self.places.make_room() else { return };
-        // Whoever cannot be told is gone.
+        // A client that cannot be reached is gone.
         let _ = client.stream.write_all(&[State::AccessDenied.byte()]);
         let error = "the queue is full, and most who wait come from this address";
         self.note("test_ends", json!({ "test": client.number, "status": "failed", "error": error }));
@@ -362,7 +362,7 @@ impl Acceptor {
     fn close(mut self) {
         self.shared.urgency.stop();
         for client in &mut self.places.waiting {
-            // Whoever cannot be told will notice.
+            // A client that cannot be reached will notice.
             let _ = client.stream.write_all(&[State::ServerTerminate.byte()]);
         }
         self.places.join();

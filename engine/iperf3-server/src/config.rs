@@ -4,7 +4,7 @@ use iperf3::{ErrorCode, Params, Refusal, auth::Authenticator};
 
 use crate::{Admission, Deadlines, Network, defaults};
 
-/// What a server is told when it starts.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where to listen; nothing: on all addresses of both families.

@@ -97,7 +97,7 @@ impl<'a> Control<'a> {
 
     /// Says that the server ends: what there is no room for at once is not said.
     pub fn say_end(&self) {
-        // Whoever cannot be told will notice.
+        // A client that cannot be reached will notice.
         let _ = (&self.stream).write(&[State::ServerTerminate.byte()]);
     }
 

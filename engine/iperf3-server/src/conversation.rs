@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     control::{Control, ControlError},
-    defaults::{CLIENT_RESULTS_BYTES_MAX, ROWS_TOLD_MAX},
+    defaults::{CLIENT_RESULTS_BYTES_MAX, ROWS_REPORTED_MAX},
     failure::Failure,
     fairness::Origin,
     gather,
@@ -59,7 +59,7 @@ pub fn converse(client: Client, shared: &Shared) {
     };
     // Before the client is waited for: when the server ends, the log may not.
     note_end(shared, number, status, error.as_deref(), seen);
-    let told = match ended {
+    let sent = match ended {
         Ok(()) => return,
         Err(Failure::Refused(code, errno)) => control.say_error(code, errno),
         Err(Failure::ServerStops) => {
@@ -68,7 +68,7 @@ pub fn converse(client: Client, shared: &Shared) {
         }
         Err(_) => Ok(()),
     };
-    if told.is_ok() {
+    if sent.is_ok() {
         control.close();
     }
 }
@@ -88,7 +88,7 @@ fn test(
         Protocol::Tcp => gather::tcp_streams(cookie, params, count, control, shared)?,
         Protocol::Udp => gather::udp_streams(peer, params, count, control, shared)?,
     };
-    let kept = if params.get_server_output { ROWS_TOLD_MAX } else { 0 };
+    let kept = if params.get_server_output { ROWS_REPORTED_MAX } else { 0 };
     let mut running = Running::new(number, begin(&parameters, sockets, shared)?, shared, kept);
     control.say(State::TestStart)?;
     control.say(State::TestRunning)?;
@@ -97,8 +97,8 @@ fn test(
     running.stop_sources();
     *seen = totals::of(&running, None);
     ended?;
-    let told = exchange(&mut running, params, control, shared)?;
-    *seen = totals::of(&running, Some(&told));
+    let reported = exchange(&mut running, params, control, shared)?;
+    *seen = totals::of(&running, Some(&reported));
     control.say(State::DisplayResults)?;
     // A client that is content with its results and leaves without a word is no failure.
     let _ = control.last_state(shared.config.deadlines.done);
@@ -126,7 +126,7 @@ fn begin(
     Ok((streams, together))
 }
 
-/// Tells the client what was seen here, and is told what was seen there.
+/// Exchanges results with the client: what was seen here, and what was seen there.
 fn exchange(
     running: &mut Running<'_>,
     params: &Params,
@@ -137,14 +137,14 @@ fn exchange(
         running.stop_sinks();
     }
     control.say(State::ExchangeResults)?;
-    let told: Results = match control.receive(CLIENT_RESULTS_BYTES_MAX, shared.config.deadlines.results) {
+    let reported: Results = match control.receive(CLIENT_RESULTS_BYTES_MAX, shared.config.deadlines.results) {
         Err(ControlError::Frame(_)) => return Err(Failure::Refused(ErrorCode::RESULTS, 0)),
-        told => told?,
+        reported => reported?,
     };
-    running.drain(&told);
+    running.drain(&reported);
     running.stop_sinks();
     control.send(&results::of(running, params))?;
-    Ok(told)
+    Ok(reported)
 }
 
 fn described(number: u64, peer: IpAddr, params: &Params) -> Value {

@@ -45,7 +45,7 @@ pub const PROGRESS_BYTES: u64 = 1024;
 pub const ACKNOWLEDGED_CHECK: Duration = Duration::from_millis(500);
 /// Longest test whose client says no time, but a number of bytes or writes. Whoever says a time has at most iperf3's day.
 pub const DURATION_MAX: Duration = Duration::from_secs(3600);
-/// A client that is told that the server ends is given so long to read it: a round trip of the longest of paths.
+/// How long a client has to read that the server ends: a round trip of the longest of paths.
 pub const STOPPING_LEAVE: Duration = Duration::from_millis(300);
 /// For what the log holds to be written when the server ends.
 pub const LOG_FLUSH: Duration = Duration::from_millis(400);
@@ -55,9 +55,9 @@ pub const LOG_BYTES_MAX: usize = 4 << 20;
 pub const REFUSALS_WINDOW: Duration = Duration::from_secs(10);
 /// How often it is looked at whether there is a summary.
 pub const REFUSALS_LOOK: Duration = Duration::from_secs(1);
-/// Of each address, refusals in that time that are told one by one.
-pub const REFUSALS_TOLD: u32 = 3;
-/// Addresses whose refusals are told apart in that time.
+/// Of each address, refusals in that time that are logged one by one.
+pub const REFUSALS_LOGGED: u32 = 3;
+/// Addresses whose refusals are kept apart in that time.
 pub const REFUSALS_ORIGINS_MAX: usize = 1024;
 /// How often a test looks at whether it is to stop.
 pub const STOP_CHECK: Duration = Duration::from_millis(100);
@@ -101,7 +101,7 @@ pub const WRITE_BYTES: u32 = 128 << 10;
 pub const STACK_BYTES: usize = 256 << 10;
 /// Rows of intervals, one a stream, that are kept for a client that asks for the server's output: five hours of one
 /// stream, two minutes of 128. As text they take 2 MB. Beyond it the log alone has them.
-pub const ROWS_TOLD_MAX: usize = 20_000;
+pub const ROWS_REPORTED_MAX: usize = 20_000;
 /// A rate above the limit is looked at over so long, as iperf3 does.
 pub const RATE_WINDOW: Duration = Duration::from_secs(5);
 /// The same of datagrams by the numbers that they carry: their sender does not slow down when they are not read.

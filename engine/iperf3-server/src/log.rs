@@ -33,7 +33,7 @@ struct Queue {
     bytes: usize,
     /// Lines that there was no room for, since one was written that says so.
     dropped: u64,
-    /// Lines that could not be written; told with the next one that comes.
+    /// Lines that could not be written; reported with the next one.
     failed: u64,
     writing: bool,
     over: bool,
@@ -128,7 +128,7 @@ impl Queue {
         self.push(Line { text, stands_for: 1 });
     }
 
-    /// What is to be written now: what was dropped at the end is told once all before it is written.
+    /// What is to be written now: what was dropped at the end is reported once all before it is written.
     fn next(&mut self) -> Option<Line> {
         if self.lines.is_empty() {
             self.push_dropped();
@@ -196,8 +196,8 @@ mod tests {
         assert_eq!(queue.dropped, 0);
         let rest: Vec<_> = std::iter::from_fn(|| queue.next()).map(|line| line.text).collect();
         assert_eq!(rest.len(), 3);
-        let told: Value = serde_json::from_slice(&rest[1]).unwrap();
-        assert_eq!((&told["event"], &told["lines"]), (&json!("log_dropped"), &json!(7)));
+        let entry: Value = serde_json::from_slice(&rest[1]).unwrap();
+        assert_eq!((&entry["event"], &entry["lines"]), (&json!("log_dropped"), &json!(7)));
         assert_eq!((&rest[2][..], queue.bytes), (&[b'y'; 10][..], 0));
     }
 
@@ -230,9 +230,9 @@ mod tests {
         log.flush(Duration::from_secs(20));
         drop(log);
         let text = reading.join().unwrap();
-        let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let dropped: Vec<_> = told.iter().filter(|line| line["event"] == "log_dropped").collect();
+        let entries: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let dropped: Vec<_> = entries.iter().filter(|line| line["event"] == "log_dropped").collect();
         assert_eq!(dropped.len(), 1);
-        assert_eq!(told.len() - 1 + usize::try_from(dropped[0]["lines"].as_u64().unwrap()).unwrap(), lines);
+        assert_eq!(entries.len() - 1 + usize::try_from(dropped[0]["lines"].as_u64().unwrap()).unwrap(), lines);
     }
 }

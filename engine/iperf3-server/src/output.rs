@@ -6,7 +6,7 @@ use iperf3::Params;
 use serde_json::{Value, json};
 
 use crate::{
-    record::{Told, rate_bps},
+    record::{ReportedInterval, rate_bps},
     running::Running,
 };
 
@@ -54,7 +54,7 @@ pub fn json(running: &Running<'_>, params: &Params) -> Value {
     })
 }
 
-fn interval(interval: &Told) -> Value {
+fn interval(interval: &ReportedInterval) -> Value {
     let at = (interval.begin_s, interval.end_s);
     let streams: Vec<Value> = interval
         .streams

@@ -170,7 +170,7 @@ impl PendingClient {
     }
 
     fn leave(&mut self, message: &[u8], now: Instant) {
-        // Whoever cannot be told is gone.
+        // A client that cannot be reached is gone.
         let _ = self.stream.write_all(message);
         let _ = self.stream.shutdown(std::net::Shutdown::Write);
         self.stage = Stage::Leaving;

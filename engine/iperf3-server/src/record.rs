@@ -20,7 +20,7 @@ pub struct Interval {
 }
 
 /// What is kept of an interval for the client.
-pub struct Told {
+pub struct ReportedInterval {
     /// See [`Interval`].
     pub begin_s: f64,
     /// See [`Interval`].
@@ -28,11 +28,11 @@ pub struct Told {
     /// See [`Interval`].
     pub omitted: bool,
     /// Stream by stream.
-    pub streams: Vec<ToldRow>,
+    pub streams: Vec<ReportedRow>,
 }
 
 /// Of one stream.
-pub struct ToldRow {
+pub struct ReportedRow {
     /// iperf3's number of the stream.
     pub id: i64,
     /// Whether data goes to the client.
@@ -51,12 +51,12 @@ pub struct Slice {
     pub count: Count,
     /// Of that, in the interval.
     pub bytes: u64,
-    /// What the kernel says, of a connection of bytes.
+    /// The kernel's `TCP_INFO`, of a connection of bytes.
     pub tcp_info: Option<TcpInfo>,
 }
 
 impl Slice {
-    /// What a stream has carried since it had carried `before`; what the kernel says only if somebody reads it.
+    /// What a stream has carried since it had carried `before`; the kernel's `TCP_INFO` only if somebody reads it.
     pub fn of(stream: &Stream, before: Count, with_tcp_info: bool) -> Self {
         let count = stream.tally.count();
         Self {
@@ -91,12 +91,12 @@ impl Slice {
 }
 
 impl Interval {
-    /// What a client is told of it: nothing but bytes, 24 of them a stream.
+    /// What is reported of it to a client: bytes alone. It takes 24 B a stream.
     #[must_use]
-    pub fn told(&self) -> Told {
-        let row = |slice: &Slice| ToldRow { id: slice.id, sends: slice.sends, bytes: slice.bytes };
+    pub fn reported(&self) -> ReportedInterval {
+        let row = |slice: &Slice| ReportedRow { id: slice.id, sends: slice.sends, bytes: slice.bytes };
         let streams = self.streams.iter().map(row).collect();
-        Told { begin_s: self.begin_s, end_s: self.end_s, omitted: self.omitted, streams }
+        ReportedInterval { begin_s: self.begin_s, end_s: self.end_s, omitted: self.omitted, streams }
     }
 
     /// As a line of the log.
@@ -109,14 +109,14 @@ impl Interval {
     }
 }
 
-impl Told {
+impl ReportedInterval {
     /// Bytes of all streams that send, or of all that receive.
     pub fn bytes(&self, sends: bool) -> u64 {
         self.streams.iter().filter(|slice| slice.sends == sends).map(|slice| slice.bytes).sum()
     }
 }
 
-/// Segments that a connection has sent again so far.
+/// Segments that a connection has retransmitted so far.
 pub fn retransmits(socket: Option<&TcpStream>) -> u64 {
     socket.and_then(|socket| tcp_info(socket).ok()).and_then(|info| info.get("total_retrans")).unwrap_or(0)
 }

@@ -9,11 +9,11 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    defaults::{REFUSALS_LOOK, REFUSALS_ORIGINS_MAX, REFUSALS_TOLD, REFUSALS_WINDOW},
+    defaults::{REFUSALS_LOGGED, REFUSALS_LOOK, REFUSALS_ORIGINS_MAX, REFUSALS_WINDOW},
     fairness::Origin,
 };
 
-/// Refusals that were told, and that are still to be.
+/// Refusals that were logged, and that are still to be.
 #[derive(Default)]
 pub struct Refusals {
     known: HashMap<Origin, While>,
@@ -25,13 +25,13 @@ pub struct Refusals {
 
 struct While {
     since: Instant,
-    told: u32,
+    logged: u32,
     more: u64,
     reason: String,
 }
 
 impl Refusals {
-    /// Somebody was refused; whether that is to be told now.
+    /// Somebody was refused; returns whether that is to be logged now.
     pub fn note(&mut self, origin: Origin, reason: &str, now: Instant) -> bool {
         let full = self.known.len() >= REFUSALS_ORIGINS_MAX;
         let Some(known) = self.known.get_mut(&origin) else {
@@ -40,11 +40,11 @@ impl Refusals {
                 self.others_since.get_or_insert(now);
                 return false;
             }
-            self.known.insert(origin, While { since: now, told: 1, more: 0, reason: String::new() });
+            self.known.insert(origin, While { since: now, logged: 1, more: 0, reason: String::new() });
             return true;
         };
-        if known.told < REFUSALS_TOLD {
-            known.told += 1;
+        if known.logged < REFUSALS_LOGGED {
+            known.logged += 1;
             return true;
         }
         known.more += 1;
@@ -54,7 +54,7 @@ impl Refusals {
         false
     }
 
-    /// What is to be told of whiles that are over; looked at once in [`REFUSALS_LOOK`].
+    /// The rows to log of whiles that are over; looked at once in [`REFUSALS_LOOK`].
     pub fn summaries(&mut self, now: Instant) -> Vec<Value> {
         if self.looked.is_some_and(|looked| now < looked + REFUSALS_LOOK) {
             return Vec::new();
@@ -92,24 +92,24 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_one_address_is_a_number_and_others_are_told() {
+    fn a_flood_of_one_address_is_a_number_and_others_are_logged() {
         let (mut refusals, begin) = (Refusals::default(), Instant::now());
-        let told = (0..30_000).filter(|_| refusals.note(origin(1), "busy", begin)).count();
-        assert_eq!(told, REFUSALS_TOLD as usize);
+        let logged = (0..30_000).filter(|_| refusals.note(origin(1), "busy", begin)).count();
+        assert_eq!(logged, REFUSALS_LOGGED as usize);
         assert!(refusals.note(origin(2), "busy", begin));
         assert!(refusals.summaries(begin).is_empty());
         let rows = refusals.summaries(begin + REFUSALS_WINDOW);
-        assert_eq!(rows.len(), 1, "of the other one all was told");
+        assert_eq!(rows.len(), 1, "of the other one all was logged");
         assert_eq!((&rows[0]["client"], &rows[0]["error"]), (&json!("0.0.0.1"), &json!("busy")));
-        assert_eq!(rows[0]["count"], 30_000 - u64::from(REFUSALS_TOLD));
+        assert_eq!(rows[0]["count"], 30_000 - u64::from(REFUSALS_LOGGED));
         assert!(refusals.note(origin(1), "busy", begin + REFUSALS_WINDOW), "a new while");
     }
 
     #[test]
     fn a_flood_of_addresses_takes_a_bounded_memory() {
         let (mut refusals, begin) = (Refusals::default(), Instant::now());
-        let told = (0..100_000).filter(|number| refusals.note(origin(*number), "busy", begin)).count();
-        assert_eq!((told, refusals.known.len()), (REFUSALS_ORIGINS_MAX, REFUSALS_ORIGINS_MAX));
+        let logged = (0..100_000).filter(|number| refusals.note(origin(*number), "busy", begin)).count();
+        assert_eq!((logged, refusals.known.len()), (REFUSALS_ORIGINS_MAX, REFUSALS_ORIGINS_MAX));
         let rows = refusals.summaries(begin + REFUSALS_WINDOW);
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0]["count"], 100_000 - REFUSALS_ORIGINS_MAX);

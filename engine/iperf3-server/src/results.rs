@@ -1,4 +1,4 @@
-//! What the client is told at the end.
+//! The results that are reported to the client at the end.
 
 use iperf3::{Params, Protocol, Results, StreamResults};
 use socket2::SockRef;
@@ -33,7 +33,7 @@ pub fn of(running: &Running<'_>, params: &Params) -> Results {
             (_, Protocol::Tcp) => KNOWN,
         },
         congestion_used: running.streams.first().and_then(congestion_of),
-        streams: running.counted().map(|(stream, count, mark)| told(stream, count, mark, seconds)).collect(),
+        streams: running.counted().map(|(stream, count, mark)| results_of(stream, count, mark, seconds)).collect(),
         ..Results::default()
     };
     if params.get_server_output {
@@ -46,7 +46,7 @@ pub fn of(running: &Running<'_>, params: &Params) -> Results {
     results
 }
 
-fn told(stream: &Stream, count: Count, mark: Mark, seconds: f64) -> StreamResults {
+fn results_of(stream: &Stream, count: Count, mark: Mark, seconds: f64) -> StreamResults {
     let resent = || signed(retransmits(stream.tcp()).saturating_sub(mark.retransmits));
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let jitter = count.jitter_ns as f64 / 1e9;
@@ -55,7 +55,7 @@ fn told(stream: &Stream, count: Count, mark: Mark, seconds: f64) -> StreamResult
         bytes: signed(count.bytes.saturating_sub(mark.count.bytes)),
         retransmits: if stream.sends && stream.tcp().is_some() { resent() } else { -1 },
         jitter,
-        // What was missing when the omitted beginning ended may have come since: the client takes the difference.
+        // What was missing when the omitted beginning ended may have been received since: the client takes the difference.
         errors: signed(count.missing.max(mark.count.missing)),
         omitted_errors: Some(signed(mark.count.missing)),
         packets: signed(count.packets),

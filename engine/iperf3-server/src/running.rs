@@ -12,7 +12,7 @@ use crate::{
     failure::Failure,
     parameters::{Amount, TestParameters},
     progress::Progress,
-    record::{Interval, Slice, Told, acknowledged, retransmits},
+    record::{Interval, ReportedInterval, Slice, acknowledged, retransmits},
     shared::Shared,
     stream::Stream,
     tally::Count,
@@ -26,8 +26,8 @@ use traffic::pacing::Gap;
 pub struct Running<'a> {
     /// Its streams, those from the client first.
     pub streams: Vec<Stream>,
-    /// Its first intervals, if the client wants to be told of them.
-    pub intervals: Vec<Told>,
+    /// Its first intervals, if the client requested the server's output.
+    pub intervals: Vec<ReportedInterval>,
     /// Rows of intervals, one a stream, that may still be kept.
     kept: usize,
     /// What its threads took, once they have ended: user and system.
@@ -99,7 +99,7 @@ impl<'a> Running<'a> {
         &self.together.parameters
     }
 
-    /// Whether the server's output is told as JSON.
+    /// Whether the server's output is reported as JSON.
     #[must_use]
     pub fn json_output(&self) -> bool {
         self.shared.config.json_output
@@ -141,15 +141,15 @@ impl<'a> Running<'a> {
         self.end_threads(false);
     }
 
-    /// Whether every byte that the client has sent is waited for: it was asked for so many, not for so long.
+    /// Whether every byte that the client has sent is waited for: its parameters are a number of bytes, not a time.
     #[must_use]
     pub fn counts_to_the_last(&self) -> bool {
         let parameters = self.parameters();
         parameters.protocol == Protocol::Tcp && parameters.amount != Amount::Any && !self.omits
     }
 
-    /// Waits for what the client says that it has sent, as long as something comes.
-    pub fn drain(&mut self, told: &Results) {
+    /// Waits for the bytes that the client reported as sent, as long as any are received.
+    pub fn drain(&mut self, reported: &Results) {
         if !self.counts_to_the_last() {
             return;
         }
@@ -157,7 +157,7 @@ impl<'a> Running<'a> {
         let deadline = Instant::now() + drain;
         let mut progress = (Instant::now(), self.received());
         let stops = || self.shared.urgency.stops();
-        while !stops() && !self.has_all(told) && Instant::now() < deadline && progress.0.elapsed() < drain_quiet {
+        while !stops() && !self.has_all(reported) && Instant::now() < deadline && progress.0.elapsed() < drain_quiet {
             std::thread::sleep(Duration::from_millis(2));
             if self.received() > progress.1 {
                 progress = (Instant::now(), self.received());
@@ -185,9 +185,9 @@ impl<'a> Running<'a> {
         self.streams.iter().map(|stream| stream.tally.count().bytes).sum()
     }
 
-    fn has_all(&self, told: &Results) -> bool {
+    fn has_all(&self, reported: &Results) -> bool {
         self.streams.iter().filter(|stream| !stream.sends).all(|stream| {
-            let theirs = told.streams.iter().find(|other| other.id == stream.id);
+            let theirs = reported.streams.iter().find(|other| other.id == stream.id);
             theirs.is_none_or(|theirs| i64::try_from(stream.tally.count().bytes).is_ok_and(|own| own >= theirs.bytes))
         })
     }
@@ -234,7 +234,7 @@ impl<'a> Running<'a> {
         }
         if let Some(kept) = self.kept.checked_sub(interval.streams.len()) {
             self.kept = kept;
-            self.intervals.push(interval.told());
+            self.intervals.push(interval.reported());
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{config::Config, log::Log, openings::SetUps, urgency::Urgency};
 
 /// What the acceptor and all tests share.
 pub struct Shared {
-    /// What the server was told.
+    /// The configuration of the server.
     pub config: Config,
     /// Where tests are written down.
     pub log: Log,

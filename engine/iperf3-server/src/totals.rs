@@ -1,4 +1,4 @@
-//! What a test came to, for the log. What a client tells may be any number: nothing is computed that could overflow.
+//! What a test came to, for the log. What a client reports may be any number: nothing is computed that could overflow.
 
 #![deny(clippy::arithmetic_side_effects)]
 
@@ -12,9 +12,9 @@ use crate::{
     tally::Count,
 };
 
-/// The last line of the log; `told`: what the client saw.
+/// The last line of the log; `reported`: what the client saw.
 #[must_use]
-pub fn of(running: &Running<'_>, told: Option<&Results>) -> Value {
+pub fn of(running: &Running<'_>, reported: Option<&Results>) -> Value {
     let seconds = running.seconds();
     let (mut sent, mut received) = (0_u64, 0_u64);
     let mut streams = Vec::new();
@@ -22,7 +22,7 @@ pub fn of(running: &Running<'_>, told: Option<&Results>) -> Value {
         let bytes = count.bytes.saturating_sub(mark.count.bytes);
         let sum = if stream.sends { &mut sent } else { &mut received };
         *sum = sum.saturating_add(bytes);
-        let theirs = told.and_then(|told| told.streams.iter().find(|other| other.id == stream.id));
+        let theirs = reported.and_then(|reported| reported.streams.iter().find(|other| other.id == stream.id));
         let mut row = json!({
             "id": stream.id, "role": role(stream.sends), "bytes": bytes, "rate_bps": rate_bps(bytes, seconds),
             "client_bytes": theirs.map(|theirs| theirs.bytes),

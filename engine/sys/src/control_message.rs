@@ -88,10 +88,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_come_back_as_they_were(told: Vec<(i32, i32, Vec<u8>)>) {
-            let bytes: Vec<u8> = told.iter().flat_map(|(level, kind, data)| encoded(*level, *kind, data)).collect();
+        fn messages_come_back_as_they_were(written: Vec<(i32, i32, Vec<u8>)>) {
+            let bytes: Vec<u8> = written.iter().flat_map(|(level, kind, data)| encoded(*level, *kind, data)).collect();
             let read: Vec<_> = control_messages(&bytes).map(|one| (one.level, one.kind, one.data.to_vec())).collect();
-            prop_assert_eq!(read, told);
+            prop_assert_eq!(read, written);
         }
 
         #[test]

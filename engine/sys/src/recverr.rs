@@ -127,8 +127,8 @@ mod tests {
 
         #[test]
         fn no_error_is_without_a_meaning(origin: u8, kind: u8, code: u8) {
-            let told = meaning(origin, kind, code);
-            prop_assert!(told == IcmpErrorKind::Other || [2, 3].contains(&origin));
+            let kind_read = meaning(origin, kind, code);
+            prop_assert!(kind_read == IcmpErrorKind::Other || [2, 3].contains(&origin));
         }
     }
 }

@@ -73,7 +73,10 @@ mod tests {
         let control = Control::default();
         let begin = Instant::now() + Duration::from_millis(20);
         control.start(begin);
-        assert!(control.wait_for_start(Duration::from_millis(1)), "it was told in time, though it lies later");
+        assert!(
+            control.wait_for_start(Duration::from_millis(1)),
+            "the start was received in time, though it lies later"
+        );
         assert!(Instant::now() >= begin);
     }
 

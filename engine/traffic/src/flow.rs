@@ -92,7 +92,7 @@ impl<C: Connection> Flow<C> {
     /// Counts bytes that just passed. Only the flow's own thread may call it.
     pub fn passed(&self, count: usize, origin: Instant) {
         self.count(count, origin);
-        self.meter.answer_if_asked(|| nanoseconds(origin.elapsed()));
+        self.meter.report_if_requested(|| nanoseconds(origin.elapsed()));
     }
 
     /// Counts bytes that just passed on a thread that carries several flows, and tells of itself as another one's.
@@ -231,7 +231,7 @@ impl<C: Connection> Flows<C> {
 
     /// A flow's thread says how it ended, and when.
     pub fn end_at(&self, flow: &Flow<C>, at_ns: i64, end: FlowEnd, error: Option<String>, cpu: CpuTime) {
-        flow.meter.answer(self.now_ns());
+        flow.meter.report(self.now_ns());
         let end = self.aborted().filter(|_| end != FlowEnd::Drained).unwrap_or(end);
         if flow.ending.set(Ending { at_ns, end, error, cpu }).is_err() {
             return;

@@ -164,7 +164,7 @@ impl Steps {
         })
     }
 
-    /// What is to be told of them, if there were any: what became of the arrivals in question is `consequence`.
+    /// The remark on them for the report, if there were any; `consequence`: what became of the arrivals in question.
     pub fn remark(&self, consequence: &str) -> Option<String> {
         let Self { count, largest_ns, first_ns, asleep_ns, untimed } = *self;
         let [by_s, after_s, asleep_s] = [largest_ns, first_ns, asleep_ns].map(seconds);

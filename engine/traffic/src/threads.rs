@@ -30,7 +30,7 @@ pub fn spawn<'scope, C: Connection>(
             return;
         }
         flows.wait_for_begin();
-        flow.meter.answer(flows.now_ns());
+        flow.meter.report(flows.now_ns());
         carry();
     };
     let thread = thread::Builder::new().name(format!("flow-{index}")).stack_size(FLOW_STACK_BYTES);

@@ -66,14 +66,14 @@ impl Lab {
         let (input, write_input) = pipe().unwrap();
         let (read_output, output) = pipe().unwrap();
         let events = Arc::new(Mutex::new(Vec::new()));
-        let told = events.clone();
+        let received = events.clone();
         let emulator = thread::spawn(move || {
             // What went wrong is an event, too.
             let _ = emulator::emulate(&request, input.as_fd(), output);
         });
         let listener = thread::spawn(move || {
             for line in BufReader::new(read_output).lines() {
-                told.lock().unwrap().push(serde_json::from_str(&line.unwrap()).unwrap());
+                received.lock().unwrap().push(serde_json::from_str(&line.unwrap()).unwrap());
             }
         });
         let threads = vec![emulator, listener];
@@ -149,8 +149,8 @@ impl Lab {
     pub fn failure(&self) -> String {
         let mut message = String::new();
         self.wait_for(|event| match event {
-            EmulationEvent::Failed { message: told } => {
-                message.clone_from(told);
+            EmulationEvent::Failed { message: reported } => {
+                message.clone_from(reported);
                 true
             }
             _ => false,

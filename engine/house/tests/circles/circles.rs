@@ -17,7 +17,7 @@ pub fn circles(uses: &Uses) -> Vec<String> {
             found.insert(circle);
         }
     }
-    found.iter().map(|circle| told(circle, uses)).collect()
+    found.iter().map(|circle| described(circle, uses)).collect()
 }
 
 fn reachable<'a>(module: &'a str, uses: &'a Uses) -> BTreeSet<&'a str> {
@@ -30,7 +30,7 @@ fn reachable<'a>(module: &'a str, uses: &'a Uses) -> BTreeSet<&'a str> {
     reached
 }
 
-fn told(circle: &BTreeSet<&str>, uses: &Uses) -> String {
+fn described(circle: &BTreeSet<&str>, uses: &Uses) -> String {
     let names: Vec<&str> = circle.iter().copied().collect();
     let mut text = format!("{{{}}}", names.join(", "));
     for module in circle {

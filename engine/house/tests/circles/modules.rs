@@ -55,7 +55,7 @@ impl Crate {
     pub fn uses(&self) -> Uses {
         let mut uses = Uses::new();
         for (names, scope) in &self.scopes {
-            let from = uses.entry(told(&scope.file)).or_default();
+            let from = uses.entry(path_of(&scope.file)).or_default();
             let private = scope.found.imports.iter().filter(|import| !import.offered);
             let imported = private.filter_map(|import| self.absolute(names, &import.path, false));
             let named = scope.found.paths.iter().filter_map(|path| self.absolute(names, path, true));
@@ -63,7 +63,7 @@ impl Crate {
                 let target = &self.scopes[&self.defining(&path)].file;
                 if *target != scope.file {
                     let what = path.get(target.len()).or(path.last()).cloned().unwrap_or_default();
-                    from.entry(told(target)).or_default().insert(what);
+                    from.entry(path_of(target)).or_default().insert(what);
                 }
             }
         }
@@ -162,6 +162,6 @@ fn items(text: &str, path: &Path) -> Vec<Item> {
     syn::parse_file(text).unwrap_or_else(|error| panic!("{}: {error}", path.display())).items
 }
 
-fn told(file: &[String]) -> String {
+fn path_of(file: &[String]) -> String {
     if file.is_empty() { "crate".into() } else { file.join("::") }
 }

@@ -107,11 +107,11 @@ fn running_and_waiting_clients_are_told_that_the_server_ends() {
     let _streams = first.run(1);
     let second = Client::ask(&server, 2, &tcp(json!({})));
     while Client::enter(&server, 3).state() != Some(State::AccessDenied) {}
-    let told = std::thread::spawn(move || {
-        let told = (first.state(), second.state());
+    let states = std::thread::spawn(move || {
+        let states = (first.state(), second.state());
         drop((first, second));
-        told
+        states
     });
     server.end();
-    assert_eq!(told.join().unwrap(), (Some(State::ServerTerminate), Some(State::ServerTerminate)));
+    assert_eq!(states.join().unwrap(), (Some(State::ServerTerminate), Some(State::ServerTerminate)));
 }

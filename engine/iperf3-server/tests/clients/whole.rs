@@ -21,8 +21,8 @@ fn every_byte_that_was_sent_is_counted_where_a_number_was_asked_for() {
         stream.write_all(&vec![7; 1_000_000]).unwrap();
     }
     let results = client.end(&[1_000_000; 3]);
-    let told: Vec<(i64, i64)> = results.streams.iter().map(|stream| (stream.id, stream.bytes)).collect();
-    assert_eq!(told, [(1, 1_000_000), (3, 1_000_000), (4, 1_000_000)]);
+    let reported: Vec<(i64, i64)> = results.streams.iter().map(|stream| (stream.id, stream.bytes)).collect();
+    assert_eq!(reported, [(1, 1_000_000), (3, 1_000_000), (4, 1_000_000)]);
     assert_eq!(results.sender_has_retransmits, -1);
     let ended = &server.wait_for("test_ends", 1)[0];
     assert_eq!((&ended["status"], &ended["received_bytes"]), (&json!("complete"), &json!(3_000_000)));

@@ -1,5 +1,4 @@
-//! How a thread tells what it has used, when it is asked: it alone reads its own CPU time at the price of one system
-//! call, and exactly.
+//! A thread reports its CPU time on request: it alone can read it exactly, and at the price of one system call.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -8,12 +7,12 @@ use std::sync::{
 
 use sys::{ThreadCpu, thread_cpu};
 
-/// Where one thread says what it has used so far. A thread that waits answers when it goes on: it uses nothing until
+/// Where one thread reports what it has used so far. A thread that waits reports when it goes on: it uses nothing until
 /// then.
 #[derive(Debug, Default)]
 pub struct ThreadMeter {
-    asked: AtomicBool,
-    told: Mutex<Option<ThreadReading>>,
+    requested: AtomicBool,
+    reported: Mutex<Option<ThreadReading>>,
 }
 
 /// What a thread had used at a moment.
@@ -26,30 +25,30 @@ pub struct ThreadReading {
 }
 
 impl ThreadMeter {
-    /// Asks the thread to tell.
-    pub fn ask(&self) {
-        self.asked.store(true, Ordering::Relaxed);
+    /// Requests a report of the thread.
+    pub fn request(&self) {
+        self.requested.store(true, Ordering::Relaxed);
     }
 
-    /// Tells, if the thread was asked since it last did. Only the thread itself may call it; costs a load otherwise.
-    pub fn answer_if_asked(&self, now_ns: impl FnOnce() -> i64) {
-        if self.asked.load(Ordering::Relaxed) {
-            self.answer(now_ns());
+    /// Reports, if that was requested since the last report. Only the thread itself may call it; costs a load otherwise.
+    pub fn report_if_requested(&self, now_ns: impl FnOnce() -> i64) {
+        if self.requested.load(Ordering::Relaxed) {
+            self.report(now_ns());
         }
     }
 
-    /// Tells at once. Only the thread itself may call it.
-    pub fn answer(&self, at_ns: i64) {
-        self.asked.store(false, Ordering::Relaxed);
-        // A kernel that does not say what a thread costs has no rows of it.
+    /// Reports at once. Only the thread itself may call it.
+    pub fn report(&self, at_ns: i64) {
+        self.requested.store(false, Ordering::Relaxed);
+        // On a kernel that does not account for threads there are no rows of them.
         if let Ok(cpu) = thread_cpu() {
-            *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(ThreadReading { at_ns, cpu });
+            *self.reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(ThreadReading { at_ns, cpu });
         }
     }
 
-    /// What the thread told last.
-    pub fn told(&self) -> Option<ThreadReading> {
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The last report of the thread.
+    pub fn reported(&self) -> Option<ThreadReading> {
+        *self.reported.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,13 +57,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_tells_once_for_each_time_it_is_asked() {
+    fn a_thread_reports_once_for_each_request() {
         let meter = ThreadMeter::default();
-        meter.answer_if_asked(|| 1);
-        assert_eq!(meter.told(), None);
-        meter.ask();
-        meter.answer_if_asked(|| 2);
-        meter.answer_if_asked(|| 3);
-        assert_eq!(meter.told().unwrap().at_ns, 2);
+        meter.report_if_requested(|| 1);
+        assert_eq!(meter.reported(), None);
+        meter.request();
+        meter.report_if_requested(|| 2);
+        meter.report_if_requested(|| 3);
+        assert_eq!(meter.reported().unwrap().at_ns, 2);
     }
 }

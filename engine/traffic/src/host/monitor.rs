@@ -101,10 +101,10 @@ impl Monitor {
         self.log_thread(-1, self.own_mark, own);
         self.own_mark = own;
         for (index, meter) in threads.enumerate().take(self.thread_marks.len()) {
-            let told = meter.told();
-            self.log_thread(i32::try_from(index).unwrap_or(i32::MAX), self.thread_marks[index], told);
-            self.thread_marks[index] = told;
-            meter.ask();
+            let reported = meter.reported();
+            self.log_thread(i32::try_from(index).unwrap_or(i32::MAX), self.thread_marks[index], reported);
+            self.thread_marks[index] = reported;
+            meter.request();
         }
     }
 
@@ -174,10 +174,10 @@ mod tests {
     fn a_thread_has_rows_from_one_of_its_answers_to_the_next() {
         let meters = [ThreadMeter::default(), ThreadMeter::default()];
         let mut monitor = Monitor::begin(Counters::default(), Duration::from_secs(1), 2, 0);
-        meters[0].answer(5);
+        meters[0].report(5);
         monitor.look_if_due(SECOND_NS, meters.iter());
-        meters[0].answer_if_asked(|| 7);
-        meters[0].answer_if_asked(|| 8);
+        meters[0].report_if_requested(|| 7);
+        meters[0].report_if_requested(|| 8);
         monitor.look_if_due(SECOND_NS + 1, meters.iter());
         monitor.look_if_due(2 * SECOND_NS, meters.iter());
         monitor.look_if_due(3 * SECOND_NS, meters.iter());

@@ -112,8 +112,8 @@ impl Conversation {
 
     /// How long a packet to the server and back takes, as far as the kernel knows.
     pub fn round_trip(&self) -> Duration {
-        let told = sys::tcp_info(&self.stream).ok().and_then(|info| info.get("rtt_us"));
-        Duration::from_micros(told.unwrap_or(0))
+        let rtt_us = sys::tcp_info(&self.stream).ok().and_then(|info| info.get("rtt_us"));
+        Duration::from_micros(rtt_us.unwrap_or(0))
     }
 
     /// Waits for one state, and takes nothing else.

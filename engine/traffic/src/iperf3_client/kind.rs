@@ -68,9 +68,9 @@ pub trait Kind {
         task: &'env Task<'env, Self::Settings>,
         buffers: &'env mut Self::Buffers,
     ) -> Result<(), TrialError>;
-    /// What we saw of one direction, to be told to the server.
+    /// What we saw of one direction, to be reported to the server.
     fn seen(side: &Side<'_, Self::Sampler>, settings: &Self::Settings) -> Vec<Seen>;
-    /// Hands the samples of one direction over, and says what became of its flows, and what is to be told beside.
+    /// Hands the samples of one direction over; returns the reports of its flows, and a remark if there is one.
     fn deliver(
         sampler: Self::Sampler,
         flows: Flows<ConnectionOf<Self>>,

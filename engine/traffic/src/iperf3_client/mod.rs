@@ -93,7 +93,7 @@ struct Trial<'a, K: Kind> {
 type Opened<K> = (Vec<ConnectionOf<K>>, Granted);
 
 /// The outcome of a test in one direction, beside its samples.
-struct Told<K: Kind> {
+struct Outcome<K: Kind> {
     flows: Flows<ConnectionOf<K>>,
     sampler: K::Sampler,
     monitor: Monitor,
@@ -220,13 +220,13 @@ impl<'a, K: Kind> Trial<'a, K> {
         let far_sides = self.far_sides(results.as_ref());
         for (((task, flows), (sampler, monitor)), far_side) in self.tasks.iter().zip(flows).zip(watched).zip(far_sides)
         {
-            let told = Told { flows, sampler, monitor, far_side };
-            self.report(task, told, origin.unix_ns, incomplete.as_ref())?;
+            let outcome = Outcome { flows, sampler, monitor, far_side };
+            self.report(task, outcome, origin.unix_ns, incomplete.as_ref())?;
         }
         Ok(())
     }
 
-    /// What the server told of each direction, the streams of which were made one after the other.
+    /// What the server reported of each direction, the streams of which were made one after the other.
     fn far_sides(&self, results: Option<&Results>) -> Vec<Option<FarSide>> {
         let mut first = 0;
         let of_task = |task: &Task<'a, K::Settings>| {
@@ -241,11 +241,11 @@ impl<'a, K: Kind> Trial<'a, K> {
     fn report(
         &self,
         task: &Task<'_, K::Settings>,
-        told: Told<K>,
+        outcome: Outcome<K>,
         origin_unix_ns: i64,
         incomplete: Option<&TrialError>,
     ) -> Result<(), TrialError> {
-        let Told { flows, sampler, monitor, far_side } = told;
+        let Outcome { flows, sampler, monitor, far_side } = outcome;
         let observed = monitor.end(flows.now_ns(), flows.meters());
         let mut tables = Delivery::new(task.trial, task.role, self.outbox);
         let (reports, remark) = K::deliver(sampler, flows, &mut tables)?;

@@ -46,7 +46,7 @@ pub fn ours(seen: &[Seen], congestion: Option<String>, counted: Duration) -> Res
     }
 }
 
-/// What the server told of the flows of one direction, the first of which was made as number `first`.
+/// What the server reported of the flows of one direction, the first of which was made as number `first`.
 pub fn theirs(results: &Results, role: Role, first: u32, flows: u32, datagrams: bool) -> FarSide {
     let found = (0..flows).filter_map(|flow| {
         let id = stream_id(first + flow);
@@ -151,8 +151,9 @@ mod tests {
     fn what_we_tell_has_iperf3s_numbers_of_streams() {
         let seen = [Seen { bytes: 5, retransmits: Some(1), ..Seen::default() }, Seen::default()];
         let results = ours(&seen, Some("cubic".into()), Duration::from_secs(2));
-        let told: Vec<_> = results.streams.iter().map(|stream| (stream.id, stream.bytes, stream.retransmits)).collect();
-        assert_eq!(told, [(1, 5, 1), (3, 0, -1)]);
+        let reported: Vec<_> =
+            results.streams.iter().map(|stream| (stream.id, stream.bytes, stream.retransmits)).collect();
+        assert_eq!(reported, [(1, 5, 1), (3, 0, -1)]);
         assert_eq!((results.sender_has_retransmits, results.streams[0].end_time.to_bits()), (1, 2.0_f64.to_bits()));
     }
 }

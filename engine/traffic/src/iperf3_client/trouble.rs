@@ -58,7 +58,7 @@ pub enum Trouble {
         /// What was received.
         said: String,
     },
-    /// What it told of the test cannot be understood.
+    /// Its report of the test cannot be understood.
     #[error("its results: {0}")]
     Results(#[from] FrameError),
 }

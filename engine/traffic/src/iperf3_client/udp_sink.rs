@@ -95,7 +95,7 @@ impl<'a> Receiver<'a> {
         })
     }
 
-    /// Tells the coordinator what has come. Delays are not told: nobody knows what the server's clock counts from.
+    /// Reports to the coordinator what was received. Delays are not reported: nobody knows what the server's clock counts from.
     fn publish(&mut self, flows: &UdpFlows) {
         if self.counted.has_fresh() {
             let now_ns = flows.now_ns();

@@ -18,6 +18,6 @@ impl Kind for Numbered {
         Self { counter: COUNTER, payload: [] }
     }
 
-    /// That is told over the control connection.
+    /// The end is signalled over the control connection.
     const TELLS_END: bool = false;
 }

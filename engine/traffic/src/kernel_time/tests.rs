@@ -24,50 +24,51 @@ fn times(offset: Offset<'_>) -> KernelTime {
 }
 
 /// What becomes of datagrams that arrive every millisecond for five seconds and are received every `pass_ns`, at most
-/// `batch` of them: when each arrived, and when it is said to have.
+/// `batch` of them: when each arrived, and when by the computation.
 fn played(pass_ns: i64, batch: usize, offset: Offset<'_>) -> (Vec<(i64, Option<i64>)>, Steps) {
     let mut kernel = times(offset);
     let arrivals: Vec<i64> = (1..5000).map(|number| number * MS + 7).collect();
-    let (mut next, mut told) = (0, Vec::new());
+    let (mut next, mut arrived) = (0, Vec::new());
     let mut now_ns = 0;
     while next < arrivals.len() {
         now_ns += pass_ns;
         let ready: Vec<i64> =
             arrivals[next..].iter().copied().take_while(|arrived_ns| *arrived_ns <= now_ns).take(batch).collect();
         kernel.follow(look(now_ns, offset));
-        told.extend(ready.iter().map(|&arrived_ns| (arrived_ns, kernel.arrived_ns(arrived_ns + offset(arrived_ns)))));
+        arrived
+            .extend(ready.iter().map(|&arrived_ns| (arrived_ns, kernel.arrived_ns(arrived_ns + offset(arrived_ns)))));
         next += ready.len();
         if ready.len() < batch {
             kernel.drained();
         }
     }
-    (told, kernel.steps)
+    (arrived, kernel.steps)
 }
 
-fn assert_true(told: &[(i64, Option<i64>)], within_ns: i64) {
-    for (arrived_ns, said_ns) in told {
-        let error_ns = said_ns.map_or(0, |said_ns| said_ns - arrived_ns);
+fn assert_true(arrived: &[(i64, Option<i64>)], within_ns: i64) {
+    for (arrived_ns, computed_ns) in arrived {
+        let error_ns = computed_ns.map_or(0, |computed_ns| computed_ns - arrived_ns);
         assert!(error_ns.abs() <= within_ns, "{error_ns} ns wrong at {arrived_ns}");
     }
 }
 
-fn untimed(told: &[(i64, Option<i64>)]) -> Vec<i64> {
-    told.iter().filter(|(_, said_ns)| said_ns.is_none()).map(|(arrived_ns, _)| *arrived_ns).collect()
+fn untimed(arrived: &[(i64, Option<i64>)]) -> Vec<i64> {
+    arrived.iter().filter(|(_, computed_ns)| computed_ns.is_none()).map(|(arrived_ns, _)| *arrived_ns).collect()
 }
 
 #[test]
 fn a_clock_that_is_left_alone_costs_nothing() {
-    let (told, steps) = played(3 * MS, 64, &|_| UNIX_NS);
-    assert_true(&told, SPREAD_NS);
-    assert_eq!((untimed(&told).len(), steps), (0, Steps::default()));
+    let (arrived, steps) = played(3 * MS, 64, &|_| UNIX_NS);
+    assert_true(&arrived, SPREAD_NS);
+    assert_eq!((untimed(&arrived).len(), steps), (0, Steps::default()));
 }
 
 #[test]
 fn no_time_is_wrong_by_a_step_and_only_those_about_it_are_unknown() {
     for step_ns in [-SECOND, SECOND / 2, -MS, MS, -50_000, 50_000] {
-        let (told, steps) = played(3 * MS, 64, &|at_ns| UNIX_NS + if at_ns < 2 * SECOND { 0 } else { step_ns });
-        assert_true(&told, 2 * SPREAD_NS);
-        let untimed = untimed(&told);
+        let (arrived, steps) = played(3 * MS, 64, &|at_ns| UNIX_NS + if at_ns < 2 * SECOND { 0 } else { step_ns });
+        assert_true(&arrived, 2 * SPREAD_NS);
+        let untimed = untimed(&arrived);
         assert!(!untimed.is_empty() && untimed.len() <= 6, "{untimed:?}");
         assert!(untimed.iter().all(|at_ns| (at_ns - 2 * SECOND).abs() <= 6 * MS), "{untimed:?}");
         assert_eq!((steps.count, steps.untimed), (1, untimed.len() as u64));
@@ -81,9 +82,9 @@ fn what_still_waited_when_the_clock_was_set_has_no_time() {
     // Ten datagrams a pass of 10.5 ms: the queue grows to 240 ms and is never empty.
     for step_ns in [-SECOND, SECOND / 2, -100 * MS, -MS, MS] {
         let offset = |at_ns: i64| UNIX_NS + if at_ns < 2 * SECOND { 0 } else { step_ns };
-        let (told, steps) = played(10 * MS + MS / 2, 10, &offset);
-        assert_true(&told, 2 * SPREAD_NS);
-        let untimed = untimed(&told);
+        let (arrived, steps) = played(10 * MS + MS / 2, 10, &offset);
+        assert_true(&arrived, 2 * SPREAD_NS);
+        let untimed = untimed(&arrived);
         let set_back_ns = (-step_ns).max(0);
         let last = 2 * SECOND + set_back_ns + 22 * MS;
         assert!(untimed.iter().all(|at_ns| (2 * SECOND - 110 * MS..last).contains(at_ns)), "{untimed:?}");
@@ -95,9 +96,9 @@ fn what_still_waited_when_the_clock_was_set_has_no_time() {
 fn a_sink_that_is_never_drained_has_times_again_soon_after_the_clock_was_set_far_back() {
     for step_ns in [-3 * SECOND, -3600 * SECOND] {
         let offset = |at_ns: i64| UNIX_NS + if at_ns < 2 * SECOND { 0 } else { step_ns };
-        let (told, steps) = played(10 * MS + MS / 2, 10, &offset);
-        assert_true(&told, 2 * SPREAD_NS);
-        let untimed = untimed(&told);
+        let (arrived, steps) = played(10 * MS + MS / 2, 10, &offset);
+        assert_true(&arrived, 2 * SPREAD_NS);
+        let untimed = untimed(&arrived);
         let about = 2 * SECOND - 110 * MS..2 * SECOND + nanoseconds(CLOCK_SET_BACK_MOST) + 22 * MS;
         assert!(untimed.iter().all(|at_ns| about.contains(at_ns)), "{:?} to {:?}", untimed.first(), untimed.last());
         assert_eq!(steps.count, 1);
@@ -110,8 +111,8 @@ fn a_clock_that_is_set_again_and_again_tells_no_wrong_time() {
         UNIX_NS + [0, -SECOND, 3 * SECOND, 3 * SECOND - 20 * MS][usize::try_from(at_ns / SECOND).unwrap().min(3)]
     };
     for (pass_ns, batch) in [(3 * MS, 64), (10 * MS + MS / 2, 10)] {
-        let (told, steps) = played(pass_ns, batch, &offset);
-        assert_true(&told, 2 * SPREAD_NS);
+        let (arrived, steps) = played(pass_ns, batch, &offset);
+        assert_true(&arrived, 2 * SPREAD_NS);
         assert_eq!(steps.count, 3);
         assert!((steps.largest_ns - 4 * SECOND).abs() <= 2 * SPREAD_NS);
     }
@@ -121,9 +122,9 @@ fn a_clock_that_is_set_again_and_again_tells_no_wrong_time() {
 fn a_clock_that_is_slewed_is_followed() {
     for parts_per_million in [500, -500] {
         let slewed = |at_ns: i64| UNIX_NS + at_ns * parts_per_million / 1_000_000;
-        let (told, steps) = played(3 * MS, 64, &slewed);
+        let (arrived, steps) = played(3 * MS, 64, &slewed);
         // A datagram that waited for 3 ms is wrong by what the clock was slewed meanwhile.
-        assert_true(&told, 2 * SPREAD_NS + 3 * MS * 500 / 1_000_000);
+        assert_true(&arrived, 2 * SPREAD_NS + 3 * MS * 500 / 1_000_000);
         assert_eq!(steps, Steps::default());
     }
 }

@@ -120,7 +120,7 @@ fn say_end(task: &Task<'_, RttSettings>, rendezvous: &Rendezvous) {
     EchoMessage::End.write(task.token, &mut end);
     let mut response = [0; ECHO_HEADER_BYTES];
     for _ in 0..END_ATTEMPTS {
-        // The sink may have gone: then nobody has to be told.
+        // The sink may have gone: then there is nobody to notify.
         let gone =
             matches!(rendezvous.socket.send(&end), Err(error) if error.kind() == io::ErrorKind::ConnectionRefused);
         if gone {

@@ -17,7 +17,7 @@ pub struct Ran {
     pub bytes: u64,
     /// What became of each probe.
     pub echoes: Log<EchoRow>,
-    /// What is to be told beside.
+    /// A remark for the report.
     pub remark: Option<String>,
     /// Why the trial is not whole at this end.
     pub incomplete: Option<TrialError>,

@@ -88,9 +88,10 @@ impl<R> Column<R> {
             Values::Int32(_) => DataType::Int32,
             Values::Int64(_) => DataType::Int64,
         };
-        let told = self.metadata.iter().filter(|(_, value)| !value.is_empty());
-        let told: HashMap<String, String> = told.map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        Field::new(self.name, kind, self.nullable).with_metadata(told)
+        let metadata = self.metadata.iter().filter(|(_, value)| !value.is_empty());
+        let metadata: HashMap<String, String> =
+            metadata.map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        Field::new(self.name, kind, self.nullable).with_metadata(metadata)
     }
 
     /// Its values of some rows; `role` is `source` or `sink`.

@@ -63,10 +63,10 @@ impl<F: PacketFormat> Outgoing<F> {
         self.segmented
     }
 
-    /// Hands up to `count` datagrams to the kernel; says how many it took. What it did not take is not numbered.
+    /// Hands up to `count` datagrams to the kernel; returns how many it took. What it did not take is not numbered.
     ///
     /// # Errors
-    /// What `sendmsg` says of the first of them.
+    /// The error of `sendmsg` for the first of them.
     pub fn send(&mut self, socket: &UdpSocket, count: usize, flags: SendFlags) -> io::Result<usize> {
         let count = count.min(self.together());
         self.format.number((self.next..).zip(self.bytes.chunks_exact_mut(self.length)).take(count));
@@ -78,7 +78,7 @@ impl<F: PacketFormat> Outgoing<F> {
             handed = self.hand_over(socket, count, flags);
         }
         if matches!(handed, Err(Errno::MSGSIZE)) {
-            // A router told of smaller packets: the kernel fragments from now on, and says so once.
+            // A router reported a smaller MTU: the kernel fragments from now on, and reports that once.
             handed = self.hand_over(socket, count, flags);
         }
         let sent = handed?;

@@ -126,20 +126,20 @@ fn spawn_all<'scope>(
     Ok(())
 }
 
-/// Two engines: what one of them has to know of the other, it says in datagrams, which may be lost.
+/// Two engines: what one has to know of the other is sent in datagrams, which may be lost.
 struct Engines<'a> {
     role: Role,
     settings: &'a UdpSettings,
     expected: &'a Expected,
     running: Running,
-    /// When a sink says again which flows run.
+    /// When a sink reports again which flows run.
     repeat_ns: i64,
 }
 
 impl Procedure for Engines<'_> {
     type Sampler = Sampler;
 
-    /// The sink's application must have received from every flow that has not broken; it says so with a word. From then on
+    /// The sink's application must have received from every flow that has not broken; it reports that in a datagram. From then on
     /// the duration counts, so that the sink sees all flows for the whole of it.
     fn first_not_running(&mut self, sides: &Sides<'_, Self>) -> Option<u32> {
         let runs = |flow: &UdpFlow| {

@@ -33,7 +33,7 @@ pub struct Expected {
 /// Not known yet.
 pub const NOT_YET: i64 = i64::MAX;
 
-/// Receives until the flow is over: its source has said so, or must have stopped, or is silent for too long.
+/// Receives until the flow is over: its source has reported that, or must have stopped, or is silent for too long.
 pub fn receive(flow: &UdpFlow, flows: &UdpFlows, expected: &Expected, settings: &UdpSettings, together: bool) {
     let (mut batch, room) = room(settings.length_bytes, together);
     let mut receiver = Receiver::new(flow, flows, settings);
@@ -93,7 +93,7 @@ struct Receiver<'a> {
     counted: Counted<'a>,
     silence: Silence,
     last_ns: Option<i64>,
-    /// What the source says it sent, once it has stopped.
+    /// How many the source reported as sent, once it has stopped.
     sent: Option<u64>,
     stopped_ns: Option<i64>,
     /// Since when the source's port is closed, and the kernel's word for it.
@@ -123,7 +123,7 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Says how many buffers there were.
+    /// Returns how many buffers there were.
     fn take<'b>(&mut self, buffers: impl Iterator<Item = Received<'b>>) -> usize {
         let Self { flow, length, sent, drained_ns, counted, .. } = self;
         counted.take_each(buffers, |counted, datagram, moment| match flow.connection.header_of(datagram) {
@@ -142,13 +142,13 @@ impl<'a> Receiver<'a> {
                 _ => NotOurs::NotAnEngine.count(&mut counted.strangers),
             },
             Err(NotOurs::NotAnEngine) if flow.connection.answer_again(datagram) => {}
-            // Said more than once, and the rest of it is heard here.
+            // The source repeats this; the repetitions are received here.
             Err(NotOurs::NotAnEngine) if flow.connection.is_answer(datagram) => {}
             Err(not_ours) => not_ours.count(&mut counted.strangers),
         })
     }
 
-    /// Tells the coordinator what has come.
+    /// Reports to the coordinator what was received.
     fn publish(&mut self, flows: &UdpFlows) {
         let now_ns = flows.now_ns();
         if self.counted.has_fresh() {
@@ -204,7 +204,7 @@ impl<'a> Receiver<'a> {
         Verdict::GoOn
     }
 
-    /// Of a flow whose source has not said that it stopped.
+    /// Of a flow whose source has not reported that it stopped.
     fn judge_silence(&self, now_ns: i64, expected: &Expected) -> Verdict {
         if let Some((gone_ns, error)) = &self.gone
             && (now_ns - gone_ns).min(self.silence.seen_ns) > nanoseconds(GONE_AWAITED)

@@ -38,7 +38,7 @@ use crate::{
 pub trait Kind: PacketFormat {
     /// Those of a flow, whose times of sending count on from an origin.
     fn of(flow: &UdpFlow, origin: Origin) -> Self;
-    /// Whether the sink is told of the end over the flow's own socket.
+    /// Whether the end is signalled to the sink over the flow's own socket.
     const TELLS_END: bool;
 }
 
@@ -79,7 +79,7 @@ fn send_flood<K: Kind>(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings,
     let mut sender = Sender::<K>::new(flow, flows.origin_of_both(), settings, segmented);
     let mut broken = None;
     while broken.is_none() && !flows.sending_stopped() {
-        flow.meter.answer_if_asked(|| flows.now_ns());
+        flow.meter.report_if_requested(|| flows.now_ns());
         let most = sender.outgoing.together();
         match sender.send(flows, most, now_ns(flows), SendFlags::empty()) {
             Ok(true) => {}
@@ -91,7 +91,7 @@ fn send_flood<K: Kind>(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings,
     sender.end(flows, broken, cpu_since(cpu, began));
 }
 
-/// Sends all flows at their pace, until told to stop. The CPU time of the thread is told as the first flow's.
+/// Sends all flows at their pace, until told to stop. The CPU time of the thread is reported as the first flow's.
 fn send_paced<K: Kind>(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
     // The kernel may put a sleep off by 50 us otherwise, to wake several threads at once.
@@ -108,7 +108,7 @@ fn send_paced<K: Kind>(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings
             continue;
         }
         // Rarely enough to cost nothing, and as often as anything is sent.
-        all.iter().take(1).for_each(|flow| flow.meter.answer_if_asked(|| flows.now_ns()));
+        all.iter().take(1).for_each(|flow| flow.meter.report_if_requested(|| flows.now_ns()));
         schedule.pop();
         let sender = &mut senders[index];
         match sender.send_due(flows, now_ns) {
@@ -172,7 +172,7 @@ impl<'a, K: Kind> Sender<'a, K> {
         }
     }
 
-    /// Sends what is due, and says when to look again.
+    /// Sends what is due; returns when to look again.
     fn send_due(&mut self, flows: &UdpFlows, now_ns: u64) -> io::Result<u64> {
         let together = self.outgoing.together();
         let count = self.pace.as_mut().map_or(0, |pace| pace.due(now_ns, together));
@@ -182,7 +182,7 @@ impl<'a, K: Kind> Sender<'a, K> {
         Ok(due_ns.max(now_ns + u64::try_from(pause_ns).unwrap_or(0)))
     }
 
-    /// Sends up to `count` datagrams; says whether the kernel took any.
+    /// Sends up to `count` datagrams; returns whether the kernel took any.
     fn send(&mut self, flows: &UdpFlows, count: usize, now_ns: u64, flags: SendFlags) -> io::Result<bool> {
         match self.outgoing.send(&self.flow.connection.socket, count, flags) {
             Ok(sent) => {
@@ -212,7 +212,7 @@ impl<'a, K: Kind> Sender<'a, K> {
         }
     }
 
-    /// Says that the flow has stopped, until the sink knows, and ends it.
+    /// Repeats that the flow has stopped until the sink acknowledges it, and ends the flow.
     fn end(mut self, flows: &UdpFlows, broken: Option<String>, cpu: CpuTime) {
         let stopped_ns = flows.now_ns();
         if broken.is_none() {
@@ -253,7 +253,7 @@ fn end_all<K: Kind>(senders: Vec<Sender<'_, K>>, flows: &UdpFlows, cpu: &mut Cpu
     }
 }
 
-/// Tells each flow's sink how many datagrams were sent, until it says that it knows, or for a while.
+/// Reports to each flow's sink how many datagrams were sent, until it acknowledges that, or for a while.
 fn say_ended<K: Kind>(senders: &[&Sender<'_, K>], flows: &UdpFlows) {
     let mut unheard: Vec<&Sender<'_, K>> = if K::TELLS_END { senders.to_vec() } else { Vec::new() };
     for mark in 0..END_MARKS {
@@ -272,12 +272,12 @@ fn say_ended<K: Kind>(senders: &[&Sender<'_, K>], flows: &UdpFlows) {
     }
 }
 
-/// Whether the sink has said this word, among what has come from it.
+/// Whether this message is among those that were received from the sink.
 pub fn heard(flow: &UdpFlow, word: DatagramKind) -> bool {
     hear_until(&flow.connection, Some(word))
 }
 
-/// Takes what has come from the sink, and answers it where it asks.
+/// Receives the sink's datagrams, and answers repeated openings.
 pub fn hear(stream: &Stream) {
     hear_until(stream, None);
 }
@@ -298,7 +298,7 @@ fn hear_until(stream: &Stream, word: Option<DatagramKind>) -> bool {
             // Of packets that were too large for a router: the kernel fragments them from now on.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MSGSIZE.raw_os_error()) => {}
             Err(error) => {
-                // What the kernel tells once is told here and not to the thread that sends.
+                // What the kernel reports once is received here, and not by the thread that sends.
                 stream.fail(error.to_string());
                 return false;
             }

@@ -59,7 +59,7 @@ pub struct Tally {
     pub jitter_ns: Option<u64>,
     /// Delays since the coordinator last looked.
     pub delays: Option<Delays>,
-    /// When the flow was over, since the origin, once its source has said that it has stopped.
+    /// When the flow was over, since the origin, once its source has reported that it has stopped.
     pub ended_ns: Option<i64>,
 }
 
@@ -90,7 +90,7 @@ impl Stream {
         }
     }
 
-    /// Says a word to the other end. One that does not get there is said again by whoever says it.
+    /// Sends a message to the other end. The caller repeats one that may be lost.
     pub fn say(&self, kind: DatagramKind, sequence: u64) {
         let _ = self.socket.send(&self.header(kind, sequence).encode());
     }
@@ -100,7 +100,7 @@ impl Stream {
         DatagramHeader { kind, flow: self.flow, tag: self.tag, sequence, sent_unix_ns: 0 }
     }
 
-    /// Answers again, if these bytes are the flow's opening and this is the side that answers; says whether they are.
+    /// Answers again, if these bytes are the flow's opening and this is the side that answers; returns whether they are.
     pub fn answer_again(&self, bytes: &[u8]) -> bool {
         let opening = Opening { token: self.opened.token, flow: self.flow };
         let is_opening = bytes.len() == OPENING_BYTES && *bytes == opening.encode();
@@ -131,7 +131,7 @@ impl Stream {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Breaks the flow off: its thread will say why.
+    /// Breaks the flow off: its thread will report why.
     pub fn fail(&self, reason: String) {
         // The first reason is the cause of the others.
         let _ = self.failure.set(reason);
@@ -142,7 +142,7 @@ impl Stream {
         self.failure.get()
     }
 
-    /// The flow's thread leaves what it has, just before it says that the flow has ended.
+    /// The flow's thread leaves what it has, just before it reports that the flow has ended.
     pub fn leave(&self, outcome: Outcome) {
         let _ = self.outcome.set(outcome);
     }

@@ -19,7 +19,7 @@ use wire::{Connected, Event, Failed, Prepare, Report};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What was told, by the name of its table.
+/// What was reported, by the name of its table.
 pub type Tables = HashMap<String, Vec<RecordBatch>>;
 
 /// One end, running on its own thread.
@@ -102,8 +102,8 @@ impl End {
         assert!(self.events.try_recv().is_err(), "a report is the last word");
         let tables = std::mem::take(&mut *self.tables.lock().unwrap());
         for (name, rows) in &report.table_rows {
-            let told: usize = tables.get(name).map_or(0, |batches| batches.iter().map(RecordBatch::num_rows).sum());
-            assert_eq!(*rows, told as u64, "{name}");
+            let received: usize = tables.get(name).map_or(0, |batches| batches.iter().map(RecordBatch::num_rows).sum());
+            assert_eq!(*rows, received as u64, "{name}");
         }
         (report, tables)
     }

@@ -32,7 +32,7 @@ pub struct Packet {
     pub received_ns: i64,
 }
 
-/// What a whole measurement told.
+/// What a whole measurement reported.
 pub struct Measured {
     pub source: Report,
     pub sink: Report,

@@ -15,7 +15,7 @@ pub struct Row {
     pub rtt_ns: Option<i64>,
 }
 
-/// What an end told, and the questions among it.
+/// What an end reported, and the probes among it.
 pub fn report(end: End) -> (Report, Vec<Row>) {
     let (report, tables) = end.report();
     (report, rows(&tables))
@@ -76,7 +76,7 @@ pub fn connect(role: Role, address: &str, port: u16, rtt: RttSettings) -> Prepar
     prepare(role, Meeting::Connect { address: address.into(), port, bind: None }, rtt)
 }
 
-/// What source and sink told of a measurement that ran over loopback, and what was granted at the source.
+/// What source and sink reported of a measurement that ran over loopback, and what was granted at the source.
 pub fn run(address: &str, listener: Role, rtt: &RttSettings) -> (Connected, (Report, Vec<Row>), Report) {
     let other = if listener == Role::Sink { Role::Source } else { Role::Sink };
     let waiting = End::begin(listen(listener, rtt.clone()));
@@ -85,6 +85,6 @@ pub fn run(address: &str, listener: Role, rtt: &RttSettings) -> (Connected, (Rep
     let granted = source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    let told = report(source);
-    (granted, told, sink.report().0)
+    let reported = report(source);
+    (granted, reported, sink.report().0)
 }

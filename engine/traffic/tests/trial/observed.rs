@@ -72,7 +72,7 @@ fn bandwidths(seen: &Seen) -> Vec<Option<i64>> {
     seen.samples.iter().flat_map(|batch| int64(batch, "bbr_bw_bytes_per_s").iter().collect::<Vec<_>>()).collect()
 }
 
-/// What one end told.
+/// What one end reported.
 struct Seen {
     report: Report,
     samples: Vec<RecordBatch>,
@@ -103,7 +103,7 @@ fn int64(batch: &RecordBatch, name: &str) -> Int64Array {
     batch.column_by_name(name).unwrap().as_any().downcast_ref::<Int64Array>().unwrap().clone()
 }
 
-/// What source and sink of a trial over loopback told.
+/// What source and sink of a trial over loopback reported.
 fn run(tcp: &TcpSettings) -> [Seen; 2] {
     let sink = End::begin(listen(Role::Sink, tcp.clone()));
     let source = End::begin(connect(Role::Source, "127.0.0.1", sink.listening_port(), tcp.clone()));

@@ -9,7 +9,7 @@ use wire::{ANSWER_BYTES, FlowEnd, Opening, Role, UdpSettings};
 
 use crate::{
     ends::End,
-    support::{ANSWER, TOKEN, Told, connect, listen, settings},
+    support::{ANSWER, Reported, TOKEN, connect, listen, settings},
 };
 
 #[test]
@@ -27,7 +27,7 @@ fn a_flow_that_never_came_up_is_counted_and_the_others_go_on() {
     source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    let source = Told::by(source).report;
+    let source = Reported::by(source).report;
     let incomplete = source.incomplete.unwrap();
     assert_eq!(incomplete.kind, "broken");
     assert!(incomplete.message.contains("1 of 2 flows broke; flow 1: it never came up"), "{}", incomplete.message);
@@ -48,7 +48,7 @@ fn a_sink_tells_which_flow_sent_nothing() {
     source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    let (source, sink) = (Told::by(source), Told::by(sink).report);
+    let (source, sink) = (Reported::by(source), Reported::by(sink).report);
     let incomplete = sink.incomplete.unwrap();
     assert!(incomplete.message.contains("1 of 2 flows broke; flow 1: no datagram came"), "{}", incomplete.message);
     assert_eq!(sink.flows[0].end, FlowEnd::Drained);
@@ -68,7 +68,7 @@ fn a_peer_that_is_gone_breaks_the_flow_with_the_kernels_word() {
     drop(idle);
     let begun = Instant::now();
     source.control.start(begun);
-    let report = Told::by(source).report;
+    let report = Reported::by(source).report;
     assert!(begun.elapsed() < Duration::from_secs(5));
     assert_eq!(report.incomplete.map(|failed| failed.kind).as_deref(), Some("broken"));
     assert!(report.flows[0].error.as_ref().is_some_and(|error| error.contains("refused")), "{:?}", report.flows[0]);
@@ -85,7 +85,7 @@ fn a_source_whose_datagrams_never_arrive_ends_by_itself() {
     idle.send_to(&Opening::decode(&opening).unwrap().answer(ANSWER), from).unwrap();
     source.connected();
     source.control.start(Instant::now());
-    let report = Told::by(source).report;
+    let report = Reported::by(source).report;
     assert_eq!(report.flows[0].end, FlowEnd::Broken);
     assert!(report.flows[0].error.as_ref().is_some_and(|error| error.contains("of no datagram within")));
 }
@@ -125,14 +125,14 @@ fn a_sink_does_not_wait_forever_for_a_source_that_fell_silent() {
         datagram[..32].copy_from_slice(&wire::DatagramHeader { sequence, ..header }.encode());
         source.send(&datagram).unwrap();
     }
-    let told = Told::by(sink);
-    let counts = told.counts(0);
+    let reported = Reported::by(sink);
+    let counts = reported.counts(0);
     assert_eq!((counts.datagrams, counts.reordered, counts.duplicates), (3, 1, 1));
     assert_eq!(counts.reordering_extent_max, 1);
-    assert_eq!((counts.loss_bursts, told.report.flows[0].bytes), (0, 3000));
-    let strangers = told.report.strangers;
+    assert_eq!((counts.loss_bursts, reported.report.flows[0].bytes), (0, 3000));
+    let strangers = reported.report.strangers;
     assert_eq!((strangers.not_an_engine, strangers.wrong_token), (3, 1));
-    assert_eq!(told.sum("datagrams", "reordered"), 1);
-    let incomplete = told.report.incomplete.unwrap();
+    assert_eq!(reported.sum("datagrams", "reordered"), 1);
+    let incomplete = reported.report.incomplete.unwrap();
     assert!(incomplete.message.contains("1 of 1 flows broke; flow 0: silent for"), "{}", incomplete.message);
 }

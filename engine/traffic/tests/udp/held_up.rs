@@ -10,7 +10,7 @@ use wire::{ANSWER_BYTES, DatagramHeader, DatagramKind, Event, FlowEnd, OPENING_B
 
 use crate::{
     ends::{End, flood::Flood},
-    support::{ANSWER, TOKEN, Told, connect, listen, settings},
+    support::{ANSWER, Reported, TOKEN, connect, listen, settings},
 };
 
 const LENGTH: usize = 1000;
@@ -48,9 +48,9 @@ fn held_up_for(pause: Duration) {
     }
     thread::sleep(Duration::from_millis(300));
     source.send(&word(DatagramKind::End, 40)).unwrap();
-    let told = Told::by(sink);
-    assert_eq!(told.report.incomplete, None);
-    assert_eq!((told.report.flows[0].end, told.counts(0).datagrams), (FlowEnd::Drained, 40));
+    let reported = Reported::by(sink);
+    assert_eq!(reported.report.incomplete, None);
+    assert_eq!((reported.report.flows[0].end, reported.counts(0).datagrams), (FlowEnd::Drained, 40));
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn a_source_that_says_nothing_more_ends_the_trial_all_the_same() {
     let (sink, source) = sink(settings(1));
     source.send(&word(DatagramKind::Data, 0)).unwrap();
     let begun = Instant::now();
-    let told = Told::by(sink);
-    let failed = told.report.incomplete.unwrap();
+    let reported = Reported::by(sink);
+    let failed = reported.report.incomplete.unwrap();
     assert!(failed.message.contains("its source never said that it had stopped"), "{}", failed.message);
     assert!((4..9).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
 }
@@ -76,7 +76,7 @@ fn a_source_that_never_stops_does_not_keep_its_sink_for_ever() {
     let (sink, source) = sink(settings(1));
     let begun = Instant::now();
     let flood = Flood::of(&source, &word(DatagramKind::Data, 0));
-    let failed = Told::by(sink).report.incomplete.unwrap();
+    let failed = Reported::by(sink).report.incomplete.unwrap();
     drop(flood);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     assert!(["broken", "drain_timeout"].contains(&failed.kind.as_str()), "{failed:?}");
@@ -88,7 +88,7 @@ fn a_flood_does_not_keep_a_sink_from_being_stopped() {
         let (sink, source) = sink(UdpSettings { duration_us: 60_000_000, ..settings(1) });
         source.send(&word(DatagramKind::Data, 0)).unwrap();
         Flood::of(&source, &datagram).does_not_keep(sink, |sink| {
-            assert_eq!(Told::by(sink).report.incomplete.unwrap().kind, "stopped");
+            assert_eq!(Reported::by(sink).report.incomplete.unwrap().kind, "stopped");
         });
     }
 }

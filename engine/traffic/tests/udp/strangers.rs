@@ -9,7 +9,7 @@ use wire::{Meeting, OPENING_BYTES, Opening, Phase, PortRange, Role, Token, UdpSe
 
 use crate::{
     ends::End,
-    support::{ANSWER, TOKEN, Told, connect, listen, prepare, settings},
+    support::{ANSWER, Reported, TOKEN, connect, listen, prepare, settings},
 };
 
 #[test]
@@ -37,7 +37,7 @@ fn strangers_are_counted_and_change_no_other_count() {
             stranger.send_to(bytes, ("127.0.0.1", port)).unwrap();
         }
     }
-    let (source, sink) = (Told::by(source), Told::by(sink));
+    let (source, sink) = (Reported::by(source), Reported::by(sink));
     assert_eq!((&source.report.incomplete, &sink.report.incomplete), (&None, &None));
     for flow in 0..2 {
         let (sent, received) = (source.counts(flow), sink.counts(flow));
@@ -62,9 +62,9 @@ fn openings_of_others_get_no_answer() {
     source.connected();
     source.control.start(Instant::now());
     sink.connected();
-    let strangers = Told::by(sink).report.strangers;
+    let strangers = Reported::by(sink).report.strangers;
     assert_eq!((strangers.wrong_token, strangers.wrong_flow, strangers.not_an_engine), (1, 1, 1));
-    assert_eq!(Told::by(source).report.incomplete, None);
+    assert_eq!(Reported::by(source).report.incomplete, None);
 }
 
 #[test]

@@ -8,14 +8,14 @@ use crate::ends::{End, Tables};
 pub const TOKEN: Token = Token([1; 16]);
 pub const ANSWER: Token = Token([2; 16]);
 
-/// What one end told.
-pub struct Told {
+/// The report of one end, and its tables.
+pub struct Reported {
     pub report: Report,
     tables: Tables,
 }
 
-impl Told {
-    /// Waits until an end has told everything.
+impl Reported {
+    /// Waits until an end has reported.
     pub fn by(end: End) -> Self {
         let (report, tables) = end.report();
         Self { report, tables }
@@ -37,7 +37,7 @@ impl Told {
         batches.iter().flat_map(|batch| int64(batch, column).iter().collect::<Vec<_>>()).collect()
     }
 
-    /// Threads that told what they cost, by the index of their flow.
+    /// Threads that reported their CPU time, by the index of their flow.
     pub fn threads(&self) -> BTreeSet<i32> {
         let batches = self.tables["cpu"].iter().flat_map(|batch| {
             let kinds = batch.column_by_name("kind").unwrap().as_any().downcast_ref::<StringArray>().unwrap();
@@ -108,11 +108,11 @@ pub fn meet(address: &str, listener: Role, udp: &UdpSettings) -> (End, End) {
     if listener == Role::Sink { (connecting, listening) } else { (listening, connecting) }
 }
 
-/// What source and sink told of a whole trial.
-pub fn run(address: &str, listener: Role, udp: &UdpSettings) -> (Told, Told) {
+/// What source and sink reported of a whole trial.
+pub fn run(address: &str, listener: Role, udp: &UdpSettings) -> (Reported, Reported) {
     let (source, sink) = meet(address, listener, udp);
     source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    (Told::by(source), Told::by(sink))
+    (Reported::by(source), Reported::by(sink))
 }

@@ -2,7 +2,7 @@
 
 use wire::{FlowEnd, Role, UdpSettings};
 
-use crate::support::{Told, meet, run, settings};
+use crate::support::{Reported, meet, run, settings};
 
 #[test]
 fn every_datagram_is_counted_once_on_both_ends() {
@@ -47,7 +47,7 @@ fn a_rate_is_kept_and_spread_evenly() {
 #[test]
 fn what_one_thread_costs_is_told_once() {
     let (source, sink) = run("127.0.0.1", Role::Sink, &UdpSettings { duration_us: 500_000, ..settings(3) });
-    let [of_source, of_sink] = [&source, &sink].map(Told::threads);
+    let [of_source, of_sink] = [&source, &sink].map(Reported::threads);
     assert_eq!(of_source.into_iter().collect::<Vec<_>>(), [-1, 0], "one thread keeps the pace of all flows");
     assert_eq!(of_sink.into_iter().collect::<Vec<_>>(), [-1, 0, 1, 2]);
     assert!(source.report.flows[1..].iter().all(|flow| flow.cpu == wire::CpuTime::default()));
@@ -92,14 +92,14 @@ fn a_stopped_trial_reports_what_it_has() {
     source.control.start(std::time::Instant::now());
     while !matches!(sink.next(), wire::Event::Progress(progress) if progress.bytes > 0) {}
     source.control.stop();
-    let source = Told::by(source);
+    let source = Reported::by(source);
     assert_eq!(source.report.incomplete.map(|failed| failed.kind).as_deref(), Some("stopped"));
     assert!(source.report.flows.iter().all(|flow| flow.end == FlowEnd::Stopped && flow.bytes > 0));
-    let sink = Told::by(sink);
+    let sink = Reported::by(sink);
     assert_eq!(sink.report.incomplete.map(|failed| failed.kind).as_deref(), Some("ended_early"));
 }
 
-fn is_whole(source: &Told, sink: &Told) {
+fn is_whole(source: &Reported, sink: &Reported) {
     assert_eq!((&source.report.incomplete, &sink.report.incomplete), (&None, &None));
     for (sent, received) in source.report.flows.iter().zip(&sink.report.flows) {
         assert_eq!((sent.end, received.end), (FlowEnd::Drained, FlowEnd::Drained));
@@ -115,13 +115,13 @@ fn is_whole(source: &Told, sink: &Told) {
         assert!(received.end_ns - received.first_byte_ns.unwrap() >= 200_000_000);
     }
     let sent: u64 = source.report.flows.iter().map(|flow| flow.bytes).sum();
-    for told in [source, sink] {
-        assert_eq!(told.sum("samples", "bytes").unsigned_abs(), sent);
-        assert_eq!(told.sum("datagrams", "datagrams").unsigned_abs(), sent / 1000);
-        assert_eq!(told.sum("datagrams", "missing"), 0);
-        assert_eq!(told.report.rows_lost, 0);
+    for reported in [source, sink] {
+        assert_eq!(reported.sum("samples", "bytes").unsigned_abs(), sent);
+        assert_eq!(reported.sum("datagrams", "datagrams").unsigned_abs(), sent / 1000);
+        assert_eq!(reported.sum("datagrams", "missing"), 0);
+        assert_eq!(reported.report.rows_lost, 0);
         for table in ["samples", "datagrams", "histograms", "cpu"] {
-            assert!(told.report.table_rows[table] > 0, "{table}");
+            assert!(reported.report.table_rows[table] > 0, "{table}");
         }
     }
 }
