@@ -40,7 +40,7 @@ pub fn emulate(line: &str, input: BorrowedFd<'_>, output: impl Write + AsFd) -> 
     let result = LinkRequest::parse(line).and_then(|request| Emulator::make(&request)?.run(input, &mut output));
     if let Err(error) = &result {
         // Whoever does not listen any more has the exit code.
-        let _ = output.tell_last(&EmulationEvent::Failed { message: error.to_string() });
+        let _ = output.report_last(&EmulationEvent::Failed { message: error.to_string() });
     }
     result
 }
@@ -80,12 +80,12 @@ impl Emulator {
             });
             // A link with one direction would be no link: why there is no thread is what `join` says.
             let both = directions.iter().all(Result::is_ok);
-            let reported = if both { self.tell_until_over(input, output) } else { Ok(()) };
+            let reported = if both { self.report_until_over(input, output) } else { Ok(()) };
             self.stop_requested.store(true, Ordering::Relaxed);
             signal(self.stop.as_fd());
             let ended = directions.into_iter().enumerate().map(|(index, thread)| join(index, thread));
             let ended = ended.fold(Ok(()), Result::and);
-            let last = output.tell_last(&self.counters());
+            let last = output.report_last(&self.counters());
             ended.and(reported).and(last)
         })
     }
@@ -102,14 +102,14 @@ impl Emulator {
     }
 
     /// Until the input ends, a direction ends, or a namespace is gone.
-    fn tell_until_over(
+    fn report_until_over(
         &self,
         input: BorrowedFd<'_>,
         output: &mut Output<impl Write + AsFd>,
     ) -> Result<(), EmulationError> {
         // Reading the counters takes locks that the directions wait for: whoever holds one must not be kept from running.
         let _ = take_realtime_priority();
-        output.tell(&EmulationEvent::Ready)?;
+        output.report(&EmulationEvent::Ready)?;
         let mut due = Instant::now() + self.report_interval;
         loop {
             let mut files = [input, self.ended.as_fd()].map(|file| PollFd::from_borrowed_fd(file, PollFlags::IN));
@@ -128,7 +128,7 @@ impl Emulator {
                     device.check_namespace()?;
                 }
                 if output.takes(Duration::ZERO) {
-                    output.tell(&self.counters())?;
+                    output.report(&self.counters())?;
                 }
             }
         }
@@ -149,7 +149,7 @@ impl Emulator {
 struct Output<W>(W);
 
 impl<W: Write + AsFd> Output<W> {
-    fn tell(&mut self, event: &EmulationEvent) -> Result<(), EmulationError> {
+    fn report(&mut self, event: &EmulationEvent) -> Result<(), EmulationError> {
         let mut line = serde_json::to_vec(event).unwrap_or_default();
         line.push(b'\n');
         let written = self.0.write_all(&line).and_then(|()| self.0.flush());
@@ -162,8 +162,8 @@ impl<W: Write + AsFd> Output<W> {
         poll(&mut files, Some(&Timespec::try_from(timeout).unwrap_or_default())).is_ok_and(|ready| ready > 0)
     }
 
-    fn tell_last(&mut self, event: &EmulationEvent) -> Result<(), EmulationError> {
-        if self.takes(LAST_LINE_TIMEOUT) { self.tell(event) } else { Ok(()) }
+    fn report_last(&mut self, event: &EmulationEvent) -> Result<(), EmulationError> {
+        if self.takes(LAST_LINE_TIMEOUT) { self.report(event) } else { Ok(()) }
     }
 }
 

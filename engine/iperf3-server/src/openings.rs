@@ -16,7 +16,7 @@ use std::{
 
 use iperf3::{ErrorCode, Params, opens_stream};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use sys::{Datagram, Tell};
+use sys::{Ancillary, Datagram};
 use traffic::datagrams::ways;
 
 use crate::{
@@ -67,7 +67,7 @@ impl Openings {
         socket.bind(&address.into())?;
         // Only once the port is its own: the sockets of the streams will share it.
         socket.set_reuse_address(true)?;
-        sys::tell(&socket, Tell::Destination, address.is_ipv6())?;
+        sys::enable_ancillary(&socket, Ancillary::Destination, address.is_ipv6())?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket: socket.into(), port: address.port() })
     }
@@ -173,7 +173,7 @@ fn connect(
 ) -> Result<UdpSocket, Failure> {
     let make = || {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-        sys::tell(&socket, Tell::Arrival, peer.is_ipv6())?;
+        sys::enable_ancillary(&socket, Ancillary::Arrival, peer.is_ipv6())?;
         socket.set_reuse_address(true)?;
         socket.bind(&local.into())?;
         socket.connect(&peer.into())?;

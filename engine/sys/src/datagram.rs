@@ -17,9 +17,9 @@ use crate::control_message::{control_messages, hop_limit, packet_destination, so
 /// address of whom it is from.
 pub const CONTROL_BYTES: usize = 256;
 
-/// What is to be told of datagrams that arrive; each is a socket option.
+/// What the kernel is to report of datagrams that arrive, as ancillary data; each is a socket option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tell {
+pub enum Ancillary {
     /// When the kernel took it from the network device (`SO_TIMESTAMPNS`).
     Arrival,
     /// Its time to live, or hop limit (`IP_RECVTTL`, `IPV6_RECVHOPLIMIT`).
@@ -37,27 +37,27 @@ pub struct Datagram {
     pub length: usize,
     /// Whom it is from.
     pub peer: Option<SocketAddr>,
-    /// The local address it was sent to, after [`Tell::Destination`].
+    /// The local address it was sent to, after [`Ancillary::Destination`].
     pub destination: Option<IpAddr>,
-    /// When it arrived, in nanoseconds since 1970 UTC, after [`Tell::Arrival`].
+    /// When it arrived, in nanoseconds since 1970 UTC, after [`Ancillary::Arrival`].
     pub arrived_unix_ns: Option<i64>,
-    /// How many more hops it could have gone, this one included, after [`Tell::HopLimit`].
+    /// How many more hops it could have gone, this one included, after [`Ancillary::HopLimit`].
     pub hop_limit: Option<u8>,
 }
 
-/// Has something told of what arrives from now on. A socket of both families is told of both.
+/// Has the kernel report this of what arrives from now on. A socket of both families has it for both.
 ///
 /// # Errors
 /// What `setsockopt` says.
-pub fn tell(socket: &impl AsRawFd, what: Tell, ipv6: bool) -> io::Result<()> {
+pub fn enable_ancillary(socket: &impl AsRawFd, what: Ancillary, ipv6: bool) -> io::Result<()> {
     let (level, name) = match (what, ipv6) {
-        (Tell::Arrival, _) => (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS),
-        (Tell::HopLimit, false) => (libc::SOL_IP, libc::IP_RECVTTL),
-        (Tell::HopLimit, true) => (libc::SOL_IPV6, libc::IPV6_RECVHOPLIMIT),
-        (Tell::Destination, false) => (libc::SOL_IP, libc::IP_PKTINFO),
-        (Tell::Destination, true) => (libc::SOL_IPV6, libc::IPV6_RECVPKTINFO),
-        (Tell::Errors, false) => (libc::SOL_IP, libc::IP_RECVERR),
-        (Tell::Errors, true) => (libc::SOL_IPV6, libc::IPV6_RECVERR),
+        (Ancillary::Arrival, _) => (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS),
+        (Ancillary::HopLimit, false) => (libc::SOL_IP, libc::IP_RECVTTL),
+        (Ancillary::HopLimit, true) => (libc::SOL_IPV6, libc::IPV6_RECVHOPLIMIT),
+        (Ancillary::Destination, false) => (libc::SOL_IP, libc::IP_PKTINFO),
+        (Ancillary::Destination, true) => (libc::SOL_IPV6, libc::IPV6_RECVPKTINFO),
+        (Ancillary::Errors, false) => (libc::SOL_IP, libc::IP_RECVERR),
+        (Ancillary::Errors, true) => (libc::SOL_IPV6, libc::IPV6_RECVERR),
     };
     set(socket, level, name, 1)
 }
@@ -172,8 +172,8 @@ mod tests {
 
     fn arrives(address: &str, ipv6: bool) {
         let Ok(sink) = UdpSocket::bind((address, 0)) else { return };
-        for what in [Tell::Arrival, Tell::HopLimit, Tell::Destination] {
-            tell(&sink, what, ipv6).unwrap();
+        for what in [Ancillary::Arrival, Ancillary::HopLimit, Ancillary::Destination] {
+            enable_ancillary(&sink, what, ipv6).unwrap();
         }
         let mut buffer = [0; 100];
         assert_eq!(receive_datagram(&sink, &mut buffer).unwrap_err().kind(), io::ErrorKind::WouldBlock);

@@ -20,7 +20,7 @@ mod tun;
 mod udp;
 
 pub use cc_info::{BbrInfo, bbr_info};
-pub use datagram::{Datagram, Tell, forbid_fragments, path_mtu, receive_datagram, tell};
+pub use datagram::{Ancillary, Datagram, enable_ancillary, forbid_fragments, path_mtu, receive_datagram};
 pub use ethtool::Ethtool;
 pub use netns::in_network_namespace;
 pub use pages::{ConstantPages, Pages};

@@ -31,7 +31,7 @@ pub struct Received<'a> {
     pub bytes: &'a [u8],
     /// Size of each of several datagrams, the last of which may be shorter; absent if it is one.
     pub segment_bytes: Option<usize>,
-    /// When the kernel got it, in nanoseconds since 1970 UTC, if the socket was told to say.
+    /// When the kernel got it, in nanoseconds since 1970 UTC, after [`crate::Ancillary::Arrival`].
     pub arrived_unix_ns: Option<i64>,
 }
 
@@ -123,7 +123,7 @@ mod tests {
     use std::{net::UdpSocket, time::Duration};
 
     use super::*;
-    use crate::{Tell, set_udp_gro, set_udp_segment, tell};
+    use crate::{Ancillary, enable_ancillary, set_udp_gro, set_udp_segment};
 
     fn pair() -> (UdpSocket, UdpSocket) {
         let (source, sink) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn several_datagrams_come_at_once_and_what_is_too_long_is_cut() {
         let (source, sink) = pair();
-        tell(&sink, Tell::Arrival, false).unwrap();
+        enable_ancillary(&sink, Ancillary::Arrival, false).unwrap();
         for length in [1, 40, 50] {
             source.send(&vec![7; length]).unwrap();
         }

@@ -19,7 +19,7 @@ pub struct IcmpError {
     pub kind: IcmpErrorKind,
     /// Whom it is from; absent if this host's kernel refused to send.
     pub from: Option<IpAddr>,
-    /// When it arrived, in nanoseconds since 1970 UTC, after [`crate::Tell::Arrival`].
+    /// When it arrived, in nanoseconds since 1970 UTC, after [`crate::Ancillary::Arrival`].
     pub arrived_unix_ns: Option<i64>,
 }
 
@@ -38,7 +38,7 @@ pub enum IcmpErrorKind {
     Other,
 }
 
-/// Takes the next error from the queue of a socket with [`crate::Tell::Errors`], without waiting; the buffer gets what
+/// Takes the next error from the queue of a socket with [`crate::Ancillary::Errors`], without waiting; the buffer gets what
 /// it quotes of the datagram's payload.
 ///
 /// # Errors
@@ -86,12 +86,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Tell, tell};
+    use crate::{Ancillary, enable_ancillary};
 
     fn refused(address: &str, ipv6: bool) {
         let Ok(socket) = UdpSocket::bind((address, 0)) else { return };
-        tell(&socket, Tell::Errors, ipv6).unwrap();
-        tell(&socket, Tell::Arrival, ipv6).unwrap();
+        enable_ancillary(&socket, Ancillary::Errors, ipv6).unwrap();
+        enable_ancillary(&socket, Ancillary::Arrival, ipv6).unwrap();
         let nobody = UdpSocket::bind((address, 0)).unwrap().local_addr().unwrap();
         socket.connect(nobody).unwrap();
         socket.send(b"is anybody there?").unwrap();

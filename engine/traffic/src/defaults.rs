@@ -31,7 +31,7 @@ pub const RUNNING_CHECK: Duration = Duration::from_millis(2);
 pub const WRITE_TIMEOUT: Duration = Duration::from_millis(50);
 /// How far an application-paced writer may fall behind and still catch up.
 pub const PACING_DEBT: Duration = Duration::from_millis(100);
-/// How often a running end tells how far it is.
+/// How often a running end reports its progress.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// How much later than the source a sink gives up.
 pub const SINK_SLACK: Duration = Duration::from_secs(1);
@@ -50,7 +50,7 @@ pub const MONITOR_INTERVAL_MIN: Duration = Duration::from_millis(100);
 pub const MONITOR_SHARE: i64 = 100;
 /// Counters of its own that are read of a network driver, at most: some have thousands, one for each queue.
 pub const DRIVER_COUNTERS_MAX: usize = 512;
-/// How long the kernel may take to tell of devices and routes.
+/// How long the kernel may take to report devices and routes.
 pub const NETLINK_TIMEOUT: Duration = Duration::from_secs(1);
 /// Rows of one Arrow stream.
 pub const SAMPLE_BATCH_ROWS: usize = 16_384;
@@ -72,7 +72,7 @@ pub const SILENCE_MIN: Duration = Duration::from_millis(1);
 pub const PACING_RATE_MIN_BPS: u64 = 8;
 /// How long a name may take to resolve.
 pub const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often an end that connects over datagrams shows the token, until it is answered.
+/// How often an end that connects over datagrams sends its opening, until it is answered.
 pub const OPENING_INTERVAL: Duration = Duration::from_millis(100);
 /// How many ports of the kernel's choice are tried where one must be free for datagrams and for connections.
 pub const BESIDE_ATTEMPTS: u32 = 16;
@@ -94,13 +94,13 @@ pub const ICMP_TRIAL_PROBES: u32 = 5;
 pub const END_INTERVAL: Duration = Duration::from_millis(50);
 /// How many times, at most.
 pub const END_ATTEMPTS: u32 = 20;
-/// How long a sink answers once it knows: its word may have been lost.
+/// How long a sink answers once it knows: its acknowledgement may have been lost.
 pub const END_LINGER: Duration = Duration::from_millis(150);
 /// How often the CPU time of a measurement of round-trip times is looked at.
 pub const ECHO_MONITOR_INTERVAL: Duration = Duration::from_secs(1);
 /// Connections that may wait to be taken where the time of connecting is measured.
 pub const ECHO_BACKLOG: i32 = 1024;
-/// How often what must come through to the other end of a path's measurement is said again.
+/// How often a request to the other end of a path's measurement is repeated, until it responds.
 pub const PATH_REPEAT: Duration = Duration::from_millis(100);
 /// Rows of hops, or of trains, kept at all, in bytes; what comes after is counted as lost.
 pub const PATH_ROWS_MAX_BYTES: u64 = 1 << 30;
@@ -151,9 +151,9 @@ pub const TRAIN_LEAST: Duration = Duration::from_millis(4);
 pub const TRAIN_MOST: Duration = Duration::from_secs(1);
 /// The halves of a train are of one rate if the faster is above the slower by one part in so many, at most.
 pub const TRAIN_HALVES_SHARE: u64 = 10;
-/// How long a sink may take to tell of a train.
+/// How long a sink may take to report a train.
 pub const TRAIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// So many trains in a row of which the sink tells nothing are enough.
+/// So many trains in a row that the sink does not report are enough.
 pub const TRAINS_UNSEEN: u32 = 3;
 /// Between two trains or streams, at least.
 pub const TRAIN_PAUSE: Duration = Duration::from_millis(20);
@@ -188,7 +188,7 @@ pub const RUNNING_REPEATED: Duration = Duration::from_secs(3);
 pub const PAUSE_BORNE: Duration = Duration::from_secs(4);
 /// What a sink's thread has seen of silence in one pass, at most: for longer than that it was not there to see anything.
 pub const SILENCE_OF_PASS: Duration = Duration::from_millis(100);
-/// How often a source says that it has stopped, until the sink says that it knows.
+/// How often a source reports that it has stopped, until the sink acknowledges it.
 pub const END_MARKS: u32 = 60;
 /// The first of them follow each other quickly.
 pub const END_MARKS_QUICK: u32 = 20;
@@ -220,7 +220,7 @@ pub const GONE_AWAITED: Duration = Duration::from_millis(100);
 pub const STREAM_LATE_MOST: Duration = Duration::from_micros(200);
 /// How often a stream is sent where packets of it were held up, at most; the last one counts in any case.
 pub const STREAM_TRIES: u32 = 4;
-/// How long an iperf3 server may take over its next word, beyond what it was told to do.
+/// How long an iperf3 server may take over its next state, beyond what the test itself takes.
 pub const IPERF3_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an iperf3 server that is busy is left alone at first; each time twice as long.
 pub const IPERF3_BUSY_PAUSE: Duration = Duration::from_millis(100);

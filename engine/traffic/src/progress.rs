@@ -2,22 +2,22 @@ use wire::{Event, Progress, Role};
 
 use crate::{Outbox, defaults::PROGRESS_INTERVAL, time::nanoseconds};
 
-/// Tells now and then how far a running end is.
-pub struct ProgressTeller<'a> {
+/// Reports at intervals how far a running end is.
+pub struct ProgressReporter<'a> {
     trial: &'a str,
     role: Role,
     outbox: &'a dyn Outbox,
     due_ns: i64,
 }
 
-impl<'a> ProgressTeller<'a> {
-    /// Tells for the first time after a [`PROGRESS_INTERVAL`].
+impl<'a> ProgressReporter<'a> {
+    /// Reports for the first time after a [`PROGRESS_INTERVAL`].
     pub fn new(trial: &'a str, role: Role, outbox: &'a dyn Outbox) -> Self {
         Self { trial, role, outbox, due_ns: nanoseconds(PROGRESS_INTERVAL) }
     }
 
-    /// Tells, if it is time.
-    pub fn tell_if_due(&mut self, now_ns: i64, bytes: impl FnOnce() -> u64) {
+    /// Reports, if it is time.
+    pub fn report_if_due(&mut self, now_ns: i64, bytes: impl FnOnce() -> u64) {
         if now_ns < self.due_ns {
             return;
         }

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, Socket, Type};
-use sys::{Datagram, Tell, receive_datagram, tell};
+use sys::{Ancillary, Datagram, enable_ancillary, receive_datagram};
 use wire::{ANSWER_BYTES, Event, Listening, Meeting, OPENING_BYTES, Opening, PortRange, Strangers};
 
 use crate::{
@@ -189,7 +189,7 @@ fn listening_socket(local: SocketAddr, parameters: &RendezvousParameters) -> io:
     if local.is_ipv6() {
         socket.set_only_v6(parameters.family == Some(6))?;
     }
-    tell(&socket, Tell::Destination, local.is_ipv6())?;
+    enable_ancillary(&socket, Ancillary::Destination, local.is_ipv6())?;
     socket.bind(&local.into())?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
@@ -254,7 +254,7 @@ fn connected_socket(
 ) -> Result<UdpSocket, TrialError> {
     let begin = || {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-        tell(&socket, Tell::Arrival, peer.is_ipv6())?;
+        enable_ancillary(&socket, Ancillary::Arrival, peer.is_ipv6())?;
         if let Some(local) = local {
             socket.bind(&local.into())?;
         }

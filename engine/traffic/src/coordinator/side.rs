@@ -9,7 +9,7 @@ use crate::{
     beat::Beat,
     flow::{Connection, Flow, Flows},
     host::{Counters, Monitor},
-    progress::ProgressTeller,
+    progress::ProgressReporter,
     time::from_nanoseconds,
 };
 
@@ -34,7 +34,7 @@ pub struct Side<'a, S: Sampling> {
     /// Bytes of each flow when the part that is left out was over; none where nothing is.
     pub omitted: Vec<u64>,
     beat: Beat,
-    progress: ProgressTeller<'a>,
+    progress: ProgressReporter<'a>,
 }
 
 impl<'a, S: Sampling> Side<'a, S> {
@@ -54,7 +54,7 @@ impl<'a, S: Sampling> Side<'a, S> {
             monitor: Monitor::begin(counters, interval, flows.all.len(), flows.now_ns()),
             omitted: Vec::new(),
             beat: Beat::new(interval),
-            progress: ProgressTeller::new(task.trial, task.role, outbox),
+            progress: ProgressReporter::new(task.trial, task.role, outbox),
         }
     }
 
@@ -71,7 +71,7 @@ impl<'a, S: Sampling> Side<'a, S> {
             self.beat.done(now_ns);
         }
         self.monitor.look_if_due(self.flows.now_ns(), self.flows.meters());
-        self.progress.tell_if_due(self.flows.now_ns(), || self.flows.bytes());
+        self.progress.report_if_due(self.flows.now_ns(), || self.flows.bytes());
     }
 
     /// Whether all flows have ended.

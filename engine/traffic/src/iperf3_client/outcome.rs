@@ -1,4 +1,4 @@
-//! What both ends tell each other about the test that is over. No socket, no clock.
+//! What both ends report to each other of the test that is over. No socket, no clock.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct Seen {
     pub jitter_ns: u64,
 }
 
-/// What we tell of all flows, in the order in which they were made.
+/// What we report of all flows, in the order in which they were made.
 pub fn ours(seen: &[Seen], congestion: Option<String>, counted: Duration) -> Results {
     let streams = (0..).zip(seen).map(|(index, seen)| StreamResults {
         id: stream_id(index),
@@ -125,7 +125,7 @@ mod tests {
             far.flows.iter().map(|flow| (flow.flow, flow.bytes)).collect::<Vec<_>>()
         };
         assert_eq!(bytes(0, 2), [(0, 10), (1, 30)]);
-        assert_eq!(bytes(2, 2), [(0, 40)], "a stream that it does not tell of is left out");
+        assert_eq!(bytes(2, 2), [(0, 40)], "a stream that it does not report is left out");
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_we_tell_has_iperf3s_numbers_of_streams() {
+    fn our_report_has_iperf3s_numbers_of_streams() {
         let seen = [Seen { bytes: 5, retransmits: Some(1), ..Seen::default() }, Seen::default()];
         let results = ours(&seen, Some("cubic".into()), Duration::from_secs(2));
         let reported: Vec<_> =

@@ -7,7 +7,7 @@ use rustix::{
     io::Errno,
 };
 use socket2::SockRef;
-use sys::{Datagram, IcmpError, Tell};
+use sys::{Ancillary, Datagram, IcmpError};
 use wire::{OPENING_BYTES, Opening, Strangers};
 
 use crate::{
@@ -48,8 +48,8 @@ impl Line {
         // Best effort: short trains fit into any buffer.
         let _ = socket.set_recv_buffer_size(PATH_BUFFER_BYTES);
         let _ = socket.set_send_buffer_size(PATH_BUFFER_BYTES);
-        let set_up = sys::tell(&line.rendezvous.socket, Tell::HopLimit, ipv6)
-            .and_then(|()| sys::tell(&line.rendezvous.socket, Tell::Errors, ipv6))
+        let set_up = sys::enable_ancillary(&line.rendezvous.socket, Ancillary::HopLimit, ipv6)
+            .and_then(|()| sys::enable_ancillary(&line.rendezvous.socket, Ancillary::Errors, ipv6))
             .and_then(|()| sys::forbid_fragments(&line.rendezvous.socket, ipv6))
             .and_then(|()| line.set_hop_limit(PATH_HOP_LIMIT));
         let failed =

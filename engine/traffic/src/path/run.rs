@@ -10,7 +10,7 @@ use crate::{
     host::{Counters, Monitor, Observed},
     kernel_time::{KernelTime, Steps},
     origin::Origin,
-    progress::ProgressTeller,
+    progress::ProgressReporter,
     time::nanoseconds,
 };
 
@@ -30,7 +30,7 @@ pub struct Run<'a> {
     kernel: KernelTime,
     control: &'a Control,
     monitor: Monitor,
-    progress: ProgressTeller<'a>,
+    progress: ProgressReporter<'a>,
 }
 
 impl<'a> Run<'a> {
@@ -51,7 +51,7 @@ impl<'a> Run<'a> {
             bytes: 0,
             control,
             monitor: Monitor::begin(counters, MONITOR_INTERVAL, 0, 0),
-            progress: ProgressTeller::new(task.trial, task.role, outbox),
+            progress: ProgressReporter::new(task.trial, task.role, outbox),
         }
     }
 
@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
     pub fn look(&mut self) -> Result<(), TrialError> {
         let elapsed_ns = nanoseconds(self.origin.instant.elapsed());
         self.monitor.look_if_due(elapsed_ns, std::iter::empty());
-        self.progress.tell_if_due(elapsed_ns, || self.bytes);
+        self.progress.report_if_due(elapsed_ns, || self.bytes);
         if self.control.stopped() { Err(TrialError::Stopped) } else { Ok(()) }
     }
 

@@ -38,7 +38,7 @@ pub fn carry_out(task: &Task<'_, RttSettings>, control: &Control, outbox: &dyn O
         Role::Sink => {
             let counters = Counters::read();
             let echo = Some(settings.echo).filter(|&echo| echo != Echo::Auto);
-            tell_connected(task, Granted { echo, ..Granted::default() }, outbox);
+            report_connected(task, Granted { echo, ..Granted::default() }, outbox);
             let seen = Watch::begin(counters);
             let ran = sink::respond(task, &mut rendezvous, connections.flatten().as_ref(), control);
             report(task, &rendezvous, ran, seen, outbox)
@@ -47,7 +47,7 @@ pub fn carry_out(task: &Task<'_, RttSettings>, control: &Control, outbox: &dyn O
             let chosen = probe::choose(task, &rendezvous)?;
             let counters = Counters::read();
             let remarks = chosen.remark.clone().into_iter().collect();
-            tell_connected(task, Granted { echo: Some(chosen.echo), remarks, ..Granted::default() }, outbox);
+            report_connected(task, Granted { echo: Some(chosen.echo), remarks, ..Granted::default() }, outbox);
             rendezvous.wait_for_start(control)?;
             let mut seen = Watch::begin(counters);
             let ran = source::probe(task, chosen, &rendezvous, &mut seen, control, outbox);
@@ -56,7 +56,7 @@ pub fn carry_out(task: &Task<'_, RttSettings>, control: &Control, outbox: &dyn O
     }
 }
 
-fn tell_connected(task: &Task<'_, RttSettings>, granted: Granted, outbox: &dyn Outbox) {
+fn report_connected(task: &Task<'_, RttSettings>, granted: Granted, outbox: &dyn Outbox) {
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
 }
 

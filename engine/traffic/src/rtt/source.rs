@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{END_ATTEMPTS, END_INTERVAL, STOP_CHECK},
-    progress::ProgressTeller,
+    progress::ProgressReporter,
     rendezvous::{Rendezvous, wait_readable},
 };
 
@@ -40,10 +40,10 @@ pub fn probe(
         bytes: 0,
         refusal: None,
     };
-    let mut teller = ProgressTeller::new(task.trial, task.role, outbox);
+    let mut reporter = ProgressReporter::new(task.trial, task.role, outbox);
     let mut incomplete = None;
     while let Some(pause) = probing.step(seen) {
-        teller.tell_if_due(seen.origin.elapsed_ns(), || probing.bytes);
+        reporter.report_if_due(seen.origin.elapsed_ns(), || probing.bytes);
         if control.stopped() {
             incomplete = Some(TrialError::Stopped);
             break;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use socket2::{SockRef, Socket, Type};
-use sys::{Datagram, Tell};
+use sys::{Ancillary, Datagram};
 use wire::{Granted, OPENING_BYTES, Opening, PortRange, Strangers, UdpSettings};
 
 use super::{
@@ -52,7 +52,7 @@ fn listen_on(local: SocketAddr, family: Option<u8>) -> Result<Listener, TrialErr
         socket.bind(&local.into())?;
         // Only once the port is its own: the sockets of the flows will share it.
         socket.set_reuse_address(true)?;
-        sys::tell(&socket, Tell::Destination, local.is_ipv6())?;
+        sys::enable_ancillary(&socket, Ancillary::Destination, local.is_ipv6())?;
         // A crowd of strangers is counted, not left to overflow.
         socket.set_recv_buffer_size(usize::try_from(DATAGRAM_WINDOW_BYTES).unwrap_or(usize::MAX))?;
         socket.set_nonblocking(true)?;

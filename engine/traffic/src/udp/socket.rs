@@ -7,7 +7,7 @@ use std::{
 
 use rustix::net::SendFlags;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use sys::Tell;
+use sys::Ancillary;
 use wire::{DatagramKind, Granted, Role, UdpSettings};
 
 use super::{outgoing, stream::Stream};
@@ -32,8 +32,8 @@ pub fn make(local: SocketAddr, task: &Task<'_, UdpSettings>) -> Result<(Socket, 
     }
     let mut granted = grant_window(&socket, task)?;
     if task.role == Role::Sink {
-        sys::tell(&socket, Tell::Arrival, local.is_ipv6())
-            .map_err(|source| failed("cannot have times of arrival told", source))?;
+        sys::enable_ancillary(&socket, Ancillary::Arrival, local.is_ipv6())
+            .map_err(|source| failed("cannot enable receive timestamps", source))?;
         let gro = settings.gro.then(|| sys::set_udp_gro(&socket, true));
         granted.gro = Some(matches!(gro, Some(Ok(()))));
         if let Some(Err(error)) = gro {

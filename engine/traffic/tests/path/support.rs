@@ -1,4 +1,4 @@
-//! Both ends of measurements of a path, and what they tell.
+//! Both ends of measurements of a path, and what they report.
 
 use std::time::Instant;
 

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags};
 use socket2::{Domain, Protocol, Socket, Type};
-use sys::{Tell, receive_datagram, tell};
+use sys::{Ancillary, enable_ancillary, receive_datagram};
 use wire::{ECHO_HEADER_BYTES, EchoMessage, RttSettings, Token};
 
 use super::prober::{Prober, Response};
@@ -54,7 +54,7 @@ impl IcmpProber {
         socket.bind(&without_port(rendezvous.socket.local_addr()?).into())?;
         socket.connect(&without_port(rendezvous.peer).into())?;
         socket.set_nonblocking(true)?;
-        tell(&socket, Tell::Arrival, ipv6)?;
+        enable_ancillary(&socket, Ancillary::Arrival, ipv6)?;
         if let Some(dscp) = task.settings.dscp {
             set_dscp(&socket, rendezvous.peer, task.settings.family, dscp).map_err(io::Error::other)?;
         }
