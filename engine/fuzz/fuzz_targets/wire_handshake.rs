@@ -1,4 +1,4 @@
-//! What strangers may send to an engine's ports: the opening of a flow, the answer to it, a datagram, an echo.
+//! What anybody may send to an engine's ports: the opening of a flow, the answer to it, a datagram, an echo.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

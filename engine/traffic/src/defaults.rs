@@ -204,8 +204,8 @@ pub const LATE_AWAITED: Duration = Duration::from_millis(200);
 pub const DELAY_MARGIN_NS: i64 = 20_000;
 /// Receive buffer that a sink of datagrams asks for where the plan says nothing.
 pub const DATAGRAM_WINDOW_BYTES: u64 = 4 << 20;
-/// How long a thread that counts strangers rests after it has counted some.
-pub const STRANGERS_PAUSE: Duration = Duration::from_millis(2);
+/// How long a thread that counts rejected datagrams rests after it has counted some.
+pub const REJECTED_PAUSE: Duration = Duration::from_millis(2);
 /// Rows of datagrams kept at all, in bytes; what comes after is counted as lost.
 pub const DATAGRAM_ROWS_MAX_BYTES: u64 = 1 << 30;
 /// Rows of histograms kept at all, in bytes; what comes after is counted as lost.

@@ -36,7 +36,7 @@ pub struct Rendezvous {
     /// Where the other end is.
     pub peer: SocketAddr,
     /// Datagrams that were not this trial's.
-    pub strangers: Strangers,
+    pub rejected: Strangers,
     opening: Opening,
     answer: [u8; ANSWER_BYTES],
     listened: bool,
@@ -65,8 +65,8 @@ pub fn meet<S, B>(
         Meeting::Connect { address, port, bind } => {
             let peer = resolve(address, *port, family_of(parameters.family, *bind))?;
             let socket = connected_socket(bind.map(|local| SocketAddr::new(local, 0)), peer, parameters)?;
-            let strangers = Strangers::default();
-            let mut rendezvous = Rendezvous { socket, peer, strangers, opening, answer, listened: false };
+            let rejected = Strangers::default();
+            let mut rendezvous = Rendezvous { socket, peer, rejected, opening, answer, listened: false };
             rendezvous.ask_until_answered(parameters.timeout, control)?;
             Ok((rendezvous, None))
         }
@@ -79,7 +79,7 @@ impl Rendezvous {
     pub fn over(socket: UdpSocket, peer: SocketAddr, token: wire::Token, answer: wire::Token) -> Self {
         let opening = Opening { token, flow: 0 };
         let answer = opening.answer(answer);
-        Self { socket, peer, strangers: Strangers::default(), opening, answer, listened: true }
+        Self { socket, peer, rejected: Strangers::default(), opening, answer, listened: true }
     }
 
     /// Waits for the start of a source. The end that listened answers openings meanwhile: its first answer may be lost.
@@ -130,7 +130,7 @@ impl Rendezvous {
             while wait_readable(&self.socket, again.saturating_duration_since(Instant::now())) {
                 match receive_datagram(&self.socket, &mut buffer) {
                     Ok(datagram) if buffer.get(..datagram.length) == Some(&self.answer[..]) => return Ok(()),
-                    Ok(_) => count(&mut self.strangers.not_an_engine),
+                    Ok(_) => count(&mut self.rejected.not_an_engine),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     Err(error) => refusal = Some(error),
                 }
@@ -154,9 +154,9 @@ pub fn wait_readable(socket: &impl AsFd, longest: Duration) -> bool {
     poll(&mut watched, Timespec::try_from(longest).ok().as_ref()).is_ok_and(|ready| ready > 0)
 }
 
-/// Counts one more stranger.
-pub fn count(strangers: &mut u32) {
-    *strangers = strangers.saturating_add(1);
+/// Counts one more rejected datagram.
+pub fn count(rejected: &mut u32) {
+    *rejected = rejected.saturating_add(1);
 }
 
 fn open_listener<B>(
@@ -204,7 +204,7 @@ fn wait_for_opening(
     control: &Control,
 ) -> Result<Rendezvous, TrialError> {
     let deadline = Instant::now() + parameters.timeout;
-    let mut strangers = Strangers::default();
+    let mut rejected = Strangers::default();
     let mut buffer = [0; OPENING_BYTES + 1];
     loop {
         if control.stopped() {
@@ -220,15 +220,15 @@ fn wait_for_opening(
         let Ok(datagram) = receive_datagram(&listener, &mut buffer) else { continue };
         let Some((local, peer)) = ways(&datagram, port) else { continue };
         match buffer.get(..datagram.length).and_then(|bytes| bytes.try_into().ok()).map(Opening::decode) {
-            None | Some(Err(_)) => count(&mut strangers.not_an_engine),
-            Some(Ok(other)) if other.token != opening.token => count(&mut strangers.wrong_token),
-            Some(Ok(other)) if other != opening => count(&mut strangers.wrong_flow),
+            None | Some(Err(_)) => count(&mut rejected.not_an_engine),
+            Some(Ok(other)) if other.token != opening.token => count(&mut rejected.wrong_token),
+            Some(Ok(other)) if other != opening => count(&mut rejected.wrong_flow),
             Some(Ok(_)) => {
                 // From here on the port has one address and one peer. What arrives in between is refused; the peer,
                 // which has no answer yet, sends its opening again.
                 drop(listener);
                 let socket = connected_socket(Some(local), peer, parameters)?;
-                let rendezvous = Rendezvous { socket, peer, strangers, opening, answer, listened: true };
+                let rendezvous = Rendezvous { socket, peer, rejected, opening, answer, listened: true };
                 rendezvous.answer_opening(&opening.encode());
                 return Ok(rendezvous);
             }

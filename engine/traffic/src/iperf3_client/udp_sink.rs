@@ -90,7 +90,7 @@ impl<'a> Receiver<'a> {
                 Some((header, number)) => counted.take(number, microseconds_to_ns(header.sent_us), moment),
                 // Late replies to openings come here, too.
                 None if replies_to_opening(datagram) => {}
-                None => NotOurs::NotAnEngine.count(&mut counted.strangers),
+                None => NotOurs::NotAnEngine.count(&mut counted.rejected),
             }
         })
     }

@@ -85,8 +85,8 @@ impl Line {
     }
 
     /// Datagrams that were not this trial's.
-    pub fn strangers(&self) -> Strangers {
-        self.rendezvous.strangers
+    pub fn rejected(&self) -> Strangers {
+        self.rendezvous.rejected
     }
 
     /// Sends a datagram whole; where the host's own device is slow, waits a moment for it.
@@ -108,7 +108,7 @@ impl Line {
         wait_readable(&self.rendezvous.socket, timeout);
     }
 
-    /// The next datagram, if one is there. One that `read` does not know as this trial's is counted as a stranger.
+    /// The next datagram, if one is there. One that `read` does not know as this trial's is counted as rejected.
     pub fn receive<T>(&mut self, buffer: &mut [u8], read: impl Fn(&[u8]) -> Option<T>) -> Taken<T> {
         let datagram = match sys::receive_datagram(&self.rendezvous.socket, buffer) {
             Ok(datagram) => datagram,
@@ -132,10 +132,10 @@ impl Line {
         if self.rendezvous.answer_opening(payload) {
             return;
         }
-        let strangers = &mut self.rendezvous.strangers;
+        let rejected = &mut self.rendezvous.rejected;
         match <&[u8; OPENING_BYTES]>::try_from(payload).map(Opening::decode) {
-            Ok(Ok(_)) => count(&mut strangers.wrong_token),
-            _ => count(&mut strangers.not_an_engine),
+            Ok(Ok(_)) => count(&mut rejected.wrong_token),
+            _ => count(&mut rejected.not_an_engine),
         }
     }
 

@@ -103,12 +103,12 @@ fn report<R: Tabular>(
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     let origin_unix_ns = run.origin.unix_ns;
-    let (observed, strangers, steps) = run.end();
+    let (observed, rejected, steps) = run.end();
     let mut tables = Delivery::new(task.trial, task.role, outbox);
     tables.deliver(log).map_err(|error| TrialError::Samples(error.to_string()))?;
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
-        strangers,
+        strangers: rejected,
         remarks: steps.remark(CLOCK_SET).into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(observed)

@@ -125,9 +125,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What was seen of the host, of strangers, and of the host's clock being set.
+    /// What was seen of the host, of rejected datagrams, and of the host's clock being set.
     pub fn end(self) -> (Observed, wire::Strangers, Steps) {
         let elapsed_ns = nanoseconds(self.origin.instant.elapsed());
-        (self.monitor.end(elapsed_ns, std::iter::empty()), self.line.strangers(), self.kernel.steps)
+        (self.monitor.end(elapsed_ns, std::iter::empty()), self.line.rejected(), self.kernel.steps)
     }
 }

@@ -101,7 +101,7 @@ impl Responder<'_> {
                 Err(_) => return,
             };
             let Some(datagram) = self.buffer.get_mut(..length) else {
-                count(&mut self.rendezvous.strangers.not_an_engine);
+                count(&mut self.rendezvous.rejected.not_an_engine);
                 continue;
             };
             match EchoMessage::read(self.task.token, datagram) {
@@ -115,7 +115,7 @@ impl Responder<'_> {
                 }
                 _ => {
                     if !self.rendezvous.answer_opening(datagram) {
-                        count(&mut self.rendezvous.strangers.wrong_token);
+                        count(&mut self.rendezvous.rejected.wrong_token);
                     }
                     continue;
                 }
@@ -131,7 +131,7 @@ impl Responder<'_> {
             let Ok((_, address)) = connections.accept() else { return };
             let from = address.as_socket().map(|address| address.ip().to_canonical());
             if from != Some(self.rendezvous.peer.ip()) {
-                count(&mut self.rendezvous.strangers.not_an_engine);
+                count(&mut self.rendezvous.rejected.not_an_engine);
             }
         }
     }

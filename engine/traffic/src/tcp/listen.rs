@@ -39,7 +39,7 @@ struct Pending {
 enum Verdict {
     Wait,
     Flow(u32),
-    Stranger(fn(&mut Strangers) -> &mut u32),
+    Rejected(fn(&mut Strangers) -> &mut u32),
 }
 
 /// Binds and listens, with the window set and verified before any connection can come.
@@ -87,12 +87,12 @@ impl Listener {
         let deadline = Instant::now() + timeout;
         let mut flows: Vec<Option<TcpStream>> = (0..task.settings.flows).map(|_| None).collect();
         let mut pending: Vec<Pending> = Vec::new();
-        let mut strangers = Strangers::default();
+        let mut rejected = Strangers::default();
         loop {
             let missing = flows.iter().filter(|flow| flow.is_none()).count();
             if missing == 0 {
-                strangers.unfinished += u32::try_from(pending.len()).unwrap_or(u32::MAX);
-                return Ok((flows.into_iter().flatten().collect(), strangers));
+                rejected.unfinished += u32::try_from(pending.len()).unwrap_or(u32::MAX);
+                return Ok((flows.into_iter().flatten().collect(), rejected));
             }
             if control.stopped() {
                 return Err(TrialError::Stopped);
@@ -106,8 +106,8 @@ impl Listener {
                 });
             }
             self.wait(&pending);
-            self.take_connections(&mut pending, missing + PENDING_HANDSHAKES, &mut strangers)?;
-            settle(&mut pending, task, &mut flows, &mut strangers);
+            self.take_connections(&mut pending, missing + PENDING_HANDSHAKES, &mut rejected)?;
+            settle(&mut pending, task, &mut flows, &mut rejected);
         }
     }
 
@@ -124,7 +124,7 @@ impl Listener {
         &self,
         pending: &mut Vec<Pending>,
         room: usize,
-        strangers: &mut Strangers,
+        rejected: &mut Strangers,
     ) -> Result<(), TrialError> {
         for _ in 0..room {
             let socket = match self.socket.accept() {
@@ -140,7 +140,7 @@ impl Listener {
             }
             if pending.len() >= room {
                 pending.remove(0);
-                strangers.crowded_out += 1;
+                rejected.crowded_out += 1;
             }
             let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
             pending.push(Pending { stream: socket.into(), bytes: [0; OPENING_BYTES], filled: 0, deadline });
@@ -153,7 +153,7 @@ fn settle(
     pending: &mut Vec<Pending>,
     task: &Task<'_, TcpSettings>,
     flows: &mut [Option<TcpStream>],
-    strangers: &mut Strangers,
+    rejected: &mut Strangers,
 ) {
     let now = Instant::now();
     let mut index = 0;
@@ -168,12 +168,12 @@ fn settle(
                 if stream.write_all(&opening.answer(task.answer)).is_ok() {
                     flows[flow as usize] = Some(stream);
                 } else {
-                    strangers.unfinished += 1;
+                    rejected.unfinished += 1;
                 }
             }
-            Verdict::Stranger(counter) => {
+            Verdict::Rejected(counter) => {
                 pending.remove(index);
-                *counter(strangers) += 1;
+                *counter(rejected) += 1;
             }
         }
     }
@@ -182,23 +182,23 @@ fn settle(
 impl Pending {
     fn read_on(&mut self, task: &Task<'_, TcpSettings>, flows: &[Option<TcpStream>], now: Instant) -> Verdict {
         match self.stream.read(&mut self.bytes[self.filled..]) {
-            Ok(0) => return Verdict::Stranger(|strangers| &mut strangers.unfinished),
+            Ok(0) => return Verdict::Rejected(|rejected| &mut rejected.unfinished),
             Ok(count) => self.filled += count,
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
-            Err(_) => return Verdict::Stranger(|strangers| &mut strangers.unfinished),
+            Err(_) => return Verdict::Rejected(|rejected| &mut rejected.unfinished),
         }
         if self.filled < OPENING_BYTES {
             if now >= self.deadline {
-                return Verdict::Stranger(|strangers| &mut strangers.unfinished);
+                return Verdict::Rejected(|rejected| &mut rejected.unfinished);
             }
             return Verdict::Wait;
         }
         match Opening::decode(&self.bytes) {
-            Err(_) => Verdict::Stranger(|strangers| &mut strangers.not_an_engine),
-            Ok(opening) if opening.token != task.token => Verdict::Stranger(|strangers| &mut strangers.wrong_token),
+            Err(_) => Verdict::Rejected(|rejected| &mut rejected.not_an_engine),
+            Ok(opening) if opening.token != task.token => Verdict::Rejected(|rejected| &mut rejected.wrong_token),
             Ok(Opening { flow, .. }) => match flows.get(flow as usize) {
                 Some(None) => Verdict::Flow(flow),
-                _ => Verdict::Stranger(|strangers| &mut strangers.wrong_flow),
+                _ => Verdict::Rejected(|rejected| &mut rejected.wrong_flow),
             },
         }
     }

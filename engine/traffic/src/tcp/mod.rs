@@ -27,7 +27,7 @@ use crate::{
 pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
     check::check(task)?;
     let mut buffers = Buffers::new(task)?;
-    let (streams, strangers, granted) = meet(task, control, outbox)?;
+    let (streams, rejected, granted) = meet(task, control, outbox)?;
     for stream in &streams {
         socket::set_connected(&SockRef::from(stream), task.settings)
             .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
@@ -41,7 +41,7 @@ pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn O
     let origin = Origin::now();
     let flows = TcpFlows::new((0..).zip(streams), origin);
     let ran = run::run(&flows, task, &mut buffers, counters, control, outbox)?;
-    report(task, flows, ran, strangers, origin.unix_ns, outbox)
+    report(task, flows, ran, rejected, origin.unix_ns, outbox)
 }
 
 fn meet(
@@ -49,12 +49,12 @@ fn meet(
     control: &Control,
     outbox: &dyn Outbox,
 ) -> Result<(Vec<TcpStream>, Strangers, Granted), TrialError> {
-    let (streams, strangers, granted) = match task.meeting {
+    let (streams, rejected, granted) = match task.meeting {
         Meeting::Listen { bind, ports } => {
             let listener = listen::listen(task, *bind, *ports)?;
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port: listener.port }));
-            let (streams, strangers) = listener.accept_flows(task, control)?;
-            (streams, strangers, listener.granted)
+            let (streams, rejected) = listener.accept_flows(task, control)?;
+            (streams, rejected, listener.granted)
         }
         Meeting::Connect { address, port, bind } => {
             let (streams, granted) = connect::connect_flows(task, address, *port, *bind, control)?;
@@ -63,14 +63,14 @@ fn meet(
     };
     let (congestion, mss_bytes) =
         streams.first().map_or((None, None), |stream| socket::read_connected(&SockRef::from(stream)));
-    Ok((streams, strangers, Granted { congestion, mss_bytes, ..granted }))
+    Ok((streams, rejected, Granted { congestion, mss_bytes, ..granted }))
 }
 
 fn report(
     task: &Task<'_, TcpSettings>,
     flows: TcpFlows,
     ran: Ran,
-    strangers: Strangers,
+    rejected: Strangers,
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
@@ -79,7 +79,7 @@ fn report(
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
         flows: reports,
-        strangers,
+        strangers: rejected,
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(ran.observed)
     })));

@@ -26,7 +26,7 @@ pub struct Counted<'a> {
     /// Its times.
     pub arrivals: Arrivals,
     /// What its socket received and is not of the flow.
-    pub strangers: Strangers,
+    pub rejected: Strangers,
     /// The times that the kernel reports.
     pub kernel: KernelTime,
     origin: Origin,
@@ -53,7 +53,7 @@ impl<'a> Counted<'a> {
             fresh: 0,
             sequence: Sequence::new(),
             arrivals: Arrivals::new(),
-            strangers: Strangers::default(),
+            rejected: Strangers::default(),
             kernel: KernelTime::new(origin),
             origin,
         }
@@ -92,7 +92,7 @@ impl<'a> Counted<'a> {
         match self.sequence.take(number) {
             Arrival::New => self.fresh += 1,
             Arrival::Duplicate | Arrival::TooOld => return,
-            Arrival::Implausible => return NotOurs::NotAnEngine.count(&mut self.strangers),
+            Arrival::Implausible => return NotOurs::NotAnEngine.count(&mut self.rejected),
         }
         if let Some(moment) = moment.take() {
             self.arrivals.take(moment, sent_unix_ns);
@@ -151,7 +151,7 @@ impl<'a> Counted<'a> {
         self.flow.connection.leave(Outcome {
             counts,
             histograms: rows,
-            strangers: self.strangers,
+            rejected: self.rejected,
             steps: self.kernel.steps,
         });
     }

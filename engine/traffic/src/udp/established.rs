@@ -13,7 +13,7 @@ pub struct Established {
     /// What the kernel granted.
     pub granted: Granted,
     /// Datagrams of others so far.
-    pub strangers: Strangers,
+    pub rejected: Strangers,
 }
 
 /// A flow that was not established.

@@ -19,14 +19,14 @@ use super::{
 use crate::{
     Control, Task, TrialError,
     address::{local_address, on_free_port},
-    defaults::{DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, STOP_CHECK, STRANGERS_PAUSE},
+    defaults::{DATAGRAM_WINDOW_BYTES, DATAGRAMS_AT_ONCE, REJECTED_PAUSE, STOP_CHECK},
     rendezvous::{count, wait_readable, ways},
 };
 
 /// What any datagram takes of a socket's buffer, at least: the kernel's bookkeeping counts (`truesize`).
 const BUFFERED_LEAST_BYTES: usize = 256;
 
-/// A socket that listens for one trial's flows, and for strangers as long as the trial lasts.
+/// A socket that listens for one trial's flows, and counts the datagrams of others as long as the trial lasts.
 pub struct Listener {
     socket: UdpSocket,
     /// The port it listens on.
@@ -53,7 +53,7 @@ fn listen_on(local: SocketAddr, family: Option<u8>) -> Result<Listener, TrialErr
         // Only once the port is its own: the sockets of the flows will share it.
         socket.set_reuse_address(true)?;
         sys::enable_ancillary(&socket, Ancillary::Destination, local.is_ipv6())?;
-        // A crowd of strangers is counted, not left to overflow.
+        // A flood of other datagrams is counted, not left to overflow.
         socket.set_recv_buffer_size(usize::try_from(DATAGRAM_WINDOW_BYTES).unwrap_or(usize::MAX))?;
         socket.set_nonblocking(true)?;
         let port = socket.local_addr()?.as_socket().map_or(0, |address| address.port());
@@ -86,23 +86,23 @@ impl Listener {
     }
 
     /// Counts datagrams of others, until `over` says so. Those that arrive faster than they are read are counted by the kernel.
-    pub fn count_strangers(&self, over: impl Fn() -> bool) -> Strangers {
-        let mut strangers = Strangers::default();
+    pub fn count_rejected(&self, over: impl Fn() -> bool) -> Strangers {
+        let mut rejected = Strangers::default();
         let dropped_before = self.dropped();
         while !over() {
             wait_readable(&self.socket, STOP_CHECK);
             let mut any = false;
             for (datagram, bytes) in self.waiting() {
-                count_stranger(opening_of(datagram, &bytes), None, &mut strangers);
+                count_rejected_datagram(opening_of(datagram, &bytes), None, &mut rejected);
                 any = true;
             }
             if any {
                 // Whoever comes in a crowd must not cost the flows their CPU.
-                thread::sleep(STRANGERS_PAUSE);
+                thread::sleep(REJECTED_PAUSE);
             }
         }
-        strangers.crowded_out = self.dropped().saturating_sub(dropped_before);
-        strangers
+        rejected.crowded_out = self.dropped().saturating_sub(dropped_before);
+        rejected
     }
 
     fn dropped(&self) -> u32 {
@@ -123,11 +123,11 @@ fn opening_of(datagram: Datagram, bytes: &[u8; OPENING_BYTES]) -> Option<Opening
 }
 
 /// `task`: of the trial that takes flows; nothing once it takes no more.
-fn count_stranger(opening: Option<Opening>, task: Option<&Task<'_, UdpSettings>>, strangers: &mut Strangers) {
+fn count_rejected_datagram(opening: Option<Opening>, task: Option<&Task<'_, UdpSettings>>, rejected: &mut Strangers) {
     count(match (opening, task) {
-        (None, _) => &mut strangers.not_an_engine,
-        (Some(opening), Some(task)) if opening.token == task.token => &mut strangers.wrong_flow,
-        (Some(_), _) => &mut strangers.wrong_token,
+        (None, _) => &mut rejected.not_an_engine,
+        (Some(opening), Some(task)) if opening.token == task.token => &mut rejected.wrong_flow,
+        (Some(_), _) => &mut rejected.wrong_token,
     });
 }
 
@@ -135,7 +135,7 @@ fn count_stranger(opening: Option<Opening>, task: Option<&Task<'_, UdpSettings>>
 struct Accepted {
     flows: Vec<Option<Stream>>,
     granted: Granted,
-    strangers: Strangers,
+    rejected: Strangers,
     opened: Opened,
 }
 
@@ -144,7 +144,7 @@ impl Accepted {
         Self {
             flows: (0..task.settings.flows).map(|_| None).collect(),
             granted: Granted::default(),
-            strangers: Strangers::default(),
+            rejected: Strangers::default(),
             opened: Opened { token: task.token, answer: task.answer, listening: true },
         }
     }
@@ -164,7 +164,7 @@ impl Accepted {
         let Some((local, peer)) = ways(&datagram, port) else { return Ok(()) };
         let ours = opening.filter(|opening| opening.token == task.token);
         let Some(place) = ours.and_then(|opening| self.flows.get_mut(opening.flow as usize)) else {
-            count_stranger(opening, Some(task), &mut self.strangers);
+            count_rejected_datagram(opening, Some(task), &mut self.rejected);
             return Ok(());
         };
         if let Some(stream) = place {
@@ -172,7 +172,7 @@ impl Accepted {
             if stream.socket.peer_addr().is_ok_and(|known| known == peer) {
                 stream.answer_again(bytes);
             } else {
-                count(&mut self.strangers.wrong_flow);
+                count(&mut self.rejected.wrong_flow);
             }
             return Ok(());
         }
@@ -208,8 +208,8 @@ impl Accepted {
                 }),
             }
         }
-        let strangers = Strangers { crowded_out: listener.dropped(), ..self.strangers };
-        Established { flows, missing, granted: self.granted, strangers }
+        let rejected = Strangers { crowded_out: listener.dropped(), ..self.rejected };
+        Established { flows, missing, granted: self.granted, rejected }
     }
 }
 

@@ -64,7 +64,7 @@ pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn O
     let origin = Origin::now();
     let flows = UdpFlows::new(established.flows, origin);
     let ran = run::run(&flows, task, offloads, listener.as_ref(), counters, control, outbox)?;
-    report(task, flows, established.missing, ran, established.strangers, origin.unix_ns, outbox)
+    report(task, flows, established.missing, ran, established.rejected, origin.unix_ns, outbox)
 }
 
 fn meet(
@@ -106,21 +106,21 @@ fn report(
     flows: UdpFlows,
     missing: Vec<MissingFlow>,
     ran: Ran,
-    mut strangers: Strangers,
+    mut rejected: Strangers,
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     let mut tables = Delivery::new(task.trial, task.role, outbox);
-    let Delivered { mut reports, strangers: of_flows, remark } = delivered::deliver(ran.sampler, flows, &mut tables)?;
+    let Delivered { mut reports, rejected: of_flows, remark } = delivered::deliver(ran.sampler, flows, &mut tables)?;
     reports.extend(missing.into_iter().map(MissingFlow::report));
     reports.sort_by_key(|flow| flow.flow);
-    add(&mut strangers, ran.strangers);
-    add(&mut strangers, of_flows);
+    add(&mut rejected, ran.rejected);
+    add(&mut rejected, of_flows);
     let incomplete = ran.incomplete.or_else(|| TrialError::of_broken(&reports));
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
         flows: reports,
-        strangers,
+        strangers: rejected,
         remarks: remark.into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(ran.observed)

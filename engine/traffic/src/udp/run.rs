@@ -44,7 +44,7 @@ pub struct Ran {
     /// What the host did meanwhile.
     pub observed: Observed,
     /// What the listening port received from others meanwhile.
-    pub strangers: Strangers,
+    pub rejected: Strangers,
     /// Why the trial is not whole at this end, but for flows that broke.
     pub incomplete: Option<TrialError>,
 }
@@ -76,23 +76,23 @@ pub fn run(
     let mut side = Side::begin(task, flows, sampler, interval, counters, outbox);
     let running = Running::none(flows.all.len());
     let mut procedure = Engines { role: task.role, settings, expected: &expected, running, repeat_ns: 0 };
-    let strangers = OnceLock::new();
-    let (counted, expecting) = (&strangers, &expected);
+    let rejected = OnceLock::new();
+    let (counted, expecting) = (&rejected, &expected);
     let incomplete = coordinator::run(slice::from_mut(&mut side), &mut procedure, &Halt::of(control), move |scope| {
         spawn_all(scope, flows, task, offloads, expecting)?;
         if let Some(listener) = listener {
             let over = || flows.wait_all_ended(Duration::ZERO) || flows.aborted().is_some();
-            scope.spawn(move || counted.set(listener.count_strangers(over)));
+            scope.spawn(move || counted.set(listener.count_rejected(over)));
         }
         Ok(())
     })?;
     let mut observed = side.monitor.end(flows.now_ns(), flows.meters());
-    let strangers = strangers.get().copied().unwrap_or_default();
-    leave_out(strangers.crowded_out.into(), &mut observed.counters);
-    Ok(Ran { sampler: side.sampler, observed, strangers, incomplete })
+    let rejected = rejected.get().copied().unwrap_or_default();
+    leave_out(rejected.crowded_out.into(), &mut observed.counters);
+    Ok(Ran { sampler: side.sampler, observed, rejected, incomplete })
 }
 
-/// What strangers sent and the kernel dropped is no loss of the trial's: it counts as theirs alone.
+/// Datagrams of others that the kernel dropped are no loss of the trial: they count as rejected alone.
 fn leave_out(dropped: u64, counters: &mut BTreeMap<String, u64>) {
     for [of_v4, of_v6] in DROPS_OF_SOCKETS {
         let mut left = dropped;
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_strangers_lost_is_not_the_trials() {
+    fn datagrams_of_others_that_are_dropped_are_no_loss_of_the_trial() {
         let all = [("Udp.RcvbufErrors", 5), ("Udp6RcvbufErrors", 3), ("Udp.InErrors", 6), ("Udp.NoPorts", 1)];
         let mut counters = all.map(|(name, count)| (name.to_owned(), count)).into();
         leave_out(6, &mut counters);

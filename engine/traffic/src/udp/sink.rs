@@ -139,12 +139,12 @@ impl<'a> Receiver<'a> {
                     *sent = sent.or(Some(header.sequence));
                     flow.connection.say(DatagramKind::Ended, 0);
                 }
-                _ => NotOurs::NotAnEngine.count(&mut counted.strangers),
+                _ => NotOurs::NotAnEngine.count(&mut counted.rejected),
             },
             Err(NotOurs::NotAnEngine) if flow.connection.answer_again(datagram) => {}
             // The source repeats this; the repetitions are received here.
             Err(NotOurs::NotAnEngine) if flow.connection.is_answer(datagram) => {}
-            Err(not_ours) => not_ours.count(&mut counted.strangers),
+            Err(not_ours) => not_ours.count(&mut counted.rejected),
         })
     }
 

@@ -71,7 +71,7 @@ pub struct Outcome {
     /// Rows of the table of histograms.
     pub histograms: Vec<HistogramRow>,
     /// What the flow's socket received and was not of the flow.
-    pub strangers: Strangers,
+    pub rejected: Strangers,
     /// What a sink saw of its host's clock being set.
     pub steps: Steps,
 }
@@ -166,11 +166,11 @@ pub enum NotOurs {
 
 impl NotOurs {
     /// Counts it.
-    pub fn count(self, strangers: &mut Strangers) {
+    pub fn count(self, rejected: &mut Strangers) {
         count(match self {
-            Self::NotAnEngine => &mut strangers.not_an_engine,
-            Self::WrongTag => &mut strangers.wrong_token,
-            Self::WrongFlow => &mut strangers.wrong_flow,
+            Self::NotAnEngine => &mut rejected.not_an_engine,
+            Self::WrongTag => &mut rejected.wrong_token,
+            Self::WrongFlow => &mut rejected.wrong_flow,
         });
     }
 }

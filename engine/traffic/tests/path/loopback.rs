@@ -91,23 +91,23 @@ fn packets_of_a_stream_are_sent_at_its_rate() {
 }
 
 #[test]
-fn strangers_are_counted_and_disturb_nothing() {
+fn rejected_connections_are_counted_and_disturb_nothing() {
     let path = hops_and_trains();
     let sink = End::begin(listen(Role::Sink, path.clone()));
     let port = sink.listening_port();
-    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let intruder = UdpSocket::bind("127.0.0.1:0").unwrap();
     let thief = Opening { token: Token([9; 16]), flow: 0 }.encode();
     let wrong_flow = Opening { token: Token([1; 16]), flow: 1 }.encode();
     for datagram in [&b"GET / HTTP/1.1"[..], &thief, &wrong_flow, &thief[..OPENING_BYTES - 1], &[0; 9000]] {
-        stranger.send_to(datagram, ("127.0.0.1", port)).unwrap();
+        intruder.send_to(datagram, ("127.0.0.1", port)).unwrap();
     }
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, path));
     let measured = carry_through(source, sink);
     is_whole(&measured, "127.0.0.1");
     let seen = measured.sink.strangers;
     assert_eq!((seen.not_an_engine, seen.wrong_token, seen.wrong_flow), (3, 1, 1));
-    stranger.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
-    assert!(stranger.recv(&mut [0; 100]).is_err(), "a stranger got an answer");
+    intruder.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
+    assert!(intruder.recv(&mut [0; 100]).is_err(), "an intruder got an answer");
 }
 
 #[test]

@@ -82,26 +82,26 @@ fn a_sink_that_is_gone_answers_nothing_and_the_source_ends_in_time() {
 }
 
 #[test]
-fn strangers_do_not_disturb_a_measurement() {
+fn rejected_datagrams_do_not_disturb_a_measurement() {
     let rtt = settings(Echo::Udp);
     let sink = End::begin(listen(Role::Sink, rtt.clone()));
     let port = sink.listening_port();
-    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let intruder = UdpSocket::bind("127.0.0.1:0").unwrap();
     for datagram in [&b"GET /"[..], &[0; 24], &[7; 2000]] {
-        stranger.send_to(datagram, ("127.0.0.1", port)).unwrap();
+        intruder.send_to(datagram, ("127.0.0.1", port)).unwrap();
     }
     let thief = wire::Opening { token: wire::Token([9; 16]), flow: 0 };
-    stranger.send_to(&thief.encode(), ("127.0.0.1", port)).unwrap();
+    intruder.send_to(&thief.encode(), ("127.0.0.1", port)).unwrap();
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, rtt));
     source.connected();
     sink.connected();
     source.control.start(std::time::Instant::now());
     for _ in 0..1000 {
-        let _ = stranger.send_to(&thief.encode(), ("127.0.0.1", port));
+        let _ = intruder.send_to(&thief.encode(), ("127.0.0.1", port));
     }
     all_are_answered(&report(source), "udp");
     let (report, _) = sink.report();
     assert_eq!((report.strangers.not_an_engine, report.strangers.wrong_token), (3, 1));
-    stranger.set_nonblocking(true).unwrap();
-    assert!(stranger.recv(&mut [0; 100]).is_err(), "a stranger got an answer");
+    intruder.set_nonblocking(true).unwrap();
+    assert!(intruder.recv(&mut [0; 100]).is_err(), "an intruder got an answer");
 }

@@ -38,7 +38,7 @@ fn an_unknown_congestion_control_is_named() {
 }
 
 #[test]
-fn strangers_are_counted_and_disturb_nothing() {
+fn rejected_connections_are_counted_and_disturb_nothing() {
     let tcp = settings(4);
     let sink = End::begin(listen(Role::Sink, tcp.clone()));
     let port = sink.listening_port();
@@ -82,7 +82,7 @@ fn a_source_sends_nothing_to_a_host_that_did_not_ask() {
 }
 
 #[test]
-fn a_crowd_of_silent_strangers_does_not_keep_the_flows_out() {
+fn a_crowd_of_silent_connections_does_not_keep_the_flows_out() {
     let tcp = settings(2);
     let sink = End::begin(listen(Role::Sink, tcp.clone()));
     let port = sink.listening_port();

@@ -6,6 +6,6 @@ mod broken;
 #[path = "../ends/mod.rs"]
 mod ends;
 mod held_up;
-mod strangers;
+mod rejected;
 mod support;
 mod whole;

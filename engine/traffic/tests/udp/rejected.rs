@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[test]
-fn strangers_are_counted_and_change_no_other_count() {
+fn rejected_datagrams_are_counted_and_change_no_other_count() {
     let udp = UdpSettings { gso: false, ..settings(2) };
     let sink = End::begin(listen(Role::Sink, udp.clone()));
     let port = sink.listening_port();
@@ -21,7 +21,7 @@ fn strangers_are_counted_and_change_no_other_count() {
     source.connected();
     sink.connected();
     source.control.start(Instant::now());
-    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let intruder = UdpSocket::bind("127.0.0.1:0").unwrap();
     let whole = wire::DatagramHeader {
         kind: wire::DatagramKind::Data,
         flow: 0,
@@ -34,7 +34,7 @@ fn strangers_are_counted_and_change_no_other_count() {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(100) {
         for bytes in [&replay[..], &replay[..20], &[7; 1300], &Opening { token: Token([9; 16]), flow: 0 }.encode()] {
-            stranger.send_to(bytes, ("127.0.0.1", port)).unwrap();
+            intruder.send_to(bytes, ("127.0.0.1", port)).unwrap();
         }
     }
     let (source, sink) = (Reported::by(source), Reported::by(sink));
@@ -44,8 +44,8 @@ fn strangers_are_counted_and_change_no_other_count() {
         assert_eq!(sent.datagrams, received.datagrams, "{received:?}");
         assert_eq!((received.duplicates, received.reordered, received.late), (0, 0, 0));
     }
-    let strangers = sink.report.strangers;
-    assert!(strangers.not_an_engine > 0 && strangers.wrong_token > 0, "{strangers:?}");
+    let rejected = sink.report.strangers;
+    assert!(rejected.not_an_engine > 0 && rejected.wrong_token > 0, "{rejected:?}");
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn openings_of_others_get_no_answer() {
     source.connected();
     source.control.start(Instant::now());
     sink.connected();
-    let strangers = Reported::by(sink).report.strangers;
-    assert_eq!((strangers.wrong_token, strangers.wrong_flow, strangers.not_an_engine), (1, 1, 1));
+    let rejected = Reported::by(sink).report.strangers;
+    assert_eq!((rejected.wrong_token, rejected.wrong_flow, rejected.not_an_engine), (1, 1, 1));
     assert_eq!(Reported::by(source).report.incomplete, None);
 }
 
