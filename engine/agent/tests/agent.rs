@@ -37,7 +37,7 @@ impl Engine {
         engine
     }
 
-    fn ask(&mut self, request: &Request) {
+    fn send(&mut self, request: &Request) {
         let frame = wire::encode(FrameKind::Json, &serde_json::to_vec(request).unwrap()).unwrap();
         self.input.as_mut().unwrap().write_all(&frame).unwrap();
     }
@@ -101,13 +101,13 @@ fn prepare(role: Role, meeting: Meeting) -> Request {
 #[test]
 fn an_engine_whose_controller_leaves_ends_its_traffic_and_exits() {
     let (mut sink, mut source) = (Engine::start(), Engine::start());
-    sink.ask(&prepare(Role::Sink, Meeting::Listen { bind: None, ports: None }));
+    sink.send(&prepare(Role::Sink, Meeting::Listen { bind: None, ports: None }));
     let Event::Listening(listening) = sink.next() else { panic!("the sink does not listen") };
     let address = "127.0.0.1".into();
-    source.ask(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
+    source.send(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
     assert!(matches!(source.next(), Event::Connected(_)));
     assert!(matches!(sink.next(), Event::Connected(_)));
-    source.ask(&Request::Start { trial: "t".into(), at_unix_ns: None });
+    source.send(&Request::Start { trial: "t".into(), at_unix_ns: None });
     assert!(matches!(sink.next(), Event::Progress(progress) if progress.bytes > 0));
     assert!(source.leave());
     // The other end notices at once, and reports.
@@ -125,13 +125,13 @@ fn an_engine_whose_controller_leaves_ends_its_traffic_and_exits() {
 fn an_engine_whose_controller_falls_silent_ends_its_traffic_and_exits() {
     let (mut sink, mut source) = (Engine::start(), Engine::start());
     // One hears now and then that somebody is there; the other one does not, though its input stays open.
-    sink.ask(&Request::Alive);
-    source.ask(&Request::Alive);
-    sink.ask(&prepare(Role::Sink, Meeting::Listen { bind: None, ports: None }));
+    sink.send(&Request::Alive);
+    source.send(&Request::Alive);
+    sink.send(&prepare(Role::Sink, Meeting::Listen { bind: None, ports: None }));
     let Event::Listening(listening) = sink.next() else { panic!("the sink does not listen") };
     let address = "127.0.0.1".into();
-    source.ask(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
-    source.ask(&Request::Start { trial: "t".into(), at_unix_ns: None });
+    source.send(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
+    source.send(&Request::Start { trial: "t".into(), at_unix_ns: None });
     let (begin, limit) = (Instant::now(), Duration::from_secs(30));
     let ended = loop {
         match source.child.try_wait().unwrap() {
@@ -139,7 +139,7 @@ fn an_engine_whose_controller_falls_silent_ends_its_traffic_and_exits() {
             None if begin.elapsed() > 2 * limit => panic!("it goes on"),
             None => thread::sleep(Duration::from_millis(100)),
         }
-        sink.ask(&Request::Alive);
+        sink.send(&Request::Alive);
     };
     assert!(!ended.success() && begin.elapsed() >= limit);
     while !matches!(sink.next(), Event::Report(report) if report.incomplete.is_some()) {}

@@ -91,42 +91,42 @@ fn check_device(index: usize, device: &EmulatedDevice) -> Result<(), EmulationEr
 
 fn check_direction(
     index: usize,
-    asked: &EmulatedDirection,
+    requested: &EmulatedDirection,
     mtu_bytes: u32,
 ) -> Result<DirectionSettings, EmulationError> {
     let key = |name: &str| format!("directions[{index}].{name}");
-    if let Some(rate) = asked.rate_bps {
+    if let Some(rate) = requested.rate_bps {
         within(&key("rate_bps"), rate, RATE_BPS)?;
     }
     let delay_max_us = u64::try_from(DELAY_MAX.as_micros()).unwrap_or(u64::MAX);
-    within(&key("delay_us"), asked.delay_us, 0..=delay_max_us)?;
-    if asked.jitter_us > asked.delay_us {
-        let expected = format!("at most delay_us, which is {}", asked.delay_us);
-        return Err(refuse(&key("jitter_us"), asked.jitter_us, expected));
+    within(&key("delay_us"), requested.delay_us, 0..=delay_max_us)?;
+    if requested.jitter_us > requested.delay_us {
+        let expected = format!("at most delay_us, which is {}", requested.delay_us);
+        return Err(refuse(&key("jitter_us"), requested.jitter_us, expected));
     }
-    for (name, probability) in [("loss", asked.loss), ("duplicate", asked.duplicate)] {
+    for (name, probability) in [("loss", requested.loss), ("duplicate", requested.duplicate)] {
         if !(0.0..=1.0).contains(&probability) {
             return Err(refuse(&key(name), probability, "a probability: 0 to 1"));
         }
     }
-    if let Some(bytes) = asked.queue_bytes
+    if let Some(bytes) = requested.queue_bytes
         && bytes < u64::from(mtu_bytes)
     {
         let expected = format!("at least mtu_bytes, which is {mtu_bytes}: nothing else would pass");
         return Err(refuse(&key("queue_bytes"), bytes, expected));
     }
-    if asked.queue_packets == Some(0) {
+    if requested.queue_packets == Some(0) {
         return Err(refuse(&key("queue_packets"), 0, "at least 1: nothing else would pass"));
     }
     Ok(DirectionSettings {
-        rate_bps: asked.rate_bps,
-        delay_ns: asked.delay_us * 1000,
-        jitter_ns: asked.jitter_us * 1000,
-        reorder: asked.reorder,
-        loss: asked.loss,
-        duplicate: asked.duplicate,
-        queue_bytes: asked.queue_bytes.unwrap_or(u64::MAX),
-        queue_packets: asked.queue_packets.unwrap_or(u64::MAX),
+        rate_bps: requested.rate_bps,
+        delay_ns: requested.delay_us * 1000,
+        jitter_ns: requested.jitter_us * 1000,
+        reorder: requested.reorder,
+        loss: requested.loss,
+        duplicate: requested.duplicate,
+        queue_bytes: requested.queue_bytes.unwrap_or(u64::MAX),
+        queue_packets: requested.queue_packets.unwrap_or(u64::MAX),
     })
 }
 

@@ -245,7 +245,7 @@ impl Acceptor {
             Progress::Waits => Some(pending),
             Progress::Gone => None,
             Progress::Named(cookie) => self.named(pending, cookie, now),
-            Progress::Asks(cookie, params) => self.asks(pending, cookie, *params, now),
+            Progress::Requests(cookie, params) => self.check_request(pending, cookie, *params, now),
             Progress::Unreadable => {
                 self.note_refusal(pending.peer, "its parameters cannot be read");
                 pending.refuse(ErrorCode::PARAMS, now);
@@ -264,11 +264,11 @@ impl Acceptor {
             pending.deny(now);
             return Some(pending);
         }
-        pending.ask_for_params(cookie, now).ok()?;
+        pending.request_params(cookie, now).ok()?;
         Some(pending)
     }
 
-    fn asks(
+    fn check_request(
         &mut self,
         mut pending: PendingClient,
         cookie: Cookie,

@@ -13,7 +13,7 @@ pub struct Config {
     pub port: u16,
     /// How many at once.
     pub admission: Admission,
-    /// What may be asked for.
+    /// What may be requested.
     pub limits: Limits,
     /// Without progress of a direction: from a client that is to send, to one that is to read.
     pub no_data_timeout: Duration,
@@ -27,7 +27,7 @@ pub struct Config {
     pub json_output: bool,
 }
 
-/// What a client may ask for.
+/// What a client may request.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Longest test with its omitted beginning, in seconds; nothing: as long as iperf3 allows, and
@@ -76,7 +76,7 @@ impl Limits {
         self.networks.is_empty() || self.networks.iter().any(|network| network.contains(peer))
     }
 
-    /// Checks what a client asks for.
+    /// Checks what a client requests.
     ///
     /// # Errors
     /// [`Refusal`] with iperf3's number of the first limit that is exceeded.
@@ -121,15 +121,15 @@ mod tests {
             flows_max: 2,
             networks: vec!["192.0.2.0/24".parse().unwrap()],
         };
-        let asked = Params { tcp: true, time: Some(9), omit: Some(1), bandwidth: Some(500), ..Params::default() };
+        let requested = Params { tcp: true, time: Some(9), omit: Some(1), bandwidth: Some(500), ..Params::default() };
         let code = |params: Params| limits.check(&params).map_err(|refusal| refusal.code.0);
-        assert_eq!(code(Params { parallel: Some(2), ..asked.clone() }), Ok(()));
-        assert_eq!(code(Params { parallel: Some(3), ..asked.clone() }), Err(6));
-        assert_eq!(code(Params { omit: Some(2), ..asked.clone() }), Err(37));
-        assert_eq!(code(Params { time: Some(0), num: Some(1), ..asked.clone() }), Err(37));
-        assert_eq!(code(Params { bandwidth: Some(1001), ..asked.clone() }), Err(27));
-        assert_eq!(code(Params { bandwidth: Some(501), bidirectional: true, ..asked.clone() }), Err(27));
-        assert_eq!(code(Params { bandwidth: Some(u64::MAX), parallel: Some(2), ..asked }), Err(27));
+        assert_eq!(code(Params { parallel: Some(2), ..requested.clone() }), Ok(()));
+        assert_eq!(code(Params { parallel: Some(3), ..requested.clone() }), Err(6));
+        assert_eq!(code(Params { omit: Some(2), ..requested.clone() }), Err(37));
+        assert_eq!(code(Params { time: Some(0), num: Some(1), ..requested.clone() }), Err(37));
+        assert_eq!(code(Params { bandwidth: Some(1001), ..requested.clone() }), Err(27));
+        assert_eq!(code(Params { bandwidth: Some(501), bidirectional: true, ..requested.clone() }), Err(27));
+        assert_eq!(code(Params { bandwidth: Some(u64::MAX), parallel: Some(2), ..requested }), Err(27));
         assert!(limits.admits("192.0.2.1".parse().unwrap()) && !limits.admits("198.51.100.1".parse().unwrap()));
     }
 }

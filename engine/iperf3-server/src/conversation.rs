@@ -32,7 +32,7 @@ pub struct Client {
     pub stream: TcpStream,
     /// Name of its test.
     pub cookie: Cookie,
-    /// What it asks for; checked.
+    /// The parameters that it requests; checked.
     pub params: Params,
     /// Who it is.
     pub peer: IpAddr,

@@ -9,7 +9,7 @@ use crate::defaults;
 pub struct Deadlines {
     /// For the cookie of a pending client.
     pub cookie: Duration,
-    /// For its parameters, once they were asked for.
+    /// For its parameters, once they were requested.
     pub params: Duration,
     /// For its user to be authenticated.
     pub authentication: Duration,

@@ -21,7 +21,7 @@ pub const ACCEPTED_AT_ONCE: usize = 64;
 pub const BACKLOG: i32 = 1024;
 /// A client sends its cookie at once: this is for lost packets.
 pub const COOKIE_TIMEOUT: Duration = Duration::from_secs(5);
-/// From being asked for parameters until they are there.
+/// From the request for parameters until they are received.
 pub const PARAMS_TIMEOUT: Duration = Duration::from_secs(10);
 /// From sending a token until its user is authenticated: each that waits takes milliseconds, with a long key a second.
 pub const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -81,7 +81,7 @@ pub const OPENINGS_AT_ONCE: usize = 256;
 pub const TURN_TIMEOUT: Duration = Duration::from_secs(120);
 /// Between two looks at whether an opening was repeated.
 pub const OPENING_CHECK: Duration = Duration::from_millis(50);
-/// Receive buffer that is asked for a stream of datagrams.
+/// Receive buffer that is requested for a stream of datagrams.
 pub const UDP_WINDOW_BYTES: usize = 4 << 20;
 /// Room for a datagram where the client announced short ones.
 pub const DATAGRAM_ROOM_BYTES: usize = 2048;
@@ -99,7 +99,7 @@ pub const TEST_READ_BYTES: usize = 4 << 20;
 pub const WRITE_BYTES: u32 = 128 << 10;
 /// Stack of a thread, in bytes.
 pub const STACK_BYTES: usize = 256 << 10;
-/// Rows of intervals, one a stream, that are kept for a client that asks for the server's output: five hours of one
+/// Rows of intervals, one a stream, that are kept for a client that requests the server's output: five hours of one
 /// stream, two minutes of 128. As text they take 2 MB. Beyond it the log alone has them.
 pub const ROWS_REPORTED_MAX: usize = 20_000;
 /// A rate above the limit is looked at over so long, as iperf3 does.

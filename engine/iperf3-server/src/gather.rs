@@ -1,4 +1,4 @@
-//! A test's streams: each with what its client asked for, in the order in which they were made.
+//! A test's streams: each with what its client requested, in the order in which they were made.
 
 use std::{
     net::{IpAddr, UdpSocket},
@@ -21,7 +21,7 @@ use crate::{
 /// Takes the connections of a test.
 ///
 /// # Errors
-/// [`Failure`] if they do not come, the client goes, or one cannot be set as it asked for.
+/// [`Failure`] if they do not come, the client goes, or one cannot be set as it requested.
 pub fn tcp_streams(
     cookie: Cookie,
     params: &Params,

@@ -1,7 +1,7 @@
 //! Where streams of datagrams are opened: one port for all of them, and then for each a socket connected to its client.
 //!
 //! An opening says nothing of the test it belongs to. So one test of a client's address at a time has its streams opened;
-//! nobody who has not just asked for streams over a control connection is answered, or ever sent anything.
+//! only a client that has just requested streams over a control connection is answered, or sent anything.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! What a client is shown that asks for the server's output.
+//! The server's output, for a client that requests it.
 
 use std::fmt::Write;
 

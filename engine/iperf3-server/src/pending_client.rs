@@ -44,7 +44,7 @@ enum Stage {
 pub struct Request {
     /// Name of its test.
     pub cookie: Cookie,
-    /// What it asks for; checked.
+    /// The parameters that it requests; checked.
     pub params: Params,
     /// When it was received, by the wall clock, in seconds since 1970.
     pub received_at_s: i64,
@@ -60,7 +60,7 @@ pub enum Progress {
     /// It has named a test.
     Named(Cookie),
     /// It wants to test.
-    Asks(Cookie, Box<Params>),
+    Requests(Cookie, Box<Params>),
     /// What it wants could not be read.
     Unreadable,
 }
@@ -113,7 +113,7 @@ impl PendingClient {
                 }
                 Stage::Params(cookie, _) => {
                     return match parse_json(&bytes) {
-                        Ok(params) => Progress::Asks(*cookie, Box::new(params)),
+                        Ok(params) => Progress::Requests(*cookie, Box::new(params)),
                         Err(_) => Progress::Unreadable,
                     };
                 }
@@ -123,11 +123,11 @@ impl PendingClient {
         }
     }
 
-    /// Asks for parameters.
+    /// Requests its parameters.
     ///
     /// # Errors
     /// If the connection is gone.
-    pub fn ask_for_params(&mut self, cookie: Cookie, now: Instant) -> io::Result<()> {
+    pub fn request_params(&mut self, cookie: Cookie, now: Instant) -> io::Result<()> {
         self.stream.write_all(&[State::ParamExchange.byte()])?;
         self.stage = Stage::Length(cookie);
         self.deadline = now + self.deadlines.params;
@@ -200,7 +200,7 @@ impl PendingClient {
         Ok(true)
     }
 
-    /// Whoever has asked has nothing to say until there is an answer: whatever comes means that it has given up.
+    /// A client has nothing to send until there is a verdict: anything received, or a close, means that it has given up.
     fn keep_silence(&mut self) -> io::Result<bool> {
         match self.stream.read(&mut [0]) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),

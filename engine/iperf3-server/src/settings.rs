@@ -1,4 +1,4 @@
-//! What a client asks of its streams, set on their sockets.
+//! What a client requests of its streams, set on their sockets.
 
 use std::{io, net::TcpStream};
 
@@ -39,7 +39,7 @@ pub fn limited_window(rate_max_bps: Option<u64>, streams: usize) -> Option<usize
     Some(each.max(LIMITED_WINDOW_BYTES_MIN))
 }
 
-/// A connection that has what its client asked for.
+/// A connection that has what its client requested.
 ///
 /// # Errors
 /// [`Failure::Refused`] if something cannot be set.
@@ -54,8 +54,8 @@ pub fn configured(stream: TcpStream, params: &Params, window_max: Option<usize>)
     }
     let ipv6 = stream.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_ipv6());
     set_common(&SockRef::from(&stream), params, ipv6)?;
-    let asked = params.window.filter(|window| *window > 0).map(|window| window as usize);
-    if let Some(most) = window_max.filter(|most| asked.is_some_and(|asked| asked > *most)) {
+    let requested = params.window.filter(|window| *window > 0).map(|window| window as usize);
+    if let Some(most) = window_max.filter(|most| requested.is_some_and(|requested| requested > *most)) {
         SockRef::from(&stream).set_recv_buffer_size(most).map_err(refuse(BUFFER))?;
     }
     Ok(Socket::Tcp(stream))

@@ -30,7 +30,7 @@ enum Names {
     Features = 4,
 }
 
-/// Asks drivers. Any socket will do to name a device by.
+/// Sends requests to drivers. Any socket will do to name a device by.
 #[derive(Debug)]
 pub struct Ethtool {
     socket: OwnedFd,
@@ -51,7 +51,7 @@ impl Ethtool {
     /// # Errors
     /// What the kernel says; `EOPNOTSUPP` for a device without a driver, such as `lo`.
     pub fn driver(&self, device: &str) -> io::Result<String> {
-        let mut answer = self.ask(device, GET_DRIVER, &[], 196)?;
+        let mut answer = self.request(device, GET_DRIVER, &[], 196)?;
         Ok(text(&answer.split_off(4)[..NAME_BYTES]))
     }
 
@@ -60,7 +60,7 @@ impl Ethtool {
     /// # Errors
     /// What the kernel says.
     pub fn speed_mbps(&self, device: &str) -> io::Result<Option<u32>> {
-        let answer = self.ask(device, GET_SETTINGS, &[], 44)?;
+        let answer = self.request(device, GET_SETTINGS, &[], 44)?;
         let half = |at: usize| u32::from(u16::from_ne_bytes([answer[at], answer[at + 1]]));
         let speed_mbps = half(28) << 16 | half(12);
         Ok(Some(speed_mbps).filter(|&speed_mbps| speed_mbps != 0 && speed_mbps != u32::MAX))
@@ -75,7 +75,7 @@ impl Ethtool {
         let blocks = names.len().div_ceil(32);
         let size = u32::try_from(blocks).map_err(io::Error::other)?;
         // One block: available, requested, active, never changed, 32 features each.
-        let answer = self.ask(device, GET_FEATURES, &[size], 8 + blocks * 16)?;
+        let answer = self.request(device, GET_FEATURES, &[size], 8 + blocks * 16)?;
         let is_on = |index: usize| word(&answer, 8 + index / 32 * 16 + 8) >> (index % 32) & 1 == 1;
         Ok(names.into_iter().enumerate().map(|(index, name)| (name, is_on(index))).collect())
     }
@@ -87,7 +87,7 @@ impl Ethtool {
     pub fn statistics(&self, device: &str) -> io::Result<Vec<(String, u64)>> {
         let names = self.names(device, Names::Statistics)?;
         let count = u32::try_from(names.len()).map_err(io::Error::other)?;
-        let answer = self.ask(device, GET_STATISTICS, &[count], 8 + (names.len() + SPARE_ENTRIES) * 8)?;
+        let answer = self.request(device, GET_STATISTICS, &[count], 8 + (names.len() + SPARE_ENTRIES) * 8)?;
         if word(&answer, 4) != count {
             return Err(io::Error::other("the driver changed its counters while it was asked"));
         }
@@ -96,7 +96,7 @@ impl Ethtool {
 
     fn names(&self, device: &str, set: Names) -> io::Result<Vec<String>> {
         // The set as a mask of 64 bits behind a reserved word; one count follows for each bit that is known.
-        let answer = self.ask(device, GET_STRING_COUNT, &[0, 1 << set as u32, 0], 20)?;
+        let answer = self.request(device, GET_STRING_COUNT, &[0, 1 << set as u32, 0], 20)?;
         if word(&answer, 8) == 0 {
             return Err(io::Error::from(io::ErrorKind::Unsupported));
         }
@@ -106,12 +106,12 @@ impl Ethtool {
             return Err(io::Error::other(format!("a driver with {count} names")));
         }
         let length = 12 + (entries + SPARE_ENTRIES) * NAME_BYTES;
-        let answer = self.ask(device, GET_STRINGS, &[set as u32, count], length)?;
+        let answer = self.request(device, GET_STRINGS, &[set as u32, count], length)?;
         Ok(answer[12..].chunks_exact(NAME_BYTES).take(entries).map(text).collect())
     }
 
     /// Sends a command and its arguments; the answer has `length` bytes, the command and arguments included.
-    fn ask(&self, device: &str, command: u32, arguments: &[u32], length: usize) -> io::Result<Vec<u8>> {
+    fn request(&self, device: &str, command: u32, arguments: &[u32], length: usize) -> io::Result<Vec<u8>> {
         let mut buffer: Vec<u8> = [command].iter().chain(arguments).flat_map(|word| word.to_ne_bytes()).collect();
         buffer.resize(length.max(buffer.len()), 0);
         let mut request = libc::ifreq {
@@ -119,7 +119,7 @@ impl Ethtool {
             ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_data: buffer.as_mut_ptr().cast() },
         };
         // SAFETY: the kernel reads the request and reads and writes the buffer it points to, both of which live as long
-        // as the call. How much it writes is fixed for each command, or the number of entries asked for, which the
+        // as the call. How much it writes is fixed for each command, or the number of entries requested, which the
         // callers make room for with some to spare.
         let result =
             unsafe { libc::ioctl(self.socket.as_fd().as_raw_fd(), SIOCETHTOOL, std::ptr::from_mut(&mut request)) };

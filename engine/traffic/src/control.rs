@@ -3,15 +3,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What the controller has asked of a prepared trial since.
+/// What the controller has requested of a prepared trial since.
 #[derive(Debug, Default)]
 pub struct Control {
-    asked: Mutex<Asked>,
+    requested: Mutex<Requested>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Asked {
+struct Requested {
     start: Option<Instant>,
     stop: bool,
 }
@@ -39,23 +39,23 @@ impl Control {
     #[must_use]
     pub fn wait_for_start(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
-        let mut asked = self.lock();
+        let mut requested = self.lock();
         loop {
-            let until = asked.start.unwrap_or(deadline);
+            let until = requested.start.unwrap_or(deadline);
             let left = until.saturating_duration_since(Instant::now());
-            if asked.stop {
+            if requested.stop {
                 return false;
             }
             if left.is_zero() {
-                return asked.start.is_some();
+                return requested.start.is_some();
             }
-            asked = self.changed.wait_timeout(asked, left).unwrap_or_else(PoisonError::into_inner).0;
+            requested = self.changed.wait_timeout(requested, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Asked> {
+    fn lock(&self) -> MutexGuard<'_, Requested> {
         // Two flags cannot be left half-written: a poisoned lock is as good as any.
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requested.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

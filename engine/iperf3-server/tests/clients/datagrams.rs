@@ -37,7 +37,7 @@ fn numbered(sequence: u64) -> [u8; 100] {
 #[test]
 fn an_opening_is_answered_as_often_as_it_comes() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &udp(json!({ "parallel": 2 })));
+    let client = Client::request(&server, 1, &udp(json!({ "parallel": 2 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
     let first = open(&server);
     for _ in 0..3 {
@@ -57,7 +57,7 @@ fn nobody_who_has_not_asked_is_answered() {
     let early = socket(&server, "127.0.0.1:0");
     stranger.send(&OPENING).unwrap();
     early.send(&OPENING).unwrap();
-    let client = Client::ask(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
+    let client = Client::request(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
     stranger.send(&OPENING).unwrap();
     stranger.send(b"whatever").unwrap();
@@ -74,7 +74,7 @@ fn nobody_who_has_not_asked_is_answered() {
 #[test]
 fn datagrams_are_counted_once_and_in_any_order() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &udp(json!({})));
+    let client = Client::request(&server, 1, &udp(json!({})));
     assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = open(&server);
     client.expect_running();
@@ -92,7 +92,7 @@ fn datagrams_are_counted_once_and_in_any_order() {
 #[test]
 fn jitter_of_the_beginning_that_is_left_out_does_not_count() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &udp(json!({ "omit": 1 })));
+    let client = Client::request(&server, 1, &udp(json!({ "omit": 1 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = open(&server);
     client.expect_running();
@@ -114,9 +114,9 @@ fn jitter_of_the_beginning_that_is_left_out_does_not_count() {
 #[test]
 fn tests_of_one_address_have_their_streams_opened_one_after_the_other() {
     let server = Server::start(Config::default());
-    let first = Client::ask(&server, 1, &udp(json!({ "parallel": 2 })));
+    let first = Client::request(&server, 1, &udp(json!({ "parallel": 2 })));
     assert_eq!(first.state(), Some(State::CreateStreams));
-    let second = Client::ask(&server, 2, &udp(json!({})));
+    let second = Client::request(&server, 2, &udp(json!({})));
     let streams = [open(&server), open(&server)];
     first.expect_running();
     assert_eq!(second.state(), Some(State::CreateStreams));
@@ -132,9 +132,9 @@ fn tests_of_one_address_have_their_streams_opened_one_after_the_other() {
 #[test]
 fn a_client_without_streams_leaves_its_turn_to_others() {
     let server = Server::start(Config::default());
-    let first = Client::ask(&server, 1, &udp(json!({})));
+    let first = Client::request(&server, 1, &udp(json!({})));
     assert_eq!(first.state(), Some(State::CreateStreams));
-    let second = Client::ask(&server, 2, &udp(json!({})));
+    let second = Client::request(&server, 2, &udp(json!({})));
     drop(first);
     assert_eq!(second.state(), Some(State::CreateStreams));
     let _stream = open(&server);

@@ -24,7 +24,7 @@ fn a_flood_of_connections_displaces_its_own() {
         .map(|_| connect_from(server.address, CROWD))
         .inspect(|mut one| drop(one.write(b"abc")))
         .collect();
-    let later = Client::ask(&server, 2, &tcp(json!({})));
+    let later = Client::request(&server, 2, &tcp(json!({})));
     let _streams = later.run(1);
     (&slow.control).write_all(&iperf3::encode_frame(&tcp(json!({}))).unwrap()).unwrap();
     let _ = slow.run(1);
@@ -34,11 +34,11 @@ fn a_flood_of_connections_displaces_its_own() {
 #[test]
 fn an_address_has_its_part_of_the_places_and_others_find_one() {
     let server = Server::start(Config { admission: Admission::shared(4, 8), ..Config::default() });
-    let first = Client::ask_from(&server, CROWD, 1, &tcp(json!({})));
+    let first = Client::request_from(&server, CROWD, 1, &tcp(json!({})));
     let _first_streams = first.run(1);
-    let second = Client::ask_from(&server, CROWD, 2, &tcp(json!({})));
+    let second = Client::request_from(&server, CROWD, 2, &tcp(json!({})));
     server.wait_for("test_waits", 1);
-    let other = Client::ask_from(&server, OTHER, 3, &tcp(json!({})));
+    let other = Client::request_from(&server, OTHER, 3, &tcp(json!({})));
     let _other_streams = other.run(1);
     first.end(&[0]);
     let _ = second.run(1);
@@ -48,13 +48,14 @@ fn an_address_has_its_part_of_the_places_and_others_find_one() {
 fn of_a_full_queue_the_address_with_most_gives_way() {
     let admission = Admission { per_address_max: 1, ..Admission::shared(1, 2) };
     let server = Server::start(Config { admission, ..Config::default() });
-    let runs = Client::ask_from(&server, CROWD, 1, &tcp(json!({ "reverse": true, "bandwidth": 1000, "len": 1000 })));
+    let runs =
+        Client::request_from(&server, CROWD, 1, &tcp(json!({ "reverse": true, "bandwidth": 1000, "len": 1000 })));
     let _streams = runs.run(1);
-    let first = Client::ask_from(&server, CROWD, 2, &tcp(json!({})));
+    let first = Client::request_from(&server, CROWD, 2, &tcp(json!({})));
     server.wait_for("test_waits", 1);
-    let last = Client::ask_from(&server, CROWD, 3, &tcp(json!({})));
+    let last = Client::request_from(&server, CROWD, 3, &tcp(json!({})));
     server.wait_for("test_waits", 2);
-    let other = Client::ask_from(&server, OTHER, 4, &tcp(json!({})));
+    let other = Client::request_from(&server, OTHER, 4, &tcp(json!({})));
     assert_eq!(last.state(), Some(State::AccessDenied));
     assert_eq!(Client::enter_from(&server, OTHER, 5).state(), Some(State::AccessDenied), "each has one by now");
     runs.end(&[0]);
@@ -66,12 +67,12 @@ fn of_a_full_queue_the_address_with_most_gives_way() {
 #[test]
 fn who_does_nothing_with_a_place_loses_it_once_another_waits() {
     let server = Server::start(Config { admission: Admission::shared(2, 8), ..Config::default() });
-    let silent = Client::ask_from(&server, CROWD, 1, &tcp(json!({})));
+    let silent = Client::request_from(&server, CROWD, 1, &tcp(json!({})));
     let _silent_streams = silent.run(1);
-    let without_streams = Client::ask_from(&server, OTHER, 2, &tcp(json!({})));
+    let without_streams = Client::request_from(&server, OTHER, 2, &tcp(json!({})));
     assert_eq!(without_streams.state(), Some(State::CreateStreams));
     let begin = Instant::now();
-    let client = Client::ask(&server, 3, &tcp(json!({})));
+    let client = Client::request(&server, 3, &tcp(json!({})));
     let _streams = client.run(1);
     assert!(begin.elapsed() < PATIENCE / 2);
     assert!(begin.elapsed() > Duration::from_secs(1), "it had a place at once");
@@ -83,7 +84,7 @@ fn who_does_nothing_with_a_place_loses_it_once_another_waits() {
 fn refusals_of_one_address_are_summarised() {
     let admission = Admission::EXCLUSIVE;
     let server = Server::start(Config { admission, ..Config::default() });
-    let runs = Client::ask(&server, 1, &tcp(json!({ "reverse": true, "bandwidth": 1000, "len": 1000 })));
+    let runs = Client::request(&server, 1, &tcp(json!({ "reverse": true, "bandwidth": 1000, "len": 1000 })));
     let _streams = runs.run(1);
     for _ in 0..50 {
         assert_eq!(Client::enter_from(&server, CROWD, 2).state(), Some(State::AccessDenied));

@@ -21,7 +21,7 @@ fn garbage_is_closed_and_costs_nobody_a_place() {
     for bytes in [&[0_u8; 37][..], &[0xff; 5000], b"GET / HTTP/1.1\r\nHost: example\r\n\r\n     ", &[b'a'; 37]] {
         assert!(closes(&says(&server, bytes)));
     }
-    let _ = Client::ask(&server, 1, &tcp(json!({}))).run(1);
+    let _ = Client::request(&server, 1, &tcp(json!({}))).run(1);
 }
 
 #[test]
@@ -48,14 +48,14 @@ fn of_too_many_half_open_connections_the_oldest_goes() {
     assert_eq!(slow.state(), Some(State::ParamExchange));
     let half_open: Vec<_> = (0..PENDING_CLIENTS_MAX).map(|_| says(&server, b"abc")).collect();
     assert_eq!(slow.state(), None);
-    let _ = Client::ask(&server, 2, &tcp(json!({}))).run(1);
+    let _ = Client::request(&server, 2, &tcp(json!({}))).run(1);
     drop(half_open);
 }
 
 #[test]
 fn a_name_that_nobody_waits_for_gets_no_stream() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &tcp(json!({ "parallel": 2 })));
+    let client = Client::request(&server, 1, &tcp(json!({ "parallel": 2 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
     let stranger = Client::enter(&server, 2);
     assert_eq!(stranger.state(), Some(State::ParamExchange), "it is a test of its own");
@@ -68,11 +68,11 @@ fn a_name_that_nobody_waits_for_gets_no_stream() {
 #[test]
 fn a_state_out_of_turn_ends_the_test() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &tcp(json!({})));
+    let client = Client::request(&server, 1, &tcp(json!({})));
     let _streams = client.run(1);
     client.say(State::ExchangeResults);
     assert_eq!(client.error(), 110);
-    let client = Client::ask(&server, 2, &tcp(json!({})));
+    let client = Client::request(&server, 2, &tcp(json!({})));
     let _streams = client.run(1);
     (&client.control).write_all(&[77]).unwrap();
     assert_eq!(client.state(), None);
@@ -82,7 +82,7 @@ fn a_state_out_of_turn_ends_the_test() {
 fn results_that_are_none_end_the_test() {
     let server = Server::start(Config::default());
     for (name, bytes) in [(1, &[0xff_u8; 4][..]), (2, b"\0\0\0\x02{]"), (3, b"\0\0\0\x0d{\"streams\":7}")] {
-        let client = Client::ask(&server, name, &tcp(json!({})));
+        let client = Client::request(&server, name, &tcp(json!({})));
         let _streams = client.run(1);
         client.say(State::TestEnd);
         assert_eq!(client.state(), Some(State::ExchangeResults));

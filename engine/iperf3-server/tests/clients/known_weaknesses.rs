@@ -32,14 +32,14 @@ fn cve_2023_38403_a_length_that_wraps() {
         assert_eq!(client.error(), 114, "{announced}");
     }
     for (name, announced) in [(2, u32::MAX), (3, 1 << 31)] {
-        let client = Client::ask(&server, name, &tcp(json!({})));
+        let client = Client::request(&server, name, &tcp(json!({})));
         let _streams = client.run(1);
         client.say(State::TestEnd);
         assert_eq!(client.state(), Some(State::ExchangeResults));
         (&client.control).write_all(&announced.to_be_bytes()).unwrap();
         assert_eq!(client.error(), 117, "{announced}");
     }
-    let _ = Client::ask(&server, 4, &tcp(json!({}))).run(1);
+    let _ = Client::request(&server, 4, &tcp(json!({}))).run(1);
 }
 
 /// A value of another type was taken for a pointer to text.
@@ -56,9 +56,9 @@ fn cve_2024_53580_a_value_of_another_type() {
         json!({ "parallel": null }),
         json!({ "reverse": "yes" }),
     ] {
-        assert_eq!(Client::ask(&server, 1, &tcp(more.clone())).error(), 114, "{more}");
+        assert_eq!(Client::request(&server, 1, &tcp(more.clone())).error(), 114, "{more}");
     }
-    let _ = Client::ask(&server, 2, &tcp(json!({}))).run(1);
+    let _ = Client::request(&server, 2, &tcp(json!({}))).run(1);
 }
 
 /// The longest token that the key allows was one byte too long.
@@ -71,7 +71,7 @@ fn cve_2025_54349_a_token_as_long_as_can_be() {
         assert_eq!(refused(&server, &token(padding, (&user, "p"))), 142);
     }
     assert_eq!(refused(&server, &"AAAA".repeat(1000)), 142);
-    let _ = Client::ask(&server, 2, &signed(&token(Padding::Oaep, ("mario", "rossi")))).run(1);
+    let _ = Client::request(&server, 2, &signed(&token(Padding::Oaep, ("mario", "rossi")))).run(1);
 }
 
 /// A token that is no base64 ended the server.
@@ -81,9 +81,9 @@ fn cve_2025_54350_a_token_that_is_no_base64() {
     for token in ["", "=", "====", "A===", "AA=A", "\0", "%s%n", "äöü"] {
         assert_eq!(refused(&server, token), 142, "{token:?}");
     }
-    assert_eq!(Client::ask(&server, 1, &tcp(json!({}))).error(), 142, "no token at all");
+    assert_eq!(Client::request(&server, 1, &tcp(json!({}))).error(), 142, "no token at all");
     let token = token(Padding::Pkcs1, ("mario", "rossi"));
-    let _ = Client::ask(&server, 2, &signed(&token)).run(1);
+    let _ = Client::request(&server, 2, &signed(&token)).run(1);
     assert_eq!(refused(&server, &token), 142, "twice");
 }
 
@@ -91,7 +91,7 @@ fn cve_2025_54350_a_token_that_is_no_base64() {
 #[test]
 fn cve_2025_54351_datagrams_of_other_lengths_than_was_agreed() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &udp(json!({ "skip_rx_copy": true, "len": 16 })));
+    let client = Client::request(&server, 1, &udp(json!({ "skip_rx_copy": true, "len": 16 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
     stream.connect(server.address).unwrap();
@@ -128,5 +128,5 @@ fn signed(token: &str) -> Value {
 }
 
 fn refused(server: &Server, token: &str) -> i32 {
-    Client::ask(server, 1, &signed(token)).error()
+    Client::request(server, 1, &signed(token)).error()
 }

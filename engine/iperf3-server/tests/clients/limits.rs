@@ -45,7 +45,7 @@ fn assert_held(ended: &Value) {
 fn a_client_that_announces_little_and_sends_much_is_held_and_ended() {
     let server = limited();
     let (_, ended) = thread::scope(|scope| {
-        let client = Client::ask(&server, 1, &tcp(json!({ "bandwidth": 1000, "parallel": 4 })));
+        let client = Client::request(&server, 1, &tcp(json!({ "bandwidth": 1000, "parallel": 4 })));
         let streams = client.run(4);
         for stream in streams {
             scope.spawn(move || floods(&stream));
@@ -67,7 +67,7 @@ fn both_directions_share_the_limit_and_a_number_of_bytes_is_no_way_around_it() {
         (2, json!({ "bidirectional": true, "time": 0, "num": 1_u64 << 60 })),
         (3, json!({ "reverse": true, "time": 0, "blockcount": 1_u64 << 40, "parallel": 8 })),
     ] {
-        let client = Client::ask(&server, name, &tcp(more.clone()));
+        let client = Client::request(&server, name, &tcp(more.clone()));
         let streams = client.run(if name == 3 { 8 } else { 2 });
         let threads = streams.into_iter().flat_map(|stream| {
             let mut copy = stream.try_clone().unwrap();
@@ -91,7 +91,7 @@ fn both_directions_share_the_limit_and_a_number_of_bytes_is_no_way_around_it() {
 #[test]
 fn datagrams_beyond_the_limit_end_the_test_by_their_numbers() {
     let server = limited();
-    let client = Client::ask(&server, 1, &udp(json!({ "bandwidth": 1000, "len": 1000 })));
+    let client = Client::request(&server, 1, &udp(json!({ "bandwidth": 1000, "len": 1000 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
     stream.connect(server.address).unwrap();
@@ -118,7 +118,7 @@ fn datagrams_beyond_the_limit_end_the_test_by_their_numbers() {
 #[test]
 fn a_client_within_the_limit_is_not_held_up() {
     let server = limited();
-    let client = Client::ask(&server, 1, &tcp(json!({ "time": 0, "num": 8_000_000 })));
+    let client = Client::request(&server, 1, &tcp(json!({ "time": 0, "num": 8_000_000 })));
     let streams = client.run(1);
     let mut stream = &streams[0];
     let begin = Instant::now();
@@ -136,7 +136,7 @@ fn a_client_that_asks_for_everything_and_reads_nothing_loses_its_place() {
     let server = Server::start(Config { no_data_timeout: Duration::from_secs(1), ..Config::default() });
     for (name, more) in [(1, json!({ "num": 1_u64 << 60 })), (2, json!({ "bidirectional": true, "num": 1_u64 << 60 }))]
     {
-        let client = Client::ask(&server, name, &tcp(merged(json!({ "reverse": name == 1, "time": 0 }), more)));
+        let client = Client::request(&server, name, &tcp(merged(json!({ "reverse": name == 1, "time": 0 }), more)));
         let mut streams = client.run(usize::from(name));
         let sends = (name == 2).then(|| {
             let stream = streams.remove(0);
@@ -153,7 +153,7 @@ fn a_client_that_asks_for_everything_and_reads_nothing_loses_its_place() {
 #[test]
 fn a_client_that_has_all_and_never_says_so_loses_its_place() {
     let server = Server::start(Config { no_data_timeout: Duration::from_secs(1), ..Config::default() });
-    let client = Client::ask(&server, 1, &tcp(json!({ "reverse": true, "time": 0, "num": 1000, "len": 1000 })));
+    let client = Client::request(&server, 1, &tcp(json!({ "reverse": true, "time": 0, "num": 1000, "len": 1000 })));
     let streams = client.run(1);
     (&streams[0]).read_exact(&mut [0; 1000]).unwrap();
     assert_eq!(client.error(), 160);
@@ -164,7 +164,7 @@ fn a_pause_that_the_client_asked_for_is_no_standstill() {
     let server = Server::start(Config { no_data_timeout: Duration::from_secs(1), ..Config::default() });
     // A write each 2 s.
     let params = tcp(json!({ "reverse": true, "len": 1000, "bandwidth": 4000 }));
-    let client = Client::ask(&server, 1, &params);
+    let client = Client::request(&server, 1, &params);
     let streams = client.run(1);
     (&streams[0]).read_exact(&mut [0; 2000]).unwrap();
     client.end(&[2000]);
@@ -174,7 +174,7 @@ fn a_pause_that_the_client_asked_for_is_no_standstill() {
 #[test]
 fn a_byte_now_and_then_is_no_progress() {
     let server = Server::start(Config { no_data_timeout: Duration::from_secs(1), ..Config::default() });
-    let client = Client::ask(&server, 1, &tcp(json!({ "time": 0, "num": 1_u64 << 60 })));
+    let client = Client::request(&server, 1, &tcp(json!({ "time": 0, "num": 1_u64 << 60 })));
     let streams = client.run(1);
     let drips = thread::spawn(move || {
         while (&streams[0]).write_all(&[1]).is_ok() {
@@ -198,7 +198,7 @@ fn a_test_without_a_time_ends_all_the_same() {
 #[test]
 fn results_that_are_any_number_do_not_end_a_thread() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
+    let client = Client::request(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
     let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
     stream.connect(server.address).unwrap();

@@ -15,20 +15,20 @@ fn exclusive() -> Config {
 #[test]
 fn a_server_of_one_test_at_a_time_is_busy() {
     let server = Server::start(exclusive());
-    let first = Client::ask(&server, 1, &tcp(json!({})));
+    let first = Client::request(&server, 1, &tcp(json!({})));
     let _streams = first.run(1);
     assert_eq!(Client::enter(&server, 2).state(), Some(State::AccessDenied));
     first.end(&[0]);
     server.wait_for("test_ends", 1);
-    let _ = Client::ask(&server, 3, &tcp(json!({}))).run(1);
+    let _ = Client::request(&server, 3, &tcp(json!({}))).run(1);
 }
 
 #[test]
 fn who_waits_begins_when_a_place_is_free() {
     let server = Server::start(Config { admission: Admission::shared(1, 1), ..Config::default() });
-    let first = Client::ask(&server, 1, &tcp(json!({})));
+    let first = Client::request(&server, 1, &tcp(json!({})));
     let _streams = first.run(1);
-    let second = Client::ask(&server, 2, &tcp(json!({})));
+    let second = Client::request(&server, 2, &tcp(json!({})));
     // It waits once the third is turned away.
     while Client::enter(&server, 3).state() != Some(State::AccessDenied) {}
     first.end(&[0]);
@@ -38,9 +38,9 @@ fn who_waits_begins_when_a_place_is_free() {
 #[test]
 fn who_gives_up_waiting_leaves_room_for_another() {
     let server = Server::start(Config { admission: Admission::shared(1, 1), ..Config::default() });
-    let first = Client::ask(&server, 1, &tcp(json!({})));
+    let first = Client::request(&server, 1, &tcp(json!({})));
     let _streams = first.run(1);
-    let second = Client::ask(&server, 2, &tcp(json!({})));
+    let second = Client::request(&server, 2, &tcp(json!({})));
     while Client::enter(&server, 3).state() != Some(State::AccessDenied) {}
     drop(second);
     while Client::enter(&server, 4).state() != Some(State::ParamExchange) {}
@@ -50,7 +50,7 @@ fn who_gives_up_waiting_leaves_room_for_another() {
 fn many_tests_run_at_once() {
     let admission = Admission { per_address_max: 20, ..Admission::shared(64, 0) };
     let server = Server::start(Config { admission, ..Config::default() });
-    let clients: Vec<_> = (0..20).map(|name| Client::ask(&server, name, &tcp(json!({ "parallel": 2 })))).collect();
+    let clients: Vec<_> = (0..20).map(|name| Client::request(&server, name, &tcp(json!({ "parallel": 2 })))).collect();
     let streams: Vec<_> = clients.iter().map(|client| client.run(2)).collect();
     for (index, streams) in (1..).zip(&streams) {
         (&streams[0]).write_all(&vec![0; 100 * index]).unwrap();
@@ -64,17 +64,17 @@ fn many_tests_run_at_once() {
 #[test]
 fn a_client_that_vanishes_frees_its_place() {
     let server = Server::start(exclusive());
-    let first = Client::ask(&server, 1, &tcp(json!({ "reverse": true })));
+    let first = Client::request(&server, 1, &tcp(json!({ "reverse": true })));
     let streams = first.run(1);
     drop((first, streams));
     assert_eq!(server.wait_for("test_ends", 1)[0]["status"], "client_gone");
-    let _ = Client::ask(&server, 2, &tcp(json!({}))).run(1);
+    let _ = Client::request(&server, 2, &tcp(json!({}))).run(1);
 }
 
 #[test]
 fn a_client_that_sends_nothing_loses_its_place() {
     let server = Server::start(Config { no_data_timeout: Duration::from_millis(300), ..exclusive() });
-    let client = Client::ask(&server, 1, &tcp(json!({})));
+    let client = Client::request(&server, 1, &tcp(json!({})));
     let _streams = client.run(1);
     assert_eq!(client.error(), 144);
 }
@@ -83,7 +83,7 @@ fn a_client_that_sends_nothing_loses_its_place() {
 fn what_is_over_a_limit_is_refused_with_iperf3s_number() {
     let limits = Limits { duration_max_s: Some(5), rate_max_bps: Some(1_000_000), flows_max: 4, networks: Vec::new() };
     let server = Server::start(Config { limits, ..Config::default() });
-    let refused = |params| Client::ask(&server, 1, &params).error();
+    let refused = |params| Client::request(&server, 1, &params).error();
     assert_eq!(refused(tcp(json!({ "time": 6 }))), 37);
     assert_eq!(refused(tcp(json!({ "time": 5, "parallel": 5 }))), 6);
     assert_eq!(refused(udp(json!({ "time": 5, "bandwidth": 600_000, "parallel": 2 }))), 27);
@@ -103,9 +103,9 @@ fn a_strangers_network_may_not_test() {
 #[test]
 fn running_and_waiting_clients_are_told_that_the_server_ends() {
     let mut server = Server::start(Config { admission: Admission::shared(1, 1), ..Config::default() });
-    let first = Client::ask(&server, 1, &tcp(json!({})));
+    let first = Client::request(&server, 1, &tcp(json!({})));
     let _streams = first.run(1);
-    let second = Client::ask(&server, 2, &tcp(json!({})));
+    let second = Client::request(&server, 2, &tcp(json!({})));
     while Client::enter(&server, 3).state() != Some(State::AccessDenied) {}
     let states = std::thread::spawn(move || {
         let states = (first.state(), second.state());

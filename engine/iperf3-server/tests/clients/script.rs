@@ -119,13 +119,13 @@ impl Client {
         Self { control, cookie, address: server.address }
     }
 
-    /// Connects and asks for a test.
-    pub fn ask(server: &Server, name: u8, params: &Value) -> Self {
-        Self::ask_from(server, HOME, name, params)
+    /// Connects and requests a test.
+    pub fn request(server: &Server, name: u8, params: &Value) -> Self {
+        Self::request_from(server, HOME, name, params)
     }
 
     /// The same from another of loopback's addresses.
-    pub fn ask_from(server: &Server, from: [u8; 4], name: u8, params: &Value) -> Self {
+    pub fn request_from(server: &Server, from: [u8; 4], name: u8, params: &Value) -> Self {
         let client = Self::enter_from(server, from, name);
         assert_eq!(client.state(), Some(State::ParamExchange));
         (&client.control).write_all(&encode_frame(params).unwrap()).unwrap();
@@ -196,7 +196,7 @@ impl Client {
     }
 }
 
-/// A test over TCP as a client asks for it, with more keys.
+/// A test over TCP as a client requests it, with more keys.
 pub fn tcp(more: Value) -> Value {
     merged(json!({ "tcp": true, "omit": 0, "time": 10, "num": 0, "blockcount": 0, "parallel": 1 }), more)
 }

@@ -25,7 +25,7 @@ fn ends_in_time(server: &mut Server, what: &str) {
 #[test]
 fn a_peer_that_sends_without_end_is_not_waited_for() {
     let mut server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &tcp(json!({})));
+    let client = Client::request(&server, 1, &tcp(json!({})));
     let mut streams = client.run(1);
     let stream = streams.remove(0);
     let sends = thread::spawn(move || while (&stream).write(&vec![7; 1 << 16]).is_ok() {});
@@ -41,7 +41,7 @@ fn a_client_in_any_stage_is_not_waited_for() {
         let limits = Limits { rate_max_bps: Some(1000), ..Limits::default() };
         let limits = if stage == 3 { limits } else { Limits::default() };
         let mut server = Server::start(Config { admission, limits, ..Config::default() });
-        let client = Client::ask(&server, 1, &tcp(json!({ "reverse": stage == 3 })));
+        let client = Client::request(&server, 1, &tcp(json!({ "reverse": stage == 3 })));
         match stage {
             0 => assert_eq!(client.state(), Some(State::CreateStreams)),
             1 => drop(client.run(1)),
@@ -68,7 +68,7 @@ fn a_client_in_any_stage_is_not_waited_for() {
 fn streams_of_datagrams_are_not_waited_for() {
     for reverse in [false, true] {
         let mut server = Server::start(Config::default());
-        let client = Client::ask(&server, 1, &udp(json!({ "reverse": reverse, "bandwidth": 100 })));
+        let client = Client::request(&server, 1, &udp(json!({ "reverse": reverse, "bandwidth": 100 })));
         assert_eq!(client.state(), Some(State::CreateStreams));
         let stream = UdpSocket::bind("127.0.0.1:0").unwrap();
         stream.connect(server.address).unwrap();
@@ -86,7 +86,7 @@ fn a_log_that_nobody_reads_holds_up_neither_tests_nor_the_end() {
     let interval = Duration::from_millis(1);
     let mut server = Server::logging_to(Config { interval, ..Config::default() }, Log::to(writer).unwrap());
     for name in 1..4 {
-        let client = Client::ask(&server, name, &tcp(json!({ "time": 0, "num": 1000, "parallel": 8 })));
+        let client = Client::request(&server, name, &tcp(json!({ "time": 0, "num": 1000, "parallel": 8 })));
         let streams = client.run(8);
         thread::sleep(Duration::from_millis(200));
         for stream in &streams {

@@ -24,7 +24,7 @@ fn a_flood_of_tokens_holds_nobody_up() {
     let server = with_users(Deadlines::default());
     let wrong = token("wrong");
     let flood: Vec<_> = (0..FLOOD).map(|_| pours(server.address, &wrong)).collect();
-    let client = Client::ask(&server, 1, &tcp(json!({ "authtoken": token("rossi") })));
+    let client = Client::request(&server, 1, &tcp(json!({ "authtoken": token("rossi") })));
     let _streams = client.run(1);
     let looked_at = server.events("refused").len();
     assert!(looked_at < FLOOD, "it was served after all {looked_at} of them");
@@ -34,11 +34,11 @@ fn a_flood_of_tokens_holds_nobody_up() {
 #[test]
 fn a_token_that_nobody_comes_to_in_time_is_refused() {
     let server = with_users(Deadlines { authentication: Duration::ZERO, ..Deadlines::default() });
-    assert_eq!(Client::ask(&server, 1, &tcp(json!({ "authtoken": token("rossi") }))).error(), 142);
+    assert_eq!(Client::request(&server, 1, &tcp(json!({ "authtoken": token("rossi") }))).error(), 142);
     assert_eq!(server.wait_for("refused", 1)[0]["error"], "there was no time to look at its token");
 }
 
-/// Names a test and asks for it at once, from another address than a [`Client`].
+/// Names a test and requests it at once, from another address than a [`Client`].
 fn pours(address: SocketAddr, token: &str) -> Socket {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.bind(&SocketAddr::from(([127, 0, 0, 2], 0)).into()).unwrap();

@@ -14,7 +14,7 @@ use crate::script::{Client, Server, tcp};
 #[test]
 fn every_byte_that_was_sent_is_counted_where_a_number_was_asked_for() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 1, &tcp(json!({ "time": 0, "num": 3_000_000, "parallel": 3 })));
+    let client = Client::request(&server, 1, &tcp(json!({ "time": 0, "num": 3_000_000, "parallel": 3 })));
     let streams = client.run(3);
     for stream in &streams {
         let mut stream = stream;
@@ -33,7 +33,7 @@ fn every_byte_that_was_sent_is_counted_where_a_number_was_asked_for() {
 fn the_server_sends_as_much_as_it_was_asked_for_and_no_more() {
     let server = Server::start(Config::default());
     let params = tcp(json!({ "time": 0, "num": 1_000_000, "len": 1000, "parallel": 2, "reverse": true }));
-    let client = Client::ask(&server, 2, &params);
+    let client = Client::request(&server, 2, &params);
     let streams = client.run(2);
     let read: Vec<i64> = std::thread::scope(|scope| {
         let readers: Vec<_> = streams
@@ -62,7 +62,8 @@ fn the_server_sends_as_much_as_it_was_asked_for_and_no_more() {
 #[test]
 fn in_both_directions_the_first_streams_come_from_the_client() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 3, &tcp(json!({ "bidirectional": true, "parallel": 2, "get_server_output": 1 })));
+    let client =
+        Client::request(&server, 3, &tcp(json!({ "bidirectional": true, "parallel": 2, "get_server_output": 1 })));
     let streams = client.run(4);
     for stream in &streams[..2] {
         let mut stream = stream;
@@ -86,7 +87,7 @@ fn in_both_directions_the_first_streams_come_from_the_client() {
 #[test]
 fn an_omitted_beginning_does_not_count() {
     let server = Server::start(Config::default());
-    let client = Client::ask(&server, 4, &tcp(json!({ "omit": 1 })));
+    let client = Client::request(&server, 4, &tcp(json!({ "omit": 1 })));
     let streams = client.run(1);
     (&streams[0]).write_all(&[1; 5000]).unwrap();
     let omitted = server.wait_for("interval", 1);

@@ -24,7 +24,7 @@ use crate::defaults::NETLINK_TIMEOUT;
 
 /// Larger than any message of the kernel: it packs at most 32 KiB into one.
 const ANSWER_BYTES: usize = 64 << 10;
-/// Answers that are read to one question.
+/// Answers that are read to one request.
 const ANSWERS_MAX: usize = 100_000;
 const HEADER_BYTES: usize = 16;
 
@@ -74,7 +74,7 @@ pub struct NextHop {
 /// # Errors
 /// What the kernel says.
 pub fn links() -> io::Result<Vec<Link>> {
-    let answers = ask(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP)?;
+    let answers = request(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP)?;
     Ok(answers.into_iter().filter_map(link).collect())
 }
 
@@ -83,7 +83,7 @@ pub fn links() -> io::Result<Vec<Link>> {
 /// # Errors
 /// What the kernel says.
 pub fn qdiscs() -> io::Result<Vec<Qdisc>> {
-    let answers = ask(RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()), NLM_F_DUMP)?;
+    let answers = request(RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()), NLM_F_DUMP)?;
     Ok(answers.into_iter().filter_map(qdisc).collect())
 }
 
@@ -99,7 +99,7 @@ pub fn route_to(address: IpAddr) -> io::Result<Option<NextHop>> {
     };
     message.header.destination_prefix_length = if address.is_ipv4() { 32 } else { 128 };
     message.attributes.push(RouteAttribute::Destination(address.into()));
-    Ok(ask(RouteNetlinkMessage::GetRoute(message), 0)?.into_iter().find_map(next_hop))
+    Ok(request(RouteNetlinkMessage::GetRoute(message), 0)?.into_iter().find_map(next_hop))
 }
 
 fn link(answer: RouteNetlinkMessage) -> Option<Link> {
@@ -192,14 +192,14 @@ fn ip_address(address: &RouteAddress) -> Option<IpAddr> {
     .filter(|address| *address != IpAddr::V4(Ipv4Addr::UNSPECIFIED) && *address != IpAddr::V6(Ipv6Addr::UNSPECIFIED))
 }
 
-/// Asks one question and reads all answers to it.
-fn ask(question: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RouteNetlinkMessage>> {
+/// Sends one request and reads all answers to it.
+fn request(body: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RouteNetlinkMessage>> {
     // NETLINK_ROUTE is protocol 0, which is what a socket has without one.
     let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
     set_socket_timeout(&socket, Timeout::Recv, Some(NETLINK_TIMEOUT))?;
     let mut header = NetlinkHeader::default();
     header.flags = NLM_F_REQUEST | flags;
-    let mut message = NetlinkMessage::new(header, NetlinkPayload::from(question));
+    let mut message = NetlinkMessage::new(header, NetlinkPayload::from(body));
     message.finalize();
     let mut bytes = vec![0; message.buffer_len()];
     message.serialize(&mut bytes);
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_the_kernel_refuses_is_its_error() {
-        // A header of type NLMSG_ERROR, ENETUNREACH, and the header of the question.
+        // A header of type NLMSG_ERROR, ENETUNREACH, and the header of the request.
         let mut refused = vec![0; 36];
         refused[..4].copy_from_slice(&36_u32.to_ne_bytes());
         refused[4..6].copy_from_slice(&2_u16.to_ne_bytes());

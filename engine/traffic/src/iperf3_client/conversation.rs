@@ -41,7 +41,7 @@ pub struct Conversation {
     stream: TcpStream,
     remote: SocketAddr,
     phase: Phase,
-    /// The server has said that all streams stand.
+    /// The server has reported that all streams are established.
     begun: bool,
 }
 
@@ -54,10 +54,10 @@ enum Entry {
 }
 
 impl Conversation {
-    /// Goes to a server until it takes the test: one that is busy is asked again, ever more rarely, for `busy_timeout`.
+    /// Connects to a server until it takes the test: one that is busy is tried again, ever more rarely, for `busy_timeout`.
     ///
     /// # Arguments
-    /// `params`: what to ask for, made anew for each attempt, since a login holds the time.
+    /// `params`: the parameters to request, made anew for each attempt, since a login holds the time.
     pub fn open(
         server: &Server,
         cookie: &Cookie,
@@ -71,7 +71,7 @@ impl Conversation {
             let patience = busy_timeout.saturating_sub(began.elapsed()).max(IPERF3_TIMEOUT);
             match Self::enter(server, cookie, patience, halt)? {
                 Entry::Open(mut conversation) => {
-                    conversation.ask(&params()?, halt)?;
+                    conversation.request(&params()?, halt)?;
                     return Ok(conversation);
                 }
                 Entry::Refused(source) if began.elapsed() > IPERF3_REFUSED_FOR => {
@@ -88,7 +88,7 @@ impl Conversation {
         }
     }
 
-    /// Knocks once. A server that has a test either says so, or hangs up without having read who asks.
+    /// Connects once. A server that has a test either says so, or closes the connection without having read the cookie.
     fn enter(server: &Server, cookie: &Cookie, patience: Duration, halt: &Halt<'_>) -> Result<Entry, TrialError> {
         let stream = match connect(server) {
             Ok(stream) => stream,
@@ -101,10 +101,10 @@ impl Conversation {
         if conversation.stream.write_all(cookie.bytes()).is_err() {
             return Ok(Entry::Busy);
         }
-        match conversation.next_state("its question for parameters", patience, halt) {
+        match conversation.next_state("its request for parameters", patience, halt) {
             Ok(State::ParamExchange) => Ok(Entry::Open(conversation)),
             Ok(State::AccessDenied) => Ok(Entry::Busy),
-            Ok(other) => Err(conversation.unexpected("its question for parameters", format!("{other:?}"))),
+            Ok(other) => Err(conversation.unexpected("its request for parameters", format!("{other:?}"))),
             Err(TrialError::Iperf3 { trouble, .. }) if matches!(*trouble, Trouble::Lost { .. }) => Ok(Entry::Busy),
             Err(error) => Err(error),
         }
@@ -230,19 +230,19 @@ impl Conversation {
         // Nothing depends on whether it hears this.
         let _ = self.stream.write_all(&[State::IperfDone.byte()]);
         match (congestion, &theirs.congestion_used) {
-            (Some(asked), Some(used)) if asked != used => {
-                Err(self.trouble(Trouble::Congestion { asked: asked.into(), used: used.clone() }))
+            (Some(requested), Some(used)) if requested != used => {
+                Err(self.trouble(Trouble::Congestion { requested: requested.into(), used: used.clone() }))
             }
             _ => Ok(theirs),
         }
     }
 
-    /// Ends the test before its time. A server that is gone need not hear of it.
+    /// Ends the test before its time. A server that is gone need not know.
     pub fn break_off(mut self) {
         let _ = self.stream.write_all(&[State::ClientTerminate.byte()]);
     }
 
-    fn ask(&mut self, params: &Params, halt: &Halt<'_>) -> Result<(), TrialError> {
+    fn request(&mut self, params: &Params, halt: &Halt<'_>) -> Result<(), TrialError> {
         self.send_params(params)?;
         let answer = self.expect(State::CreateStreams, "its word that streams may come", IPERF3_TIMEOUT, halt);
         match answer {

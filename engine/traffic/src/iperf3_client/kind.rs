@@ -8,7 +8,7 @@ use wire::{FlowReport, Granted, Iperf3};
 use super::{
     conversation::{Conversation, Server},
     outcome::Seen,
-    request::Ask,
+    request::RequestedSettings,
     run::Times,
 };
 use crate::{
@@ -38,7 +38,7 @@ pub struct Reach {
 /// A kind of test.
 pub trait Kind {
     /// What the controller tells of it.
-    type Settings: Ask;
+    type Settings: RequestedSettings;
     /// Who samples its flows.
     type Sampler: Sampling;
     /// What the flows of one direction need in memory.

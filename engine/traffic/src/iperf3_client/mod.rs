@@ -208,8 +208,8 @@ impl<'a, K: Kind> Trial<'a, K> {
                 self.tasks.iter().zip(&sides).flat_map(|(task, side)| K::seen(side, task.settings)).collect();
             let ours = outcome::ours(&seen, congestion, counted);
             let server_sends = self.tasks.iter().any(|task| task.role == Role::Sink);
-            let asked = request::Ask::congestion(first.settings).filter(|_| server_sends);
-            match conversation.exchange(&ours, asked, &self.halt) {
+            let requested = request::RequestedSettings::congestion(first.settings).filter(|_| server_sends);
+            match conversation.exchange(&ours, requested, &self.halt) {
                 Ok(theirs) => results = Some(theirs),
                 Err(error) => incomplete = Some(error),
             }
@@ -230,7 +230,7 @@ impl<'a, K: Kind> Trial<'a, K> {
     fn far_sides(&self, results: Option<&Results>) -> Vec<Option<FarSide>> {
         let mut first = 0;
         let of_task = |task: &Task<'a, K::Settings>| {
-            let flows = request::Ask::flows(task.settings);
+            let flows = request::RequestedSettings::flows(task.settings);
             let far_side = results.map(|results| outcome::theirs(results, task.role, first, flows, K::DATAGRAMS));
             first += flows;
             far_side

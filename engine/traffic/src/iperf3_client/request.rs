@@ -1,4 +1,4 @@
-//! What a server is asked for: the settings of a trial in iperf3's own words. No socket, no clock.
+//! The request to a server: the settings of a trial as iperf3's parameters. No socket, no clock.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use wire::{Iperf3, Role, TcpSettings, UdpSettings};
 
 use crate::{TrialError, limits::within};
 
-/// What is asked of the server: which directions, and what each test has.
-pub trait Ask {
-    /// Keys of this kind of test.
-    fn ask(&self, params: &mut Params);
+/// Settings of a trial that are requested of a server.
+pub trait RequestedSettings {
+    /// Writes the keys of this kind of test.
+    fn write_to(&self, params: &mut Params);
     /// Checks them against what iperf3 takes.
     fn check(&self) -> Result<(), TrialError>;
     /// How long to send, and how much longer for the last bin, in microseconds.
@@ -25,7 +25,7 @@ pub trait Ask {
 }
 
 /// The parameters of a test in these directions, one or two; `omit_s` lies inside the duration, where iperf3 adds it.
-pub fn params(settings: &impl Ask, server: &Iperf3, directions: &[Role]) -> Result<Params, TrialError> {
+pub fn params(settings: &impl RequestedSettings, server: &Iperf3, directions: &[Role]) -> Result<Params, TrialError> {
     settings.check()?;
     if let Some(bytes) = server.window_bytes {
         within("window_bytes of the iperf3 server", bytes, 0, WINDOW_BYTES_MAX.into())?;
@@ -47,13 +47,13 @@ pub fn params(settings: &impl Ask, server: &Iperf3, directions: &[Role]) -> Resu
         client_version: Some("3.12".into()),
         ..Params::default()
     };
-    settings.ask(&mut params);
+    settings.write_to(&mut params);
     params.check().map_err(|refusal| TrialError::Settings(format!("iperf3 does not take it: {refusal}")))?;
     Ok(params)
 }
 
-impl Ask for TcpSettings {
-    fn ask(&self, params: &mut Params) {
+impl RequestedSettings for TcpSettings {
+    fn write_to(&self, params: &mut Params) {
         params.tcp = true;
         params.len = Some(self.length_bytes);
         params.mss = self.mss_bytes;
@@ -82,8 +82,8 @@ impl Ask for TcpSettings {
     }
 }
 
-impl Ask for UdpSettings {
-    fn ask(&self, params: &mut Params) {
+impl RequestedSettings for UdpSettings {
+    fn write_to(&self, params: &mut Params) {
         params.udp = true;
         params.len = Some(self.length_bytes);
         params.bandwidth = Some(self.rate_of_spacing_bps().or(self.rate_bps).unwrap_or(0));

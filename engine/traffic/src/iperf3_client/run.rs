@@ -1,5 +1,5 @@
-//! How a test with an iperf3 server goes, in one direction or in both: what is heard from the server meanwhile counts, and
-//! it is told when it is over.
+//! How a test with an iperf3 server goes, in one direction or in both: what is received from the server meanwhile
+//! counts, and the end is signalled to it.
 
 use std::{marker::PhantomData, time::Duration};
 
@@ -29,32 +29,32 @@ pub struct Times {
     pub first_bytes: Duration,
     /// How long what is under way may take.
     pub drain: Duration,
-    /// How long the server may read what was sent, before it is told of the end.
+    /// How long the server may read what was sent, before the end is signalled to it.
     pub settle: Duration,
-    /// How long what it has sent is waited for, after it has said that it stopped, where nobody knows what comes last.
+    /// How long what it has sent is waited for, after it has reported that it stopped, where nobody knows what comes last.
     pub linger: Duration,
 }
 
-/// A test as the server is told of it.
+/// A test with an iperf3 server, as the procedure of the coordinator.
 pub struct WithServer<'a, S> {
     conversation: &'a mut Conversation,
     times: &'a Times,
     halt: &'a Halt<'a>,
     phase: Phase,
-    /// When the server was told of the end.
+    /// When the end was signalled to the server.
     ended_ns: i64,
     sampler: PhantomData<S>,
 }
 
-/// What the server may say.
+/// Which states the server may send.
 #[derive(Clone, Copy)]
 enum Phase {
-    /// Nothing: whatever it says is the end.
+    /// None: any state is the end.
     Silent,
     /// The same, and all flows, which run since then, are to go on for the duration.
     Running { since_ns: i64 },
-    /// It is asked.
-    Asked,
+    /// The states that end a test: [`Procedure::conclude`] reads them.
+    Ending,
 }
 
 impl<'a, S: Sampling> WithServer<'a, S> {
@@ -107,7 +107,7 @@ impl<S: Sampling> Procedure for WithServer<'_, S> {
                 let goes_on = !sides.iter().all(Side::ended);
                 sides.iter().filter(|_| goes_on).find_map(early).map_or(Ok(()), Err)
             }
-            Phase::Asked => Ok(()),
+            Phase::Ending => Ok(()),
         }
     }
 
@@ -118,13 +118,14 @@ impl<S: Sampling> Procedure for WithServer<'_, S> {
         receive_the_rest(coordinator)
     }
 
-    /// What the server did before it was told of the end was looked at meanwhile.
+    /// What the server did before the end was signalled to it was looked at meanwhile.
     fn first_early(&self, _: &Sides<'_, Self>) -> Option<TrialError> {
         None
     }
 }
 
-/// Flows that send stop, and what they sent is acknowledged before the server is told: it does not read on then.
+/// Flows that send stop, and what they sent is acknowledged before the end is signalled to the server, which does not
+/// read on then.
 fn stop_sending<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_, S>>) -> Result<(), TrialError> {
     coordinator.procedure.phase = Phase::Silent;
     let sending = |side: &&Side<'_, S>| side.role == Role::Source;
@@ -137,21 +138,21 @@ fn stop_sending<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_
         }
         coordinator.step(RUNNING_CHECK)?;
     }
-    coordinator.procedure.phase = Phase::Asked;
+    coordinator.procedure.phase = Phase::Ending;
     if coordinator.sides.iter().any(|side| side.role == Role::Source) {
         coordinator.pause(settle)?;
     }
     Ok(())
 }
 
-/// What the server has sent before it heard of the end; it says so when it has.
+/// Receives what the server sent before it knew of the end; it requests the results once it does.
 fn receive_the_rest<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_, S>>) -> Result<(), TrialError> {
-    let awaited = "its question for results";
+    let awaited = "its request for results";
     let Times { drain, linger, .. } = *coordinator.procedure.times;
     let timeout = drain.min(IPERF3_DRAIN);
-    let heard_by_ns = coordinator.now_ns() + nanoseconds(IPERF3_TIMEOUT.max(timeout));
+    let answer_by_ns = coordinator.now_ns() + nanoseconds(IPERF3_TIMEOUT.max(timeout));
     while coordinator.procedure.conversation.poll(awaited)? != Some(State::ExchangeResults) {
-        if coordinator.now_ns() >= heard_by_ns {
+        if coordinator.now_ns() >= answer_by_ns {
             let WithServer { conversation, halt, .. } = &mut *coordinator.procedure;
             return conversation.expect(State::ExchangeResults, awaited, Duration::ZERO, halt);
         }

@@ -24,10 +24,10 @@ pub enum Trouble {
         login: bool,
     },
     /// It sends with another congestion control, and says so only in its results.
-    #[error("it sent with the congestion control {used}, {asked} was asked for; that one is not to be had there")]
+    #[error("it sent with the congestion control {used}, {requested} was requested; that one is not to be had there")]
     Congestion {
-        /// What it was asked for.
-        asked: String,
+        /// The one that was requested.
+        requested: String,
         /// What it has used.
         used: String,
     },

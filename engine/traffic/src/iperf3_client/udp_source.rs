@@ -19,5 +19,5 @@ impl Kind for Numbered {
     }
 
     /// The end is signalled over the control connection.
-    const TELLS_END: bool = false;
+    const SIGNALS_END: bool = false;
 }

@@ -64,7 +64,7 @@ impl Procedure for Engines<'_> {
     fn first_not_running(&mut self, sides: &Sides<'_, Self>) -> Option<u32> {
         let runs = |flow: &TcpFlow| match self.role {
             Role::Sink => flow.first_byte_ns().is_some(),
-            Role::Source => source::heard_from_sink(flow),
+            Role::Source => source::sink_has_received(flow),
         };
         sides.iter().find_map(|side| self.running.first_missing(side.flows, |_| true, runs))
     }

@@ -32,7 +32,7 @@ pub fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, feed: Feed
 }
 
 /// Whether the sink's application has said that the flow's first bytes reached it.
-pub fn heard_from_sink(flow: &TcpFlow) -> bool {
+pub fn sink_has_received(flow: &TcpFlow) -> bool {
     let mut word = [MaybeUninit::uninit()];
     let flags = RecvFlags::DONTWAIT.bits().cast_signed();
     SockRef::from(&flow.connection).recv_with_flags(&mut word, flags).is_ok_and(|count| count == 1)

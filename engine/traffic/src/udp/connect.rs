@@ -1,4 +1,4 @@
-//! The connecting side: asks for each flow until it is answered, all flows at once.
+//! The connecting side: sends the opening of each flow until it is answered, all flows at once.
 
 use std::{
     io,
@@ -30,7 +30,7 @@ struct Attempt {
     reason: Option<String>,
 }
 
-/// Asks for every flow. Those that are not answered in time do not stand; it fails if none does.
+/// Opens every flow. Those that are not answered in time are missing; it fails if none is answered.
 pub fn connect_flows(
     task: &Task<'_, UdpSettings>,
     address: &str,
@@ -43,16 +43,16 @@ pub fn connect_flows(
     let (mut attempts, granted) = begin(task, remote, bind)?;
     let timeout = Duration::from_micros(settings.connect_timeout_us);
     let deadline = Instant::now() + timeout;
-    let mut ask_at = Instant::now();
+    let mut send_at = Instant::now();
     while attempts.iter().any(|attempt| !attempt.answered) && Instant::now() < deadline {
         if control.stopped() {
             return Err(TrialError::Stopped);
         }
-        if Instant::now() >= ask_at {
-            attempts.iter_mut().filter(|attempt| !attempt.answered).for_each(|attempt| attempt.ask(task));
-            ask_at = Instant::now() + OPENING_INTERVAL;
+        if Instant::now() >= send_at {
+            attempts.iter_mut().filter(|attempt| !attempt.answered).for_each(|attempt| attempt.send_opening(task));
+            send_at = Instant::now() + OPENING_INTERVAL;
         }
-        wait(&attempts, ask_at.saturating_duration_since(Instant::now()));
+        wait(&attempts, send_at.saturating_duration_since(Instant::now()));
         attempts.iter_mut().filter(|attempt| !attempt.answered).for_each(Attempt::listen);
     }
     let (flows, missing): (Vec<_>, Vec<_>) = attempts.into_iter().partition(|attempt| attempt.answered);
@@ -105,14 +105,14 @@ fn wait(attempts: &[Attempt], longest: Duration) {
 }
 
 impl Attempt {
-    fn ask(&mut self, task: &Task<'_, UdpSettings>) {
+    fn send_opening(&mut self, task: &Task<'_, UdpSettings>) {
         let opening = Opening { token: task.token, flow: self.flow };
         if let Err(error) = self.stream.socket.send(&opening.encode()) {
             self.reason = Some(error.to_string());
         }
     }
 
-    /// Reads what has come. Whatever is not the answer may be somebody else's, and is not one.
+    /// Reads what was received. A datagram that is not the answer may be somebody else's: the wait goes on.
     fn listen(&mut self) {
         let mut bytes = [0; 64];
         for _ in 0..DATAGRAMS_AT_ONCE {
@@ -124,7 +124,7 @@ impl Attempt {
                 Ok(_) => self.reason = Some("what answered is not the engine of this trial".into()),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A port where nobody listens yet: asked again.
+                // A port where nobody listens yet: the opening is sent again.
                 Err(error) => {
                     self.reason = Some(error.to_string());
                     return;

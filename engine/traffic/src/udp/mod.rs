@@ -84,7 +84,7 @@ fn meet(
     }
 }
 
-/// Meanwhile the other end may ask again for a flow whose answer was lost.
+/// Meanwhile the other end may repeat the opening of a flow whose answer was lost.
 fn wait_for_start(streams: &[&Stream], control: &Control) -> Result<(), TrialError> {
     let deadline = Instant::now() + START_TIMEOUT;
     while !control.wait_for_start(STOP_CHECK) {
@@ -95,7 +95,7 @@ fn wait_for_start(streams: &[&Stream], control: &Control) -> Result<(), TrialErr
             return Err(TrialError::StartTimeout(START_TIMEOUT));
         }
         for stream in streams {
-            source::hear(stream);
+            source::drain_received(stream);
         }
     }
     Ok(())

@@ -148,7 +148,7 @@ impl Procedure for Engines<'_> {
             }
             match self.role {
                 Role::Sink => flow.first_byte_ns().is_some(),
-                Role::Source => source::heard(flow, DatagramKind::Running),
+                Role::Source => source::received(flow, DatagramKind::Running),
             }
         };
         let stands = |flow: &UdpFlow| flow.ending().is_none();

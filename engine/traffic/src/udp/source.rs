@@ -39,7 +39,7 @@ pub trait Kind: PacketFormat {
     /// Those of a flow, whose times of sending count on from an origin.
     fn of(flow: &UdpFlow, origin: Origin) -> Self;
     /// Whether the end is signalled to the sink over the flow's own socket.
-    const TELLS_END: bool;
+    const SIGNALS_END: bool;
 }
 
 /// One flow as its thread sees it.
@@ -153,7 +153,7 @@ impl Kind for Ours {
         Self::new(flow.index, flow.connection.tag, origin)
     }
 
-    const TELLS_END: bool = true;
+    const SIGNALS_END: bool = true;
 }
 
 impl<'a, K: Kind> Sender<'a, K> {
@@ -255,12 +255,12 @@ fn end_all<K: Kind>(senders: Vec<Sender<'_, K>>, flows: &UdpFlows, cpu: &mut Cpu
 
 /// Reports to each flow's sink how many datagrams were sent, until it acknowledges that, or for a while.
 fn say_ended<K: Kind>(senders: &[&Sender<'_, K>], flows: &UdpFlows) {
-    let mut unheard: Vec<&Sender<'_, K>> = if K::TELLS_END { senders.to_vec() } else { Vec::new() };
+    let mut unacknowledged: Vec<&Sender<'_, K>> = if K::SIGNALS_END { senders.to_vec() } else { Vec::new() };
     for mark in 0..END_MARKS {
-        if unheard.is_empty() {
+        if unacknowledged.is_empty() {
             return;
         }
-        for sender in &unheard {
+        for sender in &unacknowledged {
             sender.flow.connection.say(DatagramKind::End, sender.outgoing.next);
         }
         // Whoever stops the trial does not wait for an answer.
@@ -268,27 +268,27 @@ fn say_ended<K: Kind>(senders: &[&Sender<'_, K>], flows: &UdpFlows) {
             return;
         }
         thread::sleep(if mark < END_MARKS_QUICK { END_MARK_INTERVAL } else { END_MARK_INTERVAL_LATER });
-        unheard.retain(|sender| !heard(sender.flow, DatagramKind::Ended));
+        unacknowledged.retain(|sender| !received(sender.flow, DatagramKind::Ended));
     }
 }
 
 /// Whether this message is among those that were received from the sink.
-pub fn heard(flow: &UdpFlow, word: DatagramKind) -> bool {
-    hear_until(&flow.connection, Some(word))
+pub fn received(flow: &UdpFlow, kind: DatagramKind) -> bool {
+    receive_until(&flow.connection, Some(kind))
 }
 
 /// Receives the sink's datagrams, and answers repeated openings.
-pub fn hear(stream: &Stream) {
-    hear_until(stream, None);
+pub fn drain_received(stream: &Stream) {
+    receive_until(stream, None);
 }
 
-fn hear_until(stream: &Stream, word: Option<DatagramKind>) -> bool {
+fn receive_until(stream: &Stream, kind: Option<DatagramKind>) -> bool {
     let mut bytes = [0; 64];
     for _ in 0..DATAGRAMS_AT_ONCE {
         match receive_now(&stream.socket, &mut bytes) {
             Ok(length) => {
                 let header = stream.header_of(&bytes[..length]);
-                if header.is_ok_and(|header| Some(header.kind) == word) {
+                if header.is_ok_and(|header| Some(header.kind) == kind) {
                     return true;
                 }
                 stream.answer_again(&bytes[..length]);

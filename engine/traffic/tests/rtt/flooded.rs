@@ -20,7 +20,7 @@ fn long() -> RttSettings {
 
 #[test]
 fn a_flood_does_not_keep_a_sink_from_being_stopped() {
-    // Long ones: to answer costs more than to ask.
+    // Long ones: a response costs more than a request.
     let mut request = vec![0; 60_000];
     EchoMessage::Request(1).write(TOKEN, &mut request);
     for datagram in [request, vec![7; ECHO_HEADER_BYTES]] {
