@@ -1,7 +1,7 @@
 //! What iperf3's two ends say to each other, as both of them understand it since version 3.1.
 //!
 //! Pure data: no sockets, no files, no clock. Nothing that a peer says is believed before it was checked against the
-//! bounds in [`limits`], and nothing is allocated by a number that it told.
+//! bounds in [`limits`], and nothing is allocated by a number that it sent.
 
 pub mod auth;
 mod cookie;

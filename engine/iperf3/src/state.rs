@@ -21,7 +21,7 @@ pub enum State {
     ClientTerminate,
     /// Results are expected. Server.
     ExchangeResults,
-    /// Everything was told. Server.
+    /// All results were exchanged. Server.
     DisplayResults,
     /// The end. Client.
     IperfDone,

@@ -12,7 +12,7 @@ use wire::PortRange;
 
 use crate::{TrialError, defaults::RESOLVE_TIMEOUT};
 
-/// The first address of a name that has the family. The resolver knows no deadline: it is asked on a thread, which is
+/// The first address of a name that has the family. The resolver knows no deadline: it runs on a thread, which is
 /// left behind if no answer comes.
 pub fn resolve(address: &str, port: u16, family: Option<u8>) -> Result<SocketAddr, TrialError> {
     let failed = |reason: String| TrialError::Resolve { address: address.into(), reason };
@@ -34,12 +34,12 @@ pub fn resolve(address: &str, port: u16, family: Option<u8>) -> Result<SocketAdd
         .ok_or_else(|| failed(family.map_or("no address".into(), |version| format!("no IPv{version} address"))))
 }
 
-/// The family to look for: the one that was asked for, otherwise that of the local address.
+/// The family to look for: the one that was requested, otherwise that of the local address.
 pub fn family_of(family: Option<u8>, bind: Option<IpAddr>) -> Option<u8> {
     family.or(bind.map(|local| if local.is_ipv4() { 4 } else { 6 }))
 }
 
-/// The address to listen on, without a port: of both families if the host can and none was asked for.
+/// The address to listen on, without a port: of both families if the host can and none was requested.
 pub fn local_address(bind: Option<IpAddr>, family: Option<u8>) -> Result<SocketAddr, TrialError> {
     let address = match (bind, family) {
         (Some(address), Some(4)) if address.is_ipv6() => {

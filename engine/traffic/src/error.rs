@@ -5,13 +5,13 @@ use wire::{Failed, FlowEnd, FlowReport, Phase};
 
 use crate::iperf3_client::Trouble;
 
-/// Why one end of a trial did not go as asked. The text names addresses, flows and values, and what to do.
+/// Why one end of a trial did not go as requested. The text names addresses, flows and values, and what to do.
 #[derive(Debug, Error)]
 pub enum TrialError {
     /// The settings make no sense.
     #[error("{0}")]
     Settings(String),
-    /// A name has no address of the family that was asked for.
+    /// A name has no address of the family that was requested.
     #[error("cannot resolve {address}: {reason}")]
     Resolve {
         /// The name.
@@ -37,7 +37,7 @@ pub enum TrialError {
         /// What the kernel said of the last one.
         source: io::Error,
     },
-    /// The kernel granted less than asked for.
+    /// The kernel granted less than requested.
     #[error(
         "window of {requested_bytes} B asked for, {granted_bytes} B granted where {} B were due: the host's maximum \
          is lower; raise it there with `sysctl -w {sysctl}={requested_bytes}`, or say `clip = \"allow\"`",
@@ -54,7 +54,7 @@ pub enum TrialError {
     /// The congestion control is not there.
     #[error("congestion control {name} is not available on this host (it has: {available}); try `modprobe tcp_{name}`")]
     Congestion {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// What the kernel offers.
         available: String,
@@ -65,7 +65,7 @@ pub enum TrialError {
          with `sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{allowed} {name}\"`"
     )]
     CongestionForbidden {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// What everyone may use.
         allowed: String,
@@ -85,7 +85,7 @@ pub enum TrialError {
     ConnectTimeout {
         /// Flows not there.
         missing: usize,
-        /// Flows asked for.
+        /// Flows requested.
         flows: u32,
         /// Where to.
         address: String,
@@ -107,7 +107,7 @@ pub enum TrialError {
     AcceptTimeout {
         /// Flows not there.
         missing: usize,
-        /// Flows asked for.
+        /// Flows requested.
         flows: u32,
         /// Where they were expected.
         port: u16,
@@ -115,7 +115,7 @@ pub enum TrialError {
         timeout: Duration,
     },
     /// The start did not come.
-    #[error("no start came within {} s of the connections", .0.as_secs_f64())]
+    #[error("no start was received within {} s of the connections", .0.as_secs_f64())]
     StartTimeout(Duration),
     /// Some flows carry nothing.
     #[error("flow {flow} carried no byte within {} s", timeout.as_secs_f64())]
@@ -173,8 +173,8 @@ pub enum TrialError {
         /// What this host's kernel said of the first that it refused to send.
         reason: Option<String>,
     },
-    /// The source of a measurement never said that it had finished.
-    #[error("the source did not say within {} s that it had finished: it, or the path to it, is gone", .0.as_secs_f64())]
+    /// The source of a measurement never reported that it had finished.
+    #[error("the source did not report within {} s that it had finished: it, or the path to it, is gone", .0.as_secs_f64())]
     NoTeardown(Duration),
     /// There is no way to an iperf3 server.
     #[error("cannot connect to the iperf3 server at {address}: {source}; is `iperf3 -s` running there?")]
@@ -184,7 +184,7 @@ pub enum TrialError {
         /// What the kernel said.
         source: io::Error,
     },
-    /// An iperf3 server did not do as asked.
+    /// An iperf3 server did not do as requested.
     #[error("iperf3 server at {address}: {trouble}")]
     Iperf3 {
         /// Where it is.
@@ -194,7 +194,7 @@ pub enum TrialError {
         /// What it did.
         trouble: Box<Trouble>,
     },
-    /// Of two trials in one test of an iperf3 server only one was asked for.
+    /// Of two trials in one test of an iperf3 server only one was requested.
     #[error("trial {partner}, which is to run in the same test of the iperf3 server, was not prepared within {} s", timeout.as_secs_f64())]
     NoPartner {
         /// The other one.

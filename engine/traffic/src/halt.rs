@@ -28,7 +28,7 @@ impl<'a> Halt<'a> {
             || self.partner.is_some_and(|stopped| stopped.load(Ordering::Relaxed))
     }
 
-    /// Goes on, or is told of a stop.
+    /// Goes on; fails once the trial is stopped.
     pub fn check(&self) -> Result<(), TrialError> {
         if self.stopped() { Err(TrialError::Stopped) } else { Ok(()) }
     }

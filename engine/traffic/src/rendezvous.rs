@@ -236,7 +236,7 @@ fn wait_for_opening(
     }
 }
 
-/// The address a datagram was sent to, with the port, and the one it came from.
+/// The address a datagram was sent to, with the port, and the one that it is from.
 #[must_use]
 pub fn ways(datagram: &Datagram, port: u16) -> Option<(SocketAddr, SocketAddr)> {
     let (local, peer) = (datagram.destination?.to_canonical(), datagram.peer?);

@@ -1,4 +1,4 @@
-//! Socket buffers: asked for, and what the kernel made of it.
+//! Socket buffers: requested, and granted by the kernel.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use wire::{Granted, Role};
 
 use crate::TrialError;
 
-/// Asks for a window, on the side that this end uses.
+/// Requests a window, on the side that this end uses.
 pub fn set_window(socket: &Socket, role: Role, bytes: u64) -> Result<(), TrialError> {
     let size = usize::try_from(bytes).unwrap_or(usize::MAX);
     match role {
@@ -17,7 +17,7 @@ pub fn set_window(socket: &Socket, role: Role, bytes: u64) -> Result<(), TrialEr
     .map_err(|source| failed(format!("cannot set a window of {bytes} B"), source))
 }
 
-/// What the kernel granted of the window that was asked for; an error if that is less and the plan does not allow it.
+/// What the kernel granted of the window that was requested; an error if that is less and the plan does not allow it.
 pub fn verify_window(
     socket: &Socket,
     role: Role,

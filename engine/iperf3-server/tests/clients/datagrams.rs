@@ -53,19 +53,19 @@ fn an_opening_is_answered_as_often_as_it_comes() {
 #[test]
 fn nobody_who_has_not_asked_is_answered() {
     let server = Server::start(Config::default());
-    let stranger = socket(&server, "127.0.0.2:0");
+    let intruder = socket(&server, "127.0.0.2:0");
     let early = socket(&server, "127.0.0.1:0");
-    stranger.send(&OPENING).unwrap();
+    intruder.send(&OPENING).unwrap();
     early.send(&OPENING).unwrap();
     let client = Client::request(&server, 1, &udp(json!({ "reverse": true, "bandwidth": 1_000_000 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
-    stranger.send(&OPENING).unwrap();
-    stranger.send(b"whatever").unwrap();
+    intruder.send(&OPENING).unwrap();
+    intruder.send(b"whatever").unwrap();
     let stream = open(&server);
     client.expect_running();
     let mut bytes = [0; 200];
     assert_eq!(stream.recv(&mut bytes).unwrap(), 100);
-    for nobody in [&stranger, &early] {
+    for nobody in [&intruder, &early] {
         nobody.set_nonblocking(true).unwrap();
         assert!(nobody.recv(&mut bytes).is_err());
     }

@@ -57,8 +57,8 @@ fn a_name_that_nobody_waits_for_gets_no_stream() {
     let server = Server::start(Config::default());
     let client = Client::request(&server, 1, &tcp(json!({ "parallel": 2 })));
     assert_eq!(client.state(), Some(State::CreateStreams));
-    let stranger = Client::enter(&server, 2);
-    assert_eq!(stranger.state(), Some(State::ParamExchange), "it is a test of its own");
+    let other = Client::enter(&server, 2);
+    assert_eq!(other.state(), Some(State::ParamExchange), "it is a test of its own");
     let _streams = [client.stream(), client.stream()];
     client.expect_running();
     // One stream too many is a test of its own, too.

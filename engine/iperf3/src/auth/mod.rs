@@ -36,7 +36,7 @@ pub struct Authenticator {
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Denied {
     /// There was no token.
-    #[error("no user name came, and this server wants one")]
+    #[error("there was no user name, and this server requires one")]
     Missing,
     /// It is no base64, is not encrypted for this key or with another padding, or holds something else.
     #[error("the token is not of this server's key (OAEP since iperf3 3.17, PKCS#1 v1.5 before)")]

@@ -101,10 +101,10 @@ impl Conversation {
         if conversation.stream.write_all(cookie.bytes()).is_err() {
             return Ok(Entry::Busy);
         }
-        match conversation.next_state("its request for parameters", patience, halt) {
+        match conversation.next_state("its PARAM_EXCHANGE", patience, halt) {
             Ok(State::ParamExchange) => Ok(Entry::Open(conversation)),
             Ok(State::AccessDenied) => Ok(Entry::Busy),
-            Ok(other) => Err(conversation.unexpected("its request for parameters", format!("{other:?}"))),
+            Ok(other) => Err(conversation.unexpected("its PARAM_EXCHANGE", format!("{other:?}"))),
             Err(TrialError::Iperf3 { trouble, .. }) if matches!(*trouble, Trouble::Lost { .. }) => Ok(Entry::Busy),
             Err(error) => Err(error),
         }
@@ -131,9 +131,10 @@ impl Conversation {
         }
     }
 
-    /// Whether the server has said that all streams stand; it may do so before its last word over datagrams comes.
+    /// Whether the server has reported that all streams are established. It may do so before its last reply over datagrams
+    /// is received.
     pub fn begun(&mut self) -> Result<bool, TrialError> {
-        let awaited = "its word that all streams stand";
+        let awaited = "its TEST_START";
         match if self.begun { Some(State::TestStart) } else { self.poll(awaited)? } {
             None => Ok(false),
             Some(State::TestStart) => {
@@ -147,9 +148,9 @@ impl Conversation {
     /// Waits until the server has all streams and runs.
     pub fn wait_until_running(&mut self, halt: &Halt<'_>) -> Result<(), TrialError> {
         if !self.begun {
-            self.expect(State::TestStart, "its word that all streams stand", IPERF3_TIMEOUT, halt)?;
+            self.expect(State::TestStart, "its TEST_START", IPERF3_TIMEOUT, halt)?;
         }
-        self.expect(State::TestRunning, "its word that the test runs", IPERF3_TIMEOUT, halt)?;
+        self.expect(State::TestRunning, "its TEST_RUNNING", IPERF3_TIMEOUT, halt)?;
         self.phase = Phase::Run;
         Ok(())
     }
@@ -197,7 +198,7 @@ impl Conversation {
     /// Tells the server where the test is.
     pub fn say(&mut self, state: State) -> Result<(), TrialError> {
         let written = self.stream.write_all(&[state.byte()]);
-        written.map_err(|error| self.trouble(Trouble::Lost { awaited: "its next word", reason: error.to_string() }))
+        written.map_err(|error| self.trouble(Trouble::Lost { awaited: "its next state", reason: error.to_string() }))
     }
 
     /// Tells our results, hears the server's, and says good-bye.
@@ -226,7 +227,7 @@ impl Conversation {
             self.read_whole(&mut text[begin..], awaited, deadline, halt)?;
         }
         let theirs: Results = parse_json(&text).map_err(|error| self.trouble(error.into()))?;
-        self.expect(State::DisplayResults, "its last word", IPERF3_TIMEOUT, halt)?;
+        self.expect(State::DisplayResults, "its DISPLAY_RESULTS", IPERF3_TIMEOUT, halt)?;
         // Nothing depends on whether it hears this.
         let _ = self.stream.write_all(&[State::IperfDone.byte()]);
         match (congestion, &theirs.congestion_used) {
@@ -244,7 +245,7 @@ impl Conversation {
 
     fn request(&mut self, params: &Params, halt: &Halt<'_>) -> Result<(), TrialError> {
         self.send_params(params)?;
-        let answer = self.expect(State::CreateStreams, "its word that streams may come", IPERF3_TIMEOUT, halt);
+        let answer = self.expect(State::CreateStreams, "its CREATE_STREAMS", IPERF3_TIMEOUT, halt);
         match answer {
             Err(TrialError::Iperf3 { trouble, .. }) if matches!(*trouble, Trouble::Lost { .. }) => {
                 Err(self.trouble(Trouble::Declined { login: params.authtoken.is_some() }))

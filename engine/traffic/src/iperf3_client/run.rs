@@ -147,7 +147,7 @@ fn stop_sending<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_
 
 /// Receives what the server sent before it knew of the end; it requests the results once it does.
 fn receive_the_rest<S: Sampling>(coordinator: &mut Coordinator<'_, '_, WithServer<'_, S>>) -> Result<(), TrialError> {
-    let awaited = "its request for results";
+    let awaited = "its EXCHANGE_RESULTS";
     let Times { drain, linger, .. } = *coordinator.procedure.times;
     let timeout = drain.min(IPERF3_DRAIN);
     let answer_by_ns = coordinator.now_ns() + nanoseconds(IPERF3_TIMEOUT.max(timeout));

@@ -20,11 +20,11 @@ pub enum Trouble {
         if *.login { "user, password, key or clock are not right" } else { "they want to know who asks" }
     )]
     Declined {
-        /// Whether it was told who asks.
+        /// Whether a login was sent to it.
         login: bool,
     },
     /// It sends with another congestion control, and says so only in its results.
-    #[error("it sent with the congestion control {used}, {requested} was requested; that one is not to be had there")]
+    #[error("it sent with the congestion control {used}, {requested} was asked for; that one is not to be had there")]
     Congestion {
         /// The one that was requested.
         requested: String,
@@ -35,7 +35,7 @@ pub enum Trouble {
     #[error("it ended the test before its time")]
     Terminated,
     /// Nothing was received.
-    #[error("no {awaited} came within {} s; is another program listening there?", timeout.as_secs_f64())]
+    #[error("{awaited} was not received within {} s; is another program listening there?", timeout.as_secs_f64())]
     Silent {
         /// What was waited for.
         awaited: &'static str,
@@ -51,7 +51,7 @@ pub enum Trouble {
         reason: String,
     },
     /// It said something else.
-    #[error("it said {said} where {awaited} was due; is another program listening there?")]
+    #[error("it sent {said} where {awaited} was due; is another program listening there?")]
     Unexpected {
         /// What was waited for.
         awaited: &'static str,

@@ -89,8 +89,8 @@ fn remarks(task: &Task<'_, PathSettings>, line: &Line) -> Vec<String> {
         format!("{too_large} sizes of probes are above the MTU of {mtu} B towards the sink: these are left out")
     });
     let trains = (settings.train_bytes > mtu && settings.trains > 0).then(|| {
-        let asked = settings.train_bytes;
-        format!("packets of trains are of {mtu} B in place of {asked}: that is the MTU towards the sink")
+        let requested = settings.train_bytes;
+        format!("packets of trains are of {mtu} B in place of {requested}: that is the MTU towards the sink")
     });
     too_small.into_iter().chain(too_large).chain(trains).collect()
 }

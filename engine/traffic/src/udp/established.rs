@@ -33,7 +33,7 @@ impl MissingFlow {
             first_byte_ns: None,
             end_ns: 0,
             end: FlowEnd::Broken,
-            error: Some(format!("it never came up: {}", self.reason)),
+            error: Some(format!("it was not established: {}", self.reason)),
             local_port: 0,
             remote_port: 0,
             cpu: CpuTime::default(),

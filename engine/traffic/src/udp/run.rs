@@ -161,7 +161,7 @@ impl Procedure for Engines<'_> {
             Role::Source if waited >= silence => {
                 let within = silence.as_secs_f64();
                 for flow in sides.iter().flat_map(|side| self.running.missing(side.flows)) {
-                    flow.connection.fail(format!("its sink said of no datagram within {within} s that it came"));
+                    flow.connection.fail(format!("its sink reported no datagram within {within} s"));
                 }
                 Ok(())
             }

@@ -219,8 +219,8 @@ impl<'a> Receiver<'a> {
         }
         let silent = from_nanoseconds(silent_ns).as_secs_f64();
         Verdict::Broken(match self.last_ns {
-            None => format!("no datagram came within {silent:.1} s of the first of another flow"),
-            Some(_) => format!("silent for {silent:.1} s, and its source never said that it had stopped"),
+            None => format!("no datagram was received within {silent:.1} s of the first of another flow"),
+            Some(_) => format!("silent for {silent:.1} s, and its source never reported that it had stopped"),
         })
     }
 

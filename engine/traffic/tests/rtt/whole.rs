@@ -14,7 +14,7 @@ fn all_are_answered(source: &(Report, Vec<Row>), echo: &str) {
     assert_eq!(report.incomplete, None);
     assert_eq!(report.table_rows["echoes"], rows.len() as u64);
     // A machine that sleeps through some leaves them out.
-    assert!((20..=60).contains(&rows.len()), "{} questions", rows.len());
+    assert!((20..=60).contains(&rows.len()), "{} probes", rows.len());
     for (number, row) in (0..).zip(rows) {
         assert_eq!((row.sequence, row.echo.as_str()), (number, echo));
         let rtt_ns = row.rtt_ns.unwrap();
@@ -55,7 +55,7 @@ fn icmp_is_taken_where_it_may_be_and_datagrams_otherwise() {
 }
 
 #[test]
-fn every_size_is_asked_as_often_as_the_others() {
+fn every_size_is_sent_as_often_as_the_others() {
     let sizes = vec![16, 1472, 65_507];
     let (_, (report, rows), sink) =
         run("127.0.0.1", Role::Sink, &RttSettings { sizes_bytes: sizes, ..settings(Echo::Udp) });

@@ -61,13 +61,13 @@ fn a_source_that_was_held_up_for_seconds_breaks_no_flow() {
 }
 
 #[test]
-fn a_source_that_says_nothing_more_ends_the_trial_all_the_same() {
+fn a_source_that_goes_silent_ends_the_trial_all_the_same() {
     let (sink, source) = sink(settings(1));
     source.send(&word(DatagramKind::Data, 0)).unwrap();
     let begun = Instant::now();
     let reported = Reported::by(sink);
     let failed = reported.report.incomplete.unwrap();
-    assert!(failed.message.contains("its source never said that it had stopped"), "{}", failed.message);
+    assert!(failed.message.contains("its source never reported that it had stopped"), "{}", failed.message);
     assert!((4..9).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
 }
 
