@@ -5,8 +5,8 @@ use std::{
     ptr,
 };
 
-/// Has Ctrl-C and a termination (`SIGINT`, `SIGTERM`) told by a file that can be read from once one of them arrived, instead
-/// of ending the process (`signalfd(2)`). To be called before there are threads: they inherit it.
+/// Has Ctrl-C and a termination (`SIGINT`, `SIGTERM`) make a file readable in place of ending the process
+/// (`signalfd(2)`). To be called before there are threads: they inherit it.
 ///
 /// # Errors
 /// What `pthread_sigmask` or `signalfd` say.

@@ -95,7 +95,8 @@ impl<'a> Receiver<'a> {
         })
     }
 
-    /// Reports to the coordinator what was received. Delays are not reported: nobody knows what the server's clock counts from.
+    /// Reports to the coordinator what was received. Delays are not reported: nobody knows what the server's clock counts
+    /// from.
     fn publish(&mut self, flows: &UdpFlows) {
         if self.counted.has_fresh() {
             let now_ns = flows.now_ns();

@@ -85,7 +85,7 @@ impl Listener {
         Ok(accepted.into_established(self, timeout))
     }
 
-    /// Counts datagrams of others, until `over` says so. Those that arrive faster than they are read are counted by the kernel.
+    /// Counts datagrams of others, until `over` says so. The kernel counts those that arrive faster than they are read.
     pub fn count_rejected(&self, over: impl Fn() -> bool) -> Strangers {
         let mut rejected = Strangers::default();
         let dropped_before = self.dropped();

@@ -139,8 +139,8 @@ struct Engines<'a> {
 impl Procedure for Engines<'_> {
     type Sampler = Sampler;
 
-    /// The sink's application must have received from every flow that has not broken; it reports that in a datagram. From then on
-    /// the duration counts, so that the sink sees all flows for the whole of it.
+    /// The sink's application must have received from every flow that has not broken; it reports that in a datagram. From
+    /// then on the duration counts, so that the sink sees all flows for the whole of it.
     fn first_not_running(&mut self, sides: &Sides<'_, Self>) -> Option<u32> {
         let runs = |flow: &UdpFlow| {
             if let Some(begun_ns) = flow.first_byte_ns() {

@@ -75,7 +75,7 @@ pub fn set_standing(socket: &UdpSocket) -> io::Result<()> {
     socket.set_write_timeout(Some(WRITE_TIMEOUT))
 }
 
-/// Tries out whether the kernel cuts what a source sends at once, on the flow's own path, and notes the result in `granted`.
+/// Tries out whether the kernel cuts what a source sends at once, on the flow's own path; the result is in `granted`.
 pub fn try_segments(streams: &[&Stream], task: &Task<'_, UdpSettings>, granted: &mut Granted) {
     let Some(first) = streams.first().filter(|_| task.role == Role::Source) else { return };
     let tried = if task.settings.gso { segments_pass(first, task) } else { Ok(false) };
