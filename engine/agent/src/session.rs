@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use traffic::{Control, Outbox};
+use traffic::{AddedTest, Control, Outbox};
 use wire::{ClockReading, Event, Failed, Hello, PROTOCOL, Phase, Prepare, Request, Role};
 
 use crate::{facts::host_facts, outbox::FrameWriter, requests::Requests};
@@ -23,11 +23,15 @@ const START_AHEAD_MAX: Duration = Duration::from_secs(5);
 
 type Trials = Arc<Mutex<HashMap<(String, Role), Arc<Control>>>>;
 
-/// Serves one controller until `input` ends.
+/// Serves one controller until `input` ends. `added` are tests of other crates.
 ///
 /// # Errors
 /// When the stream breaks or carries something other than frames, or the controller says nothing any more.
-pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> io::Result<()> {
+pub fn serve(
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    added: &'static [AddedTest],
+) -> io::Result<()> {
     let outbox = Arc::new(FrameWriter::open(output)?);
     outbox.event(Event::Hello(Hello {
         protocol: PROTOCOL,
@@ -39,7 +43,7 @@ pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'sta
     let mut requests = Requests::read(input)?;
     let outcome = loop {
         match requests.next() {
-            Ok(Some(Ok(request))) => handle(request, &trials, &mut descriptions, &outbox),
+            Ok(Some(Ok(request))) => handle(request, added, &trials, &mut descriptions, &outbox),
             Ok(Some(Err(message))) => outbox.event(Event::Refused { message }),
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
@@ -50,7 +54,13 @@ pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'sta
     outcome
 }
 
-fn handle(request: Request, trials: &Trials, descriptions: &mut Vec<JoinHandle<()>>, outbox: &Arc<FrameWriter>) {
+fn handle(
+    request: Request,
+    added: &'static [AddedTest],
+    trials: &Trials,
+    descriptions: &mut Vec<JoinHandle<()>>,
+    outbox: &Arc<FrameWriter>,
+) {
     match request {
         Request::Describe { peers } => {
             descriptions.retain(|thread| !thread.is_finished());
@@ -59,7 +69,7 @@ fn handle(request: Request, trials: &Trials, descriptions: &mut Vec<JoinHandle<(
         // That it was said is all.
         Request::Alive => {}
         Request::Clock { number } => outbox.event(Event::Clock(ClockReading { number, unix_ns: unix_ns() })),
-        Request::Prepare(prepare) => begin(*prepare, trials, outbox),
+        Request::Prepare(prepare) => begin(*prepare, added, trials, outbox),
         Request::Start { trial, at_unix_ns } => {
             let pause = at_unix_ns.map_or(0, |at_unix_ns| at_unix_ns.saturating_sub(unix_ns()));
             let begin = Instant::now() + Duration::from_nanos(u64::try_from(pause).unwrap_or(0)).min(START_AHEAD_MAX);
@@ -83,7 +93,7 @@ fn describe(peers: Vec<String>, outbox: &Arc<FrameWriter>) -> Option<JoinHandle<
     started.map_err(refused).ok()
 }
 
-fn begin(prepare: Prepare, trials: &Trials, outbox: &Arc<FrameWriter>) {
+fn begin(prepare: Prepare, added: &'static [AddedTest], trials: &Trials, outbox: &Arc<FrameWriter>) {
     let key = (prepare.trial.clone(), prepare.role);
     let control = Arc::new(Control::default());
     match lock(trials).entry(key.clone()) {
@@ -96,7 +106,7 @@ fn begin(prepare: Prepare, trials: &Trials, outbox: &Arc<FrameWriter>) {
     let (ended, out) = (trials.clone(), outbox.clone());
     let (name, unstarted) = (prepare.trial.clone(), key.clone());
     let body = move || {
-        let carried = catch_unwind(AssertUnwindSafe(|| traffic::carry_out(&prepare, &control, &*out)));
+        let carried = catch_unwind(AssertUnwindSafe(|| traffic::carry_out(&prepare, added, &control, &*out)));
         if let Err(panic) = carried {
             out.event(Event::Failed(broken(&prepare.trial, "panic", &panic_text(&*panic))));
         }
@@ -170,7 +180,7 @@ mod tests {
 
     fn answers(input: &[u8]) -> (io::Result<()>, Vec<Event>) {
         let output = Output::default();
-        let outcome = serve(io::Cursor::new(input.to_vec()), output.clone());
+        let outcome = serve(io::Cursor::new(input.to_vec()), output.clone(), &[]);
         let bytes = output.0.lock().unwrap().clone();
         let mut rest = bytes.strip_prefix(wire::MAGIC).unwrap();
         let mut events = Vec::new();

@@ -47,10 +47,11 @@ pub use control::Control;
 pub use error::TrialError;
 pub use host::{CpuRow, rtnetlink};
 pub use path::{HopRow, TrainRow};
+pub use rendezvous::{Rendezvous, RendezvousParameters, meet};
 pub use rtt::EchoRow;
 pub use samples::{Sample, SampleBatch, Tabular, schema_json};
 pub use task::Task;
-pub use trial::carry_out;
+pub use trial::{AddedTest, carry_out};
 pub use udp::{DatagramRow, HistogramRow};
 
 use wire::Event;

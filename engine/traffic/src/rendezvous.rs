@@ -76,7 +76,7 @@ pub fn meet<S, B>(
 impl Rendezvous {
     /// A rendezvous that took place, for tests of what follows.
     #[cfg(test)]
-    pub fn over(socket: UdpSocket, peer: SocketAddr, token: wire::Token, answer: wire::Token) -> Self {
+    pub(crate) fn over(socket: UdpSocket, peer: SocketAddr, token: wire::Token, answer: wire::Token) -> Self {
         let opening = Opening { token, flow: 0 };
         let answer = opening.answer(answer);
         Self { socket, peer, rejected: Strangers::default(), opening, answer, listened: true }
@@ -92,7 +92,7 @@ impl Rendezvous {
         loop {
             for _ in 0..DATAGRAMS_AT_ONCE {
                 let Ok(datagram) = receive_datagram(&self.socket, &mut buffer) else { break };
-                self.answer_opening(buffer.get(..datagram.length).unwrap_or(&buffer));
+                let _ = self.answer_opening(buffer.get(..datagram.length).unwrap_or(&buffer));
             }
             if control.wait_for_start(STOP_CHECK) {
                 return Ok(());
@@ -107,6 +107,7 @@ impl Rendezvous {
     }
 
     /// Answers the opening that was answered before; returns whether this is one.
+    #[must_use]
     pub fn answer_opening(&self, bytes: &[u8]) -> bool {
         let again = self.listened && bytes == self.opening.encode();
         if again {
@@ -229,7 +230,7 @@ fn wait_for_opening(
                 drop(listener);
                 let socket = connected_socket(Some(local), peer, parameters)?;
                 let rendezvous = Rendezvous { socket, peer, rejected, opening, answer, listened: true };
-                rendezvous.answer_opening(&opening.encode());
+                let _ = rendezvous.answer_opening(&opening.encode());
                 return Ok(rendezvous);
             }
         }

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
+
+
+class AddedTest(BaseModel):
+    """
+    A test that the engine has from another crate.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+    )
+    name: str
+    """
+    What it is called.
+    """
+    settings: Any
+    """
+    As that crate has them.
+    """
+    type: Literal["added"] = "added"
 
 
 class Alive(BaseModel):
@@ -1361,7 +1381,9 @@ class UdpTest(BaseModel):
 
 Test = TypeAliasType(
     "Test",
-    Annotated[TcpTest | UdpTest | RttTest | PathTest, Field(discriminator="type")],
+    Annotated[
+        TcpTest | UdpTest | RttTest | PathTest | AddedTest, Field(discriminator="type")
+    ],
 )
 """
 What is measured, with its settings.

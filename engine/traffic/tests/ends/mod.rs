@@ -60,7 +60,7 @@ impl End {
         let collector = Collector { events: Mutex::new(sender), tables: tables.clone() };
         let control = Arc::new(Control::default());
         let held = control.clone();
-        let thread = thread::spawn(move || inside(&mut || traffic::carry_out(&prepare, &held, &collector)));
+        let thread = thread::spawn(move || inside(&mut || traffic::carry_out(&prepare, &[], &held, &collector)));
         Self { control, tables, events, thread }
     }
 

@@ -92,7 +92,7 @@ impl End {
         let (sender, events) = channel();
         let control = Arc::new(Control::default());
         let held = control.clone();
-        let thread = thread::spawn(move || traffic::carry_out(&prepare, &held, &Collector(Mutex::new(sender))));
+        let thread = thread::spawn(move || traffic::carry_out(&prepare, &[], &held, &Collector(Mutex::new(sender))));
         Self { control, events, thread }
     }
 

@@ -53,7 +53,7 @@ impl End {
         let collector = Collector { events: Mutex::new(sender), samples: samples.clone(), cpu: cpu.clone() };
         let control = Arc::new(Control::default());
         let held = control.clone();
-        let thread = thread::spawn(move || traffic::carry_out(&prepare, &held, &collector));
+        let thread = thread::spawn(move || traffic::carry_out(&prepare, &[], &held, &collector));
         Self { control, samples, cpu, events, thread }
     }
 

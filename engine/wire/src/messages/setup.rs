@@ -40,6 +40,18 @@ pub enum Test {
     Rtt(RttSettings),
     /// Hops, their capacity, and the capacity and load of the whole path.
     Path(PathSettings),
+    /// A test that the engine has from another crate.
+    Added(AddedSettings),
+}
+
+/// The settings of a test of another crate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddedSettings {
+    /// What it is called.
+    pub name: String,
+    /// As that crate has them.
+    pub settings: serde_json::Value,
 }
 
 /// Which end of the traffic an engine is.

@@ -1,0 +1,110 @@
+//! The program `flowsweep-engine`: makes traffic and measures it, on behalf of a controller.
+
+mod emulate;
+mod facts;
+mod iperf3_server;
+mod outbox;
+mod requests;
+mod session;
+
+use std::{io, process::ExitCode};
+
+use clap::{Parser, Subcommand, ValueEnum};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use traffic::AddedTest;
+
+/// Makes network traffic and measures it. Started by `flowsweep` on each host of a campaign.
+#[derive(Parser)]
+#[command(name = "flowsweep-engine", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Take requests on standard input, answer on standard output; end when standard input closes.
+    Agent,
+    /// Emulate a link between two network namespaces, as one line of JSON on standard input says; tell its counters on
+    /// standard output; end when standard input closes.
+    Emulate,
+    /// Be a server for iperf3's clients, many at once, until Ctrl-C.
+    Iperf3Server(Box<iperf3_server::Arguments>),
+    /// Print a schema of what the engine says.
+    Schema {
+        /// Which one.
+        what: What,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    /// JSON Schema of the control channel's messages.
+    Messages,
+    /// JSON Schema of what `emulate` is told and tells.
+    Emulation,
+    /// The columns of the samples, with unit and meaning.
+    Samples,
+    /// The columns of CPU time, with unit and meaning.
+    Cpu,
+    /// The columns of echoes, with unit and meaning.
+    Echoes,
+    /// The columns of probes of hops, with unit and meaning.
+    Hops,
+    /// The columns of packets of trains and streams, with unit and meaning.
+    Trains,
+    /// The columns of what became of datagrams, with unit and meaning.
+    Datagrams,
+    /// The columns of histograms, with unit and meaning.
+    Histograms,
+}
+
+/// Does what the command line says.
+///
+/// # Arguments
+/// `added`: tests of other crates, which it can carry out beside its own.
+#[must_use]
+pub fn run(added: &'static [AddedTest]) -> ExitCode {
+    match Arguments::parse().command {
+        Command::Agent => agent(added),
+        Command::Emulate => emulate::run(),
+        Command::Iperf3Server(arguments) => {
+            raise_file_limit();
+            iperf3_server::run(*arguments)
+        }
+        Command::Schema { what } => {
+            println!(
+                "{}",
+                match what {
+                    What::Messages => wire::message_schema(),
+                    What::Emulation => wire::emulation_schema(),
+                    What::Samples => traffic::schema_json::<traffic::Sample>(),
+                    What::Cpu => traffic::schema_json::<traffic::CpuRow>(),
+                    What::Echoes => traffic::schema_json::<traffic::EchoRow>(),
+                    What::Hops => traffic::schema_json::<traffic::HopRow>(),
+                    What::Trains => traffic::schema_json::<traffic::TrainRow>(),
+                    What::Datagrams => traffic::schema_json::<traffic::DatagramRow>(),
+                    What::Histograms => traffic::schema_json::<traffic::HistogramRow>(),
+                }
+            );
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn agent(added: &'static [AddedTest]) -> ExitCode {
+    raise_file_limit();
+    match session::serve(io::stdin(), io::stdout(), added) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("flowsweep-engine: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A flow is a file: many flows need what the host allows, not what it gives at first.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
