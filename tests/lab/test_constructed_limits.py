@@ -1,10 +1,12 @@
 """Limits that are built into a path, or asked for, are what the samples say limits."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep
 from flowsweep.analysis import flow_states, summary
@@ -16,6 +18,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reaso
 RTT_S = 0.04
 RATE_BPS = 100e6
 PAYLOAD_BPS = RATE_BPS * 1448 / 1500
+BEARS_S = 0.05
+"""Of an absence of a processor: a fiftieth of what a trial counts."""
 
 LINK = 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"'
 LOSSY = LINK + "\nloss = 0.001"
@@ -44,17 +48,20 @@ Row = dict[str, Any]
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tables]:
     """All at the same time, each in a lab of its own: 100 Mbit/s are little to do."""
-    folder = tmp_path_factory.mktemp("limits")
 
-    def run(limit: str) -> Tables:
+    def run(folder: Path, limit: str) -> Tables:
         link, sweep = SWEEPS[limit]
         plan = folder / f"{limit}.toml"
         plan.write_text(PLAN.format(link=link, sweep=sweep), encoding="utf-8")
         flowsweep("run", plan, "--archive", folder / limit)
         return read_archive(folder / limit).tables()
 
-    with ThreadPoolExecutor(len(SWEEPS)) as pool:
-        return dict(zip(SWEEPS, pool.map(run, SWEEPS), strict=True))
+    def measure(_: int) -> dict[str, Tables]:
+        folder = tmp_path_factory.mktemp("limits")
+        with ThreadPoolExecutor(len(SWEEPS)) as pool:
+            return dict(zip(SWEEPS, pool.map(partial(run, folder), SWEEPS), strict=True))
+
+    return undisturbed(measure, bears_s=BEARS_S)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from witness import judged
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
 from echo_support import answered, nearest_rank, times_ms
@@ -18,10 +19,15 @@ pytestmark = [
 
 PAYLOAD_SHARE = 1448 / 1500
 """Of an IP packet of TCP with timestamps."""
+BEARS_S = 0.03
+"""Of an absence of a processor: a hundredth of what a trial counts."""
+
+Measured = tuple[dict[str, str], dict[str, dict]]
 
 
-def run(folder: Path, *, link: str, sweep: str) -> tuple[dict[str, str], dict[str, dict]]:
+def run(folder: Path, *, link: str, sweep: str) -> Measured:
     """The summary of a single trial, and what each traffic got."""
+    folder.mkdir(exist_ok=True)
     plan = write_plan(folder, link=link, sweep=sweep)
     flowsweep_here("run", plan, "--archive", folder / "archive")
     (row,) = summary(folder / "archive")
@@ -32,49 +38,69 @@ def run(folder: Path, *, link: str, sweep: str) -> tuple[dict[str, str], dict[st
 
 
 def test_two_congestion_controls_fill_a_link_together(tmp_path: Path) -> None:
-    row, got = run(
-        tmp_path,
-        link='rate = "50Mbit/s"\nqueue = "250KB"\ndelay = "5ms"',
-        sweep='duration = "6s"\nomit = "2s"\n[[sweep.background]]\nname = "bbr"\ncongestion = "bbr"\n',
-    )
-    assert sum(one["goodput_bps"] for one in got.values()) == pytest.approx(50e6 * PAYLOAD_SHARE, rel=0.05)
-    assert {one["intervals"] for one in got.values()} == {4}
-    assert 0.02 < got[OWN]["share"] < 0.98
-    assert float(row["share"]) == pytest.approx(got[OWN]["share"])
-    assert float(row["goodput_bps"]) < 50e6 * PAYLOAD_SHARE * 0.98
-    assert 0.5 <= float(row["jain_flows"]) <= 1
+    def measure(attempt: int) -> Measured:
+        return run(
+            tmp_path / str(attempt),
+            link='rate = "50Mbit/s"\nqueue = "250KB"\ndelay = "5ms"',
+            sweep='duration = "6s"\nomit = "2s"\n[[sweep.background]]\nname = "bbr"\ncongestion = "bbr"\n',
+        )
+
+    def check(measured: Measured) -> None:
+        row, got = measured
+        assert sum(one["goodput_bps"] for one in got.values()) == pytest.approx(
+            50e6 * PAYLOAD_SHARE, rel=0.05
+        )
+        assert {one["intervals"] for one in got.values()} == {4}
+        assert 0.02 < got[OWN]["share"] < 0.98
+        assert float(row["share"]) == pytest.approx(got[OWN]["share"])
+        assert float(row["goodput_bps"]) < 50e6 * PAYLOAD_SHARE * 0.98
+        assert 0.5 <= float(row["jain_flows"]) <= 1
+
+    judged(measure, check, bears_s=BEARS_S)
 
 
 def test_tcp_gets_what_datagrams_leave(tmp_path: Path) -> None:
-    _, got = run(
-        tmp_path,
-        link='rate = "100Mbit/s"\nqueue = "250KB"\ndelay = "5ms"',
-        sweep='duration = "6s"\nomit = "2s"\n[[sweep.background]]\nname = "datagrams"\ntest = "udp"\n'
-        'rate = "30Mbit/s"\n',
-    )
-    asked_bps, packet_share = 30e6, 1470 / 1498
-    assert got["datagrams"]["goodput_bps"] == pytest.approx(asked_bps, rel=0.03)
-    left_bps = (100e6 - got["datagrams"]["goodput_bps"] / packet_share) * PAYLOAD_SHARE
-    assert got[OWN]["goodput_bps"] == pytest.approx(left_bps, rel=0.05)
+    def measure(attempt: int) -> Measured:
+        return run(
+            tmp_path / str(attempt),
+            link='rate = "100Mbit/s"\nqueue = "250KB"\ndelay = "5ms"',
+            sweep='duration = "6s"\nomit = "2s"\n[[sweep.background]]\nname = "datagrams"\ntest = "udp"\n'
+            'rate = "30Mbit/s"\n',
+        )
+
+    def check(measured: Measured) -> None:
+        _, got = measured
+        asked_bps, packet_share = 30e6, 1470 / 1498
+        assert got["datagrams"]["goodput_bps"] == pytest.approx(asked_bps, rel=0.03)
+        left_bps = (100e6 - got["datagrams"]["goodput_bps"] / packet_share) * PAYLOAD_SHARE
+        assert got[OWN]["goodput_bps"] == pytest.approx(left_bps, rel=0.05)
+
+    judged(measure, check, bears_s=BEARS_S)
 
 
 def test_one_large_flow_beside_many_small_ones(tmp_path: Path) -> None:
-    row, got = run(
-        tmp_path,
-        link='rate = "50Mbit/s"\nqueue = "250KB"\ndelay = "10ms"',
-        sweep='duration = "6s"\nomit = "1s"\n[[sweep.background]]\nname = "many"\nflows = 16\n'
-        'rate = "1Mbit/s"\nstart = "1s"\nlength = "8KB"\ncongestion = "cubic"\n',
-    )
-    assert (got[OWN]["flows"], got["many"]["flows"]) == (1, 16)
-    assert got["many"]["goodput_bps"] == pytest.approx(16e6, rel=0.05)
-    together = got[OWN]["goodput_bps"] + got["many"]["goodput_bps"]
-    assert together == pytest.approx(50e6 * PAYLOAD_SHARE, rel=0.05)
-    # One of about 32 and 16 of 1 Mbit/s: (32 + 16)² / (17 · (32² + 16))
-    one, many = got[OWN]["goodput_bps"] / 1e6, got["many"]["goodput_bps"] / 16e6
-    expected = (one + 16 * many) ** 2 / (17 * (one**2 + 16 * many**2))
-    assert float(row["jain_flows"]) == pytest.approx(expected, rel=0.02)
-    # It starts a second later, and one more is omitted.
-    assert got["many"]["intervals"] == 4
+    def measure(attempt: int) -> Measured:
+        return run(
+            tmp_path / str(attempt),
+            link='rate = "50Mbit/s"\nqueue = "250KB"\ndelay = "10ms"',
+            sweep='duration = "6s"\nomit = "1s"\n[[sweep.background]]\nname = "many"\nflows = 16\n'
+            'rate = "1Mbit/s"\nstart = "1s"\nlength = "8KB"\ncongestion = "cubic"\n',
+        )
+
+    def check(measured: Measured) -> None:
+        row, got = measured
+        assert (got[OWN]["flows"], got["many"]["flows"]) == (1, 16)
+        assert got["many"]["goodput_bps"] == pytest.approx(16e6, rel=0.05)
+        together = got[OWN]["goodput_bps"] + got["many"]["goodput_bps"]
+        assert together == pytest.approx(50e6 * PAYLOAD_SHARE, rel=0.05)
+        # One of about 32 and 16 of 1 Mbit/s: (32 + 16)² / (17 · (32² + 16))
+        one, many = got[OWN]["goodput_bps"] / 1e6, got["many"]["goodput_bps"] / 16e6
+        expected = (one + 16 * many) ** 2 / (17 * (one**2 + 16 * many**2))
+        assert float(row["jain_flows"]) == pytest.approx(expected, rel=0.02)
+        # It starts a second later, and one more is omitted.
+        assert got["many"]["intervals"] == 4
+
+    judged(measure, check, bears_s=BEARS_S)
 
 
 @pytest.mark.alone
