@@ -15,6 +15,10 @@ from hypothesis.internal.conjecture import providers
 from flowsweep.defaults import GARBAGE_OBJECTS
 
 IN_CONTINUOUS_INTEGRATION = bool(os.environ.get("CI"))
+# Begun in the background, or by nohup, tests and their children would not feel a signal that they are about.
+for number, answer in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, answer)
 AT_CTRL_C = signal.getsignal(signal.SIGINT)
 Reports = Generator[None, pytest.TestReport, pytest.TestReport]
 CollectReports = Generator[None, pytest.CollectReport, pytest.CollectReport]
