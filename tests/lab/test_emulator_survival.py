@@ -138,7 +138,11 @@ def emulators_of(pid: int) -> list[int]:
 def traffic_flows(pid: int) -> bool:
     """Whether a trial has moved a megabyte over the link, as the namespace of one of the agents sees it."""
     for agent in set(engines_of(pid)) - set(emulators_of(pid)):
-        for line in Path(f"/proc/{agent}/net/dev").read_text(encoding="ascii").splitlines():
+        try:
+            lines = Path(f"/proc/{agent}/net/dev").read_text(encoding="ascii").splitlines()
+        except OSError:
+            continue  # It has just ended.
+        for line in lines:
             name, _, counters = line.partition(":")
             if name.strip() == "link0" and int(counters.split()[0]) > 1_000_000:
                 return True
@@ -146,4 +150,8 @@ def traffic_flows(pid: int) -> bool:
 
 
 def arguments_of(pid: int) -> list[bytes]:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    """Those of a process; one empty argument if it has just ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return [b""]
