@@ -25,7 +25,7 @@ class Parameters(BaseModel):
     flows: int = 1
     """From each source to each sink."""
     duration_ns: int
-    """How long the source sends or asks, at most."""
+    """How long the source sends or probes, at most."""
     family: Family | None = None
 
     @property

@@ -2,28 +2,17 @@
 
 from collections.abc import Iterator
 
-from flowsweep.plan.model import Sweep
+from flowsweep.plan.model import PathProbing, Sweep
 from flowsweep.schedule.combinations import combined
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.windows import NO_WINDOW, Window
 
 
-class PathParameters(Parameters):
-    """What a measurement of a path probes with; sizes are of IP packets."""
+class PathParameters(PathProbing, Parameters):
+    """One point of a sweep that measures paths: what it probes with is as in the plan."""
 
     test = "path"
 
-    ttl_max: int
-    sizes_bytes: tuple[int, ...]
-    probes: int
-    every_ns: int
-    timeout_ns: int
-    trains: int
-    train_packets: int
-    train_bytes: int
-    streams: int
-    stream_packets: int
-    stream_rates: int
     seed: int
 
     def bytes_at_most(self, pairs: int, links_bps: int | None, pad_ns: int) -> int:

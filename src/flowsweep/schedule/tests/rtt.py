@@ -16,7 +16,7 @@ class RttParameters(Parameters):
 
     echo: Echo
     sizes_bytes: tuple[int, ...]
-    """Payloads, asked in turn."""
+    """Payloads, sent in turn."""
     every_ns: int
     poisson: bool
     seed: int
