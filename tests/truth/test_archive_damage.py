@@ -6,9 +6,9 @@ What is found goes to docs/truth/archive.md.
 from pathlib import Path
 
 import pytest
-from test_archive_crashes import calls_of_a_campaign, survives
 from truth_support import NOTES, fill_table, table, write_result
 
+from archive_crashes import calls_of_a_campaign, survives
 from archive_damage import Damaged, flips, truncations, write_campaign
 from flowsweep.archive import reader
 from hostile_archives import Canary, attack
