@@ -148,9 +148,13 @@ def duration_questions(
     Returns:
         One question if the sweep varies the duration. The effect is the shortest duration (s) from which on
         none differs from the longest by more than the margin, with 95 % confidence for all of them together
-        (Bonferroni); null if there is none. Method: `compare_levels`.
+        (Bonferroni); null if there is none. Trials whose duration nobody told are left out. Method:
+        `compare_levels`.
     """
-    compared = compare_levels(grid, "duration_s") if "duration_s" in grid.axes else None
+    if "duration_s" not in grid.axes:
+        return []
+    known = grid.where_known("duration_s")
+    compared = compare_levels(known, "duration_s")
     if compared is None:
         return []
     last = len(compared.levels) - 1
@@ -176,13 +180,13 @@ def duration_questions(
             p_value=compared.p_value,
             within_margin=enough == 0,
             second_opinion=compared.permuted,
-            n=len(grid.trials),
+            n=len(known.trials),
             method=(
                 "linear model of log goodput over durations that were tried, "
                 f"{counted(compared.freedom, 'degree')} of freedom; each against the longest, Bonferroni "
                 f"over {counted(last, 'duration')}"
             ),
-            evidence=grid.trials,
+            evidence=known.trials,
             figure=FigureKey("duration", observed.sweep, observed.mode),
         )
     ]

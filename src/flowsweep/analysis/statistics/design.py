@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Design:
         if any(isinstance(level, (str, tuple)) for level in found):
             return tuple(found)
         return tuple(sorted(found, key=lambda level: (level is not None, level)))
+
+    def where_known(self, axis: str) -> "Design":
+        """What is left without the units of which nobody knows the level of an axis."""
+        place = self.axes.index(axis)
+        return replace(self, units=tuple(unit for unit in self.units if unit.levels[place] is not None))
 
     @property
     def logs(self) -> Floats:

@@ -166,6 +166,18 @@ def test_durations_that_do_not_matter() -> None:
     assert finding.claim == "The duration does not matter: 1 s tells the same as 30 s, within 3 %."
 
 
+def test_trials_whose_duration_nobody_told_are_left_out() -> None:
+    grid = Grid(flows=(1,), window_sums=(1 << 20,), lengths=DURATIONS, repeats=6, noise=0.01)
+    rows = campaign(grid, 1)
+    for row in rows:
+        told = row["length_bytes"] != DURATIONS[1]
+        row |= {"duration_s": float(row["length_bytes"]) if told else None, "length_bytes": 8192}
+    [observed] = observations(rows)
+    [finding] = decided(duration_questions(observed, design(observed)))
+    assert finding.claim == "The duration does not matter: 1 s tells the same as 30 s, within 3 %."
+    assert finding.n == sum(row["duration_s"] is not None for row in rows) < len(rows)
+
+
 def slow_start_finding(omit_s: float) -> Finding:
     rows = long_trials()
     for row in rows:

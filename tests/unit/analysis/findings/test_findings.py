@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import findings
-from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.design import AXES, design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.cli import load
 from flowsweep.cli.app import app
@@ -243,6 +244,19 @@ def test_one_repeat_of_one_direction_and_axis_decides_nothing() -> None:
     window = found(campaign(alone, 1), "effect", "window_sum_bytes")
     assert (window.decision, window.p_value, window.effect) == ("undecided", None, None)
     assert "more repeats would" in window.claim
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("levels", [(None, 2), (None, 2, 3)])
+def test_levels_that_nobody_told_are_borne_on_every_axis(axis: str, levels: Sequence[int | None]) -> None:
+    """A file of another tool may say the duration of some tests only, or the number of flows."""
+    rows = campaign(Grid(flows=(1,), window_sums=(1 << 20,), lengths=range(len(levels)), repeats=6), 1)
+    for row in rows:
+        level = levels[row["length_bytes"]]
+        row["length_bytes"] = 8192
+        words = {"congestion_asked": f"cubic{level}", "affinity": (level,), "family": f"ipv{level}"}
+        row[axis] = None if level is None else words.get(axis, level)
+    assert findings(rows)
 
 
 def test_nothing_that_went_well_gives_no_findings() -> None:
