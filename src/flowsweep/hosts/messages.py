@@ -15,6 +15,7 @@ class AddedTest(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     name: str
     """
@@ -36,6 +37,7 @@ class Alive(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     type: Literal["alive"] = "alive"
 
@@ -48,6 +50,7 @@ class Clock(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     number: Annotated[int, Field(ge=0)]
     """
@@ -68,6 +71,7 @@ class ClockRequest(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     number: Annotated[int, Field(ge=0)]
     """
@@ -84,6 +88,7 @@ class Connect(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     address: str
     """
@@ -108,6 +113,7 @@ class Connected(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     granted: Granted
     """
@@ -137,6 +143,7 @@ class CpuTime(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     elapsed_us: Annotated[int, Field(ge=0)]
     """
@@ -168,6 +175,7 @@ class Describe(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     peers: list[str]
     """
@@ -190,6 +198,7 @@ class Failed(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     kind: str
     """
@@ -217,6 +226,7 @@ class FailedEvent(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     kind: str
     """
@@ -245,6 +255,7 @@ class FarFlow(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     bytes: Annotated[int, Field(ge=0)]
     """
@@ -284,6 +295,7 @@ class FarSide(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     congestion: str | None = None
     """
@@ -315,6 +327,7 @@ class FlowReport(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     bytes: Annotated[int, Field(ge=0)]
     """
@@ -367,6 +380,7 @@ class Granted(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     congestion: str | None = None
     """
@@ -416,6 +430,7 @@ class Hello(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     engine_version: str
     """
@@ -440,6 +455,7 @@ class HostFacts(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     architecture: str
     """
@@ -516,6 +532,7 @@ class Iperf3(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     busy_timeout_us: Annotated[int, Field(ge=0)]
     """
@@ -548,6 +565,7 @@ class Iperf3Login(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     password: Secret
     """
@@ -575,6 +593,7 @@ class Listen(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     bind: str | None = None
     """
@@ -595,6 +614,7 @@ class Listening(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     port: Annotated[int, Field(ge=0, le=65535)]
     """
@@ -623,6 +643,7 @@ class Messages(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     event: Event
     """
@@ -648,6 +669,7 @@ class Nic(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     driver: str | None = None
     """
@@ -695,6 +717,7 @@ class PathTest(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     connect_timeout_us: Annotated[int, Field(ge=0)]
     """
@@ -775,6 +798,7 @@ class PortRange(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     first: Annotated[int, Field(ge=0, le=65535)]
     """
@@ -794,6 +818,7 @@ class Prepare(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     answer: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """
@@ -834,6 +859,7 @@ class Progress(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     bytes: Annotated[int, Field(ge=0)]
     """
@@ -862,6 +888,7 @@ class Refused(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     message: str
     """
@@ -878,6 +905,7 @@ class Report(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     counters: dict[str, CountersAdditionalProperty]
     """
@@ -968,6 +996,7 @@ class Route(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     address: str
     """
@@ -999,6 +1028,7 @@ class RttTest(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     connect_timeout_us: Annotated[int, Field(ge=0)]
     """
@@ -1057,6 +1087,7 @@ class Start(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     at_unix_ns: int | None = None
     """
@@ -1078,6 +1109,7 @@ class Stop(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     trial: str
     """
@@ -1106,6 +1138,7 @@ class Strangers(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     crowded_out: Annotated[int, Field(ge=0)]
     """
@@ -1142,6 +1175,7 @@ class TcpTest(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     clip_allowed: bool
     """
@@ -1235,6 +1269,7 @@ class UdpCounts(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     behind_max_ns: Annotated[int | None, Field(ge=0)] = None
     """
@@ -1307,6 +1342,7 @@ class UdpTest(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
+        defer_build=True,
     )
     clip_allowed: bool
     """
