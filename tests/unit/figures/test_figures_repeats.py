@@ -61,3 +61,11 @@ def test_points_of_which_no_trial_carried_anything_have_no_mean():
     (panel,) = panels(make_cells(rows))
     nothing = [row | {"goodputs_bps": []} for row in panel.rows]
     assert not repeats(replace(panel, rows=tuple(nothing))).data[1].x
+
+
+def test_a_repeat_that_carried_nothing_is_shown_and_its_point_has_no_mean():
+    rows = make_rows(flows=[4], window_sums=(MIB,), directions=ONE_WAY, repeats=3)
+    (panel,) = panels(make_cells(rows))
+    one_empty = [row | {"goodputs_bps": [0.0, 90e6, 100e6]} for row in panel.rows]
+    marks, mean = repeats(replace(panel, rows=tuple(one_empty))).data
+    assert (list(marks.x), list(mean.x)) == ([0.0, 0.09, 0.1], [])  # Gbit/s

@@ -27,9 +27,9 @@ def repeats(panel: Panel) -> go.Figure:
     scale = rate_scale(panel.top_bps)
     found = [(_name(panel, row), cell(row)) for row in panel.rows]
     found = [(name, point) for name, point in found if point.goodputs_bps]
-    means = [geometric_mean(point.goodputs_bps) for _, point in found]
+    means = [_mean(point) for _, point in found]
     names = [name for name, _ in found]
-    highest = max([scale.top, *(scale.of(mean.high) or 0.0 for mean in means)])
+    highest = max([scale.top, *(scale.of(mean.high) or 0.0 for mean in means if mean is not None)])
     axis = rate_axis(scale, "sum goodput")
     return figure(
         [_marks(found, scale), _means(found, means, scale)],
@@ -52,6 +52,11 @@ def _name(panel: Panel, row: Row) -> str:
     return trace_name(panel.series, panel.series.value(row))
 
 
+def _mean(point: Cell) -> GeometricMean | None:
+    """None where a repeat carried nothing: values that vary by factors are above 0."""
+    return geometric_mean(point.goodputs_bps) if point.goodputs_bps[0] > 0 else None
+
+
 def _marks(found: Sequence[tuple[str, Cell]], scale: RateScale) -> go.Scatter:
     points = [(name, goodput, point) for name, point in found for goodput in point.goodputs_bps]
     return go.Scatter(
@@ -68,10 +73,14 @@ def _marks(found: Sequence[tuple[str, Cell]], scale: RateScale) -> go.Scatter:
     )
 
 
-def _means(found: Sequence[tuple[str, Cell]], means: Sequence[GeometricMean], scale: RateScale) -> go.Scatter:
+def _means(
+    found: Sequence[tuple[str, Cell]], of_points: Sequence[GeometricMean | None], scale: RateScale
+) -> go.Scatter:
+    drawn = [(*one, mean) for one, mean in zip(found, of_points, strict=True) if mean is not None]
+    means = [mean for *_, mean in drawn]
     return go.Scatter(
         x=[scale.of(mean.value) for mean in means],
-        y=[name for name, _ in found],
+        y=[name for name, *_ in drawn],
         error_x={
             "type": "data",
             "symmetric": False,
@@ -91,8 +100,7 @@ def _means(found: Sequence[tuple[str, Cell]], means: Sequence[GeometricMean], sc
         ],
         textfont={"size": 12},
         hovertext=[
-            "<br>".join([f"mean {_said(mean, scale)}", *point.describe()])
-            for mean, (_, point) in zip(means, found, strict=True)
+            "<br>".join([f"mean {_said(mean, scale)}", *point.describe()]) for _, point, mean in drawn
         ],
         hovertemplate="%{hovertext}<extra>%{y}</extra>",
     )
