@@ -17,6 +17,8 @@ from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
 from flowsweep.cli.terminal import Screen, say_json
+from flowsweep.report.findings_list import MOST_AT_ONCE
+from flowsweep.report.opening import Opening, opening
 from flowsweep.wording import (
     NO_BREAK_SPACE,
     counted,
@@ -28,6 +30,8 @@ from flowsweep.wording import (
 
 _WIDTH_OF_NO_TERMINAL = 100
 _SMALLEST_P = 0.001
+_LEAD = 19
+"""Characters before the sentences of the opening."""
 
 
 class Format(StrEnum):
@@ -48,6 +52,10 @@ def show_findings(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
     margin: MarginText = DEFAULT_MARGIN,
+    *,
+    every: Annotated[
+        bool, typer.Option("--all", help=f"Print every finding, not the {MOST_AT_ONCE} that matter most.")
+    ] = False,
 ) -> None:
     """Draw conclusions from a campaign: what matters, what does not, what is undecided."""
     share = read_margin(margin)
@@ -65,17 +73,35 @@ def show_findings(
     if not conclusions:
         good = sum(row["status"] == "ok" for row in rows)
         console.print(f"Nothing to conclude: of {counted(len(rows), 'trial')} {good} ended well.")
-    print_findings(conclusions, console)
+    print_opening(opening(rows, hosts=found.host_facts), console)
+    print_findings(conclusions, console, most=len(conclusions) if every else MOST_AT_ONCE)
 
 
-def print_findings(conclusions: Sequence[Finding], console: Screen) -> None:
-    """Print findings in the order given, the undecided ones under a heading of their own, methods last."""
+def print_opening(told: Opening | None, console: Screen) -> None:
+    """Print the sentences for somebody who reads no further."""
+    if told is None:
+        return
+    console.print(Text("In short", style="bold"))
+    for name, text in told.lines:
+        console.print(_wrapped(text, " " * _LEAD, console.width, first=f"  {name}".ljust(_LEAD)))
+    console.print()
+
+
+def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int) -> None:
+    """Print findings in the order given, the undecided ones under a heading of their own, methods last.
+
+    Args:
+        conclusions: All of a campaign, the most important first.
+        console: Where they go.
+        most: How many to print. Those that are decided come first; how many there are beyond is said.
+    """
     several_sweeps = len({finding.sweep for finding in conclusions}) > 1
     several_modes = modes_differ([finding.mode for finding in conclusions])
-    decided = [finding for finding in conclusions if finding.decision != "undecided"]
-    undecided = [finding for finding in conclusions if finding.decision == "undecided"]
-    methods = Methods(finding.method for finding in (*decided, *undecided))
-    for heading, group in (("Findings", decided), ("Undecided", undecided)):
+    in_order = sorted(conclusions, key=lambda finding: finding.decision == "undecided")
+    shown = in_order[:most]
+    methods = Methods(finding.method for finding in shown)
+    for heading, open_ones in (("Findings", False), ("Undecided", True)):
+        group = [finding for finding in shown if (finding.decision == "undecided") is open_ones]
         if not group:
             continue
         console.print(Text(heading, style="bold"))
@@ -86,10 +112,19 @@ def print_findings(conclusions: Sequence[Finding], console: Screen) -> None:
             grounds = _grounds(finding, ", ".join(where), methods.number(finding.method))
             console.print(_wrapped(grounds, "    ", console.width), style="dim")
         console.print()
-    if conclusions:
+    if len(in_order) > most:
+        console.print(f"{_beyond(in_order[most:])} more: --all prints them.\n")
+    if shown:
         console.print(Text("Methods", style="bold"))
     for number, note in enumerate(methods.notes, start=1):
         console.print(_wrapped(note, "      ", console.width, first=f"{number:4}  "), style="dim")
+
+
+def _beyond(left_out: Sequence[Finding]) -> str:
+    """Say how many are not shown: "31 findings, 12 of them undecided,"."""
+    undecided = sum(finding.decision == "undecided" for finding in left_out)
+    told = counted(len(left_out), "finding")
+    return told if not undecided else f"{told}, {undecided} of them undecided,"
 
 
 def _wrapped(text: str, indent: str, width: int, first: str | None = None) -> str:

@@ -18,7 +18,7 @@ from flowsweep.wording import (
     units_kept,
 )
 
-MOST_AT_ONCE = 8
+MOST_AT_ONCE = 10
 """Conclusions that are shown at once; the others are behind a line that unfolds."""
 
 _SMALLEST_P = 0.001
@@ -78,7 +78,7 @@ def findings_list(
             FindingLine(
                 f"finding-{number}",
                 one.decision,
-                _written(one.claim),
+                written(one.claim),
                 " · ".join(words),
                 card_of(one.figure),
                 tuple(_facts(one)),
@@ -95,7 +95,7 @@ def findings_list(
     )
 
 
-def _written(claim: str) -> Markup:
+def written(claim: str) -> Markup:
     """Write a sentence as HTML: commands between backticks as code; numbers stay with their units."""
     parts = [Markup.escape(part) for part in units_kept(claim).split("`")]
     return Markup("").join(

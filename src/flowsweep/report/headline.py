@@ -48,6 +48,8 @@ class Highest:
     spread: str
     place: str
     """Where it was found: the parameters, in words."""
+    point: Row
+    """The same, as a row of `flowsweep.analysis.cells`."""
 
 
 def status_counts(trials: Sequence[Row]) -> tuple[StatusCount, ...]:
@@ -107,7 +109,7 @@ def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
         if rows:
             best = max(rows, key=lambda row: row["goodput_median_bps"])
             number, unit = format_rate(best["goodput_median_bps"]).split(" ")
-            found.append(Highest(name, number, unit, _spread(best), _place(best, trials)))
+            found.append(Highest(name, number, unit, _spread(best), _place(best, trials), best))
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from flowsweep.figures.grid.panel import modes_named
 from flowsweep.report.answers import answers
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
-from flowsweep.report.findings_list import findings_list
+from flowsweep.report.findings_list import findings_list, written
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
 from flowsweep.report.headline import (
     emulation_marks,
@@ -27,6 +27,7 @@ from flowsweep.report.headline import (
 )
 from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
+from flowsweep.report.opening import opening
 from flowsweep.report.path_table import hop_lines
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
@@ -66,6 +67,7 @@ def render(material: Material) -> str:
             material=material,
             finished=finished(len(material.trials), material.trials_planned),
             status_counts=status_counts(material.trials),
+            opening=opening(material.trials, hosts=material.host_facts),
             highest=highest_goodputs(material.trials),
             answers=answers(material.trials),
             goodput_meant=goodput_meant(material.trials),
@@ -93,13 +95,15 @@ def render(material: Material) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("flowsweep.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["written"] = written
+    return environment
 
 
 @cache

@@ -1,6 +1,8 @@
 """All findings of a campaign: the questions of every topic, decided together."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from flowsweep.analysis.background.findings import share_questions
 from flowsweep.analysis.findings.advice import HostFacts
@@ -68,7 +70,7 @@ def findings(
     questions += broken_questions(summary)
     questions += empty_questions(summary)
     questions += rtt_questions(summary)
-    return tuple(sorted(decided(questions), key=_importance))
+    return _mixed(sorted(decided(questions), key=_importance))
 
 
 def _questions(
@@ -104,6 +106,17 @@ _HEADLINES: tuple[FindingKind, ...] = (
     "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
 )  # fmt: skip
 """What a person came for: told before the rest unless undecided, tested or not."""
+
+
+def _mixed(ordered: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Let no kind of finding crowd out the others: one for both directions of each, then the next ones."""
+    before: Counter[tuple[object, ...]] = Counter()
+    rounds: list[tuple[int, Finding]] = []
+    for finding in ordered:
+        same = (finding.kind, finding.axis, finding.decision == "undecided")
+        rounds.append((before[same] // 2, finding))
+        before[same] += 1
+    return tuple(finding for _, finding in sorted(rounds, key=itemgetter(0)))
 
 
 def _importance(finding: Finding) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from flowsweep.analysis.statistics.observations import DIRECTION, Observations, 
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.wording import counted, format_rate
 
-_WORDS = {
+LIMITING = {
     "send window": "the send window",
     "receive window": "the receive window",
     "congestion window: loss": "the congestion window, held down by loss,",
@@ -93,8 +93,8 @@ def _claim(direction: str, rows: Sequence[Row], counts: Counter[str], hosts: Hos
 def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], trials: int) -> str:
     of_all = counted(trials, "trial")
     many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
-    unclear = verdict not in _WORDS
-    part = f"it is not clear what limits {many}" if unclear else f"{_WORDS[verdict]} limits {many}"
+    unclear = verdict not in LIMITING
+    part = f"it is not clear what limits {many}" if unclear else f"{LIMITING[verdict]} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
     part += _reached(own) if verdict == "congestion window: queue" else ""

@@ -337,8 +337,9 @@ def test_the_command_tells_people_and_programs(tmp_path: Path) -> None:
     archive = write_archive(
         tmp_path / "archive", make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 20), repeats=2)
     )
-    text = CliRunner().invoke(app, ["findings", str(archive)], catch_exceptions=False)
+    text = CliRunner().invoke(app, ["findings", str(archive), "--all"], catch_exceptions=False)
     assert text.exit_code == 0
+    assert text.stdout.startswith("In short\n  Highest goodput  a → b: ")
     assert (
         "  a → b is 7.5 % [7.5, 7.5] faster than b → a.\n    14 trials · p < 0.001 after Holm · method "
         in text.stdout
@@ -352,6 +353,22 @@ def test_the_command_tells_people_and_programs(tmp_path: Path) -> None:
     assert numbers == set(range(1, len({one["method"] for one in told}) + 1))
     assert {int(number) for number in re.findall(r"^ {1,3}(\d+)  ", methods, re.MULTILINE)} == numbers
     assert " ".join(methods.split()).count(direction["method"]) == 1
+
+
+def test_the_command_prints_the_ten_that_matter_most_unless_asked_for_all(tmp_path: Path) -> None:
+    archive = write_archive(
+        tmp_path / "archive", make_campaign(flows=(1, 2), window_sums=(1 << 18, 1 << 20), repeats=2)
+    )
+    some, every = (
+        CliRunner().invoke(app, ["findings", str(archive), *options], catch_exceptions=False).stdout
+        for options in ((), ("--all",))
+    )
+    count = every.count(" · method ")
+    assert (some.count(" · method "), count > 10) == (10, True)
+    assert re.search(
+        rf"^{count - 10} findings(, \d+ of them undecided,)? more: --all prints them\.$", some, re.MULTILINE
+    )
+    assert "more: --all" not in every
 
 
 def test_the_command_says_where_there_is_nothing_to_conclude(tmp_path: Path) -> None:

@@ -1,0 +1,173 @@
+"""What stands first: the highest goodput, what limits it, what to do about it, and whether to trust it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
+from flowsweep.analysis.findings.verdict import LIMITING
+from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.figures.axis import Row
+from flowsweep.figures.grid.panel import direction
+from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs
+from flowsweep.wording import counted, format_rate, format_share
+
+_FEWEST_REPEATS = 3
+"""With fewer nobody can tell what chance does."""
+
+_FULL = 0.9
+"""A path that limits at a smaller share of its link is not full: what would help is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Sentences for somebody who reads no further."""
+
+    lines: tuple[tuple[str, str], ...]
+    """Each with the word it is found by: what was reached, the limit, what to do, what to trust."""
+
+
+def opening(trials: Sequence[Row], *, hosts: HostFacts | None = None) -> Opening | None:
+    """Sum a campaign up in a few sentences.
+
+    Args:
+        trials: Rows of a summary.
+        hosts: What is recorded of the hosts: advice names nothing that is set already.
+
+    Returns:
+        None where no trial that ended ok has a goodput. One that was late on an emulated path takes part, and
+        is named.
+    """
+    highest = highest_goodputs(trials)
+    if not highest:
+        return None
+    best = _both_ways(highest)
+    points = [_trials_of(one, trials) for one in best]
+    lines = [
+        ("Highest goodput", " ".join([*map(_reached, best, points), *_further(len(highest) - len(best))])),
+        ("Limit", " ".join(_limits(points))),
+        ("To do", " ".join(dict.fromkeys(_to_do(own, trials, hosts) for own in points))),
+        ("Trust", " ".join(_trust(trials, points))),
+    ]
+    return Opening(tuple((name, text) for name, text in lines if text))
+
+
+def _both_ways(highest: Sequence[Highest]) -> list[Highest]:
+    """The direction with the highest goodput of all, and the one back."""
+    first = max(highest, key=lambda one: float(one.point["goodput_median_bps"]))
+    back = {**_way(first), "src": first.point["dst"], "dst": first.point["src"]}
+    return [first, *(one for one in highest if _way(one) == back)]
+
+
+def _way(one: Highest) -> Row:
+    return {name: one.point.get(name) for name in ("src", "dst", "simultaneous", "mode")}
+
+
+def _trials_of(one: Highest, trials: Sequence[Row]) -> list[Row]:
+    """The trials behind a point, those that ended ok."""
+    return [
+        row
+        for row in trials
+        if row["status"] == "ok"
+        and row["goodput_bps"] is not None
+        and all(row.get(name) == value for name, value in one.point.items() if name in POINT_COLUMNS)
+    ]
+
+
+def _reached(one: Highest, own: Sequence[Row]) -> str:
+    middle = f"{one.number} {one.unit}"
+    means = [row["goodput_mean_bps"] for row in own if row.get("goodput_mean_bps") is not None]
+    mean = format_rate(median(means)) if means else middle
+    text = middle if mean == middle else f"{mean} over whole trials, {middle} in their median intervals"
+    lost = median(row.get("loss") or 0.0 for row in own)
+    if lost > 0:
+        text += f", with {format_share(lost)} lost"
+    return f"{one.direction}: {text}, at {one.place} ({one.spread})."
+
+
+def _further(count: int) -> list[str]:
+    if not count:
+        return []
+    return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} less."]
+
+
+def _limits(points: Sequence[Sequence[Row]]) -> list[str]:
+    """What limits there, said once for directions that are alike."""
+    by_limit: dict[str, list[str]] = {}
+    for own in points:
+        by_limit.setdefault(_limit(own), []).append(direction(own[0]))
+    if len(points) > 1 and len(by_limit) == 1:
+        return [f"In both directions {limit}." for limit in by_limit]
+    return [f"{' and '.join(where)}: {limit}." for limit, where in by_limit.items()]
+
+
+def _limit(own: Sequence[Row]) -> str:
+    verdict, count = _verdict(own)
+    many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
+    if verdict in LIMITING:
+        return f"{LIMITING[verdict]} limits{many}{_said_of_link(own)}"
+    return f"what limits is not clear{_said_of_link(own)}"
+
+
+def _verdict(own: Sequence[Row]) -> tuple[str | None, int]:
+    """The most frequent verdict, and of how many trials it is."""
+    return Counter(row.get("verdict") for row in own).most_common(1)[0]
+
+
+def _said_of_link(own: Sequence[Row]) -> str:
+    share = _share_of_link(own)
+    if share is None:
+        return ""
+    carried = format_rate(own[0]["link_payload_bps"])
+    return f", at {format_share(share)} of the {carried} that the link carries in the long run"
+
+
+def _share_of_link(own: Sequence[Row]) -> float | None:
+    """Goodput as a share of what the plan's link carries; bins that end late may hold a little more."""
+    link_bps = own[0].get("link_payload_bps")
+    return min(1.0, median(row["goodput_bps"] for row in own) / link_bps) if link_bps else None
+
+
+def _to_do(own: Sequence[Row], trials: Sequence[Row], hosts: HostFacts | None) -> str:
+    verdict, _ = _verdict(own)
+    one_way = [row for row in trials if direction(row) == direction(own[0]) and row["status"] == "ok"]
+    goodput = median(row["goodput_bps"] for row in own)
+    if verdict in ("send window", "receive window"):
+        path_bps = path_payload_bps(one_way)
+        limited = next(row for row in own if row["verdict"] == verdict)
+        advice = window_advice(limited, path_bps=path_bps, hosts=hosts)
+        if path_bps is None:
+            return f"Try a larger {verdict}: what it would gain is not known, since no trial filled the path."
+        if advice is None:
+            return ""
+        gain = format_share(path_bps / goodput - 1)
+        return f"{advice.sentence} The path carries {format_rate(path_bps)}: up to {gain} more."
+    share = _share_of_link(own)
+    if verdict == "congestion window: queue" and share is not None and share < _FULL:
+        return ""
+    return _HINTS.get(verdict or "", "").format(source=own[0]["src"], sink=own[0]["dst"])
+
+
+_HINTS: Mapping[str, str] = {
+    "congestion window: queue": "Nothing at the hosts: more goodput needs another path.",
+    "congestion window: loss": "Find where packets are lost: more goodput needs fewer losses.",
+    "sender CPU": "More goodput needs CPU time at {source}.",
+    "receiver CPU": "More goodput needs CPU time at {sink}.",
+    "host drops": "Find which host drops packets: more goodput needs fewer drops.",
+    "path loss": "Send at a lower rate: the path loses the rest.",
+    "application rate": "Ask for a higher rate: the path was not filled.",
+}
+
+
+def _trust(trials: Sequence[Row], points: Sequence[Sequence[Row]]) -> list[str]:
+    """What speaks against the numbers; that nothing does."""
+    of_all = counted(len(trials), "trial")
+    bad = sum(row["status"] != "ok" for row in trials)
+    said = [f"{mark}." for mark in emulation_marks(trials)]
+    if bad:
+        said.append(f"{bad} of {of_all} did not end ok, and are left out.")
+    fewest = min(map(len, points))
+    if fewest < _FEWEST_REPEATS:
+        said.append(f"{counted(fewest, 'trial')} at a point: too few to tell an effect from chance.")
+    return said or [f"All {of_all} ended ok; {counted(fewest, 'trial')} or more at each of these points."]

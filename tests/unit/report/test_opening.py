@@ -1,0 +1,116 @@
+"""The sentences for somebody who reads no further."""
+
+from typing import Any
+
+import pytest
+
+from flowsweep.figures.axis import Row
+from flowsweep.report.opening import opening
+from flowsweep.report.render import render
+from report_support import MIB, failed, make_material, make_rows
+
+HOSTS = {"sara": {"sysctls": {"net.core.rmem_max": "212992"}}}
+
+
+def lines_of(rows: list[Row], hosts: Any = None) -> dict[str, str]:
+    told = opening(rows, hosts=hosts)
+    assert told is not None
+    return dict(told.lines)
+
+
+def one_point(repeats: int = 3, **changes: Any) -> list[Row]:
+    alike = {"goodput_bps": 48e6, "goodput_mean_bps": 48e6, "rtt_min_ms": 40.0, "link_payload_bps": None}
+    return make_rows(flows=[2], window_sums=(MIB,), repeats=repeats, change=lambda row: row | alike | changes)
+
+
+def test_both_ways_are_said_with_where_and_how_often() -> None:
+    told = lines_of(one_point())
+    point = "at 2 flows, window sum 1 MiB (3 repeats, all 48.0 Mbit/s)."
+    assert told["Highest goodput"] == (
+        f"starlight → sara: 48.0 Mbit/s, {point} sara → starlight: 48.0 Mbit/s, {point}"
+    )
+    assert told["Trust"] == "All 6 trials ended ok; 3 trials or more at each of these points."
+
+
+def test_a_direction_between_other_hosts_is_not_the_way_back() -> None:
+    third = [row | {"src": "cern", "trial_id": row["trial_id"] + "c"} for row in one_point(1)]
+    told = lines_of([*one_point(1), *[row for row in third if row["dst"] == "sara"]])
+    assert told["Highest goodput"].count("Mbit/s, at") == 2
+    assert told["Highest goodput"].endswith(" 1 further direction has less.")
+
+
+def test_the_mean_over_whole_trials_stands_first_where_it_is_another() -> None:
+    told = lines_of(one_point(goodput_mean_bps=40e6))
+    assert (
+        "40.0 Mbit/s over whole trials, 48.0 Mbit/s in their median intervals, at" in told["Highest goodput"]
+    )
+
+
+def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
+    told = lines_of(one_point(verdict="congestion window: queue", link_payload_bps=48.2e6))
+    assert told["Limit"] == (
+        "In both directions the path itself limits, at 99.6 % of the 48.2 Mbit/s that the link carries in "
+        "the long run."
+    )
+    assert told["To do"] == "Nothing at the hosts: more goodput needs another path."
+
+
+def test_a_path_that_limits_far_below_its_link_is_left_open() -> None:
+    told = lines_of(one_point(verdict="congestion window: queue", link_payload_bps=96e6))
+    assert "50.0 % of the 96.0 Mbit/s" in told["Limit"]
+    assert "To do" not in told
+
+
+def test_a_window_that_limits_is_lifted_by_a_command_with_what_it_gains() -> None:
+    rows = one_point(verdict="receive window", link_payload_bps=480e6)
+    told = lines_of([row for row in rows if row["dst"] == "sara"], HOSTS)
+    # 480 Mbit/s for 40 ms are 2.4 MB, in two flows.
+    needed = "To fill the path, sara needs a receive window of at least 1.20 MB for each of 2 flows: "
+    assert told["To do"].startswith(needed + "`sysctl -w net.core.rmem_max=")
+    assert told["To do"].endswith("The path carries 480 Mbit/s: up to 900 % more.")
+
+
+def test_what_a_larger_window_gains_is_not_said_where_the_path_s_rate_is_not_known() -> None:
+    told = lines_of(one_point(verdict="send window"))
+    assert told["To do"] == (
+        "Try a larger send window: what it would gain is not known, since no trial filled the path."
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "limit", "hint"),
+    [
+        ("sender CPU", "the sender's CPU limits.", "More goodput needs CPU time at starlight."),
+        ("not clear", "what limits is not clear.", None),
+        (None, "what limits is not clear.", None),
+    ],
+)
+def test_other_limits(verdict: str | None, limit: str, hint: str | None) -> None:
+    told = lines_of([row for row in one_point(verdict=verdict) if row["dst"] == "sara"])
+    assert told["Limit"] == f"starlight → sara: {limit}"
+    assert told.get("To do") == hint
+
+
+def test_a_limit_of_some_trials_only_is_not_said_of_all() -> None:
+    rows = [row for row in one_point(verdict="sender CPU") if row["dst"] == "sara"]
+    told = lines_of([rows[0] | {"verdict": "not clear"}, *rows[1:]])
+    assert told["Limit"] == "starlight → sara: the sender's CPU limits in 2 of 3 trials."
+
+
+def test_what_speaks_against_the_numbers_is_said() -> None:
+    rows = one_point(repeats=2, path_emulation="late")
+    told = lines_of([*rows, failed(rows[0]) | {"trial_id": "f", "repeat": 3}])
+    assert told["Trust"] == (
+        "5 of 5 trials: this machine could not keep up with the emulated path, more than 1.00 % of the "
+        "packets arrived over 1 ms late. 1 of 5 trials did not end ok, and are left out. 2 trials at a "
+        "point: too few to tell an effect from chance."
+    )
+
+
+def test_nothing_that_ended_ok_has_no_opening() -> None:
+    assert opening([failed(row) for row in one_point()]) is None
+
+
+def test_the_page_begins_with_it() -> None:
+    page = render(make_material(one_point(verdict="sender CPU")))
+    assert page.index("More goodput needs CPU time at starlight.") < page.index("<h2>Findings</h2>")
