@@ -35,7 +35,7 @@ from flowsweep.archive.entries import (
 from flowsweep.archive.folder import UNFINISHED, Folder
 from flowsweep.archive.imported import ImportedOutcome, ImportedTrial
 from flowsweep.archive.journal import JOURNAL_FILE, JournalFile
-from flowsweep.archive.leftovers import clear_up, remove_stale
+from flowsweep.archive.leftovers import clear_up, data_folders, remove_stale
 from flowsweep.archive.parquet import keyed_tables, keyed_tables_of_imported
 from flowsweep.archive.readers import wait_for_readers
 from flowsweep.archive.recovery import Recovery, recover
@@ -258,7 +258,7 @@ class ArchiveWriter:
 
     def _remove_stale(self) -> None:
         """Remove what was merged since, unless somebody reads it."""
-        if not any(self._opened.names(name) for name in self._state.stale):
+        if self._state.stale.isdisjoint(data_folders(self._opened)):
             return
         if (held := wait_for_readers(self._opened)) is None:
             return

@@ -17,13 +17,13 @@ from summary_support import summary_rows
 pytestmark = pytest.mark.whole
 
 TRIED = 60
-"""Of about 180 calls; tests/truth/test_archive_damage.py tries all of them."""
+"""Of about 100 calls, and the last one; tests/truth/test_archive_damage.py tries all of them."""
 
 
 def test_a_campaign_survives_a_kill_at_any_system_call(tmp_path: Path) -> None:
     calls = calls_of_a_campaign(tmp_path / "whole")
     assert calls > TRIED
-    for at in random.Random(14).sample(range(calls), TRIED):
+    for at in {*random.Random(14).sample(range(calls), TRIED), calls - 1}:
         survives(tmp_path / str(at), at)
 
 
