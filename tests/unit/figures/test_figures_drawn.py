@@ -195,13 +195,33 @@ def test_without_a_round_trip_time_there_is_no_theory():
 def test_where_a_plateau_was_found_is_shaded(rows):
     found = finding(
         "plateau", direction="starlight → sara", axis="window_sum_bytes", effect=9e6, effect_unit="bytes",
-        interval_low=8e6, interval_high=10e6,
+        interval_low=8e6, interval_high=10e6, evidence=tuple(row["trial_id"] for row in rows),
     )  # fmt: skip
     there, back = of_kind(figures(rows, findings=(found,)), "product")[:2]
     band = trace(there, "plateau")
     assert [2**x for x in band.x] == pytest.approx([8e6, 10e6, 10e6, 8e6, 8e6])
     assert "Shaded" in there.caption
     assert "plateau" not in [trace.name for trace in back.figure.data]
+
+
+def test_a_plateau_is_shaded_in_the_figure_of_its_trials_only():
+    both = {
+        name: [
+            known(row) | {"congestion_asked": name, "trial_id": row["trial_id"] + name}
+            for row in make_rows(directions=ONE_WAY, repeats=3)
+        ]
+        for name in ("bbr", "cubic")
+    }
+    found = finding(
+        "plateau", direction="starlight → sara", axis="window_sum_bytes", effect=9e6, effect_unit="bytes",
+        evidence=tuple(row["trial_id"] for row in both["bbr"]),
+    )  # fmt: skip
+    shaded = {
+        one.title: "plateau" in [trace.name for trace in one.figure.data]
+        for one in of_kind(figures([*both["bbr"], *both["cubic"]], findings=(found,)), "product")
+    }
+    assert sorted(shaded.values()) == [False, True]
+    assert next(title for title, is_shaded in shaded.items() if is_shaded).endswith("bbr")
 
 
 def test_figures_that_would_show_the_same_are_left_out():

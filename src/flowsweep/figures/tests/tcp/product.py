@@ -58,7 +58,9 @@ def _of_panel(
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
             drawn = _drawn(panel, title, direction, told_apart, rows, theory)
-            yield _marked(drawn, [one for one in plateaus if _is_of(one, drawn.key, rows)])
+            shown = {row["trial_id"] for row in group.good if _is_in(row, panel)}
+            found = [one for one in plateaus if shown.intersection(one.evidence)]
+            yield _marked(drawn, [one for one in found if _is_of(one, drawn.key, rows)])
 
 
 def _drawn(  # one figure, its parts known
@@ -84,6 +86,11 @@ def _drawn(  # one figure, its parts known
         figure,
         tuple(_row(panel, direction, told_apart, row, theory) for row in rows),
     )
+
+
+def _is_in(trial: Row, panel: Panel) -> bool:
+    """Whether a trial is one of those whose points a panel shows."""
+    return all(axis.value(trial) == value for axis, value in panel.fixed if axis.column in trial)
 
 
 def _is_of(plateau: Finding, key: FigureKey, rows: Sequence[Row]) -> bool:
