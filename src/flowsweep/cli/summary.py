@@ -176,7 +176,10 @@ def _cell(column: str, show: Callable[[Any], str]) -> Callable[[Row], str]:
     return lambda row: "" if row[column] is None else show(row[column])
 
 
-_TEXTS = ("path", "window was", "congestion", "mode", "echo", "CPUs", "emulation", "status", "limited by")
+_TEXTS = (
+    "path", "window was", "congestion", "mode", "echo", "CPUs", "background", "emulation", "status",
+    "limited by",
+)  # fmt: skip
 
 _ORDER = (
     "mode", "length_bytes", "src", "dst", "sources", "sinks", "flows", "window_sum_bytes",
@@ -199,6 +202,7 @@ _PARAMETERS: tuple[Column, ...] = (
     ("omitted", lambda row: format_seconds(row["omit_s"]) if row["omit_s"] else ""),
     ("interval", _cell("interval_s", format_seconds)),
     *((axis.title, axis.cell) for axis in SETTINGS),
+    ("background", lambda row: ", ".join(row["companions"])),
     ("repeat", _cell("repeat", str)),
     ("emulation", _cell("path_emulation", str)),
 )
@@ -209,8 +213,11 @@ _RESULTS: tuple[Column, ...] = (
     ("limited by", _cell("verdict", str)),
     ("lost", _cell("loss", format_share)),
     ("capacity", _cell("path_capacity_bps", format_rate)),
+    ("hops", _cell("path_hops", str)),
     ("available from", _cell("path_available_low_bps", format_rate)),
     ("round trip", _cell("rtt_probe_median_ms", format_milliseconds)),
+    ("p99 of probes", _cell("rtt_probe_p99_ms", format_milliseconds)),
+    ("probes lost", _cell("rtt_probe_loss", format_share)),
     ("idle", _cell("rtt_idle_ms", format_milliseconds)),
     ("loaded", _cell("rtt_loaded_ms", format_milliseconds)),
     ("jitter", _cell("jitter_ms", format_milliseconds)),

@@ -123,6 +123,15 @@ def test_a_path_that_was_not_kept_up_with_is_marked_where_it_differs() -> None:
     assert ["late" in line for line in lines[:2]] == [False, True]
 
 
+def test_background_traffic_is_told() -> None:
+    rows = summary(tables_of([make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)])).to_pyarrow()
+    plain, other = rows.to_pylist()
+    assert "background" not in "".join(printed([plain, other]))
+    header, _, *lines = printed([plain, other | {"companions": ["probe", "cross"]}])
+    assert "background" in header
+    assert ["probe, cross" in line for line in lines[:2]] == [False, True]
+
+
 def test_sweeps_stand_as_in_the_plan_and_trials_by_their_points() -> None:
     ran = [("second", "cubic", 2), ("first", "reno", 1), ("second", "cubic", 1), ("first", "cubic", 2),
            ("first", "cubic", 1), ("first", "reno", 2)]  # fmt: skip
