@@ -128,17 +128,27 @@ def nearest_rank(values: ir.ArrayValue, *, decile: int) -> ir.Value:
     return nearest_percentile(values, percent=10 * decile)
 
 
-def nearest_percentile(values: ir.ArrayValue, *, percent: int) -> ir.Value:
-    """Return the percentile by nearest rank of a sorted array: x_(⌈n · percent / 100⌉ - 1)."""
-    place = quotient(values.length() * percent + 99, ibis.literal(100, "int64")) - 1
-    return ibis.cases((values.length() > 0, _at(values, place)))
+def nearest_percentile(values: ir.ArrayValue, *, percent: int, of: ir.IntegerValue | None = None) -> ir.Value:
+    """Return the percentile by nearest rank of a sorted array: x_(⌈n · percent / 100⌉ - 1).
+
+    With `of`, that many values there are, and those that the array lacks are infinitely large (RFC 2681,
+    4.1): null where the percentile is one of them.
+    """
+    count = values.length() if of is None else of
+    place = quotient(count * percent + 99, ibis.literal(100, "int64")) - 1
+    return ibis.cases(((values.length() > 0) & (place < values.length()), _at(values, place)))
 
 
-def middle(values: ir.ArrayValue) -> ir.FloatingValue:
-    """Return the median of a sorted array: the value in the middle, or the mean of the two there."""
-    last, two = values.length() - 1, ibis.literal(2, "int64")
-    found = (_at(values, quotient(last, two)) + _at(values, quotient(last + 1, two))) / 2
-    return ibis.cases((values.length() > 0, found))
+def middle(values: ir.ArrayValue, *, of: ir.IntegerValue | None = None) -> ir.FloatingValue:
+    """Return the median of a sorted array: the value in the middle, or the mean of the two there.
+
+    With `of`, as `nearest_percentile`.
+    """
+    count = values.length() if of is None else of
+    last, two = count - 1, ibis.literal(2, "int64")
+    above = quotient(last + 1, two)
+    found = (_at(values, quotient(last, two)) + _at(values, above)) / 2
+    return ibis.cases(((values.length() > 0) & (above < values.length()), found))
 
 
 def for_nearest_rank(values: ir.IntegerColumn, *, decile: int) -> ir.Value:

@@ -25,6 +25,9 @@ _ECHOES = {
 }
 """What answers each kind of probe, and whose times count (docs/guide/rtt.md)."""
 
+_LOST = "(a lost probe)"
+"""Instead of a time, where the rank falls on a probe that was not answered: it took infinitely long."""
+
 
 def tell_summary(measured: Measured) -> None:
     """Lines of a name and a value; what is not known is left out, or called so."""
@@ -60,10 +63,9 @@ def _probes(row: Mapping[str, Any], parameters: object) -> str | None:
 
 
 def _round_trip(found: Responses) -> str:
-    least, median, late, most = map(
-        format_duration, (found.least_ns, found.median_ns, found.late_ns, found.most_ns)
-    )
-    return f"min {least}, median {median}, p95 {late}, max {most}"
+    ranks = (("min", found.least_ns), ("median", found.median_ns), ("p95", found.late_ns))
+    told = [f"{name} {_LOST if value is None else format_duration(value)}" for name, value in ranks]
+    return ", ".join([*told, f"max {format_duration(found.most_ns)}"])
 
 
 def _by_second(found: Responses) -> str | None:
@@ -83,8 +85,11 @@ def _waited(found: Responses | None) -> str:
     """What probes tell of it: how much was added to the least round trip, but not where."""
     if found is None:
         return "no probe was answered"
-    median, late = map(format_duration, (found.median_ns - found.least_ns, found.late_ns - found.least_ns))
+    above = [
+        f"{name} {_LOST}" if value is None else f"{name} {format_duration(value - found.least_ns)}"
+        for name, value in (("the median is", found.median_ns), ("p95", found.late_ns))
+    ]
     return (
-        f"the median is {median} and p95 {late} above the least round trip; whether queues or hosts added "
-        "that, probes alone do not tell"
+        f"{' and '.join(above)} above the least round trip; whether queues or hosts added that, probes alone "
+        "do not tell"
     )

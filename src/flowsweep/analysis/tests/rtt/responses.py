@@ -12,13 +12,17 @@ _LATE_PERCENT = 95
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """Of the probes of one trial that were answered in time, of which there is one at least."""
+    """Of the probes of one trial, of which at least one was answered in time.
+
+    A probe without an answer took infinitely long (RFC 2681, section 4): null where a rank falls on one.
+    """
 
     least_ns: int
-    median_ns: float
-    late_ns: int
+    median_ns: float | None
+    late_ns: int | None
     """95th percentile, by nearest rank."""
     most_ns: int
+    """Of those that were answered."""
     reordered: int
     """Responses that arrived after one to a probe that was sent later (as RFC 4737, 3.3, of packets)."""
     by_second_ns: tuple[float, ...]
@@ -34,21 +38,28 @@ def responses(echoes: Iterable[Mapping[str, Any]]) -> Responses | None:
     Returns:
         None where no probe was answered.
     """
-    answered = [row for row in echoes if row["rtt_ns"] is not None]
+    sent = list(echoes)
+    answered = [row for row in sent if row["rtt_ns"] is not None]
     if not answered:
         return None
     times = sorted(row["rtt_ns"] for row in answered)
+    ranked = [*times, *[None] * (len(sent) - len(answered))]
     seconds: dict[int, list[int]] = {}
     for row in answered:
         seconds.setdefault(row["sent_ns"] // SECOND_NS, []).append(row["rtt_ns"])
     return Responses(
         least_ns=times[0],
-        median_ns=median(times),
-        late_ns=times[-(-len(times) * _LATE_PERCENT // 100) - 1],
+        median_ns=_median(ranked),
+        late_ns=ranked[-(-len(ranked) * _LATE_PERCENT // 100) - 1],
         most_ns=times[-1],
         reordered=_reordered(answered),
         by_second_ns=tuple(median(seconds[second]) for second in sorted(seconds)),
     )
+
+
+def _median(ranked: Sequence[int | None]) -> float | None:
+    low, high = ranked[(len(ranked) - 1) // 2], ranked[len(ranked) // 2]
+    return None if low is None or high is None else (low + high) / 2
 
 
 def _reordered(answered: Sequence[Mapping[str, Any]]) -> int:

@@ -72,8 +72,9 @@ def rtt_phases(tables: Tables) -> ir.Table:
 
     Returns:
         One row per trial and phase with questions: trial_id, phase, probes and answered (int64), loss (share
-        of the questions without an answer in time: RFC 2680 for the round trip), and in ns of those with one
-        rtt_min_ns, rtt_median_ns, rtt_p99_ns (nearest rank) and rtt_mean_ns (RFC 2681); null without any.
+        of the questions without an answer in time: RFC 2680 for the round trip), and in ns rtt_min_ns,
+        rtt_median_ns and rtt_p99_ns (nearest rank), for which a probe without an answer took infinitely long
+        (RFC 2681, 4): null where the rank falls on one; and rtt_mean_ns of the probes with an answer.
     """
     rows = echoes_in_phases(tables)
     groups = ["trial_id", "phase"]
@@ -82,14 +83,16 @@ def rtt_phases(tables: Tables) -> ir.Table:
     )
     came = rows.filter(rows.rtt_ns.notnull())
     collected = came.group_by(*groups).aggregate(rtt_min_ns=came.rtt_ns.min(), times=came.rtt_ns.collect())
-    ordered = collected.mutate(times=collected.times.sort())
-    ranked = ordered.select(
+    ordered = counted.left_join(collected.mutate(times=collected.times.sort()), groups)
+    joined = ordered.select(
         *groups,
+        "probes",
+        "answered",
+        "total_ns",
         "rtt_min_ns",
-        rtt_median_ns=middle(ordered.times),
-        rtt_p99_ns=nearest_percentile(ordered.times, percent=99),
+        rtt_median_ns=middle(ordered.times, of=ordered.probes),
+        rtt_p99_ns=nearest_percentile(ordered.times, percent=99, of=ordered.probes),
     )
-    joined = counted.left_join(ranked, groups)
     return joined.mutate(
         loss=(joined.probes - joined.answered).cast("float64") / joined.probes,
         rtt_mean_ns=joined.total_ns.cast("float64") / joined.answered.nullif(0),

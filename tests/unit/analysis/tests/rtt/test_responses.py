@@ -27,11 +27,14 @@ def test_nothing_is_said_of_no_responses() -> None:
     assert responses(echoes((0, None), (10, None))) is None
 
 
-def test_percentiles_are_by_nearest_rank_and_lost_probes_take_no_part() -> None:
+def test_percentiles_are_by_nearest_rank_and_lost_probes_took_infinitely_long() -> None:
     found = responses(echoes(*((10 * i, i + 1) for i in range(20)), (300, None)))
     assert found is not None
     numbers = found.least_ns, found.median_ns, found.late_ns, found.most_ns
-    assert [number / MILLISECOND_NS for number in numbers] == [1, 10.5, 19, 20]
+    assert [number and number / MILLISECOND_NS for number in numbers] == [1, 11, 20, 20]
+    many_lost = responses(echoes((0, 1), (10, None), (20, None)))
+    assert many_lost is not None
+    assert (many_lost.median_ns, many_lost.late_ns, many_lost.most_ns) == (None, None, MILLISECOND_NS)
 
 
 def test_a_response_behind_one_to_a_later_probe_is_reordered() -> None:

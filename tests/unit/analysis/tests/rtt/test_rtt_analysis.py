@@ -29,12 +29,21 @@ def test_a_trial_of_its_own_is_summed_up() -> None:
     row = row_of(make_rtt_outcome(make_rtt_trial(), questions))
     assert (row["status"], row["echo"], row["rtt_probes"], row["length_bytes"]) == ("ok", "udp", 200, 64)
     assert row["rtt_probe_min_ms"] == 1.0
-    # Of 198 times, 1 to 200 without 8 and 9: the mean of the 99th and 100th, and the 197th.
-    assert row["rtt_probe_median_ms"] == pytest.approx(101.5)
-    assert row["rtt_probe_p99_ms"] == 199.0
+    # Of 1 to 200 without 8 and 9, which took infinitely long: the mean of the 100th and 101st, and the 198th.
+    assert row["rtt_probe_median_ms"] == pytest.approx(102.5)
+    assert row["rtt_probe_p99_ms"] == 200.0
     assert row["rtt_probe_loss"] == pytest.approx(0.01)
     assert row["goodput_bps"] is None
     assert row["rtt_idle_ms"] is None
+
+
+def test_a_rank_that_falls_on_a_lost_probe_is_no_time() -> None:
+    """RFC 2681, section 4.1: what was not answered is infinitely large, and the percentile undefined."""
+    questions: list[Question] = [(number, None if number % 40 == 0 else 5.0) for number in range(200)]
+    row = row_of(make_rtt_outcome(make_rtt_trial(), questions))
+    assert (row["rtt_probe_median_ms"], row["rtt_probe_p99_ms"]) == (5.0, None)
+    half: list[Question] = [(number, None if number % 2 else 5.0) for number in range(200)]
+    assert row_of(make_rtt_outcome(make_rtt_trial(), half))["rtt_probe_median_ms"] is None
 
 
 def test_a_trial_without_answers_has_a_loss_and_no_time() -> None:
@@ -49,9 +58,9 @@ def test_phases_of_a_probe_are_idle_loaded_and_after() -> None:
     after: list[Question] = [(5000, 13.0), (5500, 11.0)]
     row = row_of(probed([*idle, *coming, *loaded, *after]))
     assert row["status"] == "ok"
-    assert (row["rtt_idle_ms"], row["rtt_loaded_ms"], row["rtt_after_ms"]) == (11.0, 60.0, 12.0)
-    assert (row["rtt_loaded_p99_ms"], row["rtt_loaded_loss"]) == (80.0, 0.25)
-    assert row["responsiveness_rpm"] == pytest.approx(1000.0)
+    assert (row["rtt_idle_ms"], row["rtt_loaded_ms"], row["rtt_after_ms"]) == (11.0, 70.0, 12.0)
+    assert (row["rtt_loaded_p99_ms"], row["rtt_loaded_loss"]) == (None, 0.25)
+    assert row["responsiveness_rpm"] == pytest.approx(60_000 / 70)
     # RFC 6349, 4.1.2: the mean under load is 60 ms, the baseline 10 ms.
     assert row["probe_buffer_delay_percent"] == pytest.approx(500.0)
     assert (row["rtt_probes"], row["rtt_probe_median_ms"]) == (None, None)
