@@ -115,7 +115,7 @@ def rtt_facts(tables: Tables) -> ir.Table:
         One row per trial with questions: trial_id and RTT_COLUMNS. rtt_probe_*: of a trial of test rtt; the
         others of a probe beside a trial, each the median of its phase. responsiveness_rpm: round trips that
         follow each other in a minute under load, at the loaded median. probe_buffer_delay_percent: (mean
-        under load - least when idle) / least when idle (RFC 6349, section 4.1.2). echo: what was asked with.
+        under load - least when idle) / least when idle (RFC 6349, section 4.3). echo: what was asked with.
     """
     phases = rtt_phases(tables)
 

@@ -61,7 +61,7 @@ def test_phases_of_a_probe_are_idle_loaded_and_after() -> None:
     assert (row["rtt_idle_ms"], row["rtt_loaded_ms"], row["rtt_after_ms"]) == (11.0, 70.0, 12.0)
     assert (row["rtt_loaded_p99_ms"], row["rtt_loaded_loss"]) == (None, 0.25)
     assert row["responsiveness_rpm"] == pytest.approx(60_000 / 70)
-    # RFC 6349, 4.1.2: the mean under load is 60 ms, the baseline 10 ms.
+    # RFC 6349, 4.3: the mean under load is 60 ms, the baseline 10 ms.
     assert row["probe_buffer_delay_percent"] == pytest.approx(500.0)
     assert (row["rtt_probes"], row["rtt_probe_median_ms"]) == (None, None)
 
