@@ -11,7 +11,7 @@ from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.means import LevelMeans
+from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.wording import counted, format_change, format_margin
 

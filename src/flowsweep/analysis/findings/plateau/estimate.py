@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from flowsweep.analysis.findings.plateau.knee import Knee, base_rtt_ms, knee
 from flowsweep.analysis.findings.plateau.start import PlateauStart, plateau_start
-from flowsweep.analysis.statistics.means import LevelMeans
+from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 
 _MS_PER_S = 1_000

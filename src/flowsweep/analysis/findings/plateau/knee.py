@@ -7,7 +7,7 @@ import numpy as np
 
 from flowsweep.analysis.findings.plateau.start import PlateauStart
 from flowsweep.analysis.statistics.least_squares import Fit, Floats
-from flowsweep.analysis.statistics.means import LevelMeans
+from flowsweep.analysis.statistics.level_means import LevelMeans
 
 NEAREST = 3
 """Levels below the plateau whose slope counts, the nearest: far below other things may limit."""

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
-from flowsweep.analysis.statistics.means import LevelMeans
+from flowsweep.analysis.statistics.level_means import LevelMeans
 
 
 @dataclass(frozen=True, slots=True)
