@@ -10,6 +10,7 @@ import numpy as np
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.plateau.sentences import said_of
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.observations import Observations
@@ -42,7 +43,7 @@ def dip_questions(observed: Observations, windows: Sequence[LevelMeans], *, marg
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
-        windows: From `window_levels`.
+        windows: From `told_apart`.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -124,7 +125,7 @@ def _question(observed: Observations, dip: _Dip) -> Question:
 
 def _say(dip: _Dip, decision: Decision) -> str:
     means = dip.means
-    where = means.direction if means.congestion is None else f"{means.direction}, {means.congestion}"
+    where = said_of(means)
     run = " … ".join(dict.fromkeys((_words(dip, dip.first), _words(dip, dip.last))))
     change = format_change(*(percent(value) for value in dip.depth))
     beside = f"between {_words(dip, dip.first - 1)} and {_words(dip, dip.last + 1)}"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 FindingKind = Literal[
-    "plateau", "dip", "effect", "direction", "flows", "congestion", "duration", "slow_start", "variation",
-    "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
+    "plateau", "dip", "decline", "effect", "direction", "flows", "congestion", "duration", "slow_start",
+    "variation", "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
     "path", "available", "rate", "loss", "broken", "empty", "share", "latency", "message_size",
 ]  # fmt: skip
 """What a finding is about."""

@@ -10,9 +10,9 @@ from flowsweep.analysis.findings.correlation import correlation_questions
 from flowsweep.analysis.findings.direction import direction_questions
 from flowsweep.analysis.findings.drift import drift_questions
 from flowsweep.analysis.findings.duration import duration_questions
-from flowsweep.analysis.findings.effects import effect_questions
 from flowsweep.analysis.findings.empty_trials import empty_questions
 from flowsweep.analysis.findings.finding import Decision, Finding, FindingKind
+from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.outliers import outlier_questions
@@ -83,7 +83,7 @@ def _questions(
 ) -> Iterator[Question]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
     yield from plateau_questions(observed, windows=windows, margin=margin)
-    yield from effect_questions(observed, margin=margin)
+    yield from effects_at_equal_windows(observed, margin=margin)
     yield from direction_questions(observed, margin=margin)
     yield from repeat_questions(observed, margin=margin)
     yield from verdict_questions(observed, hosts=hosts)
@@ -96,7 +96,7 @@ def _questions(
 
 _KINDS: tuple[FindingKind, ...] = (
     "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
-    "share", "dip", "effect", "flows", "congestion", "direction", "drift",
+    "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""

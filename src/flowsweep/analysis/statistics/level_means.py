@@ -1,14 +1,31 @@
 """The levels of one axis: their mean goodput, and how they compare."""
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 
-from flowsweep.analysis.statistics.design import coded
+from flowsweep.analysis.statistics.design import Level, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
 from flowsweep.analysis.statistics.observations import Row
+from flowsweep.defaults import SIGNIFICANCE
+
+_NONE = 1e-10
+"""Fewer degrees of freedom are none, but rounding."""
+
+
+class Placed(NamedTuple):
+    """A trial on the grid."""
+
+    row: Row
+    """Of a summary."""
+    level: int
+    """Of the axis that is looked at: flows, or bytes of all flows together."""
+    point: tuple[Level, ...]
+    """Of the other axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +36,14 @@ class LevelMeans:
     direction: str
     congestion: str | None
     """Null where the sweep has a single one."""
+    others: tuple[str, ...]
+    """The other axes of the grid."""
+    apart: tuple[tuple[str, Level], ...]
+    """Axes, of which only trials at this level take part; none where all are pooled."""
+    placed: tuple[Placed, ...]
+    """The trials."""
     levels: tuple[int, ...]
     """At least two, ascending: flows, or bytes of all flows together."""
-    rows: tuple[Row, ...]
-    """Of a summary."""
     level_of: Codes
     """(rows,) number of each row's level."""
     logs: Floats
@@ -40,18 +61,67 @@ class LevelMeans:
     repeated: bool
     """Points ran more than once, and their repeats tell the noise; else the interaction of axes has to."""
 
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The trials, rows of a summary."""
+        return tuple(one.row for one in self.placed)
+
+    def at(self, axis: str, level: Level) -> "LevelMeans | None":
+        """What is left at one level of another axis; null where fewer than two levels are."""
+        place = self.others.index(axis)
+        own = self._where(lambda one: one.point[place] == level)
+        return None if own is None else replace(own, apart=(*self.apart, (axis, level)))
+
+    def only(self, kept: Collection[int]) -> "LevelMeans":
+        """What is left of some levels, given by their numbers; at least two of them."""
+        sizes = {self.levels[number] for number in kept}
+        own = self._where(lambda one: one.level in sizes)
+        assert own is not None, "at least two levels are kept"
+        return own
+
     def compare(self, pairs: Sequence[tuple[int, int]]) -> Estimates:
         """Compare means of levels: second − first, natural logarithms. There must be a fit."""
         return self.contrasts([self.shares[second] - self.shares[first] for first, second in pairs])
 
     def contrasts(self, rows: Sequence[Floats]) -> Estimates:
-        """Estimate weighted sums of the cells' means, weights adding up to 0. There must be a fit."""
+        """Estimate weighted sums of the cells' means, weights adding up to 0. There must be a fit.
+
+        Cells that vary more than the others together, beyond chance (F, 5 %), count with their own noise even
+        where they ran too rarely for `Fit.compare` to tell it: just below the plateau goodput is less steady
+        than on it.
+        """
         assert self.fit is not None, "without degrees of freedom nothing is estimated"
-        return self.fit.compare(self.logs, np.array(rows))
+        weights = np.array(rows)
+        pooled = self.fit.compare(self.logs, weights)
+        own_freedom = np.bincount(self.cells, 1 - self.fit.leverages)
+        own_squares = np.bincount(self.cells, self.fit.residuals**2)
+        taking_part = (weights != 0) & (own_freedom > _NONE)
+        freedom = np.where(taking_part, own_freedom, 0.0).sum(axis=1)
+        squares = np.where(taking_part, own_squares, 0.0).sum(axis=1)
+        left = np.maximum(self.fit.freedom - freedom, 0.0)
+        left_squares = np.maximum(own_squares.sum() - squares, 0.0)
+        told = (left >= 1) & (freedom >= 1) & (left_squares > 0)
+        ratio = np.divide(squares * left, left_squares * freedom, out=np.zeros(len(weights)), where=told)
+        unlike = told & (scipy.stats.f.sf(ratio, np.maximum(freedom, 1), np.maximum(left, 1)) < SIGNIFICANCE)
+        spread = self.fit.weights(weights) ** 2
+        own = np.divide(squares, freedom, out=np.zeros(len(weights)), where=freedom > 0) * spread.sum(axis=1)
+        widened = unlike & (np.sqrt(own) > pooled.error)
+        return Estimates(
+            pooled.value,
+            np.where(widened, np.sqrt(own), pooled.error),
+            np.where(widened, np.maximum(freedom, 1.0), pooled.freedom),
+        )
+
+    def _where(self, kept: Callable[[Placed], bool]) -> "LevelMeans | None":
+        placed = [one for one in self.placed if kept(one)]
+        if len({one.level for one in placed}) < 2:
+            return None
+        own = level_means(self.axis, self.direction, self.congestion, placed, others=self.others)
+        return replace(own, apart=self.apart)
 
 
 def level_means(
-    axis: str, direction: str, congestion: str | None, placed: Sequence[tuple[Row, int, Hashable]]
+    axis: str, direction: str, congestion: str | None, placed: Sequence[Placed], *, others: tuple[str, ...]
 ) -> LevelMeans:
     """Compare the levels of an axis.
 
@@ -59,15 +129,16 @@ def level_means(
         axis: Column of the summary.
         direction: "source → sink".
         congestion: Null where the sweep has a single one.
-        placed: Trials with their level and their point of the other axes; at least two levels occur.
+        placed: Trials with goodput in bit/s; at least two levels occur.
+        others: Names of the other axes, in the order of the points.
     """
-    levels = sorted({level for _, level, _ in placed})
-    level_of = np.array([levels.index(level) for _, level, _ in placed], dtype=np.intp)
-    points = coded([point for _, _, point in placed])
+    levels = sorted({one.level for one in placed})
+    level_of = np.array([levels.index(one.level) for one in placed], dtype=np.intp)
+    points = coded([one.point for one in placed])
     cells = coded(list(zip(level_of.tolist(), points.tolist(), strict=True)))
-    logs = np.array([math.log(row["goodput_bps"]) for row, _, _ in placed])
+    logs = np.array([math.log(one.row["goodput_bps"]) for one in placed])
     repeated = len(cells) >= 2 * (int(cells.max()) + 1)
-    blocks = coded([row["repeat"] for row, _, _ in placed]) if repeated else points
+    blocks = coded([one.row["repeat"] for one in placed]) if repeated else points
     shares = _shares(level_of, points, cells) if repeated else np.eye(len(levels))
     cells = cells if repeated else level_of
     fit = Fit(logs, cells, blocks)
@@ -75,8 +146,10 @@ def level_means(
         axis=axis,
         direction=direction,
         congestion=congestion,
+        others=others,
+        apart=(),
+        placed=tuple(placed),
         levels=tuple(levels),
-        rows=tuple(row for row, _, _ in placed),
         level_of=level_of,
         logs=logs,
         cells=cells,

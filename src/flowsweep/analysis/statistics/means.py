@@ -1,15 +1,15 @@
 """Means of logarithms: of each level of an axis, and of what varies by factors."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
 from flowsweep.analysis.statistics.design import Design
-from flowsweep.analysis.statistics.level_means import LevelMeans, level_means
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.level_means import LevelMeans, Placed, level_means
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.tests import facts_of
 
@@ -56,22 +56,22 @@ def _varies(observed: Observations, axis: str) -> bool:
 
 
 def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
-    groups: dict[tuple[str, str | None], list[tuple[Row, int, Hashable]]] = {}
-    others = [place for place, name in enumerate(grid.axes) if name not in (axis, "congestion_asked")]
+    groups: dict[tuple[str, str | None], list[Placed]] = {}
+    others = tuple(name for name in grid.axes if name not in (axis, "congestion_asked"))
     several = "congestion_asked" in grid.axes
     for unit in grid.units:
-        point = tuple(unit.levels[place] for place in others)
+        point = tuple(unit.levels[grid.axes.index(name)] for name in others)
         for row in unit.rows:
             level = unit.levels[grid.axes.index(axis)] if axis in grid.axes else row[axis]
             if isinstance(level, int):
                 per_flow = axis in WINDOW_AXES and axis != "window_sum_bytes"
                 size = level * row["flows"] if per_flow else level
                 group = (row[DIRECTION], row["congestion_asked"] if several else None)
-                groups.setdefault(group, []).append((row, size, point))
+                groups.setdefault(group, []).append(Placed(row, size, point))
     return [
-        level_means(axis, direction, congestion, placed)
+        level_means(axis, direction, congestion, placed, others=others)
         for (direction, congestion), placed in groups.items()
-        if len({level for _, level, _ in placed}) > 1
+        if len({one.level for one in placed}) > 1
     ]
 
 

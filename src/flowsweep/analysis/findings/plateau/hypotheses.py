@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from functools import partial
 
+from flowsweep.analysis.axes import AXIS_NAMES
+from flowsweep.analysis.findings.decline import decline_questions
 from flowsweep.analysis.findings.dip import dip_questions
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.plateau.apart import told_apart
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
+from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.plateau.sentences import say_plateau
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.means import flow_levels, window_levels
@@ -29,17 +33,20 @@ def plateau_questions(
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question for each direction and congestion control over window sums, where those vary, all other
-        axes pooled; and over numbers of flows, unless the window per flow varies, too. The effect is the
-        smallest window that is enough, in bytes of all flows as they are asked for, or the smallest number of
-        flows, with its 95 % interval. What is tested is that goodput rises at all, from the lowest level.
-        Then those of `dip_questions`.
+        One question for each direction and congestion control over window sums, where those vary; and over
+        numbers of flows, unless the window per flow varies, too. All other axes are pooled, unless the
+        plateau differs between their levels: then there is one question for each of these (`told_apart`). The
+        effect is the smallest window that is enough, in bytes of all flows as they are asked for, or the
+        smallest number of flows, with its 95 % interval. What is tested is that goodput rises at all, from
+        the lowest level. Then those of `dip_questions` and `decline_questions`.
     """
     grid = design(observed)
-    levels, flows = window_levels(observed, grid), flow_levels(grid)
+    levels = told_apart(window_levels(observed, grid), margin)
+    flows = told_apart(flow_levels(grid), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
     questions = [_question(observed, plateau) for plateau in found]
-    return questions + dip_questions(observed, levels, margin=margin)
+    questions += dip_questions(observed, levels, margin=margin)
+    return questions + decline_questions(observed, levels, margin=margin)
 
 
 def _question(observed: Observations, plateau: Plateau) -> Question:
@@ -68,14 +75,17 @@ def _question(observed: Observations, plateau: Plateau) -> Question:
 
 
 def _estimate(plateau: Plateau) -> tuple[float, float | None, float | None]:
-    levels, found = plateau.means.levels, plateau.found
+    means, found = plateau.means, plateau.found
     if plateau.knee is not None:
         return plateau.knee.requested, plateau.knee.low, plateau.knee.high
-    if plateau.means.fit is None:
-        return levels[found.start], None, None
-    latest = None if found.latest is None else max(found.latest, found.start)
-    high = None if latest is None else float(levels[latest])
-    return levels[found.start], float(levels[found.earliest]), high
+    if means.fit is None:
+        return means.levels[found.start], None, None
+    if found.start == 0 and found.latest is not None:
+        return means.levels[0], float(means.levels[0]), float(means.levels[found.latest])
+    below, above = excluded(found), shown_enough(means, found)
+    low = means.levels[0] if below is None else means.levels[below] + 1
+    high = None if above is None else float(means.levels[max(above, found.start)])
+    return means.levels[found.start], float(low), high
 
 
 def _method(plateau: Plateau) -> str:
@@ -88,10 +98,13 @@ def _method(plateau: Plateau) -> str:
     else:
         parts.append("one trial per level: nothing tells the noise")
     if plateau.knee is not None:
+        parts.append("interval from the largest level shown not to be enough to the smallest shown to be")
         parts.append(
-            "knee: where goodput ∝ window at the nearest levels below meets the plateau, by windows "
+            "estimate: smooth response, proportional below, by windows "
             + ("asked for" if plateau.knee.usable is None else "usable")
             if plateau.knee.follows_window
-            else "knee: interpolated between two levels"
+            else "estimate: interpolated between two levels"
         )
+    if means.apart:
+        parts.append("told apart by " + " and ".join(AXIS_NAMES[axis] for axis, _ in means.apart))
     return "; ".join(parts)

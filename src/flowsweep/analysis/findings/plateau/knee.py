@@ -1,13 +1,15 @@
-"""Where goodput that follows the window meets the plateau: between the windows that were tried."""
+"""The smallest window that is enough: between the windows that were tried."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from flowsweep.analysis.findings.plateau.shoulder import enough_at
 from flowsweep.analysis.findings.plateau.start import PlateauStart
-from flowsweep.analysis.statistics.least_squares import Fit, Floats
+from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.analysis.theory import bandwidth_delay_bytes
 
 NEAREST = 3
 """Levels below the plateau whose slope counts, the nearest: far below other things may limit."""
@@ -22,7 +24,11 @@ _MS_PER_S = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """A window of all flows together, in bytes, with its 95 % interval. Ends are null where nothing tells."""
+    """The smallest window that is enough, of all flows together, in bytes, with its 95 % interval.
+
+    Enough is a window whose mean goodput is at most a margin below the highest of those that were tried. Ends
+    are null where nothing tells.
+    """
 
     requested: float
     low: float | None
@@ -32,12 +38,12 @@ class Knee:
     usable_low: float | None
     usable_high: float | None
     follows_window: bool
-    """Below, goodput is proportional to the window, and the knee is where that line meets the plateau; else
-    it is interpolated between two levels."""
+    """Below, goodput is proportional to the window, and the estimate is that of `enough_at`; else it is
+    interpolated between two levels."""
 
 
 def knee(means: LevelMeans, found: PlateauStart, margin: float) -> Knee | None:
-    """Find the window at which goodput reaches the plateau.
+    """Find the smallest window that is enough.
 
     Args:
         means: Of windows, in bytes of all flows together; goodput in bit/s.
@@ -45,13 +51,17 @@ def knee(means: LevelMeans, found: PlateauStart, margin: float) -> Knee | None:
         margin: Relative.
 
     Returns:
-        Where goodput follows the usable window below the plateau, goodput = window / T (RFC 6349, 3.3.1):
-        the window P · T at which that line meets the plateau's mean P, with T the geometric mean of
-        window / goodput at the nearest levels below; Student's t interval of log P + log T. What has to be
-        asked for has the ratio to the usable window that it has at those levels, and lies between the last
-        level below and the first on the plateau. Elsewhere linear interpolation of logarithms between these
-        two, to where goodput is a margin below the plateau; its interval is that of the levels that cannot be
-        excluded. None where the plateau starts at the lowest level.
+        None where the plateau starts at the lowest level. The interval assumes nothing of the response but
+        that no window is enough if a larger one, below all that may be enough, is not: it begins above the
+        largest window that was shown not to be enough, and ends at the smallest that was shown to be, each
+        with 97.5 % confidence (`plateau_start`). In usable bytes it does not begin below the share of
+        bandwidth × delay that is enough, with the least round trip that was seen, as no window carries more
+        than itself in a round trip (RFC 6349, 3.3.1). It has no upper end where only the largest window was
+        shown to be enough: goodput may rise beyond.
+        The estimate is within the interval. Where goodput follows the usable window below the plateau it is
+        of a smooth response (`enough_at`); what has to be requested has the ratio to the usable window that
+        it has at the nearest levels below. Elsewhere it is a linear interpolation of logarithms between the
+        last level below and the first on the plateau, to where goodput is a margin below the plateau.
     """
     below = _nearest_below(means, found, margin)
     if not below:
@@ -59,23 +69,68 @@ def knee(means: LevelMeans, found: PlateauStart, margin: float) -> Knee | None:
     usable = _usable_logs(means)
     sizes = usable if usable is not None else np.log([means.levels[level] for level in means.level_of])
     size_of = np.array([sizes[means.level_of == level].mean() for level in range(len(means.levels))])
-    if not _follows(means, below, size_of, known=usable is not None):
-        return _interpolated(means, found, below[-1], margin)
-    value, half = _crossing(means, found, below, sizes)
-    last, first = means.levels[below[-1]], means.levels[found.start]
-    low, high = (None, None) if half is None else (math.exp(value - half), math.exp(value + half))
-    knee_size = math.exp(value)
+    follows = _follows(means, below, size_of, known=usable is not None)
+    low, high = _bounds(means, found)
+    if not follows:
+        requested = _within(_interpolated(means, found, below[-1], margin), low, high)
+        return Knee(requested, low, high, None, None, None, follows_window=False)
+    error = 0.0 if means.fit is None else math.sqrt(means.fit.variance * len(means.levels) / len(means.rows))
+    size = math.exp(enough_at(size_of, means.means, below, found.highest, error=error, margin=margin))
     ratio = math.exp(float(np.mean([math.log(means.levels[level]) - size_of[level] for level in below])))
-    requested = float(np.clip(knee_size * ratio, last, first))
+    last, first = means.levels[below[-1]], means.levels[found.start]
+    requested = _within(float(np.clip(size * ratio, last, first)), low, high)
+    if usable is None:
+        return Knee(requested, low, high, None, None, None, follows_window=True)
+    usable_low, usable_high = _usable_bounds(means, found, size_of, margin)
     return Knee(
-        requested=requested,
-        low=None if low is None else min(low * ratio, requested),
-        high=None if high is None else max(high * ratio, requested),
-        usable=None if usable is None else knee_size,
-        usable_low=None if usable is None else low,
-        usable_high=None if usable is None else high,
+        requested, low, high, _within(size, usable_low, usable_high), usable_low, usable_high,
         follows_window=True,
-    )
+    )  # fmt: skip
+
+
+def excluded(found: PlateauStart) -> int | None:
+    """Return the number of the largest level that was shown not to be enough; None where there is none."""
+    return found.earliest - 1 if found.earliest > 0 else None
+
+
+def shown_enough(means: LevelMeans, found: PlateauStart) -> int | None:
+    """Return the number of the smallest level that was shown to be enough.
+
+    None where that can be shown of no level, or of the largest only, beyond which goodput may rise.
+    """
+    return None if found.latest == len(means.levels) - 1 else found.latest
+
+
+def base_rtt_ms(means: LevelMeans) -> float | None:
+    """Return the least round-trip time (ms) of all trials; None where no trial tells."""
+    known = [float(row["rtt_min_ms"]) for row in means.rows if row["rtt_min_ms"]]
+    return min(known, default=None)
+
+
+def _bounds(means: LevelMeans, found: PlateauStart) -> tuple[float | None, float | None]:
+    """Ends of the interval in requested bytes, of which there are whole ones only."""
+    below, above = excluded(found), shown_enough(means, found)
+    low = None if below is None else float(means.levels[below] + 1)
+    return low, None if above is None else float(means.levels[above])
+
+
+def _usable_bounds(
+    means: LevelMeans, found: PlateauStart, size_of: Floats, margin: float
+) -> tuple[float | None, float | None]:
+    below, above = excluded(found), shown_enough(means, found)
+    high = None if above is None else math.exp(size_of[above])
+    rtt_ms = base_rtt_ms(means)
+    ends = [] if below is None else [math.exp(size_of[below]) + 1]
+    if rtt_ms is not None:
+        enough_bps = math.exp(min(means.means[list(found.highest)])) * (1 - margin)
+        ends.append(bandwidth_delay_bytes(enough_bps, rtt_ms / _MS_PER_S))
+    # Beyond the plateau a flight may be less than below it, if something else than the window limits.
+    low = max((end for end in ends if high is None or end < high), default=None)
+    return low, high
+
+
+def _within(size: float, low: float | None, high: float | None) -> float:
+    return min(max(size, low or 0.0), math.inf if high is None else high)
 
 
 def _nearest_below(means: LevelMeans, found: PlateauStart, margin: float) -> list[int]:
@@ -101,45 +156,9 @@ def _follows(means: LevelMeans, below: list[int], size_of: Floats, *, known: boo
     return rtt_ms / _MS_PER_S / 8 / math.exp(delays[0]) >= PROMISE_KEPT
 
 
-def base_rtt_ms(means: LevelMeans) -> float | None:
-    """Return the least round-trip time (ms) of all trials; None where no trial tells."""
-    known = [float(row["rtt_min_ms"]) for row in means.rows if row["rtt_min_ms"]]
-    return min(known, default=None)
-
-
-def _crossing(
-    means: LevelMeans, found: PlateauStart, below: list[int], sizes: Floats
-) -> tuple[float, float | None]:
-    """Log window at which the line through the levels below meets the plateau, and half its interval."""
-    weights = np.zeros(len(means.shares[0]))
-    for level in found.highest:
-        weights += means.shares[level] / len(found.highest)
-    for level in below:
-        weights -= means.shares[level] / len(below)
-    rising = np.isin(means.level_of, below)
-    # Below, the response is goodput / window, whose level is 1 / T; on the plateau it is goodput.
-    response = means.logs - np.where(rising, sizes, 0)
-    fit = Fit(response, means.cells, means.blocks)
-    if fit.freedom < 1:
-        return float(weights @ fit.cell_means), None
-    estimate = fit.compare(response, weights[None, :])
-    return float(estimate.value[0]), float(estimate.half_widths()[0])
-
-
-def _interpolated(means: LevelMeans, found: PlateauStart, last: int, margin: float) -> Knee:
+def _interpolated(means: LevelMeans, found: PlateauStart, last: int, margin: float) -> float:
     first = found.start
     goal = found.peak + math.log1p(-margin)
     share = (goal - means.means[last]) / (means.means[first] - means.means[last])
     sizes = np.log([means.levels[last], means.levels[first]])
-    requested = math.exp(sizes[0] + float(np.clip(share, 0, 1)) * (sizes[1] - sizes[0]))
-    low = float(means.levels[max(found.earliest - 1, 0)])
-    high = None if found.latest is None else float(means.levels[found.latest])
-    return Knee(
-        requested=requested,
-        low=min(low, requested) if means.fit is not None else None,
-        high=None if high is None else max(high, requested),
-        usable=None,
-        usable_low=None,
-        usable_high=None,
-        follows_window=False,
-    )
+    return math.exp(sizes[0] + float(np.clip(share, 0, 1)) * (sizes[1] - sizes[0]))

@@ -3,7 +3,9 @@
 from flowsweep.analysis.axes import AXIS_NAMES, level_words
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.plateau.estimate import Plateau
+from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.wording import (
     counted,
@@ -18,9 +20,18 @@ from flowsweep.wording import (
 
 def say_plateau(plateau: Plateau, decision: Decision) -> str:
     """Say what was decided of a plateau, in one or two sentences."""
-    means = plateau.means
-    where = means.direction if means.congestion is None else f"{means.direction}, {means.congestion}"
-    return f"{where}: {_said(plateau, decision)}."
+    return f"{said_of(plateau.means)}: {_said(plateau, decision)}."
+
+
+def said_of(means: LevelMeans) -> str:
+    """Name the trials that are compared: "a → b", "a → b, cubic, 4 flows"."""
+    parts = [means.direction, *([] if means.congestion is None else [means.congestion])]
+    for axis, level in means.apart:
+        if axis == "flows" and isinstance(level, int):
+            parts.append(counted(level, "flow"))
+        else:
+            parts.append(f"{AXIS_NAMES[axis]} {level_words(axis, level)}")
+    return ", ".join(parts)
 
 
 def _said(plateau: Plateau, decision: Decision) -> str:
@@ -69,16 +80,27 @@ def _still_rising(plateau: Plateau) -> str:
 def _reached(plateau: Plateau) -> str:
     found, knee = plateau.found, plateau.knee
     level = f"goodput reaches its plateau of {format_rate(found.peak_bps)} at "
-    first = _tried(plateau, found.start)
     if knee is None:
-        earliest = _tried(plateau, found.earliest)
-        latest = "no upper bound" if found.latest is None else _tried(plateau, max(found.latest, found.start))
-        return f"{level}{first} [{earliest}, {latest}]"
-    window = f"{level}a {_name(plateau)} of {_interval(knee.requested, knee.low, knee.high)}"
-    if knee.usable is None:
-        return f"{window}; of those tried {first} is the first that is enough{_theory(plateau)}"
-    usable = f" (usable: {_interval(knee.usable, knee.usable_low, knee.usable_high)})"
-    return f"{window}{usable}; of those tried {first} is the first that is enough{_theory(plateau)}"
+        return f"{level}{_tried(plateau, found.start)}{_tested(plateau)}"
+    said = f"{level}a {_name(plateau)} of {_interval(knee.requested, knee.low, knee.high)}"
+    if knee.usable is not None:
+        said += f" (usable: {_interval(knee.usable, knee.usable_low, knee.usable_high)})"
+    return f"{said}{_tested(plateau)}{_theory(plateau)}"
+
+
+def _tested(plateau: Plateau) -> str:
+    """What the levels that were tried show by themselves."""
+    found = plateau.found
+    below, above = excluded(found), shown_enough(plateau.means, found)
+    first = _tried(plateau, found.start)
+    if above == found.start:
+        said = f"{first} was the smallest tested that sufficed"
+    elif above is None:
+        said = f"{first} is the smallest tested that looks enough, but none is shown to be"
+    else:
+        enough = _tried(plateau, above)
+        said = f"{first} is the smallest tested that looks enough, {enough} the smallest that is shown to be"
+    return f"; {said}" if below is None else f"; {_tried(plateau, below)} did not suffice, {said}"
 
 
 def _theory(plateau: Plateau) -> str:
@@ -90,6 +112,9 @@ def _theory(plateau: Plateau) -> str:
         said += f", {format_size(plateau.link_product_bytes)} at the rate of the link"
     if plateau.path_product_bytes is not None:
         said += f", {_short(plateau.path_product_bytes)} by the capacity and round trip measured of the path"
+    knee = plateau.knee
+    if knee is not None and knee.usable_low is not None and plateau.product_bytes < knee.usable_low:
+        said += ", which is not enough here"
     return said
 
 

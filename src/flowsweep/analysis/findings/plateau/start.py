@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
+from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
 
 
@@ -16,9 +17,9 @@ class PlateauStart:
     start: int
     """The estimate."""
     earliest: int
-    """With 97.5 % confidence the plateau does not start before this level."""
+    """With 97.5 % confidence all levels before this one are not enough."""
     latest: int | None
-    """With 97.5 % confidence it starts at this level or before; null where that cannot be shown of any."""
+    """With 97.5 % confidence this level is enough; null where that cannot be shown of any."""
     highest: tuple[int, ...]
     """Levels from the start on that cannot be told from the highest by more than the margin."""
     lacking: float | None
@@ -48,33 +49,47 @@ def plateau_start(means: LevelMeans, margin: float) -> PlateauStart:
         the first level that is not set aside, `latest` the first that is shown to be within the margin of all
         others (multiple comparisons with the best: Hsu 1984, Constrained simultaneous confidence intervals
         for multiple comparisons with the best, Annals of Statistics 12; here with Bonferroni's bound and
-        Student's t).
+        Student's t). What is left is compared again by its own noise, until nothing is set aside: far below
+        the plateau goodput may vary much more than on it.
         Without a measure of the noise no level is set aside but by its mean, and `latest` is null.
     """
-    count = len(means.levels)
     allowed = -math.log1p(-margin)
-    pairs = list(permutations(range(count), 2))
-    if means.fit is None:
-        at_least, at_most = means.means.max() - means.means, np.full(count, math.inf)
-    else:
-        compared = means.compare(pairs)
-        half = compared.half_widths(count - 1)
-        # How far each level is below the best of the others.
-        at_least = (compared.value - half).reshape(count, count - 1).max(axis=1)
-        at_most = (compared.value + half).reshape(count, count - 1).max(axis=1)
-    lower, shown_within = at_least > allowed, at_most <= allowed
-    kept = np.flatnonzero(~lower)
+    count = len(means.levels)
+    kept = np.arange(count)
+    most, height = np.full(count, math.inf), means.means.copy()
+    part = means
+    while True:
+        at_least, at_most = _below_the_best(part)
+        most[kept], height[kept] = at_most, part.means
+        left = kept[at_least <= allowed]
+        if len(left) == len(kept) or len(left) < 2 or means.fit is None:
+            kept = left
+            break
+        part = means.only(left.tolist())
+        kept = left
+        if part.fit is None:
+            break
     start = next(
-        int(level)
-        for level in kept
-        if means.means[level] >= means.means[kept[kept >= level]].mean() - allowed
+        int(level) for level in kept if height[level] >= height[kept[kept >= level]].mean() - allowed
     )
     highest = tuple(int(level) for level in kept[kept >= start])
+    shown = [int(level) for level in kept if most[level] <= allowed]
     return PlateauStart(
         start=start,
         earliest=int(kept[0]),
-        latest=int(np.argmax(shown_within)) if shown_within.any() else None,
+        latest=min(shown, default=None),
         highest=highest,
-        lacking=None if means.fit is None else float(at_most[start]),
-        peak=float(means.means[list(highest)].mean()),
+        lacking=None if means.fit is None else float(most[start]),
+        peak=float(height[list(highest)].mean()),
     )
+
+
+def _below_the_best(means: LevelMeans) -> tuple[Floats, Floats]:
+    """How far each level is below the best of the others, at least and at most; natural logarithms."""
+    count = len(means.levels)
+    if means.fit is None:
+        return means.means.max() - means.means, np.full(count, math.inf)
+    compared = means.compare(list(permutations(range(count), 2)))
+    half = compared.half_widths(count - 1)
+    at_least = (compared.value - half).reshape(count, count - 1).max(axis=1)
+    return at_least, (compared.value + half).reshape(count, count - 1).max(axis=1)

@@ -1,0 +1,123 @@
+"""Numbers of flows are compared where they have equal windows: usable ones, not requested ones."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from flowsweep.analysis.axes import level_words
+from flowsweep.analysis.findings.effects import effect_questions
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.design import Design, Level, design
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.wording import format_margin, format_number
+
+_SUM = "window_sum_bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Unequal:
+    """Window sums at which numbers of flows have unlike usable windows, which limit them."""
+
+    sums: tuple[str, ...]
+    """In words."""
+    trials: frozenset[str]
+    """trial_id of those that ran there."""
+    apart: float
+    """By how much the usable sums differ at most: natural logarithm."""
+
+
+def effects_at_equal_windows(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
+    """Ask of each axis whether it changes goodput; of the number of flows at equal usable windows.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        margin: Of practical equivalence, relative.
+
+    Returns:
+        The questions of `effect_questions`. That about flows at equal window sum is asked without the sums at
+        which the usable windows of all flows together differ between numbers of flows by more than the
+        margin, while goodput is below its plateau there: windows are granted in steps
+        (docs/explanation/windows.md), which are coarse for small ones, and what they do is no effect of the
+        number of flows. On the plateau the usable window is not conditioned on, as it follows from what
+        limits there. Without such sums, and where usable windows are not known, nothing is left out.
+    """
+    questions = effect_questions(observed, margin=margin)
+    unequal = _unequal(design(observed), margin) if any(each.kind == "flows" for each in questions) else None
+    if unequal is None:
+        return questions
+    left = tuple(row for row in observed.rows if row["trial_id"] not in unequal.trials)
+    asked = effect_questions(replace(observed, rows=left), margin=margin) if left else []
+    told = next((each for each in asked if each.kind == "flows"), None)
+    return [_conditioned(each, told, unequal, margin) if each.kind == "flows" else each for each in questions]
+
+
+def _unequal(grid: Design, margin: float) -> _Unequal | None:
+    """Find the sums whose comparison would be one of windows."""
+    place = grid.axes.index(_SUM) if _SUM in grid.axes else None
+    groups: dict[tuple[str, object], dict[tuple[Level, int], list[Row]]] = {}
+    for unit in grid.units:
+        for row in unit.rows:
+            level = row[_SUM] if place is None else unit.levels[place]
+            if level is not None and row["flows"]:
+                points = groups.setdefault((row[DIRECTION], row["congestion_asked"]), {})
+                points.setdefault((level, row["flows"]), []).append(row)
+    sums: dict[Level, float] = {}
+    trials: set[str] = set()
+    allowed = math.log1p(margin)
+    for points in groups.values():
+        highest = max(_mean(rows, "goodput_bps") for rows in points.values())
+        for level in dict.fromkeys(level for level, _ in points):
+            there = {flows: rows for (each, flows), rows in points.items() if each == level}
+            apart = _usable_apart(there)
+            if (
+                apart > allowed
+                and min(_mean(rows, "goodput_bps") for rows in there.values()) < highest - allowed
+            ):
+                sums[level] = max(apart, sums.get(level, 0.0))
+    for points in groups.values():
+        trials |= {row["trial_id"] for (level, _), rows in points.items() if level in sums for row in rows}
+    if not sums:
+        return None
+    words = tuple(
+        level_words(_SUM, level)
+        for level in sorted(sums, key=lambda level: level if isinstance(level, int) else 0)
+    )
+    return _Unequal(words, frozenset(trials), max(sums.values()))
+
+
+def _usable_apart(rows_of: Mapping[int, Sequence[Row]]) -> float:
+    """By how much usable windows of all flows together differ between numbers of flows: natural logarithm."""
+    known = [
+        _mean(rows, "window_usable_bytes") + math.log(flows)
+        for flows, rows in rows_of.items()
+        if all(row["window_usable_bytes"] for row in rows)
+    ]
+    return max(known) - min(known) if len(known) > 1 else 0.0
+
+
+def _mean(rows: Sequence[Row], column: str) -> float:
+    return float(np.mean(np.log([row[column] for row in rows])))
+
+
+def _conditioned(whole: Question, told: Question | None, unequal: _Unequal, margin: float) -> Question:
+    sums = ", ".join(unequal.sums)
+    differ = f"{format_number(100 * math.expm1(unequal.apart))} %"
+    where = f"usable windows differ by up to {differ} between numbers of flows at a window sum of {sums}"
+    if told is None:
+        return replace(
+            whole,
+            say=lambda _: f"Whether the number of flows matters at equal window sum is undecided: {where}.",
+            effect=None, effect_unit=None, interval_low=None, interval_high=None,
+            p_value=None, untestable=True, within_margin=False, second_opinion=None,
+            method=f"none: at no window sum do usable windows agree within {format_margin(margin)}",
+        )  # fmt: skip
+    say = told.say
+
+    def said(decision: Decision) -> str:
+        return f"{say(decision)[:-1]}; not compared where {where}."
+
+    return replace(told, say=said, method=f"{told.method}; only where usable windows agree or do not limit")
