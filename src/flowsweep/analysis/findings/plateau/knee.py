@@ -4,12 +4,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from flowsweep.analysis.findings.plateau.shoulder import enough_at
 from flowsweep.analysis.findings.plateau.start import PlateauStart
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.theory import bandwidth_delay_bytes
+from flowsweep.defaults import CONFIDENCE
 
 NEAREST = 3
 """Levels below the plateau whose slope counts, the nearest: far below other things may limit."""
@@ -19,6 +21,7 @@ its send buffer flies 80 to 100 % of it on average (docs/explanation/windows.md)
 PROMISE_KEPT = 0.75
 """Where there is one such level only: goodput follows the window if it is at least this share of usable
 window / round-trip time."""
+_FEWEST_REPEATS = 3
 _MS_PER_S = 1_000
 
 
@@ -119,14 +122,27 @@ def _usable_bounds(
 ) -> tuple[float | None, float | None]:
     below, above = excluded(found), shown_enough(means, found)
     high = None if above is None else math.exp(size_of[above])
-    rtt_ms = base_rtt_ms(means)
+    rtt_ms, plateau_bps = base_rtt_ms(means), _least_plateau_bps(means, found)
     ends = [] if below is None else [math.exp(size_of[below]) + 1]
-    if rtt_ms is not None:
-        enough_bps = math.exp(min(means.means[list(found.highest)])) * (1 - margin)
-        ends.append(bandwidth_delay_bytes(enough_bps, rtt_ms / _MS_PER_S))
+    if rtt_ms is not None and plateau_bps is not None:
+        ends.append(bandwidth_delay_bytes(plateau_bps * (1 - margin), rtt_ms / _MS_PER_S))
     # Beyond the plateau a flight may be less than below it, if something else than the window limits.
     low = max((end for end in ends if high is None or end < high), default=None)
     return low, high
+
+
+def _least_plateau_bps(means: LevelMeans, found: PlateauStart) -> float | None:
+    """Goodput of the plateau, at least, with 97.5 % confidence: Student's t over the means of repeats."""
+    on_it = np.isin(means.level_of, found.highest)
+    repeats: dict[object, list[float]] = {}
+    for one, log, counts in zip(means.placed, means.logs, on_it, strict=True):
+        if counts:
+            repeats.setdefault(one.row["repeat"], []).append(float(log))
+    if len(repeats) < _FEWEST_REPEATS:
+        return None
+    logs = np.array([np.mean(own) for own in repeats.values()])
+    reach = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1) * scipy.stats.sem(logs)
+    return math.exp(float(logs.mean() - reach))
 
 
 def _within(size: float, low: float | None, high: float | None) -> float:
