@@ -8,9 +8,12 @@ the truth is where their goodput crosses the share of the link's payload that co
 import json
 import math
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy
 from truth_support import NOTES, PLANS, run_side_by_side, write_result
 
 from flowsweep.archive import read_archive
@@ -34,8 +37,10 @@ def test_windows_between_the_last_below_and_the_first_on_the_plateau(tmp_path: P
     )
     settings = [
         {key: setting[key] for key in ("rate", "delay", "queue", "congestion", "flows")}
-        | {"gap_bytes": gap, "points": points_of(archive)}
-        for setting, gap, archive in zip(SETTINGS, gaps, archives, strict=True)
+        | {"gap_bytes": gap}
+        | enough(setting, points := points_of(archive))
+        | {"points": points}
+        for setting, gap, archive in zip(coarse, gaps, archives, strict=True)
     ]
     assert all(len(setting["points"]) >= POINTS // 2 for setting in settings)
     write_result("knee-between", "windows between those of tests/truth/plateau.toml", {"settings": settings})
@@ -43,13 +48,36 @@ def test_windows_between_the_last_below_and_the_first_on_the_plateau(tmp_path: P
 
 def gap_of(setting: dict[str, Any]) -> tuple[int, int]:
     """The last window below the plateau by the link's own rate and the first on it, in requested bytes."""
-    enough = (1 - EQUIVALENCE_MARGIN) * PAYLOAD_SHARE * parse_rate(setting["rate"])
+    enough = enough_bps(setting)
     means: dict[int, list[float]] = {}
     for point in setting["points"]:
         means.setdefault(point["window_sum_bytes"], []).append(math.log(point["goodput_bps"]))
     levels = sorted(means)
     first = next(place for place, level in enumerate(levels) if sum(means[level]) / 3 >= math.log(enough))
     return levels[first - 1], levels[first]
+
+
+def enough_bps(setting: dict[str, Any]) -> float:
+    return (1 - EQUIVALENCE_MARGIN) * PAYLOAD_SHARE * parse_rate(setting["rate"])
+
+
+def enough(setting: dict[str, Any], points: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """Where goodput crosses what is enough, requested and usable: interpolated after isotonic regression.
+
+    Takes the ten windows and those of `plateau.json` at both ends of the gap (Robertson, Wright and Dykstra,
+    Order Restricted Statistical Inference, 1988).
+    """
+    ends = [point for point in setting["points"] if point["window_sum_bytes"] in gap_of(setting)]
+    found = {}
+    for name, column in (("requested", "window_sum_bytes"), ("usable", "usable_sum_bytes")):
+        placed = sorted((point[column], point["goodput_bps"]) for point in (*ends, *points))
+        sizes, rates = (np.log(values) for values in zip(*placed, strict=True))
+        rising = scipy.optimize.isotonic_regression(rates).x
+        above = int(np.argmax(rising >= math.log(enough_bps(setting))))
+        part = (math.log(enough_bps(setting)) - rising[above - 1]) / (rising[above] - rising[above - 1])
+        size = sizes[above - 1] + part * (sizes[above] - sizes[above - 1])
+        found[f"enough_{name}_bytes"] = round(math.exp(size))
+    return found
 
 
 def shares(setting: dict[str, Any], gap: tuple[int, int]) -> tuple[float, ...]:

@@ -1,20 +1,22 @@
 """Is one direction of a path faster than the other?"""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.plateau.unlimited import held_back
 from flowsweep.analysis.findings.sentences import A_MULTIPLE, format_multiple, percent
 from flowsweep.analysis.statistics.design import Unit, coded, design, mostly_repeated
-from flowsweep.analysis.statistics.least_squares import Fit
+from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 from flowsweep.analysis.statistics.level_effects import FEWEST_ARRANGEMENTS, permutation_p
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.wording import counted, format_change, format_margin
+from flowsweep.wording import counted, format_change, format_margin, format_rate
 
 BOTH_WAYS = 2
 
@@ -27,63 +29,136 @@ def direction_questions(observed: Observations, *, margin: float = EQUIVALENCE_M
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question for each two hosts that sent both ways. The effect is by how many percent the goodput of
-        `direction` is above that of the other. The two directions of a point ran next to each other in each
-        repeat: what counts is the difference of their log goodput, averaged over all points, with what it
-        differs between repeats of the same point as noise (paired comparison; Student 1908, The probable
-        error of a mean, Biometrika 6). Where points ran once, with what it differs between points.
+        One question for each two hosts that sent both ways. The effect is by how many percent the plateau of
+        `direction` is above that of the other: points at which windows, or few flows, hold back one of both
+        (`held_back`) say nothing of the path and are left out. The two directions of a point ran next to each
+        other in each repeat: what counts is the difference of their log goodput, averaged over the points,
+        with what it differs between repeats of the same point as noise (paired comparison; Student 1908, The
+        probable error of a mean, Biometrika 6). Where points ran once, with what it differs between points.
+        Where both directions have no point on their plateau in common, the plateaus are compared as a whole,
+        repeat by repeat. Where points are left out, the highest point of each direction is told beside.
     """
+    grid = design(observed)
+    limited = held_back(observed, grid, margin)
     units: dict[Hashable, list[Unit]] = {}
-    for unit in design(observed).units:
+    for unit in grid.units:
         if len(unit.rows) == BOTH_WAYS:
             units.setdefault(unit.hosts, []).append(unit)
-    return [_question(observed, paired, margin=margin) for paired in units.values()]
+    return [_question(observed, _compared(both, limited), margin=margin) for both in units.values()]
 
 
-def _question(observed: Observations, units: Sequence[Unit], *, margin: float) -> Question:
-    ways = sorted(row[DIRECTION] for row in units[0].rows)
-    logs = np.array([[math.log(_goodput(unit, way)) for way in ways] for unit in units])
-    shifts = logs[:, 0] - logs[:, 1]
-    points = coded([unit.levels for unit in units])
-    repeated = mostly_repeated(points)
-    cells = points if repeated else np.zeros_like(points)
-    fit = Fit(shifts, cells, np.zeros_like(points))
-    trials = tuple(row["trial_id"] for unit in units for row in unit.rows)
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Log goodput of both directions, side by side."""
+
+    ways: tuple[str, str]
+    logs: Floats
+    """(2, pairs) natural logarithm of bit/s."""
+    points: Codes
+    """(pairs,) number of the point that a pair is of."""
+    trials: tuple[str, ...]
+    left_out: int
+    """Trials that windows or few flows hold back."""
+    whole: bool
+    """Pairs are of whole plateaus, not of points."""
+    highest_bps: tuple[float, float]
+    """Of the highest point of each direction, on average over its repeats."""
+
+
+def _compared(units: Sequence[Unit], limited: Collection[str]) -> _Pairs:
+    first, second = sorted(row[DIRECTION] for row in units[0].rows)
+    ways = (first, second)
+    kept = [unit for unit in units if not any(row["trial_id"] in limited for row in unit.rows)]
+    plateaus = _plateaus(units, ways, limited)
+    whole = not kept and plateaus.shape[1] > 0
+    paired = kept or units
+    logs = np.array([[math.log(_goodput(unit, way)) for way in ways] for unit in paired]).T
+    points = coded([unit.levels for unit in paired])
+    if whole:
+        logs, points = plateaus, np.zeros(plateaus.shape[1], dtype=np.intp)
+    used = [
+        row["trial_id"] for unit in paired for row in unit.rows if not whole or row["trial_id"] not in limited
+    ]
+    return _Pairs(
+        ways=ways,
+        logs=logs,
+        points=points,
+        trials=tuple(used),
+        left_out=BOTH_WAYS * len(units) - len(used),
+        whole=whole,
+        highest_bps=(_highest_bps(units, first), _highest_bps(units, second)),
+    )
+
+
+def _plateaus(units: Sequence[Unit], ways: Sequence[str], limited: Collection[str]) -> Floats:
+    """(2, repeats) mean log goodput of each direction's own plateau, of repeats in which both have one."""
+    found: dict[int, dict[str, list[float]]] = {}
+    for unit in units:
+        for row in unit.rows:
+            if row["trial_id"] not in limited:
+                own = found.setdefault(unit.repeat, {}).setdefault(row[DIRECTION], [])
+                own.append(math.log(row["goodput_bps"]))
+    both = [[float(np.mean(own[way])) for way in ways] for own in found.values() if len(own) == BOTH_WAYS]
+    return np.array(both).reshape(-1, BOTH_WAYS).T
+
+
+def _highest_bps(units: Sequence[Unit], way: str) -> float:
+    points: dict[Hashable, list[float]] = {}
+    for unit in units:
+        points.setdefault(unit.levels, []).append(math.log(_goodput(unit, way)))
+    return math.exp(max(float(np.mean(own)) for own in points.values()))
+
+
+def _question(observed: Observations, pairs: _Pairs, *, margin: float) -> Question:
+    ways, logs = pairs.ways, pairs.logs
+    shifts = logs[0] - logs[1]
+    repeated = mostly_repeated(pairs.points)
+    cells = pairs.points if repeated else np.zeros_like(pairs.points)
+    fit = Fit(shifts, cells, np.zeros_like(pairs.points))
     if fit.freedom < 1:
         return Question(
-            kind="direction", sweep=observed.sweep, mode=observed.mode, axis=DIRECTION, n=len(trials),
+            kind="direction", sweep=observed.sweep, mode=observed.mode, axis=DIRECTION, n=len(pairs.trials),
             say=lambda _: f"Whether {ways[0]} or {ways[1]} is faster is undecided: both ran only once.",
-            method="none: nothing tells the noise", untestable=True, evidence=trials,
+            method="none: nothing tells the noise", untestable=True, evidence=pairs.trials,
         )  # fmt: skip
     count = int(cells.max()) + 1
     mean = fit.compare(shifts, np.full((1, count), 1 / count))
     shift, half = float(mean.value[0]), float(mean.half_widths()[0])
     estimate = (shift, shift - half, shift + half)
     change, low, high = (percent(value) for value in estimate)
+    enough = 2 ** (len(shifts) - 1) >= FEWEST_ARRANGEMENTS
     return Question(
         kind="direction",
         sweep=observed.sweep,
         mode=observed.mode,
         direction=ways[0],
         axis=DIRECTION,
-        say=partial(_say, ways, estimate, margin),
+        say=partial(_say, pairs, estimate, margin),
         effect=change,
         effect_unit="%",
         interval_low=low,
         interval_high=high,
         p_value=float(mean.p_values[0]),
         within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
-        second_opinion=(
-            (lambda: permutation_p(logs.T)) if 2 ** (len(units) - 1) >= FEWEST_ARRANGEMENTS else None
-        ),
-        n=len(trials),
-        method=(
-            f"paired differences of log goodput, {counted(len(units), 'pair')}, "
-            + (f"each of {count} points a mean; " if repeated else "points as repeats; ")
-            + f"{counted(fit.freedom, 'degree')} of freedom; t interval"
-        ),
-        evidence=trials,
+        second_opinion=(lambda: permutation_p(logs)) if enough else None,
+        n=len(pairs.trials),
+        method=_method(pairs, fit, count, repeated=repeated),
+        evidence=pairs.trials,
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=DIRECTION),
+    )
+
+
+def _method(pairs: _Pairs, fit: Fit, count: int, *, repeated: bool) -> str:
+    each = "each repeat's plateaus a pair; " if pairs.whole else "points as repeats; "
+    parts = (
+        f"paired differences of log goodput, {counted(len(pairs.points), 'pair')}, "
+        + (f"each of {count} points a mean; " if repeated and not pairs.whole else each)
+        + f"{counted(fit.freedom, 'degree')} of freedom; t interval"
+    )
+    if not pairs.left_out:
+        return parts
+    return (
+        f"{parts}; plateaus: {counted(pairs.left_out, 'trial')} left out that windows or few flows hold back"
     )
 
 
@@ -91,7 +166,8 @@ def _goodput(unit: Unit, way: str) -> float:
     return next(float(row["goodput_bps"]) for row in unit.rows if row[DIRECTION] == way)
 
 
-def _say(ways: Sequence[str], estimate: tuple[float, float, float], margin: float, decision: Decision) -> str:
+def _say(pairs: _Pairs, estimate: tuple[float, float, float], margin: float, decision: Decision) -> str:
+    ways = pairs.ways
     faster, slower = ways if estimate[0] >= 0 else reversed(ways)
     shift, low, high = estimate if estimate[0] >= 0 else (-estimate[0], -estimate[2], -estimate[1])
     if shift >= A_MULTIPLE:
@@ -101,10 +177,17 @@ def _say(ways: Sequence[str], estimate: tuple[float, float, float], margin: floa
     if decision == "effect":
         small = high <= math.log1p(margin)
         remark = f", which is less than the margin of {format_margin(margin)}" if small else ""
-        return f"{faster} is {change}{remark}."
+        return f"{faster} is {change}{remark}{_highest(pairs)}."
     if decision == "no practical effect":
-        return f"Both directions are alike: {faster} is {change}, no practical effect."
+        return f"Both directions are alike: {faster} is {change}, no practical effect{_highest(pairs)}."
     return (
         f"Whether {ways[0]} or {ways[1]} is faster is undecided: {faster} is {change}, and differences up to "
-        f"{format_margin(margin)} would be of no practical effect."
+        f"{format_margin(margin)} would be of no practical effect{_highest(pairs)}."
     )
+
+
+def _highest(pairs: _Pairs) -> str:
+    if not pairs.left_out:
+        return ""
+    told = (f"{format_rate(rate)} {way}" for way, rate in zip(pairs.ways, pairs.highest_bps, strict=True))
+    return f"; compared where each is at its highest, up to {' and '.join(told)}"
