@@ -9,6 +9,7 @@ from flowsweep.analysis.findings.plateau.start import plateau_start
 from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.analysis.statistics.means import WINDOW_AXES
 from flowsweep.defaults import SIGNIFICANCE
 
 
@@ -25,7 +26,8 @@ def told_apart(pooled: Iterable[LevelMeans], margin: float) -> list[LevelMeans]:
         differs at one level of the other axis from the rest (interaction contrasts, t, Bonferroni over all
         of them; Scheffé, The Analysis of Variance, 1959, ch. 4). Where one differs beyond chance and by more
         than the margin, the axis with the smallest p-value splits the trials, and its parts are tested again.
-        Where points ran once, nothing tells an interaction from noise, and nothing is split.
+        Numbers of flows are told at the window of the highest goodput alone, where windows split them. Where
+        points ran once, nothing tells an interaction from noise, and nothing is split.
     """
     return [part for means in pooled for part in _parts(means, margin)]
 
@@ -39,8 +41,11 @@ def _parts(means: LevelMeans, margin: float) -> list[LevelMeans]:
     axis = min(told, key=lambda name: told[name])
     if told[axis] >= SIGNIFICANCE:
         return [means]
-    split = [means.at(axis, level) for level in _levels(means, axis)]
-    return [part for own in split if own is not None for part in _parts(own, margin)]
+    split = [own for level in _levels(means, axis) if (own := means.at(axis, level)) is not None]
+    if means.axis == "flows" and axis in WINDOW_AXES:
+        # How many flows are enough where a window holds them back is a question about the window.
+        split = [max(split, key=lambda own: float(own.logs.mean()))] if split else []
+    return [part for own in split for part in _parts(own, margin)]
 
 
 def _p_value(means: LevelMeans, axis: str, margin: float) -> float:
