@@ -11,7 +11,7 @@ from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.means import window_levels
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from synthetic_campaigns import KIB, Grid, Row, campaign
+from synthetic_campaigns import EMPTY, KIB, Grid, Row, campaign
 
 CORNER_BYTES = 400 * KIB
 Shape = Callable[[float], float]
@@ -82,3 +82,25 @@ def flows_apart(**changes: object) -> Grid:
         ),
     )  # fmt: skip
     return replace(grid, **changes)
+
+
+def recorded_rows(setting: dict[str, object]) -> list[Row]:
+    """Trials of an emulated path, of which six columns are recorded."""
+    points, flows = setting["points"], setting["flows"]
+    assert isinstance(points, list)
+    assert isinstance(flows, int)
+    repeats: dict[int, int] = {}
+    rows = []
+    for place, point in enumerate(points):
+        size = point["window_sum_bytes"]
+        repeats[size] = repeats.get(size, 0) + 1
+        rows.append(
+            EMPTY | {
+                "trial_id": str(place), "sweep": "windows", "repeat": repeats[size], "src": "a", "dst": "b",
+                "test": "tcp", "mode": "copy", "status": "ok", "simultaneous": False, "order_index": place,
+                "flows": flows, "window_sum_bytes": size, "window_bytes": size // flows,
+                "window_usable_bytes": point["usable_sum_bytes"] / flows, "goodput_bps": point["goodput_bps"],
+                "rtt_min_ms": setting["rtt_ms"], "path_rate_bps": None,
+            }
+        )  # fmt: skip
+    return rows

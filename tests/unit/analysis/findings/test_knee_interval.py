@@ -7,8 +7,7 @@ import pytest
 
 from flowsweep.analysis.findings.plateau.knee import excluded
 from plan_support import ROOT
-from response_campaigns import CORNER_BYTES, SHAPES, holds, plateau_of_rows, shoulder
-from synthetic_campaigns import EMPTY, Row
+from response_campaigns import CORNER_BYTES, SHAPES, holds, plateau_of_rows, recorded_rows, shoulder
 
 TRUTH = ROOT / "docs" / "truth"
 PER_SHAPE = 20
@@ -46,28 +45,6 @@ def test_a_plateau_that_only_the_largest_window_reaches_has_no_upper_end() -> No
     assert knee is not None
     assert knee.high is None
     assert knee.low == pytest.approx(0.7 * CORNER_BYTES, rel=1e-4)
-
-
-def recorded_rows(setting: dict[str, object]) -> list[Row]:
-    """Trials of an emulated path, of which six columns are recorded."""
-    points, flows = setting["points"], setting["flows"]
-    assert isinstance(points, list)
-    assert isinstance(flows, int)
-    repeats: dict[int, int] = {}
-    rows = []
-    for place, point in enumerate(points):
-        size = point["window_sum_bytes"]
-        repeats[size] = repeats.get(size, 0) + 1
-        rows.append(
-            EMPTY | {
-                "trial_id": str(place), "sweep": "windows", "repeat": repeats[size], "src": "a", "dst": "b",
-                "test": "tcp", "mode": "copy", "status": "ok", "simultaneous": False, "order_index": place,
-                "flows": flows, "window_sum_bytes": size, "window_bytes": size // flows,
-                "window_usable_bytes": point["usable_sum_bytes"] / flows, "goodput_bps": point["goodput_bps"],
-                "rtt_min_ms": setting["rtt_ms"], "path_rate_bps": None,
-            }
-        )  # fmt: skip
-    return rows
 
 
 def test_intervals_of_emulated_paths_hold_what_dense_windows_show() -> None:

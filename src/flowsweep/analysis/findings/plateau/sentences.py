@@ -1,6 +1,7 @@
 """Sentences about plateaus."""
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_words
+from flowsweep.analysis.ceiling import above_link
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.plateau.estimate import Plateau
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
@@ -79,7 +80,9 @@ def _still_rising(plateau: Plateau) -> str:
 
 def _reached(plateau: Plateau) -> str:
     found, knee = plateau.found, plateau.knee
-    level = f"goodput reaches its plateau of {format_rate(found.peak_bps)} at "
+    above = above_link(found.peak_bps, plateau.means.rows)
+    plateau_is = format_rate(found.peak_bps) + (f" ({above})" if above else "")
+    level = f"goodput reaches its plateau of {plateau_is} at "
     if knee is None:
         return f"{level}{_tried(plateau, found.start)}{_tested(plateau)}"
     said = f"{level}a {_name(plateau)} of {_interval(knee.requested, knee.low, knee.high)}"

@@ -1,0 +1,39 @@
+"""What an emulated link can carry, where a goodput would say more."""
+
+from collections.abc import Sequence
+
+from flowsweep.analysis.statistics.observations import Row
+from flowsweep.wording import format_rate
+
+_ROUNDING = 0.005
+"""Of a link's payload, by which a goodput may be above it: intervals begin and end between segments."""
+
+
+def link_payload_bps(rows: Sequence[Row]) -> float | None:
+    """Return the most payload (bit/s) that the emulated link of some trials carries; None where one has none.
+
+    Args:
+        rows: Of a summary, all of one direction.
+    """
+    payloads = [row.get("link_payload_bps") for row in rows]
+    known = [float(payload) for payload in payloads if payload]
+    return max(known) if known and len(known) == len(payloads) else None
+
+
+def above_link(rate_bps: float, rows: Sequence[Row]) -> str | None:
+    """Say that a goodput is above what the link of its trials carries, which short intervals can be.
+
+    A queue that fills before an interval drains in it, and the largest of many medians is the luckiest.
+
+    Args:
+        rate_bps: A goodput in bit/s.
+        rows: The trials that it is of.
+
+    Returns:
+        None where it is not, by more than rounding, or nobody knows.
+    """
+    ceiling_bps = link_payload_bps(rows)
+    if ceiling_bps is None or rate_bps <= (1 + _ROUNDING) * ceiling_bps:
+        return None
+    measured, carried = format_rate(rate_bps), format_rate(ceiling_bps)
+    return f"short intervals gave {measured}, more than the {carried} that the link carries"

@@ -1,0 +1,24 @@
+"""The highest goodput of a direction is no more than its emulated link carries."""
+
+from flowsweep.report.headline import highest_goodputs
+from report_support import make_row
+
+
+def test_a_highest_median_above_the_link_is_told_as_what_the_link_carries() -> None:
+    rows = [
+        make_row(repeat=repeat, goodput_bps=49.7e6, link_payload_bps=48.27e6, trial_id=str(repeat))
+        for repeat in (1, 2, 3)
+    ]
+    (found,) = highest_goodputs(rows)
+    assert (found.number, found.unit) == ("48.3", "Mbit/s")
+    assert found.place == (
+        "1 flow, window sum 1 MiB; short intervals gave 49.7 Mbit/s, more than the 48.3 Mbit/s that the link "
+        "carries"
+    )
+
+
+def test_rounding_is_no_excess_and_unknown_links_bound_nothing() -> None:
+    (found,) = highest_goodputs([make_row(goodput_bps=48.3e6, link_payload_bps=48.27e6)])
+    assert (found.number, found.place) == ("48.3", "1 flow, window sum 1 MiB")
+    (found,) = highest_goodputs([make_row(goodput_bps=49.7e6, link_payload_bps=None)])
+    assert found.number == "49.7"
