@@ -19,9 +19,9 @@ from flowsweep.analysis.statistics.observations import observations
 from response_campaigns import SHAPES, flows_apart, holds, plateau_of_rows, recorded_rows, shoulder
 from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
-SHOULDERS, NOTHING = 1_000, 2_000
+SHOULDERS, NOTHING = 1_000, 800
 PROCESSES = 2
-CHUNK = 100
+CHUNK = 40
 NOISES = (0.003, 0.01, 0.03)
 COVERAGE, FALSE, POWER = 0.9, 0.05, 0.9
 _KINDS = frozenset({"plateau", "dip", "decline", "direction", "flows"})
@@ -36,7 +36,7 @@ class Case:
     grid: Grid
     asked: Callable[[list[Row]], list[Finding]]
     claimed: Callable[[list[Finding]], bool]
-    campaigns: int = 1_000
+    campaigns: int = 400
 
 
 def all_findings(rows: list[Row]) -> list[Finding]:
@@ -158,7 +158,7 @@ def of_emulated_paths() -> dict[str, int]:
 def of_shoulders() -> dict[str, dict[str, int]]:
     told = {}
     for shape in SHAPES:
-        starts = range(0, SHOULDERS // len(SHAPES) + 1, CHUNK)
+        starts = range(0, SHOULDERS // len(SHAPES), CHUNK)
         with ProcessPoolExecutor(PROCESSES) as pool:
             told[shape] = dict(sum(pool.map(partial(some_shoulders, shape), starts), Counter()))
     return told
