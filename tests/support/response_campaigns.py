@@ -99,8 +99,8 @@ def recorded_rows(setting: dict[str, object]) -> list[Row]:
                 "trial_id": str(place), "sweep": "windows", "repeat": repeats[size], "src": "a", "dst": "b",
                 "test": "tcp", "mode": "copy", "status": "ok", "simultaneous": False, "order_index": place,
                 "flows": flows, "window_sum_bytes": size, "window_bytes": size // flows,
-                "window_usable_bytes": point["usable_sum_bytes"] // flows, "goodput_bps": point["goodput_bps"],
-                "rtt_min_ms": setting["rtt_ms"], "path_rate_bps": None,
+                "window_usable_bytes": point["usable_sum_bytes"] // flows,
+                "goodput_bps": point["goodput_bps"], "rtt_min_ms": setting["rtt_ms"], "path_rate_bps": None,
             }
         )  # fmt: skip
     return rows

@@ -118,11 +118,14 @@ def _say(decline: _Decline, decision: Decision) -> str:
     where, end = said_of(decline.means), len(decline.means.levels) - 1
     largest = _words(decline, end)
     top = " … ".join(dict.fromkeys((_words(decline, decline.first), _words(decline, decline.last))))
+    best = _words(decline, int(np.argmax(decline.means.means)))
     less = format_change(*(percent(value) for value in decline.change))
     if decision == "effect":
         small = decline.change[1] >= math.log1p(-decline.margin)
         remark = (
-            f"which is less than the margin of {format_margin(decline.margin)}" if small else f"stay at {top}"
+            f"which is less than the margin of {format_margin(decline.margin)}"
+            if small
+            else f"it is highest at {best}"
         )
         return f"{where}: goodput declines at large windows: {less} at {largest} against {top}; {remark}."
     if decision == "no practical effect":

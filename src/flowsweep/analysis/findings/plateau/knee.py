@@ -123,11 +123,14 @@ def _usable_bounds(
     below, above = excluded(found), shown_enough(means, found)
     high = None if above is None else math.exp(size_of[above])
     rtt_ms, plateau_bps = base_rtt_ms(means), _least_plateau_bps(means, found)
-    ends = [] if below is None else [math.exp(size_of[below]) + 1]
+    low = None if below is None else math.exp(size_of[below]) + 1
+    if low is not None and high is not None and low > high:
+        # A flight on the plateau that is less than one below it is not held back by its window.
+        return None, None
     if rtt_ms is not None and plateau_bps is not None:
-        ends.append(bandwidth_delay_bytes(plateau_bps * (1 - margin), rtt_ms / _MS_PER_S))
-    # Beyond the plateau a flight may be less than below it, if something else than the window limits.
-    low = max((end for end in ends if high is None or end < high), default=None)
+        product_bytes = bandwidth_delay_bytes(plateau_bps * (1 - margin), rtt_ms / _MS_PER_S)
+        if high is None or product_bytes < high:
+            low = max(low or 0.0, product_bytes)
     return low, high
 
 
