@@ -89,6 +89,16 @@ def test_a_plateau_in_words() -> None:
     assert (plateau.n, plateau.figure.kind, plateau.direction) == (36, "product", "a → b")
 
 
+def test_a_plateau_above_what_the_link_carries_is_marked() -> None:
+    carried, unknown = (
+        [row | {"link_payload_bps": payload} for row in observed_campaign(KNEE)] for payload in (80e6, None)
+    )
+    [told] = found(carried, "plateau")
+    assert "Mbit/s (short intervals gave " in told.claim
+    assert "more than the 80.0 Mbit/s that the link carries) at a window" in told.claim
+    assert "short intervals" not in found(unknown, "plateau")[0].claim
+
+
 def test_without_usable_windows_what_was_asked_for_counts() -> None:
     rows = observed_campaign(KNEE)
     for row in rows:

@@ -23,7 +23,8 @@ def told_apart(pooled: Iterable[LevelMeans], margin: float) -> list[LevelMeans]:
     Returns:
         In the same order. The other axes are tested one by one, flows first. What is tested is the plateau
         and the last level below it: whether its height, or how far one of these levels is from their mean,
-        differs at one level of the other axis from the rest (interaction contrasts, t, Bonferroni over all
+        differs at one level of the other axis from the rest; the height only where there is a level below, as
+        it is not told where the smallest level is enough (interaction contrasts, t, Bonferroni over all
         of them; Scheffé, The Analysis of Variance, 1959, ch. 4). Where one differs beyond chance and by more
         than the margin, the axis with the smallest p-value splits the trials, and its parts are tested again.
         Numbers of flows are told at the window of the highest goodput alone, where windows split them. Where
@@ -83,7 +84,7 @@ def _contrasts(means: LevelMeans, axis: str, levels: Sequence[Level], margin: fl
         rest = np.mean([other for at, other in enumerate(own) if at != place], axis=0)
         apart = table - rest
         plateau = [at for at, number in enumerate(there) if number in found.highest]
-        if plateau:
+        if plateau and found.start > 0:
             yield apart[plateau].mean(axis=0)
         if len(there) > 1:
             yield from apart - apart.mean(axis=0)
