@@ -1,7 +1,7 @@
 """The levels of one axis: their mean goodput, and how they compare."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -60,6 +60,9 @@ class LevelMeans:
     """(levels,) as if all repeats were alike; natural logarithm of bit/s."""
     repeated: bool
     """Points ran more than once, and their repeats tell the noise; else the interaction of axes has to."""
+    noise: Mapping[int, tuple[float, float]]
+    """By level: sum of squares of the residuals, and their degrees of freedom; of all levels of the other
+    axes, also where only one of them takes part."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -90,8 +93,34 @@ class LevelMeans:
         where they ran too rarely for `Fit.compare` to tell it: just below the plateau goodput is less steady
         than on it.
         """
+        return self.cautious(rows) if self.apart else self._guarded(np.array(rows))
+
+    def cautious(self, rows: Sequence[Floats]) -> Estimates:
+        """Estimate as `contrasts` does, with the noise that each level has anywhere where that is larger.
+
+        A part of the trials has few repeats of each level; what chance picks out of many parts should not be
+        judged by its own noise alone. Degrees of freedom are those of Satterthwaite with Welch's correction,
+        as in `Fit.compare`.
+        """
         assert self.fit is not None, "without degrees of freedom nothing is estimated"
         weights = np.array(rows)
+        base = self._guarded(weights)
+        squares, freedom = np.array([self.noise[size] for size in self.levels]).T
+        variance = np.divide(squares, freedom, out=np.zeros(len(squares)), where=freedom > _NONE)
+        spread = self.fit.weights(weights) ** 2 @ np.eye(len(self.levels))[self.level_of]
+        parts = spread * variance
+        total = parts.sum(axis=1)
+        uncertain = (parts**2 / (freedom + 2)).sum(axis=1)
+        welch = np.divide(total**2, uncertain, out=np.full(len(total), np.inf), where=uncertain > 0) - 2
+        larger = np.sqrt(total) > base.error
+        return Estimates(
+            base.value,
+            np.where(larger, np.sqrt(total), base.error),
+            np.where(larger, np.clip(welch, 1, max(float(freedom.sum()), 1.0)), base.freedom),
+        )
+
+    def _guarded(self, weights: Floats) -> Estimates:
+        assert self.fit is not None, "without degrees of freedom nothing is estimated"
         pooled = self.fit.compare(self.logs, weights)
         own_freedom = np.bincount(self.cells, 1 - self.fit.leverages)
         own_squares = np.bincount(self.cells, self.fit.residuals**2)
@@ -117,7 +146,7 @@ class LevelMeans:
         if len({one.level for one in placed}) < 2:
             return None
         own = level_means(self.axis, self.direction, self.congestion, placed, others=self.others)
-        return replace(own, apart=self.apart)
+        return replace(own, apart=self.apart, noise=self.noise)
 
 
 def level_means(
@@ -158,7 +187,14 @@ def level_means(
         shares=shares,
         means=_on_the_level_of(logs, level_of, shares @ fit.cell_means),
         repeated=repeated,
+        noise=_noise_of(levels, level_of, fit),
     )
+
+
+def _noise_of(levels: Sequence[int], level_of: Codes, fit: Fit) -> dict[int, tuple[float, float]]:
+    squares = np.bincount(level_of, fit.residuals**2)
+    freedom = np.bincount(level_of, 1 - fit.leverages)
+    return {size: (float(squares[at]), float(freedom[at])) for at, size in enumerate(levels)}
 
 
 def _shares(level_of: Codes, points: Codes, cells: Codes) -> Floats:

@@ -159,6 +159,22 @@ def test_the_smallest_window_is_enough() -> None:
     assert (plateau.effect, plateau.interval_high) == (WINDOW_SUMS[3], WINDOW_SUMS[3])
 
 
+def test_a_rise_that_is_shown_is_not_called_undecided() -> None:
+    """By 2 %, less than the margin; and by 3 %, of which nobody knows whether it is more."""
+    claims = []
+    for rise, noise in ((0.02, 0.002), (0.03, 0.008)):
+        grid = replace(
+            KNEE, noise=noise,
+            effect=lambda row, rise=rise: rise * (row["window_sum_bytes"] > 1.1 * WINDOW_SUMS[0]),
+        )  # fmt: skip
+        [told] = found(campaign(grid, 4), "plateau")
+        assert told.decision == "effect"
+        assert "undecided" not in told.claim
+        claims.append(told.claim)
+    assert claims[0].endswith(", but by less than 3 %: 102 KB is enough.")
+    assert claims[1].endswith("that 102 KB lacks more than 3 % is not shown.")
+
+
 def test_noise_leaves_the_start_open() -> None:
     rows = observed_campaign(replace(KNEE, noise=1.5, flows=(1,)), 3)
     [plateau] = found(rows, "plateau")

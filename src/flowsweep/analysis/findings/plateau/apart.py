@@ -57,7 +57,7 @@ def _p_value(means: LevelMeans, axis: str, margin: float) -> float:
     contrasts = [*_contrasts(means, axis, levels, margin)]
     if not contrasts:
         return 1.0
-    compared = means.contrasts(contrasts)
+    compared = means.cautious(contrasts)
     counts = np.abs(compared.value) > math.log1p(margin)
     p_values = np.where(counts, compared.p_values, 1.0) * len(contrasts)
     return float(p_values.min())

@@ -43,7 +43,7 @@ def _said(plateau: Plateau, decision: Decision) -> str:
             f"no measure of chance; taken as they are, {_tried(plateau, found.start)} is enough"
         )
     if found.start == 0:
-        return _flat(plateau)
+        return _rising_a_little(plateau) if decision == "effect" else _flat(plateau)
     if decision != "effect":
         return (
             f"where the plateau of goodput begins is undecided: {_tried(plateau, found.start)} looks like "
@@ -65,6 +65,16 @@ def _flat(plateau: Plateau) -> str:
         return f"{smallest}: goodput is within {format_margin(plateau.margin)} of its highest there"
     more = f"{format_number(percent(plateau.found.lacking or 0.0))} %"
     return f"whether {smallest} is undecided: up to {more} more goodput above it cannot be excluded"
+
+
+def _rising_a_little(plateau: Plateau) -> str:
+    """That goodput rises is shown; that it rises by more than the margin is not."""
+    smallest, margin = _tried(plateau, 0), format_margin(plateau.margin)
+    rises = f"goodput rises above that at {smallest}, the smallest {_name(plateau)} that was tried"
+    if plateau.found.latest == 0:
+        return f"{rises}, but by less than {margin}: {smallest} is enough"
+    more = f"{format_number(percent(plateau.found.lacking or 0.0))} %"
+    return f"{rises}, by {more} at most; that {smallest} lacks more than {margin} is not shown"
 
 
 def _still_rising(plateau: Plateau) -> str:
