@@ -21,7 +21,7 @@ from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
 
 SHOULDERS, NOTHING = 1_000, 800
 PROCESSES = 2
-CHUNK = 40
+CHUNK = 80
 NOISES = (0.003, 0.01, 0.03)
 COVERAGE, FALSE, POWER = 0.9, 0.05, 0.9
 _KINDS = frozenset({"plateau", "dip", "decline", "direction", "flows"})
