@@ -66,7 +66,7 @@ def decline_questions(
 def _most_telling(means: LevelMeans, margin: float) -> _Decline:
     end = len(means.levels) - 1
     tops = [(first, last) for first in range(end) for last in range(first, min(first + LONGEST, end))]
-    compared = means.contrasts(
+    compared = means.guarded(
         [means.shares[end] - means.shares[first : last + 1].mean(axis=0) for first, last in tops]
     )
     half = compared.half_widths(len(tops))

@@ -84,10 +84,15 @@ class LevelMeans:
 
     def compare(self, pairs: Sequence[tuple[int, int]]) -> Estimates:
         """Compare means of levels: second − first, natural logarithms. There must be a fit."""
-        return self.contrasts([self.shares[second] - self.shares[first] for first, second in pairs])
+        return self.guarded([self.shares[second] - self.shares[first] for first, second in pairs])
 
     def contrasts(self, rows: Sequence[Floats]) -> Estimates:
-        """Estimate weighted sums of the cells' means, weights adding up to 0. There must be a fit.
+        """Estimate weighted sums of the cells' means, weights adding up to 0. There must be a fit."""
+        assert self.fit is not None, "without degrees of freedom nothing is estimated"
+        return self.cautious(rows) if self.apart else self.fit.compare(self.logs, np.array(rows))
+
+    def guarded(self, rows: Sequence[Floats]) -> Estimates:
+        """Estimate as `contrasts` does, for contrasts in which single levels stand for themselves.
 
         Cells that vary more than the others together, beyond chance (F, 5 %), count with their own noise even
         where they ran too rarely for `Fit.compare` to tell it: just below the plateau goodput is less steady
@@ -96,7 +101,7 @@ class LevelMeans:
         return self.cautious(rows) if self.apart else self._guarded(np.array(rows))
 
     def cautious(self, rows: Sequence[Floats]) -> Estimates:
-        """Estimate as `contrasts` does, with the noise that each level has anywhere where that is larger.
+        """Estimate as `guarded` does, with the noise that each level has anywhere where that is larger.
 
         A part of the trials has few repeats of each level; what chance picks out of many parts should not be
         judged by its own noise alone. Degrees of freedom are those of Satterthwaite with Welch's correction,
