@@ -78,8 +78,10 @@ def _trials_of(one: Highest, trials: Sequence[Row]) -> list[Row]:
 def _reached(one: Highest, own: Sequence[Row]) -> str:
     middle = f"{one.number} {one.unit}"
     means = [row["goodput_mean_bps"] for row in own if row.get("goodput_mean_bps") is not None]
-    mean = format_rate(median(means)) if means else middle
-    text = middle if mean == middle else f"{mean} over whole trials, {middle} in their median intervals"
+    text = middle
+    if means and median(means) < median(row["goodput_bps"] for row in own):
+        mean = format_rate(median(means))
+        text = middle if mean == middle else f"{mean} over whole trials, {middle} in their median intervals"
     lost = median(row.get("loss") or 0.0 for row in own)
     if lost > 0:
         text += f", with {format_share(lost)} lost"
