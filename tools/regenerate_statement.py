@@ -54,6 +54,7 @@ NEEDED = {
     "datagram_facts": (DATAGRAM_TRIALS,),
     "fairness": ("companion_flows",),
     "path_emulation": ("links",),
+    "link_drops": ("links",),
     "rtt": ("echoes",),
 }
 """Tables without whose rows a step has none, so that it is left out; or trials of such tests."""

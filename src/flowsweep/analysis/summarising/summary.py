@@ -15,6 +15,7 @@ from flowsweep.analysis.tests.path.facts import UNANSWERED, path_facts, unanswer
 from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
 from flowsweep.analysis.tests.rtt.under_load import rtt_facts
 from flowsweep.analysis.tests.tcp.limits import trial_limits
+from flowsweep.analysis.tests.tcp.link_drops import LINK_DROP_COLUMNS, link_drops
 from flowsweep.analysis.tests.tcp.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
 from flowsweep.analysis.tests.tcp.source import sender_facts
 from flowsweep.analysis.tests.tcp.verdict import with_verdict
@@ -44,6 +45,7 @@ FURTHER_COLUMNS = (
     "companions", *FAIRNESS_COLUMNS,
     *RTT_COLUMNS,
     "rate_search_loss_max", "rate_carried",
+    *LINK_DROP_COLUMNS,
 )  # fmt: skip
 
 
@@ -86,6 +88,7 @@ def concluded(
         keep("predictions", flow_predictions(found.flows)),
         keep("host_load", host_load(tables.cpu, tables.counters, tables.flows)),
         keep("path_emulation", path_emulation(tables.links)),
+        keep("link_drops", link_drops(tables.links, tables.trials, tables.flows)),
         paths,
         found.datagrams,
         found.fairness,

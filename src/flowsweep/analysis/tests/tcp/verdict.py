@@ -35,31 +35,46 @@ be the sender's own: Linux hands over up to a millisecond of its rate in one pie
 more where the round trip is below 5 ms."""
 STEADY = 0.04
 """A queue that stands makes round trips vary by up to 0.03 of what it adds, bursts by 0.06 and more."""
+CALM = 0.08
+"""Round trips that vary by more of what they are longer by do so for another reason than a queue of ours: on
+paths with jitter it was 0.16 and more, of a sender's bursts 0.1 and more."""
+BEYOND_USUAL = 2
+"""Round trips at losses that are longer than the median by so many of their own deviations are of a queue
+that has filled; those of losses at random are as any other."""
 DROPS_PER_RECOVERY = 0.5
 """Hosts that drop a packet for every second episode of recovery account for most of them."""
 PATH_FULL = 0.98
 """Goodput at this share of what the plan's link carries is the link's."""
+PATH_NOT_FULL = 0.9
+"""Below this share no queue stands at the plan's link most of the time: the rest could be sent."""
+NEAR_MS = 1.0
+"""Below, a round trip is what hosts take over their packets: no window of the kernel's own size is full."""
 
 
 def with_verdict(rows: ir.Table) -> ir.Table:
     """Add `verdict`: one of VERDICTS, null for a trial whose samples do not say what its flows waited for.
 
     Args:
-        rows: One row per trial, with columns as in a summary: goodput_bps, flows, window_send_bytes,
-            rate_bps, pacing_rate_bps, limit_…_share, sender_idle_share, rtt_min_ms, rtt_median_ms,
-            rtt_variation_ms, rtt_at_loss_ms, recoveries, peer_window_open_share, thread_busy_…, cores_busy_…,
-            softirq_core_recv, throttled_send_share, throttled_recv_share, host_dropped_packets,
-            link_payload_bps.
+        rows: One row per trial, with columns as in a summary: goodput_bps, goodput_mean_bps, flows,
+            window_send_bytes, rate_bps, pacing_rate_bps, limit_…_share, sender_idle_share, rtt_min_ms,
+            rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, peer_window_open_share,
+            thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
+            host_dropped_packets, link_payload_bps, link_queue_drops, link_random_drops.
 
     Method:
         The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
         end; drops at hosts; a full link; windows; a queue; loss. The flight decides as
         `flowsweep.analysis.tests.tcp.limits` says (after Mathis, Heffner and Reddy, "Web100: extended TCP
-        instrumentation", 2003); what is no clear majority is "not clear".
+        instrumentation", 2003). Where emulated links counted drops, these tell a queue from losses at random,
+        and no round trip does. What is no clear majority is "not clear".
     """
     busy = _busy(rows)
     queue = ibis.literal("congestion window: queue")
+    loss = ibis.literal("congestion window: loss")
     cwnd_or_pace = rows.limit_cwnd_share + _pace(rows) >= MOST
+    lossy = cwnd_or_pace & (rows.recoveries > 0).coalesce(False)
+    filled = _windows_fill(rows)
+    windows = filled & (_far_from_full(rows) | ~_queue_beyond_window(rows))
     verdict = ibis.cases(
         (rows.limit_none_share.isnull() | rows.goodput_bps.isnull(), ibis.null("string")),
         (_rate_reached(rows), "application rate"),
@@ -69,13 +84,15 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         (cwnd_or_pace & _dropped_at_hosts(rows), "host drops"),
         (rows.sender_idle_share >= SOME, "not clear"),
         (_path_is_full(rows), queue),
-        (_windows(rows) & (rows.limit_peer_window_share >= rows.limit_send_buffer_share), "receive window"),
-        (_windows(rows), "send window"),
+        (windows & (rows.limit_peer_window_share >= rows.limit_send_buffer_share), "receive window"),
+        (windows, "send window"),
+        (filled | (lossy & _dropped_at_queue(rows)), queue),
+        (lossy & _dropped_at_random(rows) & _far_from_full(rows), loss),
         (_queue_stands(rows), queue),
         (cwnd_or_pace & _queue_at_loss(rows), queue),
         # A congestion control that paces itself paces at what it finds the path to carry.
         (_pace(rows) >= MOST, queue),
-        (cwnd_or_pace & (rows.recoveries > 0).coalesce(False), "congestion window: loss"),
+        (lossy, loss),
         else_="not clear",
     )
     return rows.mutate(verdict=verdict)
@@ -100,7 +117,8 @@ def _busy(rows: ir.Table) -> dict[str, ir.BooleanValue]:
     A thread that is always busy is never held up by TCP: the sender's finds room in its buffer, the
     receiver's finds data. An end that is throttled had work to do when its quota was used up. Beside others
     on a busy host neither need be: then the flight tells, idle or at a window that closes. Where the kernel
-    sizes the send buffer a flight that fills it looks idle, and says nothing of the CPU.
+    sizes the send buffer a flight that fills it looks idle, and says nothing of the CPU, unless the hosts are
+    so near each other that no flight fills it.
     """
     send, receive = (
         ((busy >= BUSY) | (throttled >= THROTTLED)).coalesce(False)
@@ -110,10 +128,17 @@ def _busy(rows: ir.Table) -> dict[str, ir.BooleanValue]:
         )
     )
     idle, peer = rows.sender_idle_share, rows.limit_peer_window_share
+    near = (rows.rtt_min_ms < NEAR_MS).coalesce(False)
     known = rows.window_send_bytes.notnull()
-    send_crowded = known & (rows.cores_busy_send >= CORES_BUSY).coalesce(False) & (idle >= MOST)
+    send_crowded = (rows.cores_busy_send >= CORES_BUSY).coalesce(False) & (
+        (known & (idle >= MOST)) | (near & (idle >= SOME) & (idle >= peer))
+    )
     closes = (rows.peer_window_open_share < WINDOW_CLOSES).coalesce(False)
-    receive_crowded = (rows.cores_busy_recv >= CORES_BUSY).coalesce(False) & (peer >= MOST) & closes
+    receive_crowded = (
+        (rows.cores_busy_recv >= CORES_BUSY).coalesce(False)
+        & closes
+        & ((peer >= MOST) | (near & (peer >= SOME) & (peer > idle)))
+    )
     interrupts = (rows.softirq_core_recv >= BUSY).coalesce(False) & (idle < SOME)
     both = send & receive
     return {
@@ -128,14 +153,31 @@ def _dropped_at_hosts(rows: ir.Table) -> ir.BooleanValue:
     return ((rows.recoveries > 0) & enough).coalesce(False)
 
 
+def _dropped_at_queue(rows: ir.Table) -> ir.BooleanValue:
+    """Whether emulated links dropped at a full queue, by their own counters."""
+    return (rows.link_queue_drops > 0).coalesce(False) & (
+        rows.link_queue_drops >= (rows.link_queue_drops + rows.link_random_drops) * MOST
+    ).coalesce(False)
+
+
+def _dropped_at_random(rows: ir.Table) -> ir.BooleanValue:
+    """Whether emulated links lost packets at random, by their own counters, and hardly any at a queue."""
+    return (rows.link_random_drops > 0).coalesce(False) & (
+        rows.link_random_drops >= (rows.link_queue_drops + rows.link_random_drops) * MOST
+    ).coalesce(False)
+
+
 def _queue_stands(rows: ir.Table) -> ir.BooleanValue:
     """Whether a larger window would only wait longer: half of the time the path held a queue."""
-    return _longer(rows, rows.rtt_median_ms)
+    return _longer(rows, rows.rtt_median_ms) & _varies_at_most(rows, rows.rtt_median_ms, CALM)
 
 
 def _queue_at_loss(rows: ir.Table) -> ir.BooleanValue:
     """Whether queues drop: they are full when they do, if only then."""
-    return _longer(rows, rows.rtt_at_loss_ms)
+    usual = rows.rtt_median_ms + rows.rtt_variation_ms * BEYOND_USUAL
+    beyond = (rows.rtt_at_loss_ms >= usual).coalesce(True)
+    calm = _varies_at_most(rows, rows.rtt_at_loss_ms, CALM)
+    return _longer(rows, rows.rtt_at_loss_ms) & (beyond | calm)
 
 
 def _longer(rows: ir.Table, rtt_ms: ir.FloatingValue) -> ir.BooleanValue:
@@ -143,22 +185,48 @@ def _longer(rows: ir.Table, rtt_ms: ir.FloatingValue) -> ir.BooleanValue:
     return ((excess_ms >= rows.rtt_min_ms * QUEUE_SHARE) & (excess_ms >= QUEUE_MS)).coalesce(False)
 
 
-def _path_is_full(rows: ir.Table) -> ir.BooleanValue:
-    return (rows.goodput_bps >= rows.link_payload_bps * PATH_FULL).coalesce(False)
-
-
-def _windows(rows: ir.Table) -> ir.BooleanValue:
-    """Whether windows are what fills, left out the time that a congestion control paced itself."""
-    windows = rows.limit_peer_window_share + rows.limit_send_buffer_share
-    fill = (windows >= (windows + rows.limit_cwnd_share) * MOST) & (windows >= SOME)
-    return fill & ~(_queue_stands(rows) & _is_steady(rows))
-
-
-def _is_steady(rows: ir.Table) -> ir.BooleanValue:
-    """Whether what lengthens round trips is a queue that stands, and not the sender's own bursts.
+def _varies_at_most(rows: ir.Table, rtt_ms: ir.FloatingValue, share: float) -> ir.BooleanValue:
+    """Whether round trips vary by no more than this share of what they are longer by; unknown counts as so.
 
     An unpaced sender whose buffer limits it hands over the whole buffer at once, and the end of it waits for
-    its beginning: round trips are long on average, but each is another. Unknown counts as steady.
+    its beginning: round trips are long on average, but each is another. So they are where a path has jitter.
     """
-    excess_ms = rows.rtt_median_ms - rows.rtt_min_ms
-    return (rows.rtt_variation_ms <= excess_ms * STEADY).coalesce(True)
+    return (rows.rtt_variation_ms <= (rtt_ms - rows.rtt_min_ms) * share).coalesce(True)
+
+
+def _filling(rows: ir.Table) -> ir.NumericValue:
+    """The higher one of median and mean: how much of a link a trial filled when it did."""
+    return ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
+
+
+def _path_is_full(rows: ir.Table) -> ir.BooleanValue:
+    return (_filling(rows) >= rows.link_payload_bps * PATH_FULL).coalesce(False)
+
+
+def _far_from_full(rows: ir.Table) -> ir.BooleanValue:
+    """Whether the plan's link had room left, as far as it is known."""
+    return (_filling(rows) < rows.link_payload_bps * PATH_NOT_FULL).coalesce(False)
+
+
+def _windows_fill(rows: ir.Table) -> ir.BooleanValue:
+    """Whether windows are what fills, left out the time that a congestion control paced itself.
+
+    A congestion window that loses next to nothing grows until it limits no more: beside a send buffer that
+    fills for a third of the time it is not what limits.
+    """
+    windows = rows.limit_peer_window_share + rows.limit_send_buffer_share
+    most = windows >= (windows + rows.limit_cwnd_share) * MOST
+    hardly_lossy = (rows.recoveries <= rows.flows).coalesce(False)
+    buffer = (rows.limit_send_buffer_share >= SOME) & hardly_lossy
+    return (windows >= SOME) & (most | buffer)
+
+
+def _queue_beyond_window(rows: ir.Table) -> ir.BooleanValue:
+    """Whether what windows hold beyond the path's own waits in a queue.
+
+    A receive window that holds no more than the path does cannot double its round trips, however it is sent.
+    """
+    of_receiver = rows.limit_peer_window_share >= rows.limit_send_buffer_share
+    doubled = (rows.rtt_median_ms >= rows.rtt_min_ms * 2).coalesce(False)
+    steady = _varies_at_most(rows, rows.rtt_median_ms, STEADY)
+    return _longer(rows, rows.rtt_median_ms) & (steady | (of_receiver & doubled))

@@ -18,6 +18,7 @@ QUIET: Row = {
     "recoveries": 0, "peer_window_open_share": 1.0, "thread_busy_send": 0.05, "thread_busy_recv": 0.08,
     "cores_busy_send": 0.3, "cores_busy_recv": 0.3, "softirq_core_recv": 0.1, "throttled_send_share": None,
     "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None,
+    "goodput_mean_bps": 50e6, "link_queue_drops": None, "link_random_drops": None,
 }  # fmt: skip
 """A trial on idle hosts over an idle path of 40 ms."""
 PEER = {"limit_peer_window_share": 1.0}
@@ -28,7 +29,10 @@ IDLE = {"limit_none_share": 1.0, "sender_idle_share": 1.0}
 BOTH_BUSY = {"thread_busy_send": 0.95, "thread_busy_recv": 0.95}
 LOSSY = CWND | {"recoveries": 20, "rtt_at_loss_ms": 41.0}
 
-COUNTS = {"flows", "window_send_bytes", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets"}
+COUNTS = {
+    "flows", "window_send_bytes", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets",
+    "link_queue_drops", "link_random_drops",
+}  # fmt: skip
 SCHEMA = pa.schema([(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET])
 
 
@@ -54,6 +58,46 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("loss on an empty path", "congestion window: loss", LOSSY),
     ("loss of a full queue", "congestion window: queue", LOSSY | {"rtt_at_loss_ms": 60.0}),
     ("a standing queue", "congestion window: queue", LOSSY | {"rtt_median_ms": 70.0}),
+    ("a window beyond the product whose median bin is short of the link", "congestion window: queue",
+     PEER | {"goodput_bps": 47.1e6, "goodput_mean_bps": 48.2e6, "link_payload_bps": 48.27e6,
+             "rtt_median_ms": 88.0, "rtt_variation_ms": 4.0}),
+    ("a receive window that doubles the round trip", "congestion window: queue",
+     PEER | {"rtt_median_ms": 88.0, "rtt_variation_ms": 4.0}),
+    ("a receive window on a path with jitter", "receive window",
+     PEER | {"rtt_median_ms": 50.0, "rtt_variation_ms": 3.0}),
+    ("a receive window on a link that is far from full", "receive window",
+     PEER | {"rtt_median_ms": 88.0, "rtt_variation_ms": 0.4, "link_payload_bps": 96.5e6}),
+    ("a queue of 6 KB drops, as the link counted", "congestion window: queue",
+     LOSSY | {"goodput_bps": 6e6, "goodput_mean_bps": 6e6, "rtt_median_ms": 42.0, "rtt_variation_ms": 2.5,
+              "rtt_at_loss_ms": 42.3, "link_payload_bps": 48.27e6, "link_queue_drops": 9,
+              "link_random_drops": 0}),
+    ("losses at random that happen to find long round trips", "congestion window: loss",
+     LOSSY | {"rtt_at_loss_ms": 60.0, "link_payload_bps": 96.5e6, "link_queue_drops": 0,
+              "link_random_drops": 12}),
+    ("bbr far below its link, packets lost at random", "congestion window: loss",
+     PACE | {"recoveries": 30, "link_payload_bps": 96.5e6, "link_queue_drops": 0, "link_random_drops": 40}),
+    ("as many drops of either kind", "congestion window: loss",
+     LOSSY | {"link_payload_bps": 96.5e6, "link_queue_drops": 10, "link_random_drops": 10}),
+    ("loss on a path with jitter", "congestion window: loss",
+     LOSSY | {"rtt_min_ms": 31.6, "rtt_median_ms": 47.0, "rtt_variation_ms": 2.67, "rtt_at_loss_ms": 47.9}),
+    ("a queue that fills on a path with jitter", "congestion window: queue",
+     LOSSY | {"rtt_min_ms": 31.6, "rtt_median_ms": 47.0, "rtt_variation_ms": 2.67, "rtt_at_loss_ms": 75.0}),
+    ("a send buffer for less than half of the time, no loss", "send window",
+     {"limit_send_buffer_share": 0.46, "limit_cwnd_share": 0.54, "rtt_min_ms": 6.2, "rtt_median_ms": 18.0,
+      "rtt_variation_ms": 1.5, "goodput_bps": 33e6, "goodput_mean_bps": 33e6, "link_payload_bps": 48.27e6}),
+    ("the same, of a path that nobody knows", "send window",
+     {"limit_send_buffer_share": 0.46, "limit_cwnd_share": 0.54, "rtt_min_ms": 6.2, "rtt_median_ms": 18.0,
+      "rtt_variation_ms": 1.5}),
+    ("a send buffer, and a congestion window that losses hold down", "congestion window: loss",
+     {"limit_send_buffer_share": 0.3, "limit_cwnd_share": 0.7, "recoveries": 20, "rtt_at_loss_ms": 41.0}),
+    ("loopback, all cores in use", "sender CPU",
+     IDLE | {"sender_idle_share": 0.67, "limit_none_share": 0.9, "limit_cwnd_share": 0.1, "rtt_min_ms": 0.02,
+             "rtt_median_ms": 0.05, "window_send_bytes": None, "cores_busy_send": 1.0,
+             "cores_busy_recv": 1.0}),
+    ("loopback, all cores in use, unread data", "receiver CPU",
+     {"limit_peer_window_share": 0.6, "limit_none_share": 0.4, "sender_idle_share": 0.3, "rtt_min_ms": 0.02,
+      "rtt_median_ms": 0.05, "window_send_bytes": None, "cores_busy_send": 1.0, "cores_busy_recv": 1.0,
+      "peer_window_open_share": 0.5}),
     ("a congestion window that still grows", "not clear", CWND),
     ("bbr's own pace", "congestion window: queue", PACE),
     ("bbr's own pace with loss", "congestion window: queue",

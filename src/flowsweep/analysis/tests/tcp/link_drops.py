@@ -1,0 +1,48 @@
+"""What emulated links did to the data of a trial: where they dropped packets, by their own counters."""
+
+import ibis
+import ibis.expr.types as ir
+
+LINK_DROP_COLUMNS = ("link_queue_drops", "link_random_drops")
+_DATA_BYTES = 10_000
+"""From so many bytes on a link has carried more than handshakes: the data have begun."""
+_WAY = ("trial_id", "link", "src")
+
+
+def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """Count the moments at which links dropped packets of a trial's data, by cause, over the time that counts.
+
+    Args:
+        links: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial whose data went over emulated links: trial_id; link_queue_drops, link_random_drops
+        (int64: rows of counters, 0.1 s apart, in which packets were dropped at a full queue, or at random).
+
+    Method:
+        Moments, not packets: congestion control answers once to all that is lost within a round trip, and one
+        overshoot drops hundreds at a queue. The time that counts begins `omit` after the link has carried
+        data, by the controller's clock, which is good to a row.
+    """
+    sources = flows.filter(flows.role == "source").select("trial_id", src="host").distinct()
+    asked = trials.select("trial_id", "omit_ns", "duration_ns")
+    order = ibis.window(group_by=list(_WAY), order_by="at_ns")
+    whole = ibis.window(group_by=list(_WAY))
+    ways = links.inner_join(sources, ["trial_id", "src"]).inner_join(asked, "trial_id")
+    risen = ways.mutate(
+        queue=ways.dropped_queue_packets - ways.dropped_queue_packets.lag().over(order),
+        random=ways.dropped_loss_packets - ways.dropped_loss_packets.lag().over(order),
+        carried=ways.bytes_in - ways.bytes_in.min().over(whole),
+    )
+    began = risen.mutate(
+        began_ns=(risen.carried >= _DATA_BYTES).ifelse(risen.at_ns, None).min().over(whole),
+    )
+    since_ns = began.at_ns - began.began_ns
+    # The row in which the data began may hold some of them already: it belongs to what is omitted.
+    counted = ((since_ns > began.omit_ns) & (since_ns <= began.duration_ns)).coalesce(False)
+    return began.group_by("trial_id").aggregate(
+        link_queue_drops=(counted & (began.queue > 0)).coalesce(False).sum().cast("int64"),
+        link_random_drops=(counted & (began.random > 0)).coalesce(False).sum().cast("int64"),
+    )
