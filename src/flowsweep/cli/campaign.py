@@ -8,6 +8,7 @@ import typer
 
 from flowsweep.archive import ArchiveWriter, read_archive
 from flowsweep.cli.app import tell_error
+from flowsweep.cli.busy_machine import busy_machine
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.progress import progress_view
 from flowsweep.cli.stopping import Stopped, Stopper, stopped_by_signals
@@ -68,6 +69,8 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
     earlier = _earlier(writer)
     slots = schedule(plan, writer.seed)
     if any(earlier.next_step(slot)[1] is not None for slot in slots):
+        if plan.links and (busy := busy_machine()) is not None:
+            say(busy, err=True)
         with reached_hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
             conditions = Conditions(paths=paths, vet=refuse_impossible)
             stopper.run(

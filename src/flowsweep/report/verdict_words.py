@@ -7,8 +7,8 @@ VERDICT_MEANINGS: Mapping[str, str] = {
     "receive window": "The source had sent all that the sink's window allowed, and waited.",
     "congestion window: loss": "Losses kept the congestion window small.",
     "congestion window: queue": (
-        "The path carried no more: it was full, a queue stood in it, or congestion control kept to the rate "
-        "that it found."
+        "The path carried no more: it was full, a queue stood in it or dropped packets, or congestion "
+        "control kept to the rate that it found."
     ),
     "sender CPU": "The source's CPU had no time left to send more.",
     "receiver CPU": "The sink's CPU had no time left to receive more.",

@@ -14,6 +14,7 @@ from flowsweep.analysis.findings.empty_trials import empty_questions
 from flowsweep.analysis.findings.finding import Decision, Finding, FindingKind
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.late_trials import late_questions, trusted
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.outliers import outlier_questions
 from flowsweep.analysis.findings.periodicity import periodicity_questions
@@ -56,6 +57,7 @@ def findings(
         rejective multiple test procedure, Scandinavian Journal of Statistics 6).
         Methods: docs/explanation/findings.md.
     """
+    late, summary = list(late_questions(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])
     told = within_trials(tables, summary) if tables is not None and comparable else None
@@ -70,6 +72,7 @@ def findings(
     questions += broken_questions(summary)
     questions += empty_questions(summary)
     questions += rtt_questions(summary)
+    questions += late
     return _mixed(sorted(decided(questions), key=_importance))
 
 
@@ -95,15 +98,17 @@ def _questions(
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
-    "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift",
+    "emulation", "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size",
+    "verdict", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect", "flows",
+    "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
 
 _RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
 _HEADLINES: tuple[FindingKind, ...] = (
-    "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size", "verdict", "plateau",
+    "emulation", "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size",
+    "verdict", "drops", "autotuning", "bufferbloat", "plateau",
 )  # fmt: skip
 """What a person came for: told before the rest unless undecided, tested or not."""
 
@@ -123,8 +128,8 @@ def _importance(finding: Finding) -> tuple[float, ...]:
     headline = finding.kind in _HEADLINES and finding.decision != "undecided"
     size = abs(finding.effect) if finding.effect is not None and finding.effect_unit == "%" else 0.0
     first = -size if finding.decision == "effect" else 0.0
-    if finding.kind == "empty":  # it says what all others are not about
-        return (-1,)
+    if finding.kind in ("emulation", "empty"):  # they say what all others are not about
+        return (-2 if finding.kind == "emulation" else -1,)
     return (0 if headline else 1, _RANK[finding.decision], first, _KINDS.index(finding.kind), -size)
 
 

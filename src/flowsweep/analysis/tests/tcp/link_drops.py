@@ -10,7 +10,7 @@ _WAY = ("trial_id", "link", "src")
 
 
 def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
-    """Count the moments at which links dropped packets of a trial's data, by cause, over the time that counts.
+    """Count the moments at which links dropped packets of a trial's data, by cause.
 
     Args:
         links: As in an archive.

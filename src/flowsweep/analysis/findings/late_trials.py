@@ -1,0 +1,67 @@
+"""Trials whose emulated path was not what the plan says: named first, and left out of all conclusions."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.observations import Row
+from flowsweep.defaults import LATE_PACKETS_SHARE
+from flowsweep.wording import counted, format_share
+
+_UNTRUE = {
+    "late": f"in {{}} more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
+    "overloaded": "in {} packets were lost that it should have carried",
+}
+"""Marks of `flowsweep.analysis.hosts.path_emulation`, and what each says of so many trials."""
+
+
+def trusted(summary: Sequence[Row]) -> list[Row]:
+    """Leave out the trials whose emulated path this machine turned into another.
+
+    Args:
+        summary: Rows of a campaign.
+    """
+    return [row for row in summary if row.get("path_emulation") not in _UNTRUE]
+
+
+def late_questions(summary: Sequence[Row]) -> Iterator[Question]:
+    """Count the trials that are left out, sweep by sweep and mode by mode.
+
+    Args:
+        summary: Rows of a campaign.
+
+    Yields:
+        One description for each sweep and mode with such trials; the effect is their share (unit "1").
+    """
+    groups: dict[tuple[str, str | None], list[Row]] = {}
+    for row in sorted(summary, key=lambda row: row["order_index"]):
+        if row.get("path_emulation") is not None:
+            groups.setdefault((row["sweep"], row["mode"]), []).append(row)
+    for (sweep, mode), rows in groups.items():
+        late = [row for row in rows if row["path_emulation"] in _UNTRUE]
+        if late:
+            yield _question(sweep, mode, rows, late)
+
+
+def _question(sweep: str, mode: str | None, rows: Sequence[Row], late: Sequence[Row]) -> Question:
+    marks = Counter(row["path_emulation"] for row in late)
+    why = ", ".join(said.format(marks[mark]) for mark, said in _UNTRUE.items() if marks[mark])
+    others = len(rows) - len(late)
+    rest = f"all other findings are of the other {others}" if others else "nothing is concluded from them"
+    claim = (
+        f"This machine could not keep up with the emulated path in {len(late)} of "
+        f"{counted(len(rows), 'trial')} ({why}): {rest}. Run them again while the machine has less to do."
+    )
+    return Question(
+        kind="emulation",
+        sweep=sweep,
+        mode=mode,
+        say=lambda _: claim,
+        effect=len(late) / len(rows),
+        effect_unit="1",
+        n=len(rows),
+        method="trials whose emulated links counted late or lost packets of their own, counted",
+        evidence=tuple(row["trial_id"] for row in late),
+        figure=FigureKey("time_series", sweep, mode),
+    )
