@@ -56,6 +56,7 @@ NEEDED = {
     "path_emulation": ("links",),
     "link_drops": ("links",),
     "rtt": ("echoes",),
+    "send_errors": (DATAGRAM_TRIALS,),
 }
 """Tables without whose rows a step has none, so that it is left out; or trials of such tests."""
 Schema = Mapping[str, Mapping[str, str]]

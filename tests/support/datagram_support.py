@@ -61,6 +61,7 @@ def make_udp_outcome(
     delays: Sequence[tuple[int, int, int]] = (),
     spacings: Sequence[tuple[str, int, int, int]] = (),
     softnet_dropped: int = 0,
+    send_errors: int | None = None,
     clock_offset_ns: int = 0,
     clock_bound_ns: int = 0,
 ) -> TrialOutcome:
@@ -72,6 +73,7 @@ def make_udp_outcome(
         delays: Steps of the sink's histogram of delays, of flow 0: low, high, count.
         spacings: Steps of histograms of gaps, of flow 0: role, low, high, count.
         softnet_dropped: Packets that the sink's kernel dropped before any socket.
+        send_errors: What the source's kernel did not take or dropped; None: nobody watched the hosts.
         clock_offset_ns: How far the sink's clock is ahead of the controller's.
         clock_bound_ns: How far the estimate of either clock may be wrong.
     """
@@ -80,7 +82,15 @@ def make_udp_outcome(
         *(_step("sink", "delay", *step) for step in delays),
         *(_step(role, "spacing", *step) for role, *step in spacings),
     ]
-    counters = [{"host": "b", "role": "sink", "name": "softnet.dropped", "value": softnet_dropped}]
+    rose = (
+        ("b", "sink", "softnet.dropped", softnet_dropped or None),
+        ("a", "source", "Udp.SndbufErrors", send_errors),
+    )
+    counters = [
+        {"host": host, "role": role, "name": name, "value": value}
+        for host, role, name, value in rose
+        if value is not None
+    ]
     broken = sum(stream.broken_at_s is not None for stream in streams)
     failure = Failure(
         phase="run",
@@ -103,7 +113,7 @@ def make_udp_outcome(
         record.model_copy(update=ends),
         samples=make_samples(samples),
         flows=make_flows(flows),
-        counters=pa.Table.from_pylist(counters if softnet_dropped else [], schema=COUNTERS_SCHEMA),
+        counters=pa.Table.from_pylist(counters, schema=COUNTERS_SCHEMA),
         of_tests={"datagrams": _table("datagrams", rows), "histograms": _table("histograms", histograms)},
     )
 

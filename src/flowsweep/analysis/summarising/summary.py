@@ -21,6 +21,7 @@ from flowsweep.analysis.tests.tcp.source import sender_facts
 from flowsweep.analysis.tests.tcp.verdict import with_verdict
 from flowsweep.analysis.tests.udp.columns import DATAGRAM_COLUMNS
 from flowsweep.analysis.tests.udp.datagrams import with_rate_sum
+from flowsweep.analysis.tests.udp.sender_drops import SENDER_COLUMNS, send_errors, with_sender_drops
 from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
 from flowsweep.archive import Tables
 from flowsweep.axes import SETTINGS
@@ -45,7 +46,7 @@ FURTHER_COLUMNS = (
     "companions", *FAIRNESS_COLUMNS,
     *RTT_COLUMNS,
     "rate_search_loss_max", "rate_carried",
-    *LINK_DROP_COLUMNS,
+    *LINK_DROP_COLUMNS, *SENDER_COLUMNS,
 )  # fmt: skip
 
 
@@ -91,6 +92,7 @@ def concluded(
         keep("link_drops", link_drops(tables.links, tables.trials, tables.flows)),
         paths,
         found.datagrams,
+        keep("send_errors", send_errors(tables.counters)),
         found.fairness,
         keep("rtt", rtt_facts(tables)),
     )
@@ -98,7 +100,7 @@ def concluded(
     joined = tables.trials.rename(echo_planned="echo")
     joined = columns_added(joined, parts, ["trial_id"])
     judged = with_predictions(_judged(_settled(joined)))
-    judged = with_datagram_verdict(with_rate_sum(with_verdict(judged)))
+    judged = with_datagram_verdict(with_sender_drops(with_rate_sum(with_verdict(judged))))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 

@@ -2,23 +2,28 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from flowsweep import wording
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
-from flowsweep.defaults import LOSS_LIMIT
+from flowsweep.analysis.tests.tcp.verdict import MOST
+from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share
 
 _RATE = "rate_sum_bps"
 _REASON = re.compile(r"broke: flow \d+: (?P<reason>.*)$")
 """Of the errors that `flowsweep.run.shortfall` writes."""
 _METHOD = (
-    "share of lost datagrams of every trial against the limit, the worst trial of a rate deciding; the "
-    "interval is from the highest rate up to which no trial loses more to the next one that was asked for"
+    "share of lost datagrams of every trial against the limit, the worst trial of a rate deciding; trials "
+    f"whose source sent less than {OFFERED_SHARE_MIN:.0%} of the rate take no part; the interval is from the "
+    "highest rate up to which no trial loses more to the next one that was asked for"
 )
+_SHOWN_BY_NONE = 3
+"""None lost of n shows, with 95 % confidence, a share of at most 3 / n (Hanley and Lippman-Hand, "If nothing
+goes wrong, is everything all right?", 1983); losses that come in bursts show less."""
 
 
 def loss_questions(observed: Observations) -> list[Question]:
@@ -45,20 +50,24 @@ def loss_questions(observed: Observations) -> list[Question]:
             if row[DIRECTION] == direction and row.get(_RATE) is not None and row.get("loss") is not None
         ]
         if len({row[_RATE] for row in rows}) > 1:
-            found.append(_question(observed, direction, rows))
+            found += _questions(observed, direction, rows)
     return found
 
 
-def _question(observed: Observations, direction: str, rows: Sequence[Row]) -> Question:
-    losses: dict[float, list[float]] = {}
-    for row in sorted(rows, key=lambda row: row[_RATE]):
-        losses.setdefault(row[_RATE], []).append(row["loss"])
-    rates = list(losses)
-    within = next((index for index, rate in enumerate(rates) if max(losses[rate]) > LOSS_LIMIT), len(rates))
+def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> list[Question]:
+    trials: dict[float, list[Row]] = {}
+    offered = [row for row in rows if _was_offered(row)]
+    for row in sorted(offered, key=lambda row: row[_RATE]):
+        trials.setdefault(row[_RATE], []).append(row)
+    if not trials:
+        return []
+    rates = list(trials)
+    lossy = (index for index, rate in enumerate(rates) if _worst(trials[rate]) > LOSS_LIMIT)
+    within = next(lossy, len(rates))
     highest = rates[within - 1] if within else None
     beyond = rates[within] if within < len(rates) else None
-    claim = f"{direction}: {_claim(highest, beyond, losses)}."
-    return Question(
+    claim = f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}."
+    question = Question(
         kind="loss",
         sweep=observed.sweep,
         mode=observed.mode,
@@ -69,23 +78,66 @@ def _question(observed: Observations, direction: str, rows: Sequence[Row]) -> Qu
         effect_unit="bit/s",
         interval_low=highest if beyond is not None else None,
         interval_high=beyond if highest is not None else None,
-        n=len(rows),
+        n=len(offered),
         method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
+        evidence=tuple(row["trial_id"] for row in offered),
         figure=FigureKey("offered", observed.sweep, observed.mode, direction, _RATE),
     )
+    return [question]
 
 
-def _claim(highest: float | None, beyond: float | None, losses: dict[float, list[float]]) -> str:
+def _was_offered(row: Row) -> bool:
+    share = row.get("offered_share")
+    return share is None or share >= OFFERED_SHARE_MIN
+
+
+def _worst(rows: Sequence[Row]) -> float:
+    return float(max(row["loss"] for row in rows))
+
+
+def _claim(highest: float | None, beyond: float | None, trials: Mapping[float, Sequence[Row]]) -> str:
     limit = format_share(LOSS_LIMIT)
     if beyond is None:
         return (
-            f"up to {format_rate(highest or 0)}, the highest rate asked for, no trial loses more than {limit}"
+            f"up to {format_rate(highest or 0)}, the highest rate that was offered, no trial loses more than "
+            f"{limit}{_unseen(trials[highest or 0])}"
         )
-    lost = f"at {format_rate(beyond)} {format_share(median(losses[beyond]))} of the datagrams are lost"
+    lost = f"at {format_rate(beyond)} {_lost(trials[beyond])}"
     if highest is None:
-        return f"already {lost}, the lowest rate asked for"
-    return f"up to {format_rate(highest)} no trial loses more than {limit} of its datagrams, {lost}"
+        return f"already {lost}, the lowest rate that was offered"
+    unseen = _unseen(trials[highest])
+    return f"up to {format_rate(highest)} no trial loses more than {limit} of its datagrams{unseen}, {lost}"
+
+
+def _lost(rows: Sequence[Row]) -> str:
+    """What the worst trial of a rate lost, which decided, what is usual, and whether the path is to blame."""
+    worst, usual = (format_share(share) for share in (_worst(rows), median(row["loss"] for row in rows)))
+    beyond = [row for row in rows if row["loss"] > LOSS_LIMIT]
+    early = all((row.get("loss_at_sender") or 0.0) >= row["loss"] * MOST for row in beyond)
+    where = ", most of them before they left the source" if early else ""
+    if len(rows) == 1:
+        return f"{worst} of the datagrams are lost{where}"
+    return f"up to {worst} of the datagrams are lost (median of {counted(len(rows), 'trial')} {usual}){where}"
+
+
+def _unseen(rows: Sequence[Row]) -> str:
+    """Say what so few datagrams cannot show."""
+    fewest = min((row["datagrams_sent"] for row in rows if row.get("datagrams_sent")), default=None)
+    if fewest is None or _SHOWN_BY_NONE / fewest <= LOSS_LIMIT:
+        return ""
+    least = format_share(_SHOWN_BY_NONE / fewest)
+    return f" (trials of {counted(fewest, 'datagram')} cannot show less than {least})"
+
+
+def _not_offered(rows: Sequence[Row]) -> str:
+    """Name the rates at which sources did not send what they were asked to: they tell nothing of the path."""
+    held = [row for row in rows if not _was_offered(row)]
+    if not held:
+        return ""
+    rates = {row[_RATE] for row in held}
+    where = format_rate(min(rates)) if len(rates) == 1 else f"{format_rate(min(rates))} or more"
+    least = format_share(min(row["offered_share"] for row in held))
+    return f"; in {counted(len(held), 'trial')} at {where} the source sent less than it was asked to, {least} at least"
 
 
 def broken_questions(summary: Sequence[Row]) -> Iterator[Question]:

@@ -3,8 +3,8 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.tests.tcp.verdict import BUSY, MOST, RATE_REACHED
-from flowsweep.defaults import LOSS_MATTERS
+from flowsweep.analysis.tests.tcp.verdict import BUSY, CORES_BUSY, MOST, RATE_REACHED
+from flowsweep.defaults import LOSS_MATTERS, OFFERED_SHARE_MIN
 
 
 def with_datagram_verdict(rows: ir.Table) -> ir.Table:
@@ -12,27 +12,38 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
 
     Args:
         rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, rate_sum_bps, loss,
-            loss_at_hosts, loss_on_path, gro_granted, thread_busy_send.
+            loss_at_hosts, loss_at_sender, offered_share, send_errors, gro_granted, gso_granted,
+            thread_busy_send, cores_busy_send.
 
     Method:
-        The first rule that holds: hosts dropped most of what was lost ("host drops"); the path did ("path
-        loss"); the rate that was asked for came ("application rate"); the source's threads were always busy
-        ("sender CPU"); else "not clear". Where the kernel hands datagrams over several at a time it counts
-        one drop for all of them: then any drop leaves unclear what the path lost.
+        The first rule that holds: hosts dropped most of what was lost, the sinks' or the sources' own ("host
+        drops"); the path did ("path loss"); the rate that was asked for came ("application rate"); the source
+        was refused datagrams, since its socket's buffer was full of what its device had not sent ("send
+        window"); its threads or all its cores were always busy ("sender CPU"); else "not clear". Where the
+        kernel hands datagrams over several at a time it counts one drop for all of them: then any drop leaves
+        unclear what the path lost.
     """
     lossy = (rows.loss >= LOSS_MATTERS).coalesce(False)
     at_hosts = (rows.loss_at_hosts >= rows.loss * MOST).coalesce(False)
+    at_sender = (rows.loss_at_sender >= rows.loss * MOST).coalesce(False)
     few_at_hosts = rows.loss_at_hosts < rows.loss * (1 - MOST)
     exact = (rows.loss_at_hosts == 0) | ~rows.gro_granted.coalesce(False)
-    on_path = (few_at_hosts & exact).coalesce(False)
+    refused = (rows.send_errors > 0).coalesce(False)
+    few_at_sender = (rows.loss_at_sender < rows.loss * (1 - MOST)).coalesce(False)
+    not_there = ~refused | (few_at_sender & ~rows.gso_granted.coalesce(False))
+    on_path = (few_at_hosts & exact).coalesce(False) & not_there
     reached = (rows.goodput_bps >= rows.rate_sum_bps * RATE_REACHED).coalesce(False)
-    busy = (rows.thread_busy_send >= BUSY).coalesce(False)
+    # A source without a rate is refused datagrams all the time, which is how it is held back.
+    offered = (rows.offered_share >= OFFERED_SHARE_MIN).coalesce(False)
+    crowded = (rows.cores_busy_send >= CORES_BUSY).coalesce(False) & rows.offered_share.notnull()
+    busy = (rows.thread_busy_send >= BUSY).coalesce(False) | (crowded & ~offered)
     found = ibis.cases(
         (rows.goodput_bps.isnull() | rows.loss.isnull(), ibis.null("string")),
-        (lossy & at_hosts, "host drops"),
+        (lossy & (at_hosts | at_sender), "host drops"),
         (lossy & on_path, "path loss"),
         (lossy, "not clear"),
         (reached, "application rate"),
+        (refused & ~offered, "send window"),
         (busy, "sender CPU"),
         else_="not clear",
     )

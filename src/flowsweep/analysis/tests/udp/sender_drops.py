@@ -1,0 +1,67 @@
+"""What the sender's own host did to datagrams: refused them, or dropped them before they left."""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.defaults import OFFERED_SHARE_MIN
+
+SENDER_COLUMNS = ("send_errors", "offered_share", "loss_at_sender")
+_SEND_ERRORS = ("Udp.SndbufErrors", "Udp6SndbufErrors")
+
+
+def send_errors(counters: ir.Table) -> ir.Table:
+    """Count what the sources' kernels did not take, or dropped at once.
+
+    Args:
+        counters: As in an archive.
+
+    Returns:
+        One row per trial in which a source's counter rose: trial_id, send_errors (int64).
+
+    Method:
+        Linux counts in `SndbufErrors` both a call that found the socket's buffer full and a packet that the
+        queueing discipline of the source's device dropped (`udp_sendmsg`, `udp_send_skb`; RFC 4113 has no
+        counter of either). Several datagrams that went down in one piece count as one.
+    """
+    rows = counters.filter((counters.role == "source") & counters.name.isin(_SEND_ERRORS))
+    return rows.group_by("trial_id").aggregate(send_errors=rows.value.sum().cast("int64"))
+
+
+def with_sender_drops(rows: ir.Table) -> ir.Table:
+    """Tell what was lost before it left the source from what was lost later.
+
+    Args:
+        rows: One row per trial, with columns as in a summary: test, send_errors, datagrams_sent, lost,
+            length_bytes, duration_s, rate_sum_bps, flows_broken, loss, loss_at_hosts, loss_on_path.
+
+    Returns:
+        The rows with send_errors (int64; 0 where no counter rose, null for other tests and where nobody
+        watched the hosts), offered_share (float64: payload handed to the kernel / what was asked for; null
+        without a rate) and loss_at_sender (float64: of those sent; null where it is not known), which
+        loss_on_path is without.
+
+    Method:
+        A source that sent what it was asked to was hardly ever refused, so that its errors are drops of its
+        own device. Of one that was refused datagrams nobody knows which errors were drops.
+    """
+    of_datagrams = rows.test == "udp"
+    told_of = rows.host_dropped_packets.notnull().ifelse(0, ibis.null("int64"))
+    errors = of_datagrams.ifelse(rows.send_errors.coalesce(told_of), ibis.null("int64"))
+    sent_bits = rows.datagrams_sent.cast("float64") * rows.length_bytes * 8
+    asked_bits = (rows.rate_sum_bps * rows.duration_s).nullif(0.0)
+    whole = of_datagrams & (rows.flows_broken == 0).coalesce(False)
+    offered = whole.ifelse(sent_bits / asked_bits, ibis.null("float64"))
+    beyond_hosts = rows.lost.cast("float64") * (1 - rows.loss_at_hosts / rows.loss.nullif(0.0)).coalesce(1.0)
+    at_sender = ibis.cases(
+        (errors.notnull() & ((errors == 0) | (rows.lost == 0)), ibis.literal(0.0)),
+        (
+            (offered >= OFFERED_SHARE_MIN) & errors.notnull(),
+            ibis.least(errors.cast("float64"), beyond_hosts),
+        ),
+        else_=ibis.null("float64"),
+    )
+    lost_there = of_datagrams.ifelse(at_sender, ibis.null("float64")) / rows.datagrams_sent.nullif(0)
+    told = rows.mutate(send_errors=errors, offered_share=offered, loss_at_sender=lost_there)
+    # Where nobody watched the source, all that did not reach the sink's host is the path's, as before.
+    at_source = errors.isnull().ifelse(0.0, lost_there)
+    return told.mutate(loss_on_path=told.loss_on_path - at_source)

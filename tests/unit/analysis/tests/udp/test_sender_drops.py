@@ -1,0 +1,105 @@
+"""Datagrams that never left their source are told from those that the path lost, and what decided is said."""
+
+from typing import Any
+
+import pytest
+
+from datagram_support import Stream, make_udp_outcome, make_udp_trial
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.tests.udp.loss import loss_questions
+from flowsweep.run.outcome import TrialOutcome
+from summary_support import summed
+
+Row = dict[str, Any]
+MBPS = 1e6
+
+
+def outcome(*streams: Stream, errors: int = 0, **parameters: Any) -> TrialOutcome:
+    """A trial whose source's host counted so many errors of sending."""
+    return make_udp_outcome(make_udp_trial(flows=len(streams), **parameters), streams, send_errors=errors)
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, Row]:
+    outcomes = {
+        # 16 Mbit/s asked for and sent; of 5000 datagrams 3000 are lost.
+        "own device drops": outcome(Stream(lost=600), errors=2_700, gso=False, repeat=1),
+        "the path drops": outcome(Stream(lost=600), errors=0, gso=False, repeat=2),
+        "either": outcome(Stream(lost=600), errors=1_500, gso=False, repeat=3),
+        "pieces": outcome(Stream(lost=600), errors=40, gso=True, repeat=4),
+        # 40 Mbit/s asked for, 8 Mbit/s sent: the socket's buffer was full of what the device had not sent.
+        "refused": outcome(Stream(), errors=9_000, rate_bps=40_000_000, repeat=5),
+        "refused and lost": outcome(Stream(lost=100), errors=9_000, rate_bps=40_000_000, repeat=6),
+        "late without a reason": outcome(Stream(), rate_bps=40_000_000, repeat=7),
+    }
+    return dict(zip(outcomes, summed(*outcomes.values()), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("own device drops", "host drops"),
+        ("the path drops", "path loss"),
+        ("either", "not clear"),
+        ("pieces", "not clear"),
+        ("refused", "send window"),
+        ("refused and lost", "not clear"),
+        ("late without a reason", "not clear"),
+    ],
+)
+def test_the_place_of_loss_decides(rows: dict[str, Row], name: str, verdict: str) -> None:
+    assert rows[name]["verdict"] == verdict
+
+
+def test_what_never_left_the_source_is_no_loss_of_the_path(rows: dict[str, Row]) -> None:
+    row = rows["own device drops"]
+    assert (row["lost"], row["loss_at_sender"], row["loss_on_path"]) == (
+        3000, pytest.approx(2_700 / 5000), pytest.approx(300 / 5000)
+    )  # fmt: skip
+    assert (rows["the path drops"]["loss_at_sender"], rows["the path drops"]["loss_on_path"]) == (0.0, 0.6)
+    unknown = rows["refused and lost"]
+    assert (unknown["loss_at_sender"], unknown["loss_on_path"]) == (None, None)
+
+
+def test_a_source_that_was_refused_did_not_offer_its_rate(rows: dict[str, Row]) -> None:
+    assert rows["refused"]["offered_share"] == pytest.approx(0.25)
+    assert rows["the path drops"]["offered_share"] == pytest.approx(1.25)
+
+
+def said(*trials: tuple[float, float, Row]) -> str:
+    """What is said of trials: rate (Mbit/s), loss, and more."""
+    rows = tuple(
+        {"trial_id": str(number), DIRECTION: "a → b", "rate_sum_bps": rate * MBPS, "loss": loss,
+         "datagrams_sent": 100_000} | more
+        for number, (rate, loss, more) in enumerate(trials)
+    )  # fmt: skip
+    [question] = loss_questions(Observations("s", None, rows, ()))
+    return question.say("described")
+
+
+def test_what_the_worst_trial_lost_is_said_since_it_decides() -> None:
+    worst = [(50, 0.0, {}), (50, 0.0, {}), (50, 0.004, {}), (60, 0.2, {})]
+    assert said(*worst) == (
+        "a → b: already at 50.0 Mbit/s up to 0.400 % of the datagrams are lost (median of 3 trials 0 %), the "
+        "lowest rate that was offered."
+    )
+
+
+def test_a_rate_that_was_not_offered_was_not_carried() -> None:
+    held = [(40, 0.0, {"offered_share": 1.0}), (130, 0.0, {"offered_share": 0.393})]
+    assert said(*held) == (
+        "a → b: up to 40.0 Mbit/s, the highest rate that was offered, no trial loses more than 0.100 %; in 1 "
+        "trial at 130 Mbit/s the source sent less than it was asked to, 39.3 % at least."
+    )
+
+
+def test_losses_of_the_source_are_said_to_be_its_own() -> None:
+    own = [(40, 0.0, {}), (130, 0.618, {"loss_at_sender": 0.547})]
+    assert said(*own).endswith(
+        "at 130 Mbit/s 61.8 % of the datagrams are lost, most of them before they left the source."
+    )
+
+
+def test_few_datagrams_cannot_show_little_loss() -> None:
+    few = [(1, 0.0, {"datagrams_sent": 300}), (2, 0.0, {"datagrams_sent": 300})]
+    assert "(trials of 300 datagrams cannot show less than 1.00 %)" in said(*few)
