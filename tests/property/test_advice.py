@@ -1,4 +1,4 @@
-"""Whatever a host's limits are, no advice names a value at or below the one in force."""
+"""Whatever a host's limits are: no advice lowers one, repeats itself, or is given where nothing is gained."""
 
 import re
 from typing import Any
@@ -6,12 +6,19 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowsweep.analysis.findings.advice import window_advice
+from flowsweep.analysis.findings.advice import NOTHING_GAINED, window_advice
+from flowsweep.analysis.findings.host_advice import advice_questions
+from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from synthetic_campaigns import Grid, campaign
 
 SETTING = re.compile(r'sysctl -w (?P<name>[a-z0-9_.]+)="?(?P<numbers>[0-9 ]+)"?')
-WINDOW = re.compile(r'window_(?:send|recv) = "(?P<kib>\d+)KiB"')
+WINDOW = re.compile(r'window_(?P<side>send|recv) = "(?P<kib>\d+)KiB"')
 BYTES = st.integers(1, 1 << 31)
 TRIPLES = st.tuples(BYTES, BYTES, BYTES)
+WINDOWS = ("send window", "receive window")
+VERDICTS = st.sampled_from([*WINDOWS, "congestion window: queue", "congestion window: loss", "not clear"])
+PATH_BPS = 96.5e6
 
 
 @st.composite
@@ -28,14 +35,42 @@ def recorded(draw: st.DrawFn) -> dict[str, str]:
     return limits
 
 
+@st.composite
+def trials(draw: st.DrawFn) -> tuple[dict[str, Any], ...]:
+    """Trials of any verdict between three hosts, as a summary has them."""
+    rows = []
+    for number in range(draw(st.integers(1, 8))):
+        src, dst = draw(st.sampled_from([("a", "b"), ("b", "a"), ("a", "c"), ("c", "b")]))
+        asked = draw(st.none() | st.integers(4096, 1 << 26))
+        rows.append({
+            "trial_id": str(number), "verdict": draw(VERDICTS), "src": src, "dst": dst,
+            DIRECTION: f"{src} → {dst}", "flows": draw(st.sampled_from([1, 4])),
+            "rtt_min_ms": draw(st.floats(0.01, 500)), "window_send_bytes": asked, "window_recv_bytes": asked,
+            "goodput_bps": draw(st.floats(1e3, PATH_BPS)),
+            "link_payload_bps": draw(st.sampled_from([None, PATH_BPS])),
+        })  # fmt: skip
+    return tuple(rows)
+
+
+def raises_only(sentence: str, limits: dict[str, str]) -> None:
+    """A command names a setting that is recorded, keeps all numbers but the last, and raises that."""
+    for found in SETTING.finditer(sentence):
+        numbers, before = found["numbers"].split(), limits.get(found["name"], "").split()
+        assert len(before) == len(numbers)
+        assert all(word.isdecimal() for word in before)
+        assert int(numbers[-1]) > int(before[-1])
+        assert numbers[:-1] == before[:-1]
+
+
 @settings(deadline=None)
 @given(
     limits=recorded(),
-    verdict=st.sampled_from(["send window", "receive window"]),
+    verdict=st.sampled_from(WINDOWS),
     asked=st.none() | BYTES,
     flows=st.integers(1, 1024),
     rtt_ms=st.floats(0.01, 60_000),
     path_bps=st.floats(1e3, 1e12),
+    reached=st.floats(0.001, 1.2),
 )
 def test_no_advice_lowers_a_limit(
     limits: dict[str, str],
@@ -44,31 +79,54 @@ def test_no_advice_lowers_a_limit(
     flows: int,
     rtt_ms: float,
     path_bps: float,
+    reached: float,
 ) -> None:
     row: dict[str, Any] = {
         "verdict": verdict, "src": "a", "dst": "b", "flows": flows, "rtt_min_ms": rtt_ms,
-        "window_send_bytes": asked, "window_recv_bytes": asked,
+        "window_send_bytes": asked, "window_recv_bytes": asked, "goodput_bps": reached * path_bps,
     }  # fmt: skip
     advice = window_advice(row, path_bps=path_bps, hosts={host: {"sysctls": limits} for host in "ab"})
     if advice is None:
         return
-    for found in SETTING.finditer(advice.sentence):
-        numbers, before = found["numbers"].split(), limits.get(found["name"], "").split()
-        if len(before) == len(numbers) and all(word.isdecimal() for word in before):
-            assert int(numbers[-1]) > int(before[-1])
-            assert numbers[:-1] == before[:-1]
-    for found in WINDOW.finditer(advice.sentence):
+    assert row["goodput_bps"] < NOTHING_GAINED * path_bps
+    raises_only(advice.sentence, limits)
+    windows = list(WINDOW.finditer(advice.sentence))
+    for found in windows:
         assert asked is not None
         assert int(found["kib"]) * 1024 > asked
     assert (advice.sysctl is not None) == (SETTING.search(advice.sentence) is not None)
+    assert windows or advice.sysctl is not None or "was not recorded" in advice.sentence
+
+
+@settings(deadline=None)
+@given(
+    sweeps=st.lists(trials(), min_size=1, max_size=3), limits=st.tuples(recorded(), recorded(), recorded())
+)
+def test_a_host_is_advised_once_and_only_where_something_is_gained(
+    sweeps: list[tuple[dict[str, Any], ...]], limits: tuple[dict[str, str], ...]
+) -> None:
+    hosts = {name: {"sysctls": own} for name, own in zip("abc", limits, strict=True)}
+    campaign = [Observations(str(number), "copy", rows, ()) for number, rows in enumerate(sweeps)]
+    told = [(question, question.say("described")) for question in advice_questions(campaign, hosts=hosts)]
+    needs = [re.findall(r"(\w) needs a (send|receive) window", claim) for _, claim in told]
+    assert all(len({host for host, _ in own}) == 1 for own in needs)
+    every = [need for own in needs for need in own]
+    assert len(every) == len(set(every)), "a host is told the same twice"
+    assert len({own[0][0] for own in needs}) == len(needs), "a host has two pieces of advice"
+    for (question, claim), own in zip(told, needs, strict=True):
+        assert question.effect is not None
+        assert question.effect > 1 / NOTHING_GAINED
+        raises_only(claim, hosts[own[0][0]]["sysctls"])
+    if all(row["verdict"] not in WINDOWS for rows in sweeps for row in rows):
+        assert told == []
 
 
 def test_a_host_that_allows_enough_is_not_told_to_set_anything() -> None:
     row = {
         "verdict": "receive window", "src": "a", "dst": "b", "flows": 1, "rtt_min_ms": 1.0,
-        "window_send_bytes": 4096, "window_recv_bytes": 4096,
+        "window_send_bytes": 4096, "window_recv_bytes": 4096, "goodput_bps": 30e6,
     }  # fmt: skip
-    hosts = {"b": {"sysctls": {"net.core.rmem_max": "4194304"}}}
+    hosts = {"b": {"sysctls": {"net.core.rmem_max": "4194304", "net.ipv4.tcp_rmem": "4096 131072 6291456"}}}
     advice = window_advice(row, path_bps=100e6, hosts=hosts)
     assert advice is not None
     assert advice.sysctl is None
@@ -76,3 +134,22 @@ def test_a_host_that_allows_enough_is_not_told_to_set_anything() -> None:
         'To fill the path, b needs a receive window of at least 12.5 KB: window_recv = "64KiB" in the plan, '
         "net.core.rmem_max there allows it already."
     )
+    tuned = row | {"window_recv_bytes": None}
+    assert window_advice(tuned, path_bps=100e6, hosts=hosts) is None
+
+
+def test_the_case_of_the_demo_a_limit_of_4_mib_is_not_lowered_to_64_kib_twice() -> None:
+    """Two directions and two sweeps, every window of one flow too small on a path of 2 ms."""
+    limited = {
+        "verdict": "receive window", "rtt_min_ms": 2.0, "link_payload_bps": 96.5e6, "path_emulation": None,
+    }  # fmt: skip
+    rows = [
+        row | limited | {"sweep": sweep, "goodput_bps": 60e6, "window_sum_bytes": 16384,
+                         "window_send_bytes": 16384, "window_recv_bytes": 16384}
+        for sweep in ("one", "two")
+        for row in campaign(Grid(flows=(1,), window_sums=(16384,), repeats=3), 1)
+    ]  # fmt: skip
+    hosts = {name: {"sysctls": {"net.core.rmem_max": "4194304"}} for name in "ab"}
+    claims = [one.claim for one in findings(rows, hosts=hosts)]
+    assert not any("sysctl" in claim for claim in claims)
+    assert [sum(f"{host} needs a receive window" in claim for claim in claims) for host in "ab"] == [1, 1]

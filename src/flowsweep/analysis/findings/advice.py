@@ -13,6 +13,8 @@ Side = Literal["send", "receive"]
 
 _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
+NOTHING_GAINED = 0.97
+"""Goodput at this share of what the path carries leaves nothing to gain."""
 _AUTOTUNING_FACTOR = 2
 """Autotuning counts memory: of a receive buffer about half is window (docs/explanation/windows.md)."""
 _SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
@@ -40,7 +42,8 @@ class WindowAdvice:
     asked: bool
     """Whether the plan asks for windows; else the kernel's autotuning is held back."""
     sysctl: str | None
-    """The line that allows it, as root on that host; absent where the host was seen to allow it already."""
+    """The line that allows it, as root on that host; absent where the host was seen to allow it already, and
+    where what it allows was not recorded."""
     sentence: str
 
 
@@ -53,8 +56,9 @@ def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None =
         hosts: What is recorded of the campaign's hosts: their settings bound what is advised from below.
 
     Returns:
-        None for another verdict, where the path's rate or round trip is not known, or where the trial asked
-        for as much already.
+        None for another verdict, where the path's rate or round trip is not known, where the trial came to
+        97 % of the path's rate, and where it asked for as much, or its host allows autotuning as much,
+        already: then nothing is gained.
 
     Method:
         All flows together need bandwidth × delay in flight (RFC 6349, section 3.3.1), with the least round
@@ -62,11 +66,14 @@ def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None =
         receive window and 1.6 of a send window that were asked for is usable
         (docs/explanation/windows.md), so that asking for what is needed is enough, in whole 64 KiB;
         `rmem_max` and `wmem_max` bound what may be asked for (socket(7), tcp(7)). Autotuned buffers get twice
-        of it, since they count memory.
+        of it, since they count memory. A command is named only where the value in force is recorded: it could
+        lower another.
     """
     sides: dict[str, Side] = {"send window": "send", "receive window": "receive"}
     side = sides.get(row.get("verdict") or "")
     if side is None or path_bps is None or not row["rtt_min_ms"]:
+        return None
+    if (row.get("goodput_bps") or 0.0) >= NOTHING_GAINED * path_bps:
         return None
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
     window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
@@ -78,23 +85,26 @@ def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None =
         return None
     name, wanted = (bound, (window,)) if asked else (autotuning, (*first, window * _AUTOTUNING_FACTOR))
     recorded = _recorded(hosts, host, name)
-    sysctl = _sysctl(name, wanted, recorded)
+    known = recorded is not None and len(recorded) == len(wanted)
+    sysctl = _sysctl(name, wanted, recorded) if recorded is not None and known else None
+    if known and sysctl is None and not asked:
+        return None
+    setting = _setting(name, wanted[-1], sysctl, known=known)
+    remedy = f'{key} = "{window // 1024}KiB" in the plan, {setting}' if asked else setting
     flows = "" if row["flows"] == 1 else f" for each of {row['flows']} flows"
-    asking = f'{key} = "{window // 1024}KiB" in the plan'
-    if sysctl is None:
-        remedies = [asking] if asked else []
-        remedies.append(f"{name} there allows it already")
-    else:
-        remedies = [
-            f"`{sysctl}` there",
-            *(["unless it is more already"] if recorded is None else []),
-            *([f"and {asking}"] if asked else []),
-        ]
     sentence = (
-        f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: "
-        f"{', '.join(remedies)}."
+        f"To fill the path, {host} needs a {side} window of at least {format_size(needed)}{flows}: {remedy}."
     )
     return WindowAdvice(side, host, needed, window, asked, sysctl, sentence)
+
+
+def _setting(name: str, wanted: int, sysctl: str | None, *, known: bool) -> str:
+    """What to do about the kernel's setting on the host."""
+    if sysctl is not None:
+        return f"`{sysctl}` there"
+    if known:
+        return f"{name} there allows it already"
+    return f"{name} there, which was not recorded, has to be {wanted} or more"
 
 
 def _recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
@@ -103,13 +113,11 @@ def _recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] 
     return tuple(map(int, words)) if words and all(word.isdecimal() for word in words) else None
 
 
-def _sysctl(name: str, wanted: Sequence[int], recorded: Sequence[int] | None) -> str | None:
+def _sysctl(name: str, wanted: Sequence[int], recorded: Sequence[int]) -> str | None:
     """The line that raises the last number of a setting and lowers none; None if it is that high already."""
-    if recorded is not None and len(recorded) == len(wanted):
-        if recorded[-1] >= wanted[-1]:
-            return None
-        wanted = (*recorded[:-1], wanted[-1])
-    numbers = " ".join(map(str, wanted))
+    if recorded[-1] >= wanted[-1]:
+        return None
+    numbers = " ".join(map(str, (*recorded[:-1], wanted[-1])))
     return f"sysctl -w {name}={numbers}" if len(wanted) == 1 else f'sysctl -w {name}="{numbers}"'
 
 

@@ -8,7 +8,7 @@ FindingKind = Literal[
     "plateau", "dip", "decline", "effect", "direction", "flows", "congestion", "duration", "slow_start",
     "variation", "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
     "path", "available", "rate", "loss", "broken", "empty", "share", "latency", "message_size",
-    "emulation", "drops", "bufferbloat", "autotuning",
+    "emulation", "advice", "drops", "bufferbloat", "autotuning",
 ]  # fmt: skip
 """What a finding is about."""
 

@@ -13,6 +13,7 @@ from flowsweep.analysis.findings.duration import duration_questions
 from flowsweep.analysis.findings.empty_trials import empty_questions
 from flowsweep.analysis.findings.finding import Decision, Finding, FindingKind
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
+from flowsweep.analysis.findings.host_advice import advice_questions
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.late_trials import late_questions, trusted
 from flowsweep.analysis.findings.multiple_testing import decided
@@ -65,13 +66,14 @@ def findings(
     questions = [
         question
         for observed in comparable
-        for question in _questions(observed, told=told, windows=windows, hosts=hosts, margin=margin)
+        for question in _questions(observed, told=told, windows=windows, margin=margin)
     ]
     questions += path_questions(summary)
     questions += rate_search_questions(summary)
     questions += broken_questions(summary)
     questions += empty_questions(summary)
     questions += rtt_questions(summary)
+    questions += advice_questions(comparable, hosts=hosts)
     questions += late
     return _mixed(sorted(decided(questions), key=_importance))
 
@@ -81,7 +83,6 @@ def _questions(
     *,
     told: WithinTrials | None,
     windows: Mapping[str, float],
-    hosts: HostFacts | None,
     margin: float,
 ) -> Iterator[Question]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
@@ -89,7 +90,7 @@ def _questions(
     yield from effects_at_equal_windows(observed, margin=margin)
     yield from direction_questions(observed, margin=margin)
     yield from repeat_questions(observed, margin=margin)
-    yield from verdict_questions(observed, hosts=hosts)
+    yield from verdict_questions(observed)
     yield from loss_questions(observed)
     yield from theory_questions(observed)
     yield from share_questions(observed)
@@ -99,7 +100,7 @@ def _questions(
 
 _KINDS: tuple[FindingKind, ...] = (
     "emulation", "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size",
-    "verdict", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect", "flows",
+    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect", "flows",
     "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
@@ -108,7 +109,7 @@ _KINDS: tuple[FindingKind, ...] = (
 _RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
 _HEADLINES: tuple[FindingKind, ...] = (
     "emulation", "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size",
-    "verdict", "drops", "autotuning", "bufferbloat", "plateau",
+    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau",
 )  # fmt: skip
 """What a person came for: told before the rest unless undecided, tested or not."""
 

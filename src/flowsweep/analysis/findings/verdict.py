@@ -1,15 +1,17 @@
-"""What limited the trials of a sweep, direction by direction, and what to do about it."""
+"""What limited the trials of a sweep, direction by direction."""
 
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
 from flowsweep.analysis.background.findings import beside_others
-from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
+from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.statistics.regions import Regions, regions
+from flowsweep.analysis.tests.tcp.verdict import CORES_BUSY, MOST, PATH_NOT_FULL
+from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate
 
 LIMITING = {
@@ -26,18 +28,23 @@ LIMITING = {
 """What limits, for each verdict but "not clear"."""
 _OF_THE_PATH = ("congestion window: queue", "congestion window: loss", "path loss")
 """Verdicts that other traffic on the same path may be the reason of."""
-_WINDOWS = ("receive window", "send window")
+_OF_DATAGRAMS = LIMITING | {
+    "send window": "the sender's own device, behind a full socket buffer,",
+    "host drops": "what the hosts or their devices drop",
+}
+_AT_SENDER = "what the sender's own device drops"
+_QUEUE_DROPS = "the path's queue, which drops before the path is full,"
+_CORES_IN_USE = "all cores of {} were in use"
 _METHOD = (
     "verdicts of trials, counted; a verdict is from what the flight fills, losses, CPU time and counters"
 )
 
 
-def verdict_questions(observed: Observations, *, hosts: HostFacts | None = None) -> list[Question]:
+def verdict_questions(observed: Observations) -> list[Question]:
     """Ask of each direction what limited its trials.
 
     Args:
         observed: Trials of one sweep and mode.
-        hosts: What is recorded of the hosts, for what is advised.
 
     Returns:
         One question for each direction with verdicts; it only describes. The effect is the share of the
@@ -45,8 +52,8 @@ def verdict_questions(observed: Observations, *, hosts: HostFacts | None = None)
 
     Method:
         Verdicts are counted; the axis whose levels tell them apart (`regions`) says where each is the rule.
-        Where the path limits, the traffic beside the trials is named (`beside_others`). Where windows limit,
-        what would fill the path follows from bandwidth × delay (`window_advice`).
+        Where the path limits, the traffic beside the trials is named (`beside_others`). Where nothing is
+        clear, hosts whose cores were all in use are named.
     """
     directions = dict.fromkeys(row[DIRECTION] for row in observed.rows)
     found: list[Question] = []
@@ -55,15 +62,13 @@ def verdict_questions(observed: Observations, *, hosts: HostFacts | None = None)
             row for row in observed.rows if row[DIRECTION] == direction and row.get("verdict") is not None
         ]
         if rows:
-            found.append(_question(observed, direction, rows, hosts))
+            found.append(_question(observed, direction, rows))
     return found
 
 
-def _question(
-    observed: Observations, direction: str, rows: Sequence[Row], hosts: HostFacts | None
-) -> Question:
+def _question(observed: Observations, direction: str, rows: Sequence[Row]) -> Question:
     counts = Counter(row["verdict"] for row in rows)
-    claim = _claim(direction, rows, counts, hosts)
+    claim = _claim(direction, rows, counts)
     return Question(
         kind="verdict",
         sweep=observed.sweep,
@@ -79,41 +84,58 @@ def _question(
     )
 
 
-def _claim(direction: str, rows: Sequence[Row], counts: Counter[str], hosts: HostFacts | None) -> str:
+def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:
     where = regions(rows, "verdict")
     parts = [
         _part(verdict, count, where, [row for row in rows if row["verdict"] == verdict], len(rows))
         for verdict, count in counts.most_common()
     ]
-    said = f"{direction}: {'; '.join(parts)}."
-    advice = _advice(rows, counts, hosts)
-    return f"{said} {advice}" if advice else said
+    return f"{direction}: {'; '.join(parts)}."
 
 
 def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], trials: int) -> str:
     of_all = counted(trials, "trial")
     many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
     unclear = verdict not in LIMITING
-    part = f"it is not clear what limits {many}" if unclear else f"{LIMITING[verdict]} limits {many}"
+    part = f"it is not clear what limits {many}" if unclear else f"{_words(verdict, own)} limits {many}"
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
+    part += _crowded(own) if unclear else ""
     part += _reached(own) if verdict == "congestion window: queue" else ""
     others = beside_others(own) if verdict in _OF_THE_PATH else ""
     return f"{part}, {others}" if others else part
+
+
+def _words(verdict: str, own: Sequence[Row]) -> str:
+    """What limits, as exactly as the trials with a verdict tell."""
+    if facts_of(own[0].get("test") or "tcp").datagrams:
+        lost = sum(row.get("loss") or 0.0 for row in own)
+        if verdict == "host drops" and sum(row.get("loss_at_sender") or 0.0 for row in own) >= lost * MOST:
+            return _AT_SENDER
+        return _OF_DATAGRAMS[verdict]
+    if verdict == "congestion window: queue" and all(_drops_early(row) for row in own):
+        return _QUEUE_DROPS
+    return LIMITING[verdict]
+
+
+def _drops_early(row: Row) -> bool:
+    """Whether an emulated link's queue dropped packets of a trial that left the link room."""
+    link_bps = row.get("link_payload_bps")
+    dropped = (row.get("link_queue_drops") or 0) > 0
+    return dropped and link_bps is not None and row["goodput_bps"] < PATH_NOT_FULL * link_bps
+
+
+def _crowded(own: Sequence[Row]) -> str:
+    """Name the ends whose cores were all in use in most of the trials: there CPU may be what limits."""
+    ends = [
+        end
+        for end, column in (("the sender", "cores_busy_send"), ("the receiver", "cores_busy_recv"))
+        if sum((row.get(column) or 0.0) >= CORES_BUSY for row in own) > len(own) / 2
+    ]
+    return f", {_CORES_IN_USE.format(' and '.join(ends))}" if ends else ""
 
 
 def _reached(own: Sequence[Row]) -> str:
     goodput = format_rate(median(row["goodput_bps"] for row in own))
     link_bps = path_payload_bps(own) if own[0].get("link_payload_bps") is not None else None
     return f", at {goodput}" if link_bps is None else f", at {goodput} of {format_rate(link_bps)}"
-
-
-def _advice(rows: Sequence[Row], counts: Counter[str], hosts: HostFacts | None) -> str | None:
-    """Advise on the window that limits most often, for the trial that comes closest to the path's rate."""
-    side = max(_WINDOWS, key=lambda window: counts[window])
-    limited = [row for row in rows if row["verdict"] == side]
-    if not limited:
-        return None
-    best = max(limited, key=lambda row: float(row["goodput_bps"]))
-    advice = window_advice(best, path_bps=path_payload_bps(rows), hosts=hosts)
-    return None if advice is None else advice.sentence

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from flowsweep.analysis.findings.advice import path_payload_bps, window_advice
+from flowsweep.analysis.findings.host_advice import advice_questions
 from flowsweep.analysis.findings.theory import theory_questions
 from flowsweep.analysis.findings.verdict import verdict_questions
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
@@ -36,25 +37,35 @@ def test_the_window_to_ask_for_is_the_product_of_bandwidth_and_delay() -> None:
     advice = window_advice(trial(), path_bps=96.53e6)
     assert advice is not None
     assert (advice.side, advice.host, advice.needed_bytes) == ("receive", "in2p3", 2_111_594)
-    assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
+    assert advice.sysctl is None
     assert advice.sentence == (
-        "To fill the path, in2p3 needs a receive window of at least 2.11 MB: "
-        "`sysctl -w net.core.rmem_max=2162688` there, unless it is more already, "
-        'and window_recv = "2112KiB" in the plan.'
+        'To fill the path, in2p3 needs a receive window of at least 2.11 MB: window_recv = "2112KiB" in the '
+        "plan, net.core.rmem_max there, which was not recorded, has to be 2162688 or more."
+    )
+
+
+def test_a_command_is_named_where_what_it_changes_is_recorded() -> None:
+    hosts = {"in2p3": {"sysctls": {"net.core.rmem_max": "212992"}}}
+    advice = window_advice(trial(), path_bps=96.53e6, hosts=hosts)
+    assert advice is not None
+    assert advice.sysctl == "sysctl -w net.core.rmem_max=2162688"
+    assert advice.sentence.endswith(
+        'window_recv = "2112KiB" in the plan, `sysctl -w net.core.rmem_max=2162688` there.'
     )
 
 
 def test_flows_share_the_product_and_the_sender_has_its_own_limit() -> None:
-    advice = window_advice(
-        trial(verdict="send window", flows=4, window_send_bytes=256 * KIB), path_bps=96.53e6
-    )
+    hosts = {"slac": {"sysctls": {"net.core.wmem_max": "212992"}}}
+    row = trial(verdict="send window", flows=4, window_send_bytes=256 * KIB)
+    advice = window_advice(row, path_bps=96.53e6, hosts=hosts)
     assert advice is not None
     assert (advice.side, advice.host, advice.needed_bytes) == ("send", "slac", 527_899)
     assert advice.sysctl == "sysctl -w net.core.wmem_max=589824"
 
 
 def test_autotuning_has_other_limits() -> None:
-    advice = window_advice(trial(window_recv_bytes=None), path_bps=96.53e6)
+    hosts = {"in2p3": {"sysctls": {"net.ipv4.tcp_rmem": "4096\t131072\t2097152"}}}
+    advice = window_advice(trial(window_recv_bytes=None), path_bps=96.53e6, hosts=hosts)
     assert advice is not None
     assert advice.sysctl == 'sysctl -w net.ipv4.tcp_rmem="4096 131072 4325376"'
     assert "in the plan" not in advice.sentence
@@ -66,6 +77,7 @@ def test_autotuning_has_other_limits() -> None:
         (trial(verdict="congestion window: loss"), 1e8),
         (trial(), None),
         (trial(rtt_min_ms=None), 1e8),
+        (trial(goodput_bps=98e6), 1e8),
     ],
 )
 def test_there_is_no_advice_without_a_window_or_a_path(row: Row, path_bps: float | None) -> None:
@@ -119,15 +131,13 @@ def test_outcomes_that_no_axis_tells_apart_have_no_regions() -> None:
     assert regions(outcomes("flows", (1, "a"), (2, "a")), "verdict") is None
 
 
-def test_verdicts_are_counted_and_placed_and_a_window_has_advice() -> None:
+def test_verdicts_are_counted_and_placed() -> None:
     small = [trial(trial_id=f"s{k}", repeat=k) for k in (1, 2, 3)]
     full = {"verdict": "congestion window: queue", "goodput_bps": 96e6, "window_sum_bytes": 4096 * KIB}
     [question] = verdict_questions(observed(*small, trial(**full), trial(**full)))
     assert question.say("described") == (
         "slac → in2p3: the receive window limits 3 of 5 trials (window sum 1 MiB); the path itself limits 2 "
-        "of 5 trials (window sum 4 MiB), at 96.0 Mbit/s of 96.5 Mbit/s. To fill the path, in2p3 needs a "
-        "receive window of at least 2.11 MB: `sysctl -w net.core.rmem_max=2162688` there, unless it is more "
-        'already, and window_recv = "2112KiB" in the plan.'
+        "of 5 trials (window sum 4 MiB), at 96.0 Mbit/s of 96.5 Mbit/s."
     )
     assert (question.p_value, question.effect, question.effect_unit, question.n) == (None, 0.6, "1", 5)
     assert question.evidence[:3] == ("s1", "s2", "s3")
@@ -167,6 +177,48 @@ def test_trials_without_a_verdict_ask_nothing() -> None:
     imported = trial()
     del imported["verdict"]
     assert verdict_questions(observed(imported)) == []
+
+
+def test_a_host_is_advised_once_for_all_sweeps_and_not_where_the_plan_filled_the_path() -> None:
+    one, other = trial(trial_id="1"), trial(trial_id="2", flows=4, goodput_bps=80e6)
+    back = trial(src="in2p3", dst="slac", **{DIRECTION: "in2p3 → slac"})
+    told = advice_questions([observed(one, other), observed(one, back)])
+    claims = [question.say("described") for question in told]
+    assert claims[0].startswith("To fill the path, in2p3 needs a receive window of at least 2.11 MB: ")
+    assert claims[0].endswith("Without it goodput is 63.0 Mbit/s, where the path carries 96.5 Mbit/s.")
+    assert claims[1].startswith("To fill the path, slac needs ")
+    assert len(claims) == 2
+    full = trial(verdict="congestion window: queue", goodput_bps=96e6, window_recv_bytes=4096 * KIB)
+    assert advice_questions([observed(one, full)]) == []
+
+
+def test_a_queue_that_drops_before_the_path_is_full_is_named() -> None:
+    row = trial(verdict="congestion window: queue", goodput_bps=6.2e6, link_queue_drops=9)
+    [question] = verdict_questions(observed(row, row))
+    assert question.say("described") == (
+        "slac → in2p3: the path's queue, which drops before the path is full, limits all 2 trials, at 6.20 "
+        "Mbit/s of 96.5 Mbit/s."
+    )
+
+
+def test_hosts_whose_cores_are_all_in_use_are_named_where_nothing_is_clear() -> None:
+    busy = trial(verdict="not clear", cores_busy_send=1.0, cores_busy_recv=0.99)
+    [question] = verdict_questions(observed(busy, busy))
+    assert question.say("described").endswith(
+        "it is not clear what limits all 2 trials, all cores of the sender and the receiver were in use."
+    )
+
+
+def test_datagrams_that_their_own_source_held_back_are_told_from_the_path() -> None:
+    def said(verdict: str, **more: Any) -> str:
+        row = trial(test="udp", verdict=verdict, **more)
+        [question] = verdict_questions(observed(row))
+        return question.say("described")
+
+    assert "the sender's own device, behind a full socket buffer, limits" in said("send window")
+    assert "what the sender's own device drops limits" in said("host drops", loss=0.6, loss_at_sender=0.55)
+    assert "what the hosts or their devices drop limits" in said("host drops", loss=0.6, loss_at_sender=0.0)
+    assert "what the path loses limits" in said("path loss", loss=0.6)
 
 
 def test_what_is_not_clear_is_said() -> None:

@@ -137,7 +137,8 @@ def _not_offered(rows: Sequence[Row]) -> str:
     rates = {row[_RATE] for row in held}
     where = format_rate(min(rates)) if len(rates) == 1 else f"{format_rate(min(rates))} or more"
     least = format_share(min(row["offered_share"] for row in held))
-    return f"; in {counted(len(held), 'trial')} at {where} the source sent less than it was asked to, {least} at least"
+    trials = counted(len(held), "trial")
+    return f"; in {trials} at {where} the source sent less than it was asked to, {least} at least"
 
 
 def broken_questions(summary: Sequence[Row]) -> Iterator[Question]:

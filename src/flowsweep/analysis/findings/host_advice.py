@@ -1,0 +1,92 @@
+"""What to set, once for each host of a campaign, where a window keeps goodput from what the path carries."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from flowsweep.analysis.findings.advice import HostFacts, WindowAdvice, path_payload_bps, window_advice
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.wording import format_rate
+
+_METHOD = "bandwidth × delay against the windows of the best trials that windows limit; RFC 6349, 3.3.1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Advice, and the trial that it is for."""
+
+    advice: WindowAdvice
+    observed: Observations
+    row: Row
+    path_bps: float
+
+
+def advice_questions(campaign: Iterable[Observations], *, hosts: HostFacts | None = None) -> list[Question]:
+    """Advise each host of a campaign on its windows, once.
+
+    Args:
+        campaign: Trials of each sweep and mode.
+        hosts: What is recorded of the hosts.
+
+    Returns:
+        One question for each host that has something to set; it only describes. The effect is what goodput
+        could become at most, as a multiple of what it is (unit "1").
+
+    Method:
+        Of each direction and number of flows the trial with the highest goodput; if a window limits it, below
+        97 % of what the path carries, `window_advice` says what to set. Where a larger window that the plan
+        has as well reached as much, nothing is gained, and nothing is said. Of several needs of a host for a
+        send or a receive window the largest is named: it serves the others.
+    """
+    needs: dict[str, dict[str, _Found]] = {}
+    for found in (each for observed in campaign for each in _of_sweep(observed, hosts)):
+        sides = needs.setdefault(found.advice.host, {})
+        before = sides.get(found.advice.side)
+        if before is None or found.advice.needed_bytes > before.advice.needed_bytes:
+            sides[found.advice.side] = found
+    return [_question(host, list(sides.values())) for host, sides in needs.items()]
+
+
+def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Found]:
+    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
+        rows = [row for row in observed.rows if row[DIRECTION] == direction]
+        path_bps = path_payload_bps(rows)
+        if path_bps is None:
+            continue
+        for flows in dict.fromkeys(row["flows"] for row in rows):
+            own = [row for row in rows if row["flows"] == flows]
+            best = max(own, key=_goodput)
+            advice = window_advice(best, path_bps=path_bps, hosts=hosts)
+            if advice is not None and not _tried(own, advice):
+                yield _Found(advice, observed, best, path_bps)
+
+
+def _tried(rows: Sequence[Row], advice: WindowAdvice) -> bool:
+    """Whether the plan has asked for as much already, and goodput was no higher with it."""
+    key = "window_send_bytes" if advice.side == "send" else "window_recv_bytes"
+    return any((row[key] or 0) >= advice.window_bytes for row in rows)
+
+
+def _goodput(row: Row) -> float:
+    return float(row["goodput_bps"])
+
+
+def _question(host: str, found: Sequence[_Found]) -> Question:
+    first = found[0]
+    claim = " ".join(each.advice.sentence for each in found)
+    now = min(_goodput(each.row) for each in found)
+    path_bps = max(each.path_bps for each in found)
+    claim += f" Without it goodput is {format_rate(now)}, where the path carries {format_rate(path_bps)}."
+    return Question(
+        kind="advice",
+        sweep=first.observed.sweep,
+        mode=first.observed.mode,
+        say=lambda _: claim,
+        effect=path_bps / now,
+        effect_unit="1",
+        n=len(found),
+        method=_METHOD,
+        evidence=tuple(each.row["trial_id"] for each in found),
+        figure=FigureKey("limits", first.observed.sweep, first.observed.mode, first.row[DIRECTION]),
+    )
