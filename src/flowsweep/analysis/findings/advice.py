@@ -15,9 +15,9 @@ _STEP_BYTES = 64 * 1024
 """Windows are asked for in whole steps of this."""
 NOTHING_GAINED = 0.97
 """Goodput at this share of what the path carries leaves nothing to gain."""
-_AUTOTUNING_FACTOR = 2
+AUTOTUNING_FACTOR = 2
 """Autotuning counts memory: of a receive buffer about half is window (docs/explanation/windows.md)."""
-_SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
+SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
     "send": ("window_send", "net.core.wmem_max", "net.ipv4.tcp_wmem", (4096, 16384)),
     "receive": ("window_recv", "net.core.rmem_max", "net.ipv4.tcp_rmem", (4096, 131_072)),
 }
@@ -78,15 +78,15 @@ def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None =
     needed = math.ceil(bandwidth_delay_bytes(path_bps, row["rtt_min_ms"] / 1_000) / row["flows"])
     window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
     host = row["src"] if side == "send" else row["dst"]
-    key, bound, autotuning, first = _SETTINGS[side]
+    key, bound, autotuning, first = SETTINGS[side]
     asked_bytes = row[f"{key}_bytes"]
     asked = asked_bytes is not None
     if asked and asked_bytes >= window:
         return None
-    name, wanted = (bound, (window,)) if asked else (autotuning, (*first, window * _AUTOTUNING_FACTOR))
-    recorded = _recorded(hosts, host, name)
-    known = recorded is not None and len(recorded) == len(wanted)
-    sysctl = _sysctl(name, wanted, recorded) if recorded is not None and known else None
+    name, wanted = (bound, (window,)) if asked else (autotuning, (*first, window * AUTOTUNING_FACTOR))
+    in_force = recorded(hosts, host, name)
+    known = in_force is not None and len(in_force) == len(wanted)
+    sysctl = _sysctl(name, wanted, in_force) if in_force is not None and known else None
     if known and sysctl is None and not asked:
         return None
     setting = _setting(name, wanted[-1], sysctl, known=known)
@@ -107,8 +107,8 @@ def _setting(name: str, wanted: int, sysctl: str | None, *, known: bool) -> str:
     return f"{name} there, which was not recorded, has to be {wanted} or more"
 
 
-def _recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
-    """The numbers that a setting had on a host; None if that is not known."""
+def recorded(hosts: HostFacts | None, host: str, name: str) -> tuple[int, ...] | None:
+    """Return the numbers that a setting had on a host; None if that is not known."""
     words = str(((hosts or {}).get(host, {}).get("sysctls") or {}).get(name, "")).split()
     return tuple(map(int, words)) if words and all(word.isdecimal() for word in words) else None
 

@@ -6,6 +6,8 @@ from operator import itemgetter
 
 from flowsweep.analysis.background.findings import share_questions
 from flowsweep.analysis.findings.advice import HostFacts
+from flowsweep.analysis.findings.autotuning import autotuning_questions
+from flowsweep.analysis.findings.bufferbloat import bufferbloat_questions
 from flowsweep.analysis.findings.correlation import correlation_questions
 from flowsweep.analysis.findings.direction import direction_questions
 from flowsweep.analysis.findings.drift import drift_questions
@@ -74,6 +76,7 @@ def findings(
     questions += empty_questions(summary)
     questions += rtt_questions(summary)
     questions += advice_questions(comparable, hosts=hosts)
+    questions += [found for observed in comparable for found in autotuning_questions(observed, hosts)]
     questions += late
     return _mixed(sorted(decided(questions), key=_importance))
 
@@ -91,6 +94,7 @@ def _questions(
     yield from direction_questions(observed, margin=margin)
     yield from repeat_questions(observed, margin=margin)
     yield from verdict_questions(observed)
+    yield from bufferbloat_questions(observed)
     yield from loss_questions(observed)
     yield from theory_questions(observed)
     yield from share_questions(observed)

@@ -1,17 +1,20 @@
-"""What the time within trials says: how long slow start took, and how long a trial has to be."""
+"""What the time within trials says: how long slow start took, how long a trial has to be, what drops."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import ibis
 import pyarrow as pa
 
 from flowsweep.analysis.binning.resampling import bins, intervals
 from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.findings.drops import drop_questions, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_questions, cuts_of
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.slow_start import slow_start_questions
 from flowsweep.analysis.statistics.observations import Observations, Row
+from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, traces_of
+from flowsweep.analysis.tests.tcp.loss_samples import loss_samples
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
@@ -27,6 +30,8 @@ class WithinTrials:
     """Rows of `durations_cut`, by trial."""
     reached: Mapping[str, Row]
     """Rows of `slow_starts`, by trial."""
+    traces: Mapping[str, LossTrace] = field(default_factory=dict)
+    """Of trials that losses held down, by trial."""
 
 
 def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
@@ -34,7 +39,7 @@ def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
 
     Args:
         tables: Of the campaign.
-        summary: Its rows: trial_id, goodput_bps (bit/s).
+        summary: Its rows: trial_id, goodput_bps (bit/s), verdict and what it rests on.
 
     Returns:
         Durations in ns, goodputs in bit/s. Methods: `durations_cut`, `slow_starts`.
@@ -47,13 +52,22 @@ def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
     return WithinTrials(
         cuts=cuts_of(cut.to_pyarrow().to_pylist()),
         reached={row["trial_id"]: row for row in reached.to_pyarrow().to_pylist()},
+        traces=_traces(tables, summary),
     )
+
+
+def _traces(tables: Tables, summary: Sequence[Row]) -> dict[str, LossTrace]:
+    lossy = lossy_trials(summary)
+    if not lossy:
+        return {}
+    rows = loss_samples(tables.samples, tables.trials, tables.flows, lossy)
+    return traces_of(rows.to_pyarrow().to_pylist())
 
 
 def within_trial_questions(
     observed: Observations, told: WithinTrials, *, margin: float = EQUIVALENCE_MARGIN
 ) -> list[Question]:
-    """Describe how long trials have to be, and how long they took to come up to speed.
+    """Describe how long trials have to be, how long they took to come up to speed, and what drops packets.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
@@ -61,9 +75,11 @@ def within_trial_questions(
         margin: Of practical equivalence, relative.
 
     Returns:
-        Descriptions, as far as there are samples. Methods: `cut_questions`, `slow_start_questions`.
+        Descriptions, as far as there are samples. Methods: `cut_questions`, `slow_start_questions`,
+        `drop_questions`.
     """
     return [
         *cut_questions(observed, told.cuts, margin=margin),
         *slow_start_questions(observed, told.reached),
+        *drop_questions(observed, told.traces),
     ]

@@ -1,0 +1,85 @@
+"""Whether the kernel's own windows can fill the path, where the plan asks for none."""
+
+from collections.abc import Iterator, Sequence
+
+from flowsweep.analysis.findings.advice import (
+    AUTOTUNING_FACTOR,
+    SETTINGS,
+    HostFacts,
+    path_payload_bps,
+    recorded,
+)
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
+from flowsweep.wording import counted, format_milliseconds, format_rate, format_size
+
+_METHOD = (
+    "bandwidth × delay for each flow (RFC 6349, section 3.3.1) against half of the last number of the host's "
+    "setting, since buffers count memory"
+)
+
+
+def autotuning_questions(observed: Observations, hosts: HostFacts | None) -> list[Question]:
+    """Compare the ceilings of autotuning with what the path holds, direction by direction and end by end.
+
+    Args:
+        observed: Trials of one sweep and mode.
+        hosts: What is recorded of the hosts.
+
+    Returns:
+        One description for each end whose ceiling is too low for some number of flows that was tried without
+        a window; the fewest flows are told. The effect is ceiling / need (unit "1", below 1). None where the
+        path's rate, its round trip or the host's setting is not known.
+    """
+    return [
+        question
+        for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows)
+        for question in _of_direction(observed, direction, hosts)
+    ]
+
+
+def _of_direction(observed: Observations, direction: str, hosts: HostFacts | None) -> Iterator[Question]:
+    rows = [row for row in observed.rows if row[DIRECTION] == direction]
+    path_bps = path_payload_bps(rows)
+    least_ms = min((float(row["rtt_min_ms"]) for row in rows if row.get("rtt_min_ms")), default=None)
+    if path_bps is None or least_ms is None:
+        return
+    for side, (key, _, setting, _) in SETTINGS.items():
+        tuned = [row for row in rows if row.get(f"{key}_bytes") is None and row.get("rtt_min_ms")]
+        if not tuned:
+            continue
+        flows = min(row["flows"] for row in tuned)
+        host = tuned[0]["src" if side == "send" else "dst"]
+        limits = recorded(hosts, host, setting)
+        need = bandwidth_delay_bytes(path_bps, least_ms / 1_000) / flows
+        if limits is None or limits[-1] / AUTOTUNING_FACTOR >= need:
+            continue
+        ceiling = limits[-1] / AUTOTUNING_FACTOR
+        claim = (
+            f"{direction}: autotuning cannot fill the path with {counted(flows, 'flow')}: each needs "
+            f"{format_size(need)} in flight ({format_rate(path_bps)} × {format_milliseconds(least_ms)}), and "
+            f"{setting} of {host} ends at {limits[-1]} B, of which about half becomes a {side} window: "
+            f"at most {format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
+        )
+        own = [row for row in tuned if row["flows"] == flows]
+        yield _question(observed, direction, claim, ceiling / need, own)
+
+
+def _question(
+    observed: Observations, direction: str, claim: str, share: float, rows: Sequence[Row]
+) -> Question:
+    return Question(
+        kind="autotuning",
+        sweep=observed.sweep,
+        mode=observed.mode,
+        direction=direction,
+        say=lambda _: claim,
+        effect=share,
+        effect_unit="1",
+        n=len(rows),
+        method=_METHOD,
+        evidence=tuple(row["trial_id"] for row in rows),
+        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
+    )

@@ -1,0 +1,77 @@
+"""What the queue of a full path adds to round trips, by TCP's own measurement, as time and as bytes."""
+
+from collections.abc import Sequence
+
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.means import geometric_mean
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.wording import counted, format_milliseconds, format_size
+
+BLOAT_MS = 20.0
+"""A queue that adds less is not noticed by those who share the path: a frame of a call lasts as long."""
+_FULL = "congestion window: queue"
+_METHOD = (
+    "median smoothed round trip less the least of the direction, of trials that the path limits: mean of "
+    "logarithms by repeat, t interval over repeats; bytes are goodput × that time (Little 1961)"
+)
+
+
+def bufferbloat_questions(observed: Observations) -> list[Question]:
+    """Describe what waits in each direction's queue when the path is full.
+
+    Args:
+        observed: Trials of one sweep and mode.
+
+    Returns:
+        One description for each direction in which the queue adds at least BLOAT_MS and as much as the least
+        round trip (Gettys and Nichols, "Bufferbloat: dark buffers in the Internet", 2011). The effect is what
+        it adds, in s, with an interval where there are at least two repeats. Trials that a window, a rate or
+        a CPU limits take no part: what lengthens their round trips is not a queue of theirs.
+    """
+    found = []
+    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
+        rows = [row for row in observed.rows if row[DIRECTION] == direction and row.get("rtt_min_ms")]
+        full = [row for row in rows if row.get("verdict") == _FULL and row.get("rtt_median_ms") is not None]
+        least_ms = min((float(row["rtt_min_ms"]) for row in rows), default=0.0)
+        waits = [row for row in full if row["rtt_median_ms"] > least_ms]
+        if waits and (question := _question(observed, direction, waits, least_ms)) is not None:
+            found.append(question)
+    return found
+
+
+def _question(
+    observed: Observations, direction: str, rows: Sequence[Row], least_ms: float
+) -> Question | None:
+    repeats: dict[int, list[float]] = {}
+    for row in rows:
+        repeats.setdefault(row["repeat"], []).append(row["rtt_median_ms"] - least_ms)
+    added_ms = geometric_mean([geometric_mean(own).value for own in repeats.values()])
+    if added_ms.value < max(BLOAT_MS, least_ms):
+        return None
+    waiting = geometric_mean([row["goodput_bps"] * (row["rtt_median_ms"] - least_ms) / 8_000 for row in rows])
+    interval = ""
+    if added_ms.low is not None and added_ms.high is not None:
+        interval = f" [{format_milliseconds(added_ms.low)}, {format_milliseconds(added_ms.high)}]"
+    most_ms = max(row["rtt_median_ms"] for row in rows) - least_ms
+    claim = (
+        f"{direction}: where the path is full its queue adds {format_milliseconds(added_ms.value)}{interval} "
+        f"to a round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)} that wait, in "
+        f"{counted(len(rows), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares the path "
+        "waits as long: fair queueing or CoDel at the bottleneck, or a smaller window, shortens it."
+    )
+    return Question(
+        kind="bufferbloat",
+        sweep=observed.sweep,
+        mode=observed.mode,
+        direction=direction,
+        say=lambda _: claim,
+        effect=added_ms.value / 1_000,
+        effect_unit="s",
+        interval_low=None if added_ms.low is None else added_ms.low / 1_000,
+        interval_high=None if added_ms.high is None else added_ms.high / 1_000,
+        n=len(rows),
+        method=_METHOD,
+        evidence=tuple(row["trial_id"] for row in rows),
+        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
+    )

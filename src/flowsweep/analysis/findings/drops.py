@@ -1,0 +1,186 @@
+"""What drops packets on the way, direction by direction: a queue, a shallow buffer, a policer, chance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
+from flowsweep.analysis.tests.tcp.verdict import MOST, QUEUE_MS, QUEUE_SHARE
+from flowsweep.wording import counted, format_milliseconds, format_number
+
+TRIALS_MAX = 200
+"""Of a campaign, samples of so many trials are looked at; more would tell no more."""
+_LOSS, _QUEUE = "congestion window: loss", "congestion window: queue"
+_METHOD_LINKS = "moments at which the emulated links' own counters of drops rose"
+_METHOD = (
+    "rank of the goodput before each loss among all, weighted by bytes: 0.5 on average where losses come "
+    "at any (Bernoulli arrivals see time averages), t interval over losses; the first burst as in Flach et "
+    "al. 2016"
+)
+_METHOD_QUEUE = "round trips when recoveries begin against the least, median over trials"
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What there is to say of one direction."""
+
+    claim: str
+    method: str
+    effect: float | None = None
+    unit: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def lossy_trials(summary: Sequence[Row]) -> list[str]:
+    """Choose the trials whose samples tell what drops: those of TCP that losses held down, evenly spread.
+
+    Args:
+        summary: Rows of a campaign.
+
+    Returns:
+        At most TRIALS_MAX trial_ids; none of trials whose links have counted what they dropped.
+    """
+    wanted = [
+        row["trial_id"]
+        for row in summary
+        if row.get("verdict") == _LOSS and not _counted_drops(row) and not _queue_at_loss(row)
+    ]
+    step = max(1, -(-len(wanted) // TRIALS_MAX))
+    return wanted[::step]
+
+
+def drop_questions(observed: Observations, traces: Mapping[str, LossTrace]) -> list[Question]:
+    """Describe what drops packets in each direction in which losses hold trials down.
+
+    Args:
+        observed: Trials of one sweep and mode.
+        traces: From `traces_of`, of the trials that `lossy_trials` chose.
+
+    Returns:
+        One description for each direction with such trials. The effect is the mean rank of losses (unit "1"),
+        of emulated links the share of drops at a queue, of a queue what it adds to round trips (unit "s").
+
+    Method:
+        Links that count say it themselves. Else round trips that are longer when packets are lost are of a
+        queue; where they are not, `signature` tells losses at any rate from losses at the path's limit, and a
+        policer from a shallow buffer.
+    """
+    found = []
+    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
+        rows = [row for row in observed.rows if row[DIRECTION] == direction and _lost(row)]
+        if rows and (told := _told(rows, traces)) is not None:
+            found.append(_question(observed, direction, rows, told))
+    return found
+
+
+def _question(observed: Observations, direction: str, rows: Sequence[Row], told: _Told) -> Question:
+    claim = f"{direction}: {told.claim}."
+    return Question(
+        kind="drops",
+        sweep=observed.sweep,
+        mode=observed.mode,
+        direction=direction,
+        say=lambda _: claim,
+        effect=told.effect,
+        effect_unit=told.unit,
+        interval_low=told.low,
+        interval_high=told.high,
+        n=len(rows),
+        method=told.method,
+        evidence=tuple(row["trial_id"] for row in rows),
+        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
+    )
+
+
+def _lost(row: Row) -> bool:
+    return row.get("verdict") in (_LOSS, _QUEUE) and (row.get("recoveries") or 0) > 0
+
+
+def _counted_drops(row: Row) -> int:
+    return (row.get("link_queue_drops") or 0) + (row.get("link_random_drops") or 0)
+
+
+def _queue_at_loss(row: Row) -> bool:
+    return _added_ms(row) >= max(QUEUE_MS, QUEUE_SHARE * float(row["rtt_min_ms"] or 0.0))
+
+
+def _added_ms(row: Row) -> float:
+    at_loss, least = row.get("rtt_at_loss_ms"), row.get("rtt_min_ms")
+    return 0.0 if at_loss is None or least is None else float(at_loss) - float(least)
+
+
+def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
+    counted_rows = [row for row in rows if _counted_drops(row)]
+    if counted_rows:
+        return _of_links(counted_rows)
+    queued = [row for row in rows if row["verdict"] == _QUEUE and _queue_at_loss(row)]
+    if len(queued) >= MOST * len(rows):
+        return _of_queue(queued)
+    own = [traces[row["trial_id"]] for row in rows if row["trial_id"] in traces]
+    return _of_signature(signature(own), len(own)) if own else None
+
+
+def _of_links(rows: Sequence[Row]) -> _Told:
+    queue = sum(row.get("link_queue_drops") or 0 for row in rows)
+    random = sum(row.get("link_random_drops") or 0 for row in rows)
+    share = queue / (queue + random)
+    trials = counted(len(rows), "trial")
+    if share >= MOST:
+        added = median(_added_ms(row) for row in rows)
+        claim = (
+            f"the emulated link's queue drops, at {counted(queue, 'moment')} of {trials} "
+            f"({random} at random); round trips are {format_milliseconds(added)} longer then"
+        )
+    elif share <= 1 - MOST:
+        claim = f"the emulated link loses packets at random, at {counted(random, 'moment')} of {trials}"
+        claim += f" ({queue} at a full queue)"
+    else:
+        claim = (
+            f"the emulated link drops at a full queue ({queue} moments of {trials}) and at random ({random})"
+        )
+    return _Told(claim, _METHOD_LINKS, share, "1")
+
+
+def _of_queue(rows: Sequence[Row]) -> _Told:
+    added = median(_added_ms(row) for row in rows)
+    claim = (
+        f"a full queue drops: round trips are {format_milliseconds(added)} longer than the least when "
+        f"packets are lost, in {counted(len(rows), 'trial')}"
+    )
+    return _Told(claim, _METHOD_QUEUE, added / 1_000, "s")
+
+
+def _of_signature(found: Signature, trials: int) -> _Told:
+    if found.rank is None or found.rank_low is None or found.rank_high is None:
+        claim = f"what drops packets is not clear: {found.losses} losses in the samples tell too little"
+        return _Told(claim, _METHOD)
+    rank = f"{format_number(found.rank)} [{format_number(found.rank_low)}, {format_number(found.rank_high)}]"
+    seen = f"the goodput before {found.losses} losses in {counted(trials, 'trial')} has a mean rank of {rank}"
+    claims = {
+        "any rate": (
+            f"packets are lost at any goodput, and no queue stands: at random, or at a buffer that single "
+            f"bursts overflow ({seen}, 0.5 is any). More window gains nothing"
+        ),
+        "shallow buffer": (
+            f"packets are dropped when goodput is highest, and round trips hardly grow: a shallow buffer, or "
+            f"a policer that lets no burst pass ({seen}). Pacing, or more flows, fill such a path better"
+        ),
+        "policer": (
+            f"a policer drops: {_burst(found)}, then packets are lost when goodput is highest, and round "
+            f"trips hardly grow ({seen}). Sending at its rate loses less"
+        ),
+        "not clear": f"what drops packets is not clear: {seen}, between losses at any and at the highest",
+    }
+    return _Told(claims[found.cause], _METHOD, found.rank, "1", found.rank_low, found.rank_high)
+
+
+def _burst(found: Signature) -> str:
+    burst = found.burst
+    if burst is None or burst.low is None or burst.high is None:
+        return "trials begin faster than they ever go later"
+    interval = f"[{format_number(burst.low)}, {format_number(burst.high)}]"
+    return f"trials begin {format_number(burst.value)} times {interval} as fast as they ever go later"

@@ -1,0 +1,37 @@
+"""What each flow of some trials delivered and sent again, sample by sample."""
+
+import ibis.expr.types as ir
+
+from flowsweep.analysis.binning.alignment import COUNTED, flow_starts, with_phase
+from flowsweep.analysis.expressions import column_or_null
+
+
+def loss_samples(samples: ir.Table, trials: ir.Table, flows: ir.Table, trial_ids: list[str]) -> ir.Table:
+    """Select the samples of sources that tell of losses.
+
+    Args:
+        samples: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+        trial_ids: Which.
+
+    Returns:
+        One row per trial, flow and sample of its source: trial_id, flow, end_ns (int64), delivered_bytes
+        (int64: segments delivered, selectively acknowledged ones included, · their size), retransmitted
+        (int64: segments sent again so far), counted (boolean: the sample is of the time that counts). None
+        where the kernel did not say what was delivered.
+    """
+    of_trials = samples.filter(samples.trial_id.isin(trial_ids))
+    source = of_trials.filter(of_trials.role == "source")
+    rows = source.select(
+        "trial_id",
+        "flow",
+        "start_ns",
+        "end_ns",
+        delivered_bytes=column_or_null(source, "delivered") * column_or_null(source, "snd_mss_bytes"),
+        retransmitted=column_or_null(source, "total_retrans"),
+    )
+    phased = with_phase(rows.filter(rows.delivered_bytes.notnull()), trials, flow_starts(of_trials, flows))
+    return phased.select(
+        "trial_id", "flow", "end_ns", "delivered_bytes", "retransmitted", counted=phased.phase == COUNTED
+    ).order_by("trial_id", "flow", "end_ns")

@@ -1,0 +1,142 @@
+"""What an expert would add to a verdict: what drops, what a queue adds, what autotuning allows."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from drop_paths import DropPath, trace
+from flowsweep.analysis.findings.autotuning import autotuning_questions
+from flowsweep.analysis.findings.bufferbloat import bufferbloat_questions
+from flowsweep.analysis.findings.drops import TRIALS_MAX, drop_questions, lossy_trials
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+
+Row = dict[str, Any]
+QUEUE, LOSS = "congestion window: queue", "congestion window: loss"
+
+
+def trial(name: object, **changes: Any) -> Row:
+    """A trial of 20 Mbit/s and 20 ms whose queue of 1 MB is full most of the time."""
+    usual: Row = {
+        "trial_id": str(name), "repeat": 1, "src": "a", "dst": "b", DIRECTION: "a → b", "flows": 1,
+        "verdict": QUEUE, "goodput_bps": 19.3e6, "rtt_min_ms": 20.2, "rtt_median_ms": 305.0,
+        "rtt_at_loss_ms": 420.0, "recoveries": 3, "link_payload_bps": 19.3e6, "window_send_bytes": None,
+        "window_recv_bytes": None,
+    }  # fmt: skip
+    return usual | changes
+
+
+def observed(*rows: Row) -> Observations:
+    return Observations("s", "copy", rows, ())
+
+
+def said(questions: list[Question]) -> str:
+    [question] = questions
+    return question.say("described")
+
+
+def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
+    rows = [trial(1), trial(2, repeat=2, rtt_median_ms=328.0)]
+    [question] = bufferbloat_questions(observed(*rows))
+    # 284.8 ms and 307.8 ms: geometric mean 296.1; 19.3 Mbit/s · 296.1 ms / 8 = 714 kB.
+    assert question.effect == pytest.approx(0.29608, rel=1e-4)
+    assert question.say("described").startswith("a → b: where the path is full its queue adds 296 ms [")
+    assert " to a round trip of 20.2 ms, 714 KB that wait, in 2 trials (at most 308 ms)" in said([question])
+
+
+@pytest.mark.parametrize(
+    "unlike",
+    [
+        {"verdict": "send window"},  # a buffer handed over in bursts: 31.9 ms on 6.1 ms in a lab
+        {"verdict": LOSS},
+        {"rtt_median_ms": 38.0},  # less than a round trip
+        {"rtt_min_ms": 2.0, "rtt_median_ms": 15.0},  # less than 20 ms
+        {"rtt_median_ms": None},
+    ],
+)
+def test_what_looks_like_bufferbloat_and_is_none_is_not_told(unlike: Row) -> None:
+    assert bufferbloat_questions(observed(trial(1, **unlike), trial(2, **unlike))) == []
+
+
+def hosts(**limits: int) -> dict[str, dict[str, Any]]:
+    """What two hosts allow autotuning."""
+    settings = {f"net.ipv4.tcp_{name}": f"4096\t131072\t{value}" for name, value in limits.items()}
+    return {name: {"sysctls": settings} for name in "ab"}
+
+
+def test_a_ceiling_of_autotuning_below_bandwidth_times_delay_is_told() -> None:
+    # 96.5 Mbit/s · 175 ms / 8 = 2.11 MB; 2 MiB of buffer are 1 MiB of window: 47.9 Mbit/s.
+    far = trial(1, rtt_min_ms=175.0, link_payload_bps=96.5e6, verdict="receive window")
+    claim = said(autotuning_questions(observed(far), hosts(rmem=2 << 20, wmem=16 << 20)))
+    assert claim == (
+        "a → b: autotuning cannot fill the path with 1 flow: each needs 2.11 MB in flight (96.5 Mbit/s × 175 "
+        "ms), and net.ipv4.tcp_rmem of b ends at 2097152 B, of which about half becomes a receive window: at "
+        "most 47.9 Mbit/s."
+    )
+    both = autotuning_questions(observed(far), hosts(rmem=2 << 20, wmem=2 << 20))
+    assert [question.effect for question in both] == [pytest.approx(0.4967, rel=1e-3)] * 2
+
+
+def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -> None:
+    far = trial(1, rtt_min_ms=175.0, link_payload_bps=96.5e6)
+    low = hosts(rmem=2 << 20, wmem=2 << 20)
+    assert autotuning_questions(observed(far), hosts(rmem=6 << 20, wmem=6 << 20)) == []
+    assert autotuning_questions(observed(far), None) == []
+    assert autotuning_questions(observed(far | {"flows": 4}), low) == []
+    asked = far | {"window_send_bytes": 1 << 20, "window_recv_bytes": 1 << 20}
+    assert autotuning_questions(observed(asked), low) == []
+
+
+def test_links_that_count_their_drops_are_believed() -> None:
+    small = trial(1, verdict=QUEUE, rtt_at_loss_ms=21.2, link_queue_drops=54, link_random_drops=0)
+    assert said(drop_questions(observed(small), {})) == (
+        "a → b: the emulated link's queue drops, at 54 moments of 1 trial (0 at random); round trips are 1 "
+        "ms longer then."
+    )
+    random = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40)
+    assert "loses packets at random, at 40 moments" in said(drop_questions(observed(random), {}))
+    both = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=20)
+    assert "drops at a full queue (20 moments of 1 trial) and at random (20)" in said(
+        drop_questions(observed(both), {})
+    )
+
+
+def test_a_full_queue_of_an_unknown_path_is_seen_by_its_round_trips() -> None:
+    assert said(drop_questions(observed(trial(1), trial(2)), {})) == (
+        "a → b: a full queue drops: round trips are 400 ms longer than the least when packets are lost, in 2 "
+        "trials."
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (DropPath("random", rate_bps=400e6), "packets are lost at any goodput, and no queue stands"),
+        (DropPath("shallow"), "a shallow buffer, or a policer that lets no burst pass"),
+        (DropPath("policer"), "a policer drops: trials begin 2."),
+    ],
+    ids=["at random", "a shallow buffer", "a policer"],
+)
+def test_drops_without_a_queue_are_told_by_when_they_come(path: DropPath, words: str) -> None:
+    rows = [trial(name, verdict=LOSS, rtt_median_ms=20.5, rtt_at_loss_ms=21.0) for name in range(6)]
+    assert lossy_trials(rows) == [row["trial_id"] for row in rows]
+    traces = {row["trial_id"]: trace(path, seed) for seed, row in enumerate(rows)}
+    [question] = drop_questions(observed(*rows), traces)
+    assert words in question.say("described")
+    assert question.effect is not None
+    assert question.interval_low is not None
+    assert question.interval_low < question.effect
+
+
+def test_few_trials_are_looked_at_and_only_those_that_need_it() -> None:
+    many = [trial(name, verdict=LOSS, rtt_at_loss_ms=21.0) for name in range(1_000)]
+    chosen = lossy_trials(many)
+    assert len(chosen) <= TRIALS_MAX
+    assert np.diff([int(name) for name in chosen]).max() <= 5
+    others = [trial(1), trial(2, verdict=LOSS, link_queue_drops=3), trial(3, verdict=LOSS)]
+    assert lossy_trials(others) == []
+
+
+def test_trials_without_losses_say_nothing_of_drops() -> None:
+    assert drop_questions(observed(trial(1, recoveries=0), trial(2, verdict="receive window")), {}) == []
