@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flowsweep.analysis.background.findings import others_named
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.wording import counted, format_number
@@ -76,6 +77,8 @@ def theory_questions(observed: Observations) -> list[Question]:
 
 def _applies(theory: _Theory, row: Row) -> bool:
     if row.get("verdict") not in theory.verdicts or not row.get(theory.column):
+        return False
+    if theory.column == "link_payload_bps" and drops_early(row):
         return False
     if not row["rtt_min_ms"] or row["rtt_min_ms"] < _PATH_RTT_MS:
         return False

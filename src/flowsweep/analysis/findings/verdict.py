@@ -113,13 +113,13 @@ def _words(verdict: str, own: Sequence[Row]) -> str:
         if verdict == "host drops" and sum(row.get("loss_at_sender") or 0.0 for row in own) >= lost * MOST:
             return _AT_SENDER
         return _OF_DATAGRAMS[verdict]
-    if verdict == "congestion window: queue" and all(_drops_early(row) for row in own):
+    if verdict == "congestion window: queue" and all(drops_early(row) for row in own):
         return _QUEUE_DROPS
     return LIMITING[verdict]
 
 
-def _drops_early(row: Row) -> bool:
-    """Whether an emulated link's queue dropped packets of a trial that left the link room."""
+def drops_early(row: Row) -> bool:
+    """Tell whether an emulated link's queue dropped packets of a trial that left the link room."""
     link_bps = row.get("link_payload_bps")
     dropped = (row.get("link_queue_drops") or 0) > 0
     return dropped and link_bps is not None and row["goodput_bps"] < PATH_NOT_FULL * link_bps
