@@ -67,10 +67,11 @@ def trace(path: DropPath, seed: int) -> LossTrace:
 
 
 def _sampled(path: DropPath, delivered: np.ndarray, lossy: np.ndarray) -> LossTrace:
-    """What samples would show: acknowledgements and retransmissions come a round trip later."""
+    """What samples would show. What was delivered and what was lost of a round trip is known at its end."""
     ends_s = np.arange(1, delivered.size + 1) * path.rtt_s
     grid_s = np.arange(0.0, path.seconds, GRID_S)
     bits = np.interp(grid_s, np.concatenate(([0.0], ends_s)), np.concatenate(([0.0], np.cumsum(delivered))))
-    resent = np.interp(grid_s - path.rtt_s, ends_s, np.cumsum(lossy), left=0.0)
-    seen = np.diff(np.floor(resent + 1e-9)) > 0
+    known = np.concatenate(([0.0], np.cumsum(lossy)))
+    resent = known[np.searchsorted(ends_s, grid_s, side="right")]
+    seen = np.diff(resent) > 0
     return LossTrace(np.diff(bits) * SEGMENT_BITS / GRID_S, seen, grid_s[1:] > path.omit_s)

@@ -10,7 +10,7 @@ from truth_support import write_result
 from drop_paths import DropPath, trace
 from flowsweep.analysis.tests.tcp.drop_signature import loss_ranks, signature
 
-CAMPAIGNS = 100
+CAMPAIGNS = 40
 TRIALS = 6
 WRONG_MOST = 0.05
 PATHS = {
