@@ -104,8 +104,8 @@ def _questions(
 
 _KINDS: tuple[FindingKind, ...] = (
     "emulation", "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size",
-    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect", "flows",
-    "congestion", "direction", "drift",
+    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect",
+    "flows", "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
