@@ -1,45 +1,27 @@
 """Two campaigns beside each other: how much faster or slower the second is, point by point and overall."""
 
 import math
-import warnings
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import scipy
 
-from flowsweep.analysis.findings.multiple_testing import holm
-from flowsweep.analysis.grid_points import POINT_COLUMNS
-from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
-
-Row = Mapping[str, Any]
-Outcome = Literal["faster", "slower", "same", "undecided"]
-"""What the second campaign is beside the first."""
+from flowsweep.analysis.comparison_failures import failures, trimmed
+from flowsweep.analysis.comparison_points import Point, Points, Row, by_point, point_of
+from flowsweep.analysis.comparison_remarks import Shifts, remarks
+from flowsweep.analysis.shifts import Shift, decided, moved, overall_shift, point_shifts
+from flowsweep.analysis.statistics.design import coded
+from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
+from flowsweep.analysis.statistics.uncertain import mean_difference
+from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 METHOD = (
-    "overall, Welch's t over the repeats' means of log goodput; at points, Welch's t over the repeats and "
-    "Holm's correction over the points"
+    "overall, the wider of Welch's and Student's t over the repeats' means of log goodput; at points, that "
+    "and the point's deviation from it, repeats as blocks, variances moderated over the points; all "
+    "intervals hold together with 95 %"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """How much goodput differs, B against A."""
-
-    percent: float
-    """100 · (ratio of geometric means − 1)."""
-    interval_low_percent: float | None
-    """Ends of the 95 % interval; null where a campaign has no repeats to tell chance from change."""
-    interval_high_percent: float | None
-    p_value: float | None
-    """Of "there is no shift"; not corrected."""
-    p_adjusted: float | None
-    """By Holm's correction over all points; that of the overall shift stands alone."""
-    repeats_a: int
-    repeats_b: int
-    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +56,11 @@ class Comparison:
     empty_a: int
     empty_b: int
     """And those that ended well and carried nothing, which has no logarithm."""
+    failures_p_value: float | None
+    """Of "trials fail as often in both campaigns" at the points of both, by Fisher's exact test, which takes
+    failures to be independent; null where none failed."""
+    remarks: tuple[str, ...]
+    """What to know before the shifts are believed, in sentences."""
     margin: float
     """Share of goodput that counts as the same."""
     method: str
@@ -82,81 +69,68 @@ class Comparison:
 def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
     """Compare two campaigns over the points that both have.
 
-    The natural logarithm of goodput (bit/s) of a trial is taken as point + campaign + repeat + chance.
-    Repeats are blocks, drawn anew in each campaign: what a repeat has in common, as a quarter of an hour with
-    other traffic, is chance, too. Overall, each repeat of a campaign is therefore one observation: the mean
-    over its trials of log goodput less the point's mean in both campaigns. The two campaigns' observations
-    are compared with Welch's t interval (B. L. Welch, Biometrika 34, 1947), which does not take them to be
-    equally steady; with the t interval of equal variances where one campaign has a single repeat. At a point
-    its trials are the observations. Holm's correction (1979) is over the points.
+    The natural logarithm of goodput (bit/s) of a trial is taken as point + campaign + what the campaign
+    changes at the point + repeat + chance. Repeats are blocks, drawn anew in each campaign: what a repeat has
+    in common, as a quarter of an hour with other traffic, is chance, too. Overall, each repeat of a campaign
+    is therefore one observation: the mean over its trials of log goodput less the point's mean in both
+    campaigns (`uncertain.mean_difference`). At a point the shift is the overall one and the point's deviation
+    from it (`point_deviations`), in which what repeats have in common cancels; a single point is the overall
+    shift. All intervals hold together with 95 %: with equal campaigns, any false "faster" or "slower" is said
+    of at most 5 %.
 
-    A shift is "same" if its whole 95 % interval lies within ± margin (equivalence: Schuirmann 1987, at 2.5 %
-    a side), whether it differs from 0 or not; else "faster" or "slower" if it differs from 0 at 5 %; else
-    "undecided". Trials that ended well with a goodput of 0 have no logarithm: where B has such, it is not
-    "faster" and not "same", where A has, B is not "slower" and not "same", but undecided.
+    A shift is "same" if its whole interval lies within ± margin (equivalence: Schuirmann 1987), whether it
+    differs from 0 or not; else "faster" or "slower" if the interval leaves out 0; else "undecided". Trials
+    that ended well with a goodput of 0 have no logarithm: where B has such, it is not "faster" and not
+    "same", where A has, B is not "slower" and not "same", but undecided. Trials that failed are rarely a
+    random choice: an outcome must hold, too, if those were the slow ones (`comparison_failures.trimmed`), and
+    where B fails more often than A beyond chance, it is nowhere "faster" or "same"; likewise A.
 
     Args:
         a: Rows of the first campaign's summary. Those that are not `ok` or have no goodput take no part.
         b: Rows of the second's.
         margin: Share of goodput, above 0.
     """
-    first, second = _by_point(a), _by_point(b)
+    first, second = by_point(a), by_point(b)
     common = [point for point in first if point in second]
-    shifts = [_shift(_logs(first[point]), _logs(second[point]), margin) for point in common]
+    told = _shifts(first, second, common, margin)
     empty_a, empty_b = _empty(a), _empty(b)
-    points = [
-        PointShift(
-            _named(point),
-            _geometric_mean(first[point]),
-            _geometric_mean(second[point]),
-            _with_empty(shift, empty_a[point], empty_b[point]),
-        )
-        for point, shift in zip(common, _corrected(shifts, margin), strict=True)
-    ]
-    overall = _overall(first, second, common, margin) if common else None
+    told = {key: _without(shift, (_in(empty_a, key), _in(empty_b, key))) for key, shift in told.items()}
+    failed = failures(a, b, common)
+    shifts = told
+    if failed.any_failed:
+        trimmed_a, trimmed_b = trimmed(first, second, failed)
+        left = [point for point in common if point in trimmed_a and point in trimmed_b]
+        if_slow = _shifts(trimmed_a, trimmed_b, left, margin)
+        shifts = {
+            key: _without(_borne_out(shift, if_slow.get(key), margin), failed.beyond_chance)
+            for key, shift in told.items()
+        }
     return Comparison(
-        overall=None if overall is None else _with_empty(overall, empty_a.total(), empty_b.total()),
-        points=tuple(points),
-        only_in_a=tuple(_named(point) for point in first if point not in second),
-        only_in_b=tuple(_named(point) for point in second if point not in first),
+        overall=shifts.get(None),
+        points=tuple(
+            PointShift(
+                dict(point), _geometric_mean(first[point]), _geometric_mean(second[point]), shifts[point]
+            )
+            for point in common
+        ),
+        only_in_a=tuple(dict(point) for point in first if point not in second),
+        only_in_b=tuple(dict(point) for point in second if point not in first),
         trials_a=len(a),
         trials_b=len(b),
         not_ok_a=sum(row["status"] != "ok" for row in a),
         not_ok_b=sum(row["status"] != "ok" for row in b),
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
+        failures_p_value=failed.p_value,
+        remarks=remarks(a, b, failed, told, shifts),
         margin=margin,
         method=METHOD,
     )
 
 
-_Point = tuple[tuple[str, Hashable], ...]
-_Points = dict[_Point, list[Row]]
-
-
-def _by_point(rows: Sequence[Row]) -> _Points:
-    found: _Points = {}
-    for row in sorted(rows, key=lambda row: row["order_index"]):
-        if row["status"] == "ok" and (row["goodput_bps"] or 0) > 0:
-            found.setdefault(_point(row), []).append(row)
-    return found
-
-
-def _empty(rows: Sequence[Row]) -> Counter[_Point]:
+def _empty(rows: Sequence[Row]) -> Counter[Point]:
     """How many trials of each point ended well and carried nothing."""
-    return Counter(_point(row) for row in rows if row["status"] == "ok" and row["goodput_bps"] == 0)
-
-
-def _point(row: Row) -> _Point:
-    return tuple((name, _hashable(row[name])) for name in POINT_COLUMNS if name in row)
-
-
-def _hashable(value: object) -> Hashable:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _named(point: _Point) -> dict[str, Any]:
-    return dict(point)
+    return Counter(point_of(row) for row in rows if row["status"] == "ok" and row["goodput_bps"] == 0)
 
 
 def _logs(rows: Sequence[Row]) -> list[float]:
@@ -171,13 +145,28 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _overall(first: _Points, second: _Points, common: Sequence[_Point], margin: float) -> Shift:
-    """Compare the repeats' means over the points that both campaigns have."""
+def _shifts(first: Points, second: Points, common: Sequence[Point], margin: float) -> Shifts:
+    """Compare the points that both campaigns have; the overall shift is under None."""
+    if not common:
+        return {}
     centres = {point: (_mean(_logs(first[point])) + _mean(_logs(second[point]))) / 2 for point in common}
-    return _shift(_repeats(first, centres), _repeats(second, centres), margin)
+    above = _repeats(first, centres), _repeats(second, centres)
+    found = mean_difference(*above)
+    counts = len(above[0]), len(above[1])
+    alone = len(common) == 1
+    overall = overall_shift(found, _mean(above[1]) - _mean(above[0]), counts, alone=alone)
+    if alone:
+        return {key: decided(overall, margin) for key in (None, common[0])}
+    deviations = point_deviations(_side(first, common), _side(second, common))
+    raw = [
+        (_mean(_logs(second[point])) - _mean(_logs(first[point])), len(first[point]), len(second[point]))
+        for point in common
+    ]
+    shifts = dict(zip(common, point_shifts(found, deviations, raw), strict=True))
+    return {key: decided(shift, margin) for key, shift in ({None: overall} | shifts).items()}
 
 
-def _repeats(points: _Points, centres: Mapping[_Point, float]) -> list[float]:
+def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
     """One mean for each repeat, of how far its trials lie above their points."""
     above: dict[int, list[float]] = {}
     for point, centre in centres.items():
@@ -186,73 +175,31 @@ def _repeats(points: _Points, centres: Mapping[_Point, float]) -> list[float]:
     return [_mean(values) for values in above.values()]
 
 
-def _shift(a: Sequence[float], b: Sequence[float], margin: float) -> Shift:
-    """Compare the means of two lists of logarithms."""
-    difference = _mean(b) - _mean(a)
-    low, high, p_value = _interval(a, b, difference)
-    return _decided(
-        Shift(
-            percent=_percent(difference),
-            interval_low_percent=None if low is None else _percent(low),
-            interval_high_percent=None if high is None else _percent(high),
-            p_value=p_value,
-            p_adjusted=p_value,
-            repeats_a=len(a),
-            repeats_b=len(b),
-            outcome="undecided",
-        ),
-        margin,
+def _side(points: Points, common: Sequence[Point]) -> Side:
+    placed = [(place, row) for place, point in enumerate(common) for row in points[point]]
+    return Side(
+        logs=np.array(_logs([row for _, row in placed])),
+        points=np.array([place for place, _ in placed], dtype=np.intp),
+        repeats=coded([row["repeat"] for _, row in placed]),
     )
 
 
-def _interval(
-    a: Sequence[float], b: Sequence[float], difference: float
-) -> tuple[float | None, float | None, float | None]:
-    """95 % interval of the difference of means, and p of "there is none"; None of all without repeats."""
-    if len(a) + len(b) < 3:
-        return None, None, None
-    if np.ptp(a) + np.ptp(b) == 0:
-        return difference, difference, float(difference == 0)
-    with warnings.catch_warnings():
-        # SciPy warns where the repeats of one campaign are all alike: those of the other have the chance.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        test = scipy.stats.ttest_ind(b, a, equal_var=min(len(a), len(b)) == 1)
-    low, high = test.confidence_interval(1 - SIGNIFICANCE)
-    return float(low), float(high), float(test.pvalue)
+def _in(found: Counter[Point], point: Point | None) -> bool:
+    """Whether there are any at a point, or at all."""
+    return found.total() > 0 if point is None else found[point] > 0
 
 
-def _percent(log_ratio: float) -> float:
-    return 100 * math.expm1(log_ratio)
-
-
-def _corrected(shifts: Sequence[Shift], margin: float) -> list[Shift]:
-    """Correct the p-values of points for how many there are, and decide again."""
-    p_values = [shift.p_value for shift in shifts if shift.p_value is not None]
-    adjusted = iter(holm(p_values))
-    return [
-        shift if shift.p_value is None else _decided(replace(shift, p_adjusted=next(adjusted)), margin)
-        for shift in shifts
-    ]
-
-
-def _decided(shift: Shift, margin: float) -> Shift:
-    return replace(shift, outcome=_outcome(shift, margin))
-
-
-def _with_empty(shift: Shift, empty_a: int, empty_b: int) -> Shift:
-    """Take back what trials that carried nothing, and take no part, speak against."""
-    spoken_against = {"same"} if empty_a or empty_b else set()
-    spoken_against |= {"slower"} if empty_a else set()
-    spoken_against |= {"faster"} if empty_b else set()
+def _without(shift: Shift, missing: tuple[bool, bool]) -> Shift:
+    """Take back what slow trials of A or of B that take no part speak against."""
+    missing_a, missing_b = missing
+    spoken_against = {"same"} if missing_a or missing_b else set()
+    spoken_against |= {"slower"} if missing_a else set()
+    spoken_against |= {"faster"} if missing_b else set()
     return replace(shift, outcome="undecided") if shift.outcome in spoken_against else shift
 
 
-def _outcome(shift: Shift, margin: float) -> Outcome:
-    low, high, p_value = shift.interval_low_percent, shift.interval_high_percent, shift.p_adjusted
-    if low is None or high is None or p_value is None:
-        return "undecided"
-    if -100 * margin <= low and high <= 100 * margin:
-        return "same"
-    if p_value >= SIGNIFICANCE:
-        return "undecided"
-    return "faster" if shift.percent > 0 else "slower"
+def _borne_out(shift: Shift, if_slow: Shift | None, margin: float) -> Shift:
+    """Take back what would not be said if the trials that failed were the slow ones."""
+    if if_slow is not None and decided(moved(shift, if_slow), margin).outcome == shift.outcome:
+        return shift
+    return replace(shift, outcome="undecided")

@@ -14,7 +14,8 @@ from rich.table import Table
 from flowsweep import wording
 from flowsweep.analysis import summary
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, level_words, levels_apart
-from flowsweep.analysis.compare import Comparison, PointShift, Shift, compare
+from flowsweep.analysis.compare import Comparison, PointShift, compare
+from flowsweep.analysis.shifts import Shift
 from flowsweep.archive import Archive
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
@@ -51,7 +52,8 @@ class FailIf(StrEnum):
 
 _EPILOG = (
     "Exit code with --fail-if: 1 if goodput is that, overall or at a point; 3 if not, but the overall shift "
-    "is undecided; 0 else. docs/guide/compare.md says how it is computed."
+    "is undecided; 0 else. Equal campaigns end with 1 in at most 5 % of comparisons, however many points. "
+    "docs/guide/compare.md says how it is computed."
 )
 
 
@@ -159,6 +161,8 @@ def _print(
     points = counted(len(comparison.points), "point")
     repeats = f"{counted(overall.repeats_a, 'repeat')} in A, {overall.repeats_b} in B"
     console.print(f"B is {_verdict(overall, comparison.margin)}: {points}, {repeats}")
+    for remark in comparison.remarks:
+        console.print(remark, soft_wrap=True)
     console.print(_table(comparison.points))
     left_out = (
         ("A", comparison.trials_a, comparison.not_ok_a, comparison.empty_a),
@@ -195,7 +199,7 @@ def _table(points: Sequence[PointShift]) -> Table:
     names = _telling([point.point for point in points])
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("point", overflow="fold")
-    for heading in ("A", "B", "shift [95 % interval]"):
+    for heading in ("A", "B", "shift [95 % together]"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("B is", no_wrap=True)
     for point in points:

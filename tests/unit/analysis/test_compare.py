@@ -68,9 +68,10 @@ def test_intervals_and_p_values_are_those_of_statsmodels(repeats_a: int, repeats
         shift = compare(a, b).points[0].shift
         logs_a, logs_b = ([math.log(row["goodput_bps"]) for row in rows] for rows in (a, b))
         means = CompareMeans(DescrStatsW(np.array(logs_b)), DescrStatsW(np.array(logs_a)))
-        variances = "pooled" if 1 in (repeats_a, repeats_b) else "unequal"
-        interval = means.tconfint_diff(alpha=0.05, usevar=variances)
-        expected = [*(100 * math.expm1(end) for end in interval), means.ttest_ind(usevar=variances)[1]]
+        rules = ["pooled"] if 1 in (repeats_a, repeats_b) else ["pooled", "unequal"]
+        interval = max((means.tconfint_diff(alpha=0.05, usevar=rule) for rule in rules), key=np.ptp)
+        p_value = max(means.ttest_ind(usevar=rule)[1] for rule in rules)
+        expected = [*(100 * math.expm1(end) for end in interval), p_value]
         found = [shift.interval_low_percent, shift.interval_high_percent, shift.p_value]
         # Up to what is lost in subtracting logarithms of about 18 from each other.
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -154,17 +155,23 @@ def test_trials_that_are_not_ok_take_no_part_and_points_of_one_campaign_are_name
     assert compare(a, []).overall is None
 
 
-def test_holm_over_the_points() -> None:
+def test_intervals_corrected_p_values_and_outcomes_say_the_same() -> None:
     rng = np.random.default_rng(5)
-    comparison = compare(drawn(rng), drawn(rng))
-    p_values = sorted(point.shift.p_value for point in comparison.points if point.shift.p_value is not None)
-    least = min(point.shift.p_adjusted for point in comparison.points if point.shift.p_adjusted is not None)
-    assert len(p_values) == 8
-    assert least == pytest.approx(min(1.0, 8 * p_values[0]))
+    for _ in range(40):
+        comparison = compare(drawn(rng), drawn(rng, shift=0.05))
+        assert comparison.overall is not None
+        for shift in (comparison.overall, *(point.shift for point in comparison.points)):
+            assert shift.interval_low_percent is not None
+            assert shift.interval_high_percent is not None
+            assert shift.p_value is not None
+            assert shift.p_adjusted is not None
+            leaves_out_0 = shift.interval_low_percent > 0 or shift.interval_high_percent < 0
+            assert (shift.p_adjusted < 0.05) == leaves_out_0 == (shift.outcome in ("faster", "slower"))
+            assert shift.p_value <= shift.p_adjusted
 
 
 def test_intervals_cover_and_equal_campaigns_are_rarely_called_different() -> None:
-    """600 pairs: of 95 % intervals 95 to 97 are expected to cover; below 93 % has a chance under 1 %."""
+    """600 pairs: of 96 % intervals, one of six of a comparison, below 94 % has a chance under 1 %."""
     rng = np.random.default_rng(11)
     covered = false_claims = 0
     for _ in range(600):
@@ -180,8 +187,8 @@ def test_intervals_cover_and_equal_campaigns_are_rarely_called_different() -> No
             for shift in (same.overall, *(point.shift for point in same.points))
             if shift is not None
         )
-    assert covered >= 0.93 * 600
-    assert false_claims <= 0.08 * 600
+    assert covered >= 0.94 * 600
+    assert false_claims <= 0.065 * 600
 
 
 def test_exit_codes() -> None:

@@ -1,0 +1,75 @@
+"""What to know before a comparison's shifts are believed, in sentences."""
+
+from collections.abc import Mapping, Sequence
+
+from flowsweep.analysis.comparison_failures import Failures
+from flowsweep.analysis.comparison_points import Point, Row
+from flowsweep.analysis.shifts import Shift
+from flowsweep.wording import counted, format_number
+
+Shifts = Mapping[Point | None, Shift]
+"""Of each point; the overall shift is under None."""
+_SMALLEST_P = 0.001
+_TO_THE_MINUTE = len("2026-01-31T23:59")
+
+
+def remarks(
+    a: Sequence[Row], b: Sequence[Row], failed: Failures, told: Shifts, left: Shifts
+) -> tuple[str, ...]:
+    """Say what speaks against taking the shifts for the effect of what was changed.
+
+    Args:
+        a: Rows of the first campaign's summary.
+        b: Rows of the second's.
+        failed: Trials that failed.
+        told: What would be said if failures were a matter of chance.
+        left: What is said.
+    """
+    return tuple(_of_failures(failed, told, left) + _of_times(a, b))
+
+
+def _of_failures(failed: Failures, told: Shifts, left: Shifts) -> list[str]:
+    p_value = failed.p_value
+    if p_value is None:
+        return []
+    (failed_a, trials_a), (failed_b, trials_b) = failed.totals
+    shown = f"p < {_SMALLEST_P}" if p_value < _SMALLEST_P else f"p = {format_number(p_value)}"
+    counts = f"{failed_a} of {counted(trials_a, 'trial')} failed in A, {failed_b} of {trials_b} in B"
+    said = [f"{counts} (Fisher's exact test, if they failed independently: {shown})."]
+    taken_back = [key for key in told if told[key].outcome != left[key].outcome]
+    if not taken_back:
+        return said
+    what = []
+    if None in taken_back:
+        what.append(f'overall "{told[None].outcome}"')
+    points = sum(key is not None for key in taken_back)
+    if points:
+        what.append(f"what {counted(points, 'point')} would be called")
+    became = "is" if len(what) == 1 else "are"
+    subject = " and ".join(what)
+    why = "the trials that failed may have been the slow ones"
+    return [*said, f"{subject[0].upper()}{subject[1:]} {became} taken back: {why}."]
+
+
+def _of_times(a: Sequence[Row], b: Sequence[Row]) -> list[str]:
+    spans = [_span(rows) for rows in (a, b)]
+    if spans[0] is None or spans[1] is None:
+        return []
+    (first_a, last_a), (first_b, last_b) = spans[0], spans[1]
+    if first_a <= last_b and first_b <= last_a:
+        return []
+    times = [
+        f"{name} from {first[:_TO_THE_MINUTE]} to {last[:_TO_THE_MINUTE]}".replace("T", " ")
+        for name, first, last in (("A", first_a, last_a), ("B", first_b, last_b))
+    ]
+    what = "what the day or the hour changed is part of every shift, and in no interval"
+    return [f"{' and '.join(times)} did not overlap: {what}. Repeats of A and B in turn would tell it apart."]
+
+
+def _span(rows: Sequence[Row]) -> tuple[str, str] | None:
+    """When the first and the last trial of a campaign began; None where nobody knows of one."""
+    starts = [row.get("started_at") for row in rows]
+    if not starts or None in starts:
+        return None
+    known = [str(start) for start in starts]
+    return min(known), max(known)

@@ -1,0 +1,59 @@
+"""Estimates with more than one honest standard error, of which the widest interval counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from flowsweep.analysis.statistics.least_squares import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Uncertain:
+    """Some estimates, one place in each array for each of them; natural logarithms."""
+
+    value: Floats
+    """(k,)"""
+    errors: Floats
+    """(rules, k) standard errors, by each rule that may hold."""
+    freedom: Floats
+    """(rules, k) degrees of freedom of Student's t."""
+
+    def half_widths(self, tail: Floats | float) -> Floats:
+        """Half the widths of the intervals, (k,).
+
+        Args:
+            tail: Probability beyond each end, above 0; one, or (k,).
+        """
+        return np.asarray(np.max(self.errors * -scipy.special.stdtrit(self.freedom, tail), axis=0))
+
+
+def mean_difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
+    """Estimate the mean of b less the mean of a.
+
+    Args:
+        a: Independent values of a normal distribution, at least one; natural logarithms.
+        b: Likewise, of another distribution.
+
+    Returns:
+        By two rules, of which the one with the wider interval counts: Student's, which takes both variances
+        for the same, and Welch's (The generalization of 'Student's' problem, Biometrika 34, 1947), which does
+        not. With three values against thirty Welch's alone errs in 7.5 % where 5 % are meant, and Student's
+        in 40 % where the three vary three times as much; both together in at most 5.5 %. With equally many
+        values Welch's is always the wider one. Student's alone where one side has a single value; None with a
+        single value each.
+    """
+    sizes = np.array([len(a), len(b)], dtype=np.float64)
+    freedom = float(sizes.sum()) - 2
+    if freedom < 1:
+        return None
+    value = np.array([float(np.mean(b)) - float(np.mean(a))])
+    squares = np.array([float(np.square(side - np.mean(side)).sum()) for side in (a, b)])
+    pooled = float(squares.sum()) / freedom * float((1 / sizes).sum())
+    errors, freedoms = [np.sqrt(pooled)], [freedom]
+    if sizes.min() > 1 and pooled > 0:
+        own = squares / (sizes - 1) / sizes
+        errors.append(np.sqrt(own.sum()))
+        freedoms.append(float(own.sum() ** 2 / (own**2 / (sizes - 1)).sum()))
+    return Uncertain(value, np.array(errors)[:, None], np.array(freedoms)[:, None])

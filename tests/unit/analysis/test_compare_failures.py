@@ -1,0 +1,86 @@
+"""Campaigns whose slow trials fail: no outcome that rests on the ones that did not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compared_campaigns import Drawn, drawn, outcomes
+from flowsweep.analysis.compare import compare
+from flowsweep.cli.compare import FailIf, exit_code
+
+COUNT = 60
+
+
+def slow_ones(rng: np.random.Generator, deviations: Any) -> Any:
+    """Three of four trials that are slower than their point's mean fail."""
+    return (deviations < 0) & (rng.random(deviations.shape) < 0.75)
+
+
+def one_of_twenty(rng: np.random.Generator, deviations: Any) -> Any:
+    return rng.random(deviations.shape) < 0.05
+
+
+A = Drawn(8, 8, noise=0.15, block=0.0)
+B_LOSES_ITS_SLOW_TRIALS = Drawn(8, 8, noise=0.15, block=0.0, fails=slow_ones)
+
+
+def test_a_campaign_whose_slow_trials_fail_is_not_faster() -> None:
+    rng = np.random.default_rng(40)
+    compared = [compare(drawn(A, rng), drawn(B_LOSES_ITS_SLOW_TRIALS, rng)) for _ in range(COUNT)]
+    assert sum("faster" in outcomes(comparison) for comparison in compared) <= 0.05 * COUNT
+    assert all("failed in A" in comparison.remarks[0] for comparison in compared)
+    taken_back = [comparison for comparison in compared if "taken back" in " ".join(comparison.remarks)]
+    assert len(taken_back) > COUNT / 4
+    for comparison in taken_back:
+        assert exit_code(comparison, FailIf.different) == 3
+
+
+def test_a_true_shift_is_found_although_some_trials_fail_in_both() -> None:
+    rng = np.random.default_rng(41)
+    ways = [Drawn(8, 5, block=0.01, shift=shift, fails=one_of_twenty) for shift in (0.0, -0.1)]
+    found = 0
+    for _ in range(COUNT):
+        overall = compare(drawn(ways[0], rng), drawn(ways[1], rng)).overall
+        assert overall is not None
+        found += overall.outcome == "slower"
+    assert found >= 0.9 * COUNT
+
+
+def test_a_comparison_says_how_many_failed_and_what_it_takes_back() -> None:
+    rng = np.random.default_rng(42)
+    a = drawn(Drawn(2, 6, noise=0.001, block=0.0), rng)
+    b = drawn(Drawn(2, 6, noise=0.001, block=0.0, shift=0.1), rng)
+    for row in b[:8]:
+        row.update(status="failed", goodput_bps=None)
+    comparison = compare(a, b)
+    assert comparison.failures_p_value == pytest.approx(0.00135, rel=0.01)
+    counts = "0 of 12 trials failed in A, 8 of 12 in B (Fisher's exact test, if they failed independently: "
+    assert comparison.remarks == (
+        f"{counts}p = 0.00135).",
+        'Overall "faster" and what 2 points would be called are taken back: the trials that failed may have '
+        "been the slow ones.",
+    )
+    # The same trials, of which the second campaign lost the slower ones.
+    logs = np.log([row["goodput_bps"] for row in a]).reshape(6, 2)
+    fell = ((logs - logs.mean(axis=0)) < 0.0004).ravel()
+    b = [row | ({"status": "failed"} if slow else {}) for row, slow in zip(a, fell, strict=True)]
+    shown = compare(a, b, margin=0.0001)
+    assert "faster" not in outcomes(shown)
+
+
+def test_campaigns_on_different_days_say_so() -> None:
+    rng = np.random.default_rng(43)
+    rows = drawn(Drawn(2, 3), rng)
+    times = [[f"2026-11-{day}T09:{minute:02}:00+00:00" for minute in range(6)] for day in (20, 21)]
+    a, b, late_a = (
+        [row | {"started_at": time} for row, time in zip(rows, starts, strict=True)]
+        for starts in (*times, [*times[0][:5], times[1][2]])
+    )
+    (remark,) = compare(a, b).remarks
+    assert remark == (
+        "A from 2026-11-20 09:00 to 2026-11-20 09:05 and B from 2026-11-21 09:00 to 2026-11-21 09:05 did not "
+        "overlap: what the day or the hour changed is part of every shift, and in no interval. Repeats of A "
+        "and B in turn would tell it apart."
+    )
+    assert compare(late_a, b).remarks == ()
