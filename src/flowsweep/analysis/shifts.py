@@ -128,10 +128,16 @@ def _outcome(shift: Shift, margin: float) -> Outcome:
 def _shift(
     value: float, half: float | None, p_value: float | None, adjusted: float | None, repeats: tuple[int, int]
 ) -> Shift:
-    ends = (None, None) if half is None else (_percent(value - half), _percent(value + half))
     none = half is None
     return Shift(
-        _percent(value), *ends, None if none else p_value, None if none else adjusted, *repeats, "undecided"
+        percent=_percent(value),
+        interval_low_percent=None if half is None else _percent(value - half),
+        interval_high_percent=None if half is None else _percent(value + half),
+        p_value=None if none else p_value,
+        p_adjusted=None if none else adjusted,
+        repeats_a=repeats[0],
+        repeats_b=repeats[1],
+        outcome="undecided",
     )
 
 

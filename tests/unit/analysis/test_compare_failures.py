@@ -56,11 +56,9 @@ def test_a_comparison_says_how_many_failed_and_what_it_takes_back() -> None:
     comparison = compare(a, b)
     assert comparison.failures_p_value == pytest.approx(0.00135, rel=0.01)
     counts = "0 of 12 trials failed in A, 8 of 12 in B (Fisher's exact test, if they failed independently: "
-    assert comparison.remarks == (
-        f"{counts}p = 0.00135).",
-        'Overall "faster" and what 2 points would be called are taken back: the trials that failed may have '
-        "been the slow ones.",
-    )
+    taken_back = 'Overall "faster" and what 2 points would be called are taken back'
+    why = "the trials that failed may have been the slow ones"
+    assert comparison.remarks == (f"{counts}p = 0.00135).", f"{taken_back}: {why}.")
     # The same trials, of which the second campaign lost the slower ones.
     logs = np.log([row["goodput_bps"] for row in a]).reshape(6, 2)
     fell = ((logs - logs.mean(axis=0)) < 0.0004).ravel()

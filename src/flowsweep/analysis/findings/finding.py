@@ -9,6 +9,7 @@ FindingKind = Literal[
     "variation", "drift", "outliers", "periodicity", "correlation", "verdict", "theory",
     "path", "available", "rate", "loss", "broken", "empty", "share", "latency", "message_size",
     "emulation", "advice", "drops", "bufferbloat", "autotuning",
+    "failures", "stalls", "order",
 ]  # fmt: skip
 """What a finding is about."""
 

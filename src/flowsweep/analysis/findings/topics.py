@@ -13,12 +13,14 @@ from flowsweep.analysis.findings.direction import direction_questions
 from flowsweep.analysis.findings.drift import drift_questions
 from flowsweep.analysis.findings.duration import duration_questions
 from flowsweep.analysis.findings.empty_trials import empty_questions
+from flowsweep.analysis.findings.failures import failure_questions
 from flowsweep.analysis.findings.finding import Decision, Finding, FindingKind
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.host_advice import advice_questions
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.late_trials import late_questions, trusted
 from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.findings.order import order_questions
 from flowsweep.analysis.findings.outliers import outlier_questions
 from flowsweep.analysis.findings.periodicity import periodicity_questions
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_questions
@@ -74,6 +76,8 @@ def findings(
     questions += rate_search_questions(summary)
     questions += broken_questions(summary)
     questions += empty_questions(summary)
+    questions += failure_questions(summary)
+    questions += order_questions(summary)
     questions += rtt_questions(summary)
     questions += advice_questions(comparable, hosts=hosts)
     questions += [found for observed in comparable for found in autotuning_questions(observed, hosts)]
@@ -103,7 +107,8 @@ def _questions(
 
 
 _KINDS: tuple[FindingKind, ...] = (
-    "emulation", "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size",
+    "emulation", "broken", "empty", "failures", "stalls", "order",
+    "path", "available", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect",
     "flows", "congestion", "direction", "drift",
     "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
@@ -112,7 +117,8 @@ _KINDS: tuple[FindingKind, ...] = (
 
 _RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
 _HEADLINES: tuple[FindingKind, ...] = (
-    "emulation", "broken", "empty", "path", "available", "rate", "loss", "latency", "message_size",
+    "emulation", "broken", "empty", "failures", "stalls", "order",
+    "path", "available", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau",
 )  # fmt: skip
 """What a person came for: told before the rest unless undecided, tested or not."""

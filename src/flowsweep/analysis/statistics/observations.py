@@ -35,11 +35,15 @@ class Observations:
 
 def observations(summary: Sequence[Row]) -> tuple[Observations, ...]:
     """Split the rows of a summary by sweep and mode, in the order in which they ran first."""
+    return grouped([row for row in summary if row["status"] == "ok" and (row["goodput_bps"] or 0) > 0])
+
+
+def grouped(rows: Sequence[Row]) -> tuple[Observations, ...]:
+    """Split rows in the same way, whatever became of their trials: their goodput is not to be asked for."""
     groups: dict[tuple[str, str], list[Row]] = {}
-    for row in sorted(summary, key=lambda row: row["order_index"]):
-        if row["status"] == "ok" and (row["goodput_bps"] or 0) > 0:
-            where = wording.direction(row["src"], row["dst"], simultaneous=bool(row["simultaneous"]))
-            groups.setdefault((row["sweep"], row["mode"]), []).append({**row, DIRECTION: where})
+    for row in sorted(rows, key=lambda row: row["order_index"]):
+        where = wording.direction(row["src"], row["dst"], simultaneous=bool(row["simultaneous"]))
+        groups.setdefault((row["sweep"], row["mode"]), []).append({**row, DIRECTION: where})
     return tuple(
         Observations(sweep, mode, tuple(rows), _factors(rows)) for (sweep, mode), rows in groups.items()
     )

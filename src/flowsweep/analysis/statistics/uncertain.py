@@ -26,7 +26,8 @@ class Uncertain:
         Args:
             tail: Probability beyond each end, above 0; one, or (k,).
         """
-        return np.asarray(np.max(self.errors * -scipy.special.stdtrit(self.freedom, tail), axis=0))
+        beyond: Floats = scipy.special.stdtrit(self.freedom, tail)
+        return np.asarray(np.max(-self.errors * beyond, axis=0), dtype=np.float64)
 
 
 def mean_difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
@@ -49,7 +50,7 @@ def mean_difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
     if freedom < 1:
         return None
     value = np.array([float(np.mean(b)) - float(np.mean(a))])
-    squares = np.array([float(np.square(side - np.mean(side)).sum()) for side in (a, b)])
+    squares = np.array([float(np.square(np.asarray(side) - np.mean(side)).sum()) for side in (a, b)])
     pooled = float(squares.sum()) / freedom * float((1 / sizes).sum())
     errors, freedoms = [np.sqrt(pooled)], [freedom]
     if sizes.min() > 1 and pooled > 0:

@@ -17,7 +17,7 @@ def test_trials_that_carried_nothing_are_named_before_all_else() -> None:
         f"4 of {len(rows)} trials carried nothing, 0 bit/s: {', '.join(first.evidence[:3])} and 1 more; what "
         f"is said of goodput is of the other {len(rows) - 4}."
     )
-    assert all(set(dead).isdisjoint(one.evidence) for one in told[1:])
+    assert all(set(dead).isdisjoint(one.evidence) for one in told[1:] if one.kind != "stalls")
 
 
 def test_campaigns_of_nothing_but_zeros_are_no_campaigns_without_a_conclusion() -> None:

@@ -1,0 +1,150 @@
+"""Trials that failed and trials that stalled: how many, and at which levels of an axis."""
+
+import statistics
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import scipy
+
+from flowsweep.analysis.axes import AXIS_NAMES, level_of
+from flowsweep.analysis.findings.finding import Decision, FigureKey, FindingKind
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, grouped
+from flowsweep.wording import counted, format_share
+
+STALLED_SHARE = 0.5
+"""A trial that carried less than this share of the median of its point stalled."""
+_FEWEST_OF_A_POINT = 3
+_FEWEST_TO_TEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """What became of some trials."""
+
+    kind: FindingKind
+    verb: str
+    consequence: str
+    """For goodput; of where more of them are, and of all if it is not known where."""
+    trials: tuple[str, ...]
+    """Their trial_id."""
+    of: int
+    """Trials altogether."""
+
+
+def failure_questions(summary: Sequence[Row]) -> Iterator[Question]:
+    """Ask whether trials fail, or stall, more often at some levels of an axis.
+
+    Args:
+        summary: Rows of a campaign; `goodput_bps` in bit/s.
+
+    Yields:
+        For each sweep and mode one question of failures (`status` other than ok) and one of stalls (less than
+        half the median of the point, of three trials or more), where there are any. One trial is described by
+        its share with the exact interval (Clopper and Pearson, The use of confidence or fiducial limits,
+        Biometrika 26, 1934). None where no trial of the campaign ended well. Two or more are tested (`event_shares.most_uneven`); the effect is then the
+        difference of shares. The second opinion rotates events in time, as they cluster, against the levels.
+    """
+    if not any(row["status"] == "ok" for row in summary):
+        return
+    for observed in grouped([row for row in summary if row.get("rate_search_loss_max") is None]):
+        for event in _events(observed.rows):
+            if event.trials:
+                yield _question(observed, event)
+
+
+def _events(rows: Sequence[Row]) -> tuple[_Event, _Event]:
+    failed = _Event(
+        kind="failures",
+        verb="failed",
+        consequence="is of the trials that ended well, and too high if the slow ones fail",
+        trials=tuple(row["trial_id"] for row in rows if row["status"] != "ok"),
+        of=len(rows),
+    )
+    stalled = _Event(
+        kind="stalls",
+        verb=f"carried less than {format_share(STALLED_SHARE)} of the median of their point",
+        consequence="is of two kinds of trials, which no mean describes",
+        trials=_stalled(rows),
+        of=sum(row["status"] == "ok" for row in rows),
+    )
+    return failed, stalled
+
+
+def _stalled(rows: Sequence[Row]) -> tuple[str, ...]:
+    points: dict[Hashable, list[Row]] = {}
+    for row in rows:
+        if row["status"] == "ok" and row["goodput_bps"] is not None:
+            place = (row[DIRECTION], *(level_of(row, axis) for axis in AXIS_NAMES))
+            points.setdefault(place, []).append(row)
+    return tuple(
+        row["trial_id"]
+        for found in points.values()
+        if len(found) >= _FEWEST_OF_A_POINT
+        for row in found
+        if row["goodput_bps"] < STALLED_SHARE * statistics.median(one["goodput_bps"] for one in found)
+    )
+
+
+def _question(observed: Observations, event: _Event) -> Question:
+    hit = frozenset(event.trials)
+    uneven = None
+    if _FEWEST_TO_TEST <= len(hit) < event.of:
+        uneven = most_uneven(design(observed), lambda row: row["trial_id"] in hit)
+    make = partial(
+        Question,
+        kind=event.kind,
+        sweep=observed.sweep,
+        mode=observed.mode,
+        n=event.of,
+        effect_unit="1",
+        evidence=event.trials,
+        figure=FigureKey("time_series", observed.sweep, observed.mode),
+    )
+    if uneven is None:
+        found = scipy.stats.binomtest(len(hit), event.of).proportion_ci()
+        return make(
+            say=lambda _: _described(event),
+            effect=len(hit) / event.of,
+            interval_low=float(found.low),
+            interval_high=float(found.high),
+            method="share of the trials, exact interval (Clopper and Pearson)",
+        )
+    low, high = uneven.interval
+    return make(
+        say=partial(_say, event, uneven),
+        axis=uneven.axis if uneven.axis != DIRECTION else None,
+        effect=uneven.counts[0] / uneven.sizes[0] - uneven.counts[1] / uneven.sizes[1],
+        interval_low=low,
+        interval_high=high,
+        p_value=uneven.p_value,
+        second_opinion=uneven.rotated,
+        method=(
+            "Fisher's exact test, directions of a point in one repeat as one unit; p by Bonferroni over "
+            f"{counted(uneven.contrasts, 'contrast')} of levels, interval likewise (Newcombe)"
+        ),
+    )
+
+
+def _counts(event: _Event) -> str:
+    share = format_share(len(event.trials) / event.of)
+    return f"{len(event.trials)} of {counted(event.of, 'trial')} {event.verb} ({share})"
+
+
+def _described(event: _Event) -> str:
+    rest = f"; goodput {event.consequence}" if len(event.trials) < event.of else ""
+    return f"{_counts(event)}{rest}."
+
+
+def _say(event: _Event, uneven: Uneven, decision: Decision) -> str:
+    (here, elsewhere), (size, other_size) = uneven.counts, uneven.sizes
+    told = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
+    if decision != "effect":
+        where = f"whether more at some level is undecided ({told})"
+        return f"{_counts(event)}, {where}; goodput {event.consequence}."
+    more = here * other_size > elsewhere * size
+    where, place = ("more", "there") if more else ("fewer", "elsewhere")
+    return f"{_counts(event)}, {where} at {uneven.words} ({told}): goodput {place} {event.consequence}."

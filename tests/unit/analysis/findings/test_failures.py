@@ -1,0 +1,118 @@
+"""Trials that fail or stall at some level: found where it is so, not claimed where it is chance."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from flowsweep.analysis.findings.failures import failure_questions
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.findings.topics import findings
+from synthetic_campaigns import KIB, Grid, Row, campaign
+
+LARGEST = 4096 * KIB
+COUNT = 100
+Fate = Callable[[np.random.Generator, list[Row]], None]
+
+
+def fail(row: Row) -> None:
+    row.update(status="failed", goodput_bps=None, goodput_mean_bps=None)
+
+
+def half_of_the_slow_at_the_largest_window(rng: np.random.Generator, rows: list[Row]) -> None:
+    """A trial at the largest window that is slow, below the point's mean, fails; so half of them do."""
+    for row in rows:
+        if row["window_sum_bytes"] > 2048 * KIB and row["goodput_bps"] < 90e6:
+            fail(row)
+
+
+def one_of_twenty(rng: np.random.Generator, rows: list[Row]) -> None:
+    for row in rows:
+        if rng.random() < 0.05:
+            fail(row)
+
+
+def an_outage(rng: np.random.Generator, rows: list[Row]) -> None:
+    """Fifteen trials, one after the other."""
+    first = int(rng.integers(len(rows) - 15))
+    for row in rows[first : first + 15]:
+        fail(row)
+
+
+def half_of_the_slow_stall(rng: np.random.Generator, rows: list[Row]) -> None:
+    for row in rows:
+        if row["window_sum_bytes"] > 2048 * KIB and rng.random() < 0.25:
+            row["goodput_bps"] *= 0.1
+
+
+def answers(fate: Fate, seed: int, grid: Grid | None = None) -> list[Finding]:
+    rng = np.random.default_rng(seed)
+    rows = campaign(grid or Grid(repeats=5), seed)
+    fate(rng, rows)
+    return decided(list(failure_questions(rows)))
+
+
+def test_half_the_trials_at_the_largest_window_fail() -> None:
+    """The rest of them is fast: until now nothing was said of it."""
+    rows = campaign(Grid(), 5)
+    half_of_the_slow_at_the_largest_window(np.random.default_rng(5), rows)
+    failed = sum(row["status"] == "failed" for row in rows)
+    [found] = [finding for finding in findings(rows) if finding.kind == "failures"]
+    assert found.decision == "effect"
+    assert found.axis == "window_sum_bytes"
+    assert found.claim == (
+        f"{failed} of 120 trials failed ({100 * failed / 120:.3g} %), more at window sum 4 MiB ({failed} of 30 "
+        "at window sum 4 MiB, 0 of 90 elsewhere): goodput there is of the trials that ended well, and too high "
+        "if the slow ones fail."
+    )
+    assert found.interval_low is not None
+    assert 0 < found.interval_low < failed / 30 == found.effect
+    assert len(found.evidence) == failed
+
+
+@pytest.mark.parametrize(
+    ("fate", "kind"),
+    [(half_of_the_slow_at_the_largest_window, "failures"), (half_of_the_slow_stall, "stalls")],
+)
+def test_power(fate: Fate, kind: str) -> None:
+    found = [answers(fate, seed) for seed in range(COUNT)]
+    told = [
+        [one for one in questions if one.kind == kind and one.decision == "effect"] for questions in found
+    ]
+    assert sum("at window sum 4 MiB" in one.claim for (one,) in filter(None, told)) >= 0.9 * COUNT
+
+
+@pytest.mark.parametrize("fate", [one_of_twenty, an_outage])
+def test_failures_at_random_are_told_and_nothing_is_claimed_of_levels(fate: Fate) -> None:
+    """With a rate of 5 %, more than 11 of 100 have a chance of 0.4 %."""
+    found = [answers(fate, seed) for seed in range(COUNT)]
+    assert sum(one.decision == "effect" for questions in found for one in questions) <= 11
+    assert all("too high if the slow ones fail" in questions[0].claim for questions in found if questions)
+
+
+def test_a_direction_that_fails_is_named() -> None:
+    rows = campaign(Grid(repeats=2), 6)
+    for row in rows[::4]:
+        if row["src"] == "b":
+            fail(row)
+    for row in rows:
+        if row["src"] == "b" and row["order_index"] % 3 == 0:
+            fail(row)
+    [found] = decided(list(failure_questions(rows)))
+    assert found.decision == "effect"
+    assert "more at b → a" in found.claim
+
+
+def test_a_single_failure_is_described_with_its_interval() -> None:
+    rows = campaign(Grid(repeats=1), 7)
+    fail(rows[3])
+    [found] = decided(list(failure_questions(rows)))
+    assert found.decision == "described"
+    assert found.claim == (
+        "1 of 40 trials failed (2.50 %); goodput is of the trials that ended well, and too high if the slow "
+        "ones fail."
+    )
+    # Clopper and Pearson's limits of 1 in 40, as tables have them.
+    assert (found.interval_low, found.interval_high) == pytest.approx((0.000633, 0.1316), rel=0.01)
+    assert "failures" not in {one.kind for one in findings(campaign(Grid(repeats=1), 7))}
