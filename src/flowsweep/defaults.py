@@ -92,6 +92,9 @@ IMPORT_COUNT_MAX = 1 << 53
 IMPORT_SUM_MAX = 1 << 60
 """Of what is counted, over all flows and intervals: 64 bits hold it, and what is made of it."""
 IMPORT_FLOWS_MAX = 1_000_000
+IMPORT_PAUSE_LEAST_S = 3600
+IMPORT_PAUSE_TIMES = 5
+"""Tests of other tools after a pause of over this long, and of so many median pauses, are another occasion's."""
 IMPORT_WINDOW_MAX_BYTES = 1 << 40
 NAME_MAX_CHARACTERS = 255
 """Of a host (RFC 1035, 2.3.4) and whatever else an import names."""

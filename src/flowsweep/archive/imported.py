@@ -39,7 +39,7 @@ class ImportedTrial(BaseModel):
     """Kind and name of the file."""
     sweep: _Name
     repeat: _Number
-    """From 1: trials of one point in the order in which they were imported."""
+    """From 1: trials of one point as they were imported, each repeat on one occasion."""
     started_at: datetime | None
     elapsed_ns: _Number
     """How long the transfer took."""

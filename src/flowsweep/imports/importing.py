@@ -109,7 +109,7 @@ def _take_in(
     result: Imported,
     tell: Tell,
 ) -> None:
-    numbering = Numbering(archive.imported.values())
+    numbering = Numbering(archive.imported.values(), [test.transfer.started_at for test in tests])
     seen = set(archive.imported)
     batch: list[ImportedOutcome] = []
     for done, test in enumerate(tests, start=1):

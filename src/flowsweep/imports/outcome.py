@@ -7,10 +7,12 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any
 
 from flowsweep.archive import GoodputMethod, ImportedOutcome, ImportedTrial
 from flowsweep.defaults import IMPORT_BINS_PER_INTERVAL, MILLISECOND_NS, MINIMUM_BINS
+from flowsweep.imports.occasions import Occasions
 from flowsweep.imports.rows import ImportedEnd, flows_of, further_tables, samples_of
 from flowsweep.imports.transfer import Report, Role, Transfer
 from flowsweep.wording import printable
@@ -28,16 +30,49 @@ _LATE = 0.01
 
 
 class Numbering:
-    """Which repeat of its point a trial is: trials are numbered as they come."""
+    """Which repeat of its point a trial is.
 
-    def __init__(self, earlier: Iterable[ImportedTrial]) -> None:
-        self._counts = Counter(tuple(getattr(trial, name) for name in _POINT) for trial in earlier)
+    Statistics take a repeat for a block, whose trials share what their time had in store. So no repeat
+    reaches over two occasions: on each, the trials of a point take its repeats as they come, and when there
+    are none left a new one.
+    """
 
-    def next_repeat(self, point: dict[str, Any]) -> int:
+    def __init__(self, earlier: Iterable[ImportedTrial], starts: Iterable[datetime | None] = ()) -> None:
+        """Number what is added to an archive.
+
+        Args:
+            earlier: What the archive has; it keeps its repeats.
+            starts: When the trials to come began.
+        """
+        known = sorted(earlier, key=lambda trial: trial.repeat)
+        self._occasions = Occasions([*(trial.started_at for trial in known), *starts])
+        self._repeats: dict[int | None, list[int]] = {}
+        self._owned: set[int] = set()
+        self._taken: dict[tuple[Any, ...], set[int]] = {}
+        self._looked_at: Counter[tuple[int | None, tuple[Any, ...]]] = Counter()
+        self._last = 0
+        for trial in known:
+            key = tuple(getattr(trial, name) for name in _POINT)
+            self._take(trial.repeat, self._occasions.of(trial.started_at), key)
+
+    def next_repeat(self, point: dict[str, Any], started_at: datetime | None) -> int:
         """Count one more trial of a point."""
-        key = tuple(point[name] for name in _POINT)
-        self._counts[key] += 1
-        return self._counts[key]
+        occasion, key = self._occasions.of(started_at), tuple(point[name] for name in _POINT)
+        repeats, taken = self._repeats.get(occasion, []), self._taken.get(key, set())
+        place = self._looked_at[occasion, key]
+        while place < len(repeats) and repeats[place] in taken:
+            place += 1
+        self._looked_at[occasion, key] = place
+        repeat = repeats[place] if place < len(repeats) else self._last + 1
+        self._take(repeat, occasion, key)
+        return repeat
+
+    def _take(self, repeat: int, occasion: int | None, key: tuple[Any, ...]) -> None:
+        if repeat not in self._owned:
+            self._owned.add(repeat)
+            self._repeats.setdefault(occasion, []).append(repeat)
+        self._taken.setdefault(key, set()).add(repeat)
+        self._last = max(self._last, repeat)
 
 
 def content_ids(transfers: Sequence[Transfer]) -> list[str]:
@@ -87,7 +122,7 @@ def outcome_of(
         **point,
         trial_id=trial_id,
         imported_from=printable(imported_from),
-        repeat=numbering.next_repeat(point),
+        repeat=numbering.next_repeat(point, transfer.started_at),
         started_at=transfer.started_at,
         elapsed_ns=transfer.total.end_ns,
         window_granted_send_bytes=transfer.window_granted_send_bytes,

@@ -45,8 +45,9 @@ def failure_questions(summary: Sequence[Row]) -> Iterator[Question]:
         For each sweep and mode one question of failures (`status` other than ok) and one of stalls (less than
         half the median of the point, of three trials or more), where there are any. One trial is described by
         its share with the exact interval (Clopper and Pearson, The use of confidence or fiducial limits,
-        Biometrika 26, 1934). None where no trial of the campaign ended well. Two or more are tested (`event_shares.most_uneven`); the effect is then the
+        Biometrika 26, 1934). Two or more are tested (`event_shares.most_uneven`); the effect is then the
         difference of shares. The second opinion rotates events in time, as they cluster, against the levels.
+        None where no trial of the campaign ended well.
     """
     if not any(row["status"] == "ok" for row in summary):
         return

@@ -14,7 +14,7 @@ from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.observations import Observations, Row, grouped
 from flowsweep.wording import format_number
 
-_TOLD = 0.5
+_TOLD = 0.3
 """Rank correlation from which on a change over time passes for a good part of an axis's effect."""
 _CHANCE = 0.001
 """A random order has one that seldom."""
@@ -38,7 +38,7 @@ def order_questions(summary: Sequence[Row]) -> Iterator[Question]:
     Yields:
         One description for each axis of ordered levels and each sweep and mode where the rank correlation
         (Spearman, The proof and measurement of association between two things, American Journal of
-        Psychology 15, 1904) of level and start is at least 0.5 either way, over the campaign or within
+        Psychology 15, 1904) of level and start is at least 0.3 either way, over the campaign or within
         repeats, and rarer than 0.1 % in random order. The effect is that correlation.
     """
     for observed in grouped(summary):
@@ -77,7 +77,7 @@ def _correlation(starts: Floats, ranks: Floats, groups: Codes) -> float | None:
     if size == 0 or freedom < 1:
         return None
     correlation = float(x @ y) / size
-    t = abs(correlation) * np.sqrt(freedom / max(1 - correlation**2, np.finfo(np.float64).tiny))
+    t = abs(correlation) * np.sqrt(freedom / max(1 - correlation**2, np.finfo(np.float64).eps))
     rare = 2 * float(scipy.stats.t.sf(t, freedom)) < _CHANCE
     return correlation if abs(correlation) >= _TOLD and rare else None
 

@@ -62,9 +62,9 @@ def test_half_the_trials_at_the_largest_window_fail() -> None:
     assert found.decision == "effect"
     assert found.axis == "window_sum_bytes"
     assert found.claim == (
-        f"{failed} of 120 trials failed ({100 * failed / 120:.3g} %), more at window sum 4 MiB ({failed} of 30 "
-        "at window sum 4 MiB, 0 of 90 elsewhere): goodput there is of the trials that ended well, and too high "
-        "if the slow ones fail."
+        f"{failed} of 120 trials failed ({100 * failed / 120:.3g} %), more at window sum 4 MiB ({failed} of "
+        "30 at window sum 4 MiB, 0 of 90 elsewhere): goodput there is of the trials that ended well, and too "
+        "high if the slow ones fail."
     )
     assert found.interval_low is not None
     assert 0 < found.interval_low < failed / 30 == found.effect

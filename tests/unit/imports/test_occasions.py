@@ -1,0 +1,113 @@
+"""Repeats of imported tests are blocks of one occasion: days are not mixed up with what was varied."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
+from flowsweep.imports.occasions import Occasions
+from flowsweep.imports.outcome import Numbering
+from synthetic_campaigns import EMPTY, KIB
+
+DAY = datetime(2026, 3, 1, 9, tzinfo=UTC)
+_POINT = dict.fromkeys(
+    (
+        "sweep", "src", "dst", "test", "simultaneous", "flows", "window_send_bytes", "window_recv_bytes",
+        "length_bytes", "congestion", "duration_ns", "omit_ns", "rate_bps",
+    )
+)  # fmt: skip
+
+
+def every(seconds: float, count: int, start: datetime = DAY) -> list[datetime]:
+    return [start + timedelta(seconds=seconds * number) for number in range(count)]
+
+
+def repeats(tests: Sequence[tuple[int, datetime | None]]) -> list[int]:
+    numbering = Numbering((), [start for _, start in tests])
+    return [numbering.next_repeat(_POINT | {"window_send_bytes": window}, start) for window, start in tests]
+
+
+@pytest.mark.parametrize(
+    ("starts", "occasions"),
+    [
+        (every(10, 6), [0] * 6),
+        ([*every(10, 3), *every(10, 3, DAY + timedelta(days=1))], [0, 0, 0, 1, 1, 1]),
+        ([*every(10, 3), *every(10, 3, DAY + timedelta(hours=5))], [0, 0, 0, 1, 1, 1]),
+        # Three minutes are no pause, and an hour is none between tests of every hour.
+        ([*every(10, 3), *every(10, 3, DAY + timedelta(minutes=4))], [0] * 6),
+        (every(3600, 6), [0] * 6),
+        # One test a day leaves nothing to compare within a day.
+        (every(86400, 6), [0] * 6),
+        ([None, DAY], [None, 0]),
+    ],
+)
+def test_occasions(starts: list[datetime | None], occasions: list[int | None]) -> None:
+    told = Occasions(starts)
+    assert [told.of(start) for start in starts] == occasions
+
+
+def test_repeats_of_one_sitting_are_counted_as_ever() -> None:
+    times = every(10, 6)
+    assert repeats(list(zip([1, 2, 3, 1, 2, 3], times, strict=True))) == [1, 1, 1, 2, 2, 2]
+    assert repeats([(1, None), (2, None), (1, None)]) == [1, 1, 2]
+
+
+def test_no_repeat_reaches_over_two_days() -> None:
+    first, second = every(10, 4), every(10, 4, DAY + timedelta(days=1))
+    tests = [*zip([1, 1, 1, 2], first, strict=True), *zip([1, 2, 2, 2], second, strict=True)]
+    assert repeats(tests) == [1, 2, 3, 1, 4, 4, 5, 6]
+
+
+def test_trials_that_an_archive_has_keep_their_repeats_and_others_join_their_day() -> None:
+    times = every(10, 4)
+    numbering = Numbering((), times)
+    point = _POINT | {"window_send_bytes": 1}
+    assert [numbering.next_repeat(point, time) for time in times[:2]] == [1, 2]
+    assert numbering.next_repeat(_POINT | {"window_send_bytes": 2}, times[3]) == 1
+
+
+def simpson(seed: int, *, blocked: bool) -> Finding:
+    """The larger window is 10 % faster, and was mostly tested on the slow day, which is 30 % slower."""
+    rng = np.random.default_rng(seed)
+    counts = {0: {64 * KIB: 12, 256 * KIB: 4}, 1: {64 * KIB: 4, 256 * KIB: 12}}
+    tests = []
+    for day, windows in counts.items():
+        order = rng.permutation([window for window, count in windows.items() for _ in range(count)])
+        tests += list(zip(order.tolist(), every(20, len(order), DAY + timedelta(days=day)), strict=True))
+    numbers = repeats(tests if blocked else [(window, None) for window, _ in tests])
+    rows: list[dict[str, Any]] = [
+        EMPTY
+        | {
+            "trial_id": f"{order:012x}", "sweep": "imported", "repeat": repeat, "src": "a", "dst": "b",
+            "test": "tcp", "flows": 1, "status": "ok", "simultaneous": False, "order_index": order,
+            "window_bytes": window, "window_sum_bytes": window, "started_at": start.isoformat(),
+            "goodput_bps": math.exp(
+                math.log(90e6) + math.log(1.1) * (window > 64 * KIB) + math.log(0.7) * (start.day > 1)
+                + 0.02 * rng.standard_normal()
+            ),
+        }
+        for order, ((window, start), repeat) in enumerate(zip(tests, numbers, strict=True))
+    ]  # fmt: skip
+    [found] = [
+        one
+        for one in findings(rows)
+        if one.kind in ("effect", "plateau") and one.effect_unit == "%" and one.axis == "window_sum_bytes"
+    ]
+    return found
+
+
+def test_simpsons_case_is_not_reversed() -> None:
+    """With a count for a repeat, windows were compared between days: it fell where it rises by 10 %."""
+    told = [simpson(seed, blocked=True) for seed in range(10)]
+    assert all(one.effect is not None and one.effect > 0 for one in told)
+    assert sum(one.decision == "effect" for one in told) >= 9
+    inside = [
+        one.interval_low < 10 < one.interval_high for one in told if one.interval_low and one.interval_high
+    ]
+    assert sum(inside) >= 8
+    assert sum((simpson(seed, blocked=False).effect or 0) < 0 for seed in range(10)) >= 9
