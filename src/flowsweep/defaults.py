@@ -94,7 +94,7 @@ IMPORT_SUM_MAX = 1 << 60
 IMPORT_FLOWS_MAX = 1_000_000
 IMPORT_PAUSE_LEAST_S = 3600
 IMPORT_PAUSE_TIMES = 5
-"""Tests of other tools after a pause of over this long, and of so many median pauses, are another occasion's."""
+"""A longer pause, and longer than so many median pauses, ends a sitting of tests of other tools."""
 IMPORT_WINDOW_MAX_BYTES = 1 << 40
 NAME_MAX_CHARACTERS = 255
 """Of a host (RFC 1035, 2.3.4) and whatever else an import names."""

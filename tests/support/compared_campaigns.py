@@ -61,6 +61,11 @@ def drawn(how: Drawn, rng: np.random.Generator) -> list[Row]:
     ]  # fmt: skip
 
 
+def failing_slow(rng: np.random.Generator, deviations: Any) -> Any:
+    """Three of four trials that are slower than their point's mean."""
+    return (deviations < 0) & (rng.random(deviations.shape) < 0.75)
+
+
 def outcomes(comparison: Comparison) -> set[str]:
     """What is said overall and at any point."""
     assert comparison.overall is not None

@@ -5,16 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compared_campaigns import Drawn, drawn, outcomes
+from compared_campaigns import Drawn, drawn, failing_slow, outcomes
 from flowsweep.analysis.compare import compare
 from flowsweep.cli.compare import FailIf, exit_code
 
 COUNT = 60
-
-
-def slow_ones(rng: np.random.Generator, deviations: Any) -> Any:
-    """Three of four trials that are slower than their point's mean fail."""
-    return (deviations < 0) & (rng.random(deviations.shape) < 0.75)
 
 
 def one_of_twenty(rng: np.random.Generator, deviations: Any) -> Any:
@@ -22,7 +17,7 @@ def one_of_twenty(rng: np.random.Generator, deviations: Any) -> Any:
 
 
 A = Drawn(8, 8, noise=0.15, block=0.0)
-B_LOSES_ITS_SLOW_TRIALS = Drawn(8, 8, noise=0.15, block=0.0, fails=slow_ones)
+B_LOSES_ITS_SLOW_TRIALS = Drawn(8, 8, noise=0.15, block=0.0, fails=failing_slow)
 
 
 def test_a_campaign_whose_slow_trials_fail_is_not_faster() -> None:

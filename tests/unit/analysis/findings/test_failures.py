@@ -1,49 +1,16 @@
 """Trials that fail or stall at some level: found where it is so, not claimed where it is chance."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
+from fates import Fate, an_outage, fail, half_of_the_slow_at_the_largest_window, one_of_twenty, some_stall
 from flowsweep.analysis.findings.failures import failure_questions
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import findings
-from synthetic_campaigns import KIB, Grid, Row, campaign
+from synthetic_campaigns import Grid, campaign
 
-LARGEST = 4096 * KIB
 COUNT = 100
-Fate = Callable[[np.random.Generator, list[Row]], None]
-
-
-def fail(row: Row) -> None:
-    row.update(status="failed", goodput_bps=None, goodput_mean_bps=None)
-
-
-def half_of_the_slow_at_the_largest_window(rng: np.random.Generator, rows: list[Row]) -> None:
-    """A trial at the largest window that is slow, below the point's mean, fails; so half of them do."""
-    for row in rows:
-        if row["window_sum_bytes"] > 2048 * KIB and row["goodput_bps"] < 90e6:
-            fail(row)
-
-
-def one_of_twenty(rng: np.random.Generator, rows: list[Row]) -> None:
-    for row in rows:
-        if rng.random() < 0.05:
-            fail(row)
-
-
-def an_outage(rng: np.random.Generator, rows: list[Row]) -> None:
-    """Fifteen trials, one after the other."""
-    first = int(rng.integers(len(rows) - 15))
-    for row in rows[first : first + 15]:
-        fail(row)
-
-
-def half_of_the_slow_stall(rng: np.random.Generator, rows: list[Row]) -> None:
-    for row in rows:
-        if row["window_sum_bytes"] > 2048 * KIB and rng.random() < 0.25:
-            row["goodput_bps"] *= 0.1
 
 
 def answers(fate: Fate, seed: int, grid: Grid | None = None) -> list[Finding]:
@@ -73,7 +40,7 @@ def test_half_the_trials_at_the_largest_window_fail() -> None:
 
 @pytest.mark.parametrize(
     ("fate", "kind"),
-    [(half_of_the_slow_at_the_largest_window, "failures"), (half_of_the_slow_stall, "stalls")],
+    [(half_of_the_slow_at_the_largest_window, "failures"), (some_stall, "stalls")],
 )
 def test_power(fate: Fate, kind: str) -> None:
     found = [answers(fate, seed) for seed in range(COUNT)]
