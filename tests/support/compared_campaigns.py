@@ -82,3 +82,23 @@ def called_different(a: Drawn, b: Drawn, count: int, seed: int) -> int:
         assert (exit_code(comparison, FailIf.different) == 1) == said
         found += said
     return found
+
+
+@dataclass(frozen=True)
+class AlikeRows:
+    """How a campaign of one point is drawn whose repeats resemble their neighbours."""
+
+    repeats: int
+    correlation: float
+    shift: float = 0.0
+    noise: float = 0.03
+
+
+def alike_repeats(how: AlikeRows, rng: np.random.Generator) -> list[Row]:
+    """Rows of one campaign, first-order autoregressive."""
+    rows = drawn(Drawn(1, how.repeats, block=0.0), rng)
+    value = rng.standard_normal()
+    for row in rows:
+        row["goodput_bps"] = _BPS * math.exp(how.shift + how.noise * value)
+        value = how.correlation * value + math.sqrt(1 - how.correlation**2) * rng.standard_normal()
+    return rows

@@ -14,8 +14,8 @@ from flowsweep.cli.compare import FailIf, exit_code
 from synthetic_campaigns import heavy_tailed
 
 PROCESSES = 2
-CELLS = 20_000
-"""Trials that the pairs of one variant have together, in hundreds: large ones are drawn less often."""
+TRIALS = 400_000
+"""That the pairs of one variant have together, about: pairs of large campaigns are fewer."""
 REPEATS = ((3, 3), (3, 30), (10, 10))
 POINTS = (1, 4, 20, 100)
 ERROR_RATE = 0.05
@@ -31,13 +31,13 @@ class Variant:
     b: Drawn
     different: bool = False
     """Whether they differ: then it is the share of those that are found."""
-    pairs: int = field(default=2_000)
+    pairs: int = field(default=400)
 
 
 def variants() -> list[Variant]:
     found = []
     for (a, b), points in product(REPEATS, POINTS):
-        pairs = max(400, min(2_000, CELLS * 100 // (points * (a + b) * 10)))
+        pairs = max(200, min(1_000, TRIALS // (points * (a + b))))
         found.append(
             Variant(f"identical, {a} and {b} × {points}", Drawn(points, a), Drawn(points, b), pairs=pairs)
         )

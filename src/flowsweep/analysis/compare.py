@@ -14,7 +14,8 @@ from flowsweep.analysis.comparison_remarks import Shifts, remarks
 from flowsweep.analysis.shifts import Shift, decided, moved, overall_shift, point_shifts
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
-from flowsweep.analysis.statistics.uncertain import mean_difference
+from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
+from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 METHOD = (
@@ -73,10 +74,11 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
     changes at the point + repeat + chance. Repeats are blocks, drawn anew in each campaign: what a repeat has
     in common, as a quarter of an hour with other traffic, is chance, too. Overall, each repeat of a campaign
     is therefore one observation: the mean over its trials of log goodput less the point's mean in both
-    campaigns (`uncertain.mean_difference`). At a point the shift is the overall one and the point's deviation
-    from it (`point_deviations`), in which what repeats have in common cancels; a single point is the overall
-    shift. All intervals hold together with 95 %: with equal campaigns, any false "faster" or "slower" is said
-    of at most 5 %.
+    campaigns (`uncertain.mean_difference`). Where a campaign has eight repeats or more, these may resemble
+    their neighbours (`serial_correlation.lag_one`), which widens intervals. At a point the shift is the
+    overall one and the point's deviation from it (`point_deviations`), in which what repeats have in common
+    cancels; a single point is the overall shift. All intervals hold together with 95 %: with equal campaigns,
+    any false "faster" or "slower" is said of at most 5 %.
 
     A shift is "same" if its whole interval lies within ± margin (equivalence: Schuirmann 1987), whether it
     differs from 0 or not; else "faster" or "slower" if the interval leaves out 0; else "undecided". Trials
@@ -122,7 +124,7 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
         failures_p_value=failed.p_value,
-        remarks=remarks(a, b, failed, told, shifts),
+        remarks=remarks(a, b, _both_repeats(first, second, common), failed, told, shifts),
         margin=margin,
         method=METHOD,
     )
@@ -149,9 +151,8 @@ def _shifts(first: Points, second: Points, common: Sequence[Point], margin: floa
     """Compare the points that both campaigns have; the overall shift is under None."""
     if not common:
         return {}
-    centres = {point: (_mean(_logs(first[point])) + _mean(_logs(second[point]))) / 2 for point in common}
-    above = _repeats(first, centres), _repeats(second, centres)
-    found = mean_difference(*above)
+    above = _both_repeats(first, second, common)
+    found = _difference(*above)
     counts = len(above[0]), len(above[1])
     alone = len(common) == 1
     overall = overall_shift(found, _mean(above[1]) - _mean(above[0]), counts, alone=alone)
@@ -166,13 +167,25 @@ def _shifts(first: Points, second: Points, common: Sequence[Point], margin: floa
     return {key: decided(shift, margin) for key, shift in ({None: overall} | shifts).items()}
 
 
+def _both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tuple[list[float], list[float]]:
+    """The repeats of both campaigns, each a mean over its trials of how far they lie above their points."""
+    centres = {point: (_mean(_logs(first[point])) + _mean(_logs(second[point]))) / 2 for point in common}
+    return _repeats(first, centres), _repeats(second, centres)
+
+
 def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
-    """One mean for each repeat, of how far its trials lie above their points."""
+    """In the order of the repeats."""
     above: dict[int, list[float]] = {}
     for point, centre in centres.items():
         for row in points[point]:
             above.setdefault(row["repeat"], []).append(math.log(row["goodput_bps"]) - centre)
-    return [_mean(values) for values in above.values()]
+    return [_mean(above[repeat]) for repeat in sorted(above)]
+
+
+def _difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
+    """Compare repeats; None where they resemble their neighbours so much that they tell next to nothing."""
+    correlation = lag_one((a, b)) or 0.0
+    return None if too_alike((a, b), correlation) else mean_difference(a, b, correlation)
 
 
 def _side(points: Points, common: Sequence[Point]) -> Side:

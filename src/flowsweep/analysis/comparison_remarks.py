@@ -5,27 +5,45 @@ from collections.abc import Mapping, Sequence
 from flowsweep.analysis.comparison_failures import Failures
 from flowsweep.analysis.comparison_points import Point, Row
 from flowsweep.analysis.shifts import Shift
+from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
 from flowsweep.wording import counted, format_number
 
 Shifts = Mapping[Point | None, Shift]
 """Of each point; the overall shift is under None."""
 _SMALLEST_P = 0.001
+_CORRELATION_TOLD = 0.3
 _TO_THE_MINUTE = len("2026-01-31T23:59")
 
 
 def remarks(
-    a: Sequence[Row], b: Sequence[Row], failed: Failures, told: Shifts, left: Shifts
+    a: Sequence[Row],
+    b: Sequence[Row],
+    repeats: tuple[Sequence[float], Sequence[float]],
+    failed: Failures,
+    told: Shifts,
+    left: Shifts,
 ) -> tuple[str, ...]:
     """Say what speaks against taking the shifts for the effect of what was changed.
 
     Args:
         a: Rows of the first campaign's summary.
         b: Rows of the second's.
+        repeats: Of both, in order of time: mean log goodput less the points'.
         failed: Trials that failed.
         told: What would be said if failures were a matter of chance.
         left: What is said.
     """
-    return tuple(_of_failures(failed, told, left) + _of_times(a, b))
+    return tuple(_of_resemblance(repeats) + _of_failures(failed, told, left) + _of_times(a, b))
+
+
+def _of_resemblance(repeats: tuple[Sequence[float], Sequence[float]]) -> list[str]:
+    correlation = lag_one(repeats)
+    if correlation is None or correlation < _CORRELATION_TOLD:
+        return []
+    said = f"Neighbouring repeats resemble each other (correlation {format_number(correlation)})"
+    if too_alike(repeats, correlation):
+        return [f"{said}: they tell no more than two independent ones would, and nothing is decided."]
+    return [f"{said}: intervals are wider by as much."]
 
 
 def _of_failures(failed: Failures, told: Shifts, left: Shifts) -> list[str]:

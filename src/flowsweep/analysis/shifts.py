@@ -18,6 +18,8 @@ Outcome = Literal["faster", "slower", "same", "undecided"]
 OVERALL_SHARE = 0.8
 """Of the error rate; the rest is of the points. Their deviations have many degrees of freedom, so that a
 small share costs them little."""
+_WIDEST = math.log(1e6)
+"""An interval that reaches from a millionth to the millionfold is none."""
 _LEAST_P = 1e-16
 _HALVINGS = 60
 
@@ -81,7 +83,7 @@ def point_shifts(
     p_values = _crossings(values, overall, deviations, 1)
     adjusted = _crossings(values, overall, deviations, len(points))
     return [
-        _shift(float(value), float(half) if math.isfinite(half) else None, float(p), float(corrected), (a, b))
+        _shift(float(value), float(half), float(p), float(corrected), (a, b))
         for value, half, p, corrected, (_, a, b) in zip(
             values, halves, p_values, adjusted, points, strict=True
         )
@@ -128,6 +130,7 @@ def _outcome(shift: Shift, margin: float) -> Outcome:
 def _shift(
     value: float, half: float | None, p_value: float | None, adjusted: float | None, repeats: tuple[int, int]
 ) -> Shift:
+    half = None if half is None or half > _WIDEST else half
     none = half is None
     return Shift(
         percent=_percent(value),

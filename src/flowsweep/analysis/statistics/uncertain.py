@@ -7,6 +7,10 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.statistics.serial_correlation import resemblance
+
+_FEWEST = 3
+"""Values of both sides together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +34,13 @@ class Uncertain:
         return np.asarray(np.max(-self.errors * beyond, axis=0), dtype=np.float64)
 
 
-def mean_difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
+def mean_difference(a: Sequence[float], b: Sequence[float], correlation: float = 0.0) -> Uncertain | None:
     """Estimate the mean of b less the mean of a.
 
     Args:
-        a: Independent values of a normal distribution, at least one; natural logarithms.
+        a: Values of a normal distribution in order of time, at least one; natural logarithms.
         b: Likewise, of another distribution.
+        correlation: Of neighbours in both; 0 takes all values to be independent.
 
     Returns:
         By two rules, of which the one with the wider interval counts: Student's, which takes both variances
@@ -46,15 +51,18 @@ def mean_difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
         single value each.
     """
     sizes = np.array([len(a), len(b)], dtype=np.float64)
-    freedom = float(sizes.sum()) - 2
-    if freedom < 1:
+    if sizes.sum() < _FEWEST:
         return None
+    alike = [resemblance(len(side), correlation) for side in (a, b)]
+    factor, told, worth = (
+        np.array([getattr(side, name) for side in alike]) for name in ("factor", "told", "worth")
+    )
     value = np.array([float(np.mean(b)) - float(np.mean(a))])
-    squares = np.array([float(np.square(np.asarray(side) - np.mean(side)).sum()) for side in (a, b)])
-    pooled = float(squares.sum()) / freedom * float((1 / sizes).sum())
-    errors, freedoms = [np.sqrt(pooled)], [freedom]
+    squares = np.array([float(np.square(np.asarray(side) - np.mean(side)).sum()) for side in (a, b)]) / told
+    pooled = float(squares.sum()) / (float(sizes.sum()) - 2) * float((factor / sizes).sum())
+    errors, freedoms = [np.sqrt(pooled)], [float(worth.sum()) - 2]
     if sizes.min() > 1 and pooled > 0:
-        own = squares / (sizes - 1) / sizes
+        own = squares / (sizes - 1) * factor / sizes
         errors.append(np.sqrt(own.sum()))
-        freedoms.append(float(own.sum() ** 2 / (own**2 / (sizes - 1)).sum()))
+        freedoms.append(float(own.sum() ** 2 / (own**2 / (worth - 1)).sum()))
     return Uncertain(value, np.array(errors)[:, None], np.array(freedoms)[:, None])
