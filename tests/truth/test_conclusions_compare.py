@@ -14,7 +14,7 @@ from flowsweep.cli.compare import FailIf, exit_code
 from synthetic_campaigns import heavy_tailed
 
 PROCESSES = 2
-TRIALS = 400_000
+TRIALS = 100_000
 """That the pairs of one variant have together, about: pairs of large campaigns are fewer."""
 REPEATS = ((3, 3), (3, 30), (10, 10))
 POINTS = (1, 4, 20, 100)
@@ -31,13 +31,13 @@ class Variant:
     b: Drawn
     different: bool = False
     """Whether they differ: then it is the share of those that are found."""
-    pairs: int = field(default=400)
+    pairs: int = field(default=150)
 
 
 def variants() -> list[Variant]:
     found = []
     for (a, b), points in product(REPEATS, POINTS):
-        pairs = max(200, min(1_000, TRIALS // (points * (a + b))))
+        pairs = max(60, min(400, TRIALS // (points * (a + b))))
         found.append(
             Variant(f"identical, {a} and {b} × {points}", Drawn(points, a), Drawn(points, b), pairs=pairs)
         )
@@ -47,20 +47,20 @@ def variants() -> list[Variant]:
         ("repeats differ by 10 %", {"block": 0.1}),
     ):
         found += [
-            Variant(f"{name}, {a} and {b} × 20", Drawn(20, a, **how), Drawn(20, b, **how), pairs=400)
+            Variant(f"{name}, {a} and {b} × 20", Drawn(20, a, **how), Drawn(20, b, **how), pairs=150)
             for a, b in REPEATS
         ]
     noisy = {"noise": 0.09, "block": 0.09}
     found += [
-        Variant("A of 3 varies threefold, B of 30", Drawn(20, 3, **noisy), Drawn(20, 30), pairs=400),
+        Variant("A of 3 varies threefold, B of 30", Drawn(20, 3, **noisy), Drawn(20, 30), pairs=150),
         Variant("slow trials of B fail", Drawn(8, 8, 0.15, 0.0), Drawn(8, 8, 0.15, 0.0, fails=failing_slow)),
         Variant(
             "5 % faster, 3 and 3 × 20",
-            Drawn(20, 3, block=0.01), Drawn(20, 3, block=0.01, shift=0.05), different=True, pairs=400,
+            Drawn(20, 3, block=0.01), Drawn(20, 3, block=0.01, shift=0.05), different=True, pairs=150,
         ),
         Variant(
             "one point of 20 30 % slower, 3 and 3", Drawn(20, 3, block=0.01),
-            Drawn(20, 3, block=0.01, shift=math.log(0.7), at=7), different=True, pairs=400,
+            Drawn(20, 3, block=0.01, shift=math.log(0.7), at=7), different=True, pairs=150,
         ),
     ]  # fmt: skip
     return found

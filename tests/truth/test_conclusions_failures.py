@@ -15,21 +15,21 @@ from synthetic_campaigns import Grid, campaign
 
 PROCESSES = 2
 MANY, SOME = 1_000, 200
-FATES: dict[str, tuple[Fate, bool]] = {
-    "one of twenty fails": (one_of_twenty, False),
-    "fifteen in a row fail": (an_outage, False),
-    "the slow half at the largest window fails": (half_of_the_slow_at_the_largest_window, True),
-    "a quarter at the largest window stalls": (some_stall, True),
+FATES: dict[str, tuple[Fate, bool, int]] = {
+    "one of twenty fails": (one_of_twenty, False, 3),
+    "fifteen in a row fail": (an_outage, False, 3),
+    "the slow half at the largest window fails": (half_of_the_slow_at_the_largest_window, True, 3),
+    "a quarter at the largest window stalls, 5 repeats": (some_stall, True, 5),
 }
 ERROR_RATE, POWER = 0.05, 0.9
 
 
 def claims(name: str) -> int:
     """Campaigns in which a level is said to have more failures or stalls than others."""
-    fate, _ = FATES[name]
+    fate, _, repeats = FATES[name]
     found = 0
     for seed in range(MANY):
-        rows = campaign(Grid(repeats=3), seed)
+        rows = campaign(Grid(repeats=repeats), seed)
         fate(np.random.default_rng(seed), rows)
         found += any(one.decision == "effect" for one in decided(list(failure_questions(rows))))
     return found
