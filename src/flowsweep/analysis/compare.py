@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flowsweep.analysis.comparison_failures import failures, trimmed
+from flowsweep.analysis.comparison_failures import Failures, failures, trimmed
 from flowsweep.analysis.comparison_points import Point, Points, Row, by_point, point_of
 from flowsweep.analysis.comparison_remarks import Shifts, remarks
 from flowsweep.analysis.shifts import Shift, decided, moved, overall_shift, point_shifts
@@ -94,19 +94,13 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
     """
     first, second = by_point(a), by_point(b)
     common = [point for point in first if point in second]
-    told = _shifts(first, second, common, margin)
     empty_a, empty_b = _empty(a), _empty(b)
-    told = {key: _without(shift, (_in(empty_a, key), _in(empty_b, key))) for key, shift in told.items()}
+    told = {
+        key: _without(shift, (_in(empty_a, key), _in(empty_b, key)))
+        for key, shift in _shifts(first, second, common, margin).items()
+    }
     failed = failures(a, b, common)
-    shifts = told
-    if failed.any_failed:
-        trimmed_a, trimmed_b = trimmed(first, second, failed)
-        left = [point for point in common if point in trimmed_a and point in trimmed_b]
-        if_slow = _shifts(trimmed_a, trimmed_b, left, margin)
-        shifts = {
-            key: _without(_borne_out(shift, if_slow.get(key), margin), failed.beyond_chance)
-            for key, shift in told.items()
-        }
+    shifts = _held(told, first, second, failed, margin) if failed.any_failed else told
     return Comparison(
         overall=shifts.get(None),
         points=tuple(
@@ -209,6 +203,17 @@ def _without(shift: Shift, missing: tuple[bool, bool]) -> Shift:
     spoken_against |= {"slower"} if missing_a else set()
     spoken_against |= {"faster"} if missing_b else set()
     return replace(shift, outcome="undecided") if shift.outcome in spoken_against else shift
+
+
+def _held(told: Shifts, first: Points, second: Points, failed: Failures, margin: float) -> Shifts:
+    """Leave of what is said what trials that failed do not speak against."""
+    trimmed_a, trimmed_b = trimmed(first, second, failed)
+    left = [point for point in first if point in trimmed_a and point in trimmed_b]
+    if_slow = _shifts(trimmed_a, trimmed_b, left, margin)
+    return {
+        key: _without(_borne_out(shift, if_slow.get(key), margin), failed.beyond_chance)
+        for key, shift in told.items()
+    }
 
 
 def _borne_out(shift: Shift, if_slow: Shift | None, margin: float) -> Shift:
