@@ -13,9 +13,12 @@ from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, percent
 from flowsweep.analysis.statistics.design import Design, design
 from flowsweep.analysis.statistics.level_effects import LevelComparison, Pair, compare_levels
 from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.usual_trials import usual_trials
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 from flowsweep.wording import counted
 
+_PLAIN = 0.001
+"""Below this p-value, Bonferroni's bound included, a pair stays beyond chance among many other questions."""
 _OF_ITS_OWN = frozenset({"duration_s"})
 """Axes that another topic asks about; here they only make points differ."""
 
@@ -29,16 +32,19 @@ def effect_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
 
     Returns:
         One question for each axis, of the kind "flows" for the number of flows at equal window sum,
-        "congestion" for congestion control, else "effect". The effect is in percent of goodput: between the
-        lowest and the highest level, with a t interval; between those that differ most, with
-        Bonferroni's bound over all pairs, where levels have no order or goodput has a peak or a dip between
-        them. Method: `compare_levels`.
+        "congestion" for congestion control, else "effect". The effect is in percent of goodput, between the two
+        levels that `headline_pair` chooses, and interval and p-value are of the same two. Trials that stand
+        out from their repeats are left out, and the sentence says how many. Method: `compare_levels`.
     """
-    grid = design(observed)
-    return [_question(observed, grid, axis, margin=margin) for axis in grid.axes if axis not in _OF_ITS_OWN]
+    grid, left_out = usual_trials(design(observed))
+    return [
+        _question(observed, grid, axis, margin=margin, left_out=left_out)
+        for axis in grid.axes
+        if axis not in _OF_ITS_OWN
+    ]
 
 
-def _question(observed: Observations, grid: Design, axis: str, *, margin: float) -> Question:
+def _question(observed: Observations, grid: Design, axis: str, *, margin: float, left_out: int) -> Question:
     compared = compare_levels(grid, axis)
     kind = _kind(observed, grid, axis)
     if compared is None:
@@ -48,6 +54,7 @@ def _question(observed: Observations, grid: Design, axis: str, *, margin: float)
             method="none: nothing tells the noise", untestable=True, evidence=grid.trials,
         )  # fmt: skip
     pair, chosen_from = headline_pair(compared)
+    p_value = min(1.0, compared.p_of(pair) * len(compared.pairs))
     estimate = compared.difference(pair, comparisons=chosen_from)
     change, low, high = (percent(value) for value in estimate)
     within = _within(compared, margin)
@@ -59,9 +66,11 @@ def _question(observed: Observations, grid: Design, axis: str, *, margin: float)
         first=compared.levels[pair[0]],
         second=compared.levels[pair[1]],
         in_order=chosen_from == 1 and axis not in UNORDERED,
+        extremes=pair == (int(np.argmin(compared.means)), int(np.argmax(compared.means))),
         estimate=estimate,
         margin=margin,
         uneven=uneven,
+        left_out=left_out,
         spread=partial(_spread, compared, pair, margin),
     )
     return Question(
@@ -74,11 +83,11 @@ def _question(observed: Observations, grid: Design, axis: str, *, margin: float)
         effect_unit="%",
         interval_low=low,
         interval_high=high,
-        p_value=compared.p_value,
+        p_value=p_value,
         within_margin=within and not uneven,
         second_opinion=compared.permuted,
         n=len(grid.trials),
-        method=_method(grid, compared, chosen_from),
+        method=_method(grid, compared, chosen_from, left_out),
         evidence=grid.trials,
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=axis),
     )
@@ -94,12 +103,26 @@ def _kind(observed: Observations, grid: Design, axis: str) -> FindingKind:
 
 
 def headline_pair(compared: LevelComparison) -> tuple[Pair, int]:
-    """Choose the two levels that a sentence about an axis compares.
+    """Choose the two levels that a sentence about an axis compares, and that its p-value is of.
 
     Returns:
         Numbers of the levels, and from how many pairs they were chosen by what they differ: 1 for the lowest
-        and the highest level, which are chosen beforehand.
+        and the highest level, which are chosen beforehand. Those are taken, or the extremes where levels have no
+        order or goodput has a peak or a dip between them, unless only another pair differs beyond
+        chance: then the most telling one, or a sentence would claim what its own interval denies.
     """
+    pair, chosen_from = _preferred_pair(compared)
+    telling = compared.pairs[int(np.argmin(compared.differences.p_values))]
+    count = len(compared.pairs)
+    told = compared.p_of(telling) * count < SIGNIFICANCE
+    if told and telling != (min(pair), max(pair)) and compared.p_of(pair) * count >= _PLAIN:
+        low, high = telling
+        upwards = compared.difference(telling)[0] >= 0
+        return ((low, high) if upwards else (high, low)), count
+    return pair, chosen_from
+
+
+def _preferred_pair(compared: LevelComparison) -> tuple[Pair, int]:
     last = len(compared.levels) - 1
     ends = (0, last)
     lowest, highest = int(np.argmin(compared.means)), int(np.argmax(compared.means))
@@ -174,7 +197,7 @@ def _why_untestable(grid: Design) -> str:
     return "the trials that ended well leave no measure of chance; more repeats would"
 
 
-def _method(grid: Design, compared: LevelComparison, chosen_from: int) -> str:
+def _method(grid: Design, compared: LevelComparison, chosen_from: int, left_out: int) -> str:
     directions = max(len(unit.rows) for unit in grid.units)
     unit = "mean over both directions of a point" if directions > 1 else "trial"
     if compared.repeated:
@@ -192,6 +215,10 @@ def _method(grid: Design, compared: LevelComparison, chosen_from: int) -> str:
         parts.append(f"p by Bonferroni over {len(compared.pairs)} pairs of levels")
     if chosen_from > 1:
         parts.append("interval likewise")
+    if left_out:
+        parts.append(
+            f"{counted(left_out, 'trial')} left out that stood out from their repeats, or ran with one that did"
+        )
     if grid.unpaired:
         parts.append(f"{counted(grid.unpaired, 'trial')} left out: that of the other direction is missing")
     if compared.permuted is None:

@@ -27,36 +27,47 @@ class AxisEffect:
     second: Level
     """The estimate is of goodput at this level, relative to the first."""
     in_order: bool
-    """These are the lowest and the highest level; else the levels of the lowest and the highest goodput."""
+    """These are the lowest and the highest level; else two that were chosen by their goodput, less first."""
+    extremes: bool
+    """These are the levels of the lowest and the highest goodput."""
     estimate: tuple[float, float, float]
     """Natural logarithm, and ends of its 95 % interval."""
     margin: float
     uneven: bool
     """The mean over the grid hides more than the margin somewhere."""
+    left_out: int
+    """Trials that stand out and play no part."""
     spread: Callable[[], tuple[Somewhere, Somewhere] | None]
     """Where the effect is greatest and least, if it is not alike everywhere."""
 
 
 def say_effect(effect: AxisEffect, decision: Decision) -> str:
     """Say what was decided of an axis, in one sentence."""
+    without = f" ({counted(effect.left_out, 'unusual trial')} left out)" if effect.left_out else ""
+    return f"{_said(effect, decision)}{without}."
+
+
+def _said(effect: AxisEffect, decision: Decision) -> str:
     change = format_change(*(percent(value) for value in effect.estimate))
     if decision == "effect":
-        return f"{_subject(effect)} matters: {_difference(effect, change)}{_where(effect)}{_small(effect)}."
+        return f"{_subject(effect)} matters: {_difference(effect, change)}{_where(effect)}{_small(effect)}"
     first, second = _words(effect, effect.first), _words(effect, effect.second)
     if decision == "no practical effect" and effect.in_order:
-        return f"{_subject(effect)} {first} … {second} changes goodput by {change}: no practical effect."
+        return f"{_subject(effect)} {first} … {second} changes goodput by {change}: no practical effect"
     if effect.in_order:
         what = f"{first} … {second} changes goodput by {change}"
     else:
         what = f"goodput differs by {change} between {first} and {second}"
     if decision == "no practical effect":
-        return f"{_subject(effect)}: {what}, no practical effect."
+        return f"{_subject(effect)}: {what}, no practical effect"
     lead = f"Whether {_in_sentence(_subject(effect))} matters is undecided"
     if effect.estimate[2] - effect.estimate[1] > 2 * A_MULTIPLE:
-        return f"{lead}: the trials do not even tell a change by a factor of 3."
+        return f"{lead}: the trials do not even tell a change by a factor of 3"
     if effect.uneven:
-        return f"{lead}: on average {what}, but it may be more in some part of the grid."
-    return f"{lead}: {what}; up to {format_margin(effect.margin)} would be of no practical effect."
+        return f"{lead}: on average {what}, but it may be more in some part of the grid"
+    if effect.estimate[1] > 0 or effect.estimate[2] < 0:
+        return f"{lead}: {what}, which among all that was tested may be chance"
+    return f"{lead}: {what}; up to {format_margin(effect.margin)} would be of no practical effect"
 
 
 def format_multiple(estimate: tuple[float, float, float], unit: str) -> str:
@@ -90,9 +101,11 @@ def _difference(effect: AxisEffect, change: str) -> str:
         return f"from {first} to {second} goodput {'rises' if estimate > 0 else 'falls'} by {_size(effect)}"
     if effect.axis in UNORDERED:
         count = len(effect.levels)
-        slowest = f", the slowest of {count}" if count > 2 else ""
+        slowest = f", the slowest of {count}" if count > 2 and effect.extremes else ""
         return f"with {second} goodput is {change} higher than with {first}{slowest}"
-    return f"goodput is highest at {second}, {change} higher than at {first}, where it is lowest"
+    if effect.extremes:
+        return f"goodput is highest at {second}, {change} higher than at {first}, where it is lowest"
+    return f"at {second} goodput is {change} higher than at {first}"
 
 
 def _size(effect: AxisEffect) -> str:

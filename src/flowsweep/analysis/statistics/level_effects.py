@@ -53,6 +53,10 @@ class LevelComparison:
         """
         return min(1.0, float(self.differences.p_values.min()) * len(self.pairs))
 
+    def p_of(self, pair: Pair) -> float:
+        """Of "these two levels do not differ", in any order; not corrected for the number of pairs."""
+        return float(self.differences.p_values[self.pairs.index((min(pair), max(pair)))])
+
     def difference(self, pair: Pair, *, comparisons: int = 1) -> tuple[float, float, float]:
         """Tell the difference of two levels, second − first, with its 95 % interval.
 
