@@ -9,16 +9,19 @@ import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.design import Design, coded
-from flowsweep.analysis.statistics.least_squares import Fit
+from flowsweep.analysis.statistics.design import Design, coded, mostly_repeated
+from flowsweep.analysis.statistics.independent_trials import Independent, independent
+from flowsweep.analysis.statistics.least_squares import Codes
 from flowsweep.analysis.statistics.level_effects import LevelComparison, compare_levels
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
-from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS
-from flowsweep.wording import counted, format_change, format_duration, format_margin, format_share
+from flowsweep.analysis.statistics.usual_trials import usual_trials
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
+from flowsweep.wording import counted, format_change, format_duration, format_margin
 
 MOST_TRIALS = 0.9
-"""A duration is enough if not only the mean, but this share of the trials is within the margin."""
+"""A duration is enough if this share of independent trials would come within the margin."""
 
 Cuts = Mapping[str, Mapping[int, float]]
 """trial_id → duration in ns → goodput in bit/s, of `durations_cut`."""
@@ -26,15 +29,10 @@ Cuts = Mapping[str, Mapping[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """What trials of one duration would have told, against what the whole ones did."""
+    """What independent trials of one duration would tell."""
 
     duration_ns: int
-    mean: float
-    """Of log goodput, cut − whole."""
-    half: float
-    """Of its 95 % interval."""
-    within: float
-    """The share of trials whose goodput is within the margin of that of the whole one."""
+    told: Independent
 
 
 def cut_questions(
@@ -51,19 +49,35 @@ def cut_questions(
         One description of the longest trials of the sweep, if there are any that can be cut. The effect is
         the shortest duration (s, what is omitted included) from which on the 95 % interval of the mean
         difference of log goodput between cut and whole trials lies within the margin (two one-sided tests:
-        Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15), and at least 90 % of the single
-        trials are within it. The mean is over points; the noise is how trials of the same point differ.
+        Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15), and at least 90 % of independent
+        trials, with 95 % confidence, would come within it of what the whole ones tell on average (`independent`);
+        the longest, if no shorter one is; null, if not even that. Undecided where points ran once.
     """
     longest = max(row["duration_s"] or 0.0 for row in observed.rows)
     rows = [row for row in observed.rows if row["duration_s"] == longest and cuts.get(row["trial_id"])]
     common = set.intersection(*(set(cuts[row["trial_id"]]) for row in rows)) if rows else set()
-    found = [
-        cut for duration_ns in sorted(common) if (cut := _cut(observed, rows, cuts, duration_ns, margin))
+    durations = [
+        duration_ns
+        for duration_ns in sorted(common)
+        if min(cuts[row["trial_id"]][duration_ns] for row in rows) > 0
     ]
-    if not found:
+    if not durations:
         return []
-    enough = _from_where_on([_agrees(cut, margin) for cut in found])
-    said = _say_cut(found, enough, longest, len(rows), margin)
+    cells, blocks = _placed(observed, rows), coded([row["repeat"] for row in rows])
+    whole = np.log([row["goodput_bps"] for row in rows])
+    longest_told = independent(whole, whole, cells, blocks, margin) if mostly_repeated(cells) else None
+    if longest_told is None:
+        return [_unrepeated(observed, rows)]
+    found = []
+    for duration_ns in durations:
+        goodputs = np.log([cuts[row["trial_id"]][duration_ns] for row in rows])
+        told = independent(goodputs, whole, cells, blocks, margin)
+        found += [_Cut(duration_ns, told)] if told is not None else []
+    enough = _from_where_on([_agrees(cut.told, margin) for cut in found])
+    effect = longest if _agrees(longest_told, margin) else None
+    if enough is not None:
+        effect = found[enough].duration_ns / SECOND_NS
+    said = _say_cut(found, enough, longest, longest_told, margin)
     return [
         Question(
             kind="duration",
@@ -71,13 +85,13 @@ def cut_questions(
             mode=observed.mode,
             axis="duration_s",
             say=lambda _: said,
-            effect=longest if enough is None else found[enough].duration_ns / SECOND_NS,
-            effect_unit="s",
+            effect=effect,
+            effect_unit=None if effect is None else "s",
             n=len(rows),
             method=(
-                "trials cut to their first intervals against the whole ones: mean difference of log goodput, "
-                f"two one-sided t tests against ±{format_margin(margin)}, and {format_margin(MOST_TRIALS)} "
-                "of the trials within it"
+                "first intervals of trials against whole ones: mean difference of log goodput, two one-sided t "
+                f"tests against ±{format_margin(margin)}; variance of the first intervals between repeats, and "
+                f"with it {format_margin(MOST_TRIALS)} of independent trials within the margin, 95 % confidence"
             ),
             evidence=tuple(row["trial_id"] for row in rows),
             figure=FigureKey("duration", observed.sweep, observed.mode),
@@ -85,32 +99,27 @@ def cut_questions(
     ]
 
 
-def _cut(
-    observed: Observations, rows: Sequence[Row], cuts: Cuts, duration_ns: int, margin: float
-) -> _Cut | None:
-    goodputs = [cuts[row["trial_id"]][duration_ns] for row in rows]
-    if min(goodputs) <= 0:
-        return None
-    shifts = np.log(goodputs) - np.log([row["goodput_bps"] for row in rows])
+def _unrepeated(observed: Observations, rows: Sequence[Row]) -> Question:
+    return Question(
+        kind="duration", sweep=observed.sweep, mode=observed.mode, axis="duration_s", n=len(rows),
+        say=lambda _: "How long a trial has to be is undecided: only repeats tell how much trials differ.",
+        method="none: nothing tells the noise", untestable=True,
+        evidence=tuple(row["trial_id"] for row in rows),
+    )  # fmt: skip
+
+
+def _placed(observed: Observations, rows: Sequence[Row]) -> Codes:
+    """Number of the point and direction of each trial."""
     factors = [name for name in observed.factors if name != DIRECTION]
-    points = coded([(row[DIRECTION], *(_hashable(row[name]) for name in factors)) for row in rows])
-    repeated = len(points) >= 2 * (int(points.max()) + 1)
-    cells = points if repeated else np.zeros_like(points)
-    fit = Fit(shifts, cells, np.zeros_like(points))
-    if fit.freedom < 1:
-        return None
-    count = int(cells.max()) + 1
-    mean = fit.compare(shifts, np.full((1, count), 1 / count))
-    within = np.abs(shifts) <= math.log1p(margin)
-    return _Cut(duration_ns, float(mean.value[0]), float(mean.half_widths()[0]), float(within.mean()))
+    return coded([(row[DIRECTION], *(_hashable(row[name]) for name in factors)) for row in rows])
 
 
 def _hashable(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _agrees(cut: _Cut, margin: float) -> bool:
-    return abs(cut.mean) + cut.half <= math.log1p(margin) and cut.within >= MOST_TRIALS
+def _agrees(told: Independent, margin: float) -> bool:
+    return abs(told.bias) + told.half <= math.log1p(margin) and told.least_share >= MOST_TRIALS
 
 
 def _from_where_on(agree: Sequence[bool]) -> int | None:
@@ -119,20 +128,37 @@ def _from_where_on(agree: Sequence[bool]) -> int | None:
     return places[0] if places else None
 
 
-def _say_cut(found: Sequence[_Cut], enough: int | None, longest: float, count: int, margin: float) -> str:
-    whole = format_duration(round(longest * SECOND_NS))
+def _say_cut(
+    found: Sequence[_Cut], enough: int | None, longest: float, whole: Independent, margin: float
+) -> str:
+    long = format_duration(round(longest * SECOND_NS))
+    if not found:
+        return f"No duration below {long} can be judged: too few trials have one."
     chosen = found[-1 if enough is None else enough]
+    told = chosen.told
     change = format_change(
-        *(percent(value) for value in (chosen.mean, chosen.mean - chosen.half, chosen.mean + chosen.half))
+        *(percent(value) for value in (told.bias, told.bias - told.half, told.bias + told.half))
     )
     short = format_duration(chosen.duration_ns)
-    share = f"{format_share(chosen.within)} of {counted(count, 'trial')} are within {format_margin(margin)}"
-    if enough is None:
-        return (
-            f"No shorter duration than {whole} tells the same: goodput of the first {short} differs by "
-            f"{change}, and {share}."
-        )
-    return f"Trials of {short} would tell the same as those of {whole}: {change} on average, and {share}."
+    within = (
+        f"within {format_margin(margin)} of what those of {long} tell on average come {_shares(told)} of "
+        "independent ones"
+    )
+    if enough is not None:
+        return f"Trials of {short} would tell the same: {within}, which differ by {change} on average."
+    themselves = "" if _agrees(whole, margin) else f"; of those of {long} themselves {_shares(whole)}"
+    return (
+        f"No duration below {long} is shown to tell the same. Of trials of {short}, {within}, which differ by "
+        f"{change} on average{themselves}."
+    )
+
+
+def _shares(told: Independent) -> str:
+    return f"{_share(told.share)} (at least {_share(told.least_share)})"
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def duration_questions(
@@ -153,7 +179,7 @@ def duration_questions(
     """
     if "duration_s" not in grid.axes:
         return []
-    known = grid.where_known("duration_s")
+    known, left_out = usual_trials(grid.where_known("duration_s"))
     compared = compare_levels(known, "duration_s")
     if compared is None:
         return []
@@ -164,6 +190,7 @@ def duration_questions(
         if (level, last) in compared.pairs
     }
     allowed = math.log1p(margin)
+    chosen, p_value = _told_level(compared, against)
     agree = [
         level in against and max(-against[level][1], against[level][2]) <= allowed for level in range(last)
     ]
@@ -174,17 +201,19 @@ def duration_questions(
             sweep=observed.sweep,
             mode=observed.mode,
             axis="duration_s",
-            say=partial(_say_tried, compared, against, enough, margin),
+            say=partial(
+                _say_tried, compared, None if chosen is None else (chosen, against[chosen]), enough, margin
+            ),
             effect=None if enough is None else _seconds(compared, enough),
             effect_unit=None if enough is None else "s",
-            p_value=compared.p_value,
+            p_value=p_value,
             within_margin=enough == 0,
             second_opinion=compared.permuted,
             n=len(known.trials),
             method=(
                 "linear model of log goodput over durations that were tried, "
                 f"{counted(compared.freedom, 'degree')} of freedom; each against the longest, Bonferroni "
-                f"over {counted(last, 'duration')}"
+                f"over {counted(last, 'duration')}" + trials_left_out(left_out)
             ),
             evidence=known.trials,
             figure=FigureKey("duration", observed.sweep, observed.mode),
@@ -192,9 +221,25 @@ def duration_questions(
     ]
 
 
+def _told_level(
+    compared: LevelComparison, against: Mapping[int, tuple[float, float, float]]
+) -> tuple[int | None, float]:
+    """Choose the duration that is told beside the longest, and the p-value of these two, Bonferroni included.
+
+    The shortest, unless only another one differs beyond chance.
+    """
+    last = len(compared.levels) - 1
+    if not against:
+        return None, compared.p_value
+    p_values = {level: min(1.0, compared.p_of((level, last)) * last) for level in against}
+    shortest, telling = min(against), min(p_values, key=lambda level: p_values[level])
+    chosen = telling if p_values[telling] < SIGNIFICANCE and p_values[shortest] >= PLAIN else shortest
+    return chosen, p_values[chosen]
+
+
 def _say_tried(
     compared: LevelComparison,
-    against: Mapping[int, tuple[float, float, float]],
+    told: tuple[int, tuple[float, float, float]] | None,
     enough: int | None,
     margin: float,
     decision: Decision,
@@ -206,11 +251,11 @@ def _say_tried(
             f"The duration does not matter: {_words(compared, 0)} tells the same as {longest}, "
             f"within {format_margin(margin)}."
         )
-    shortest = min(against, default=None)
-    difference = ""
-    if shortest is not None:
-        change = format_change(*(percent(value) for value in against[shortest]))
-        difference = f"goodput in {_words(compared, shortest)} differs by {change} from that in {longest}"
+    difference = "none ran beside the longest"
+    if told is not None:
+        level, estimate = told
+        change = format_change(*(percent(value) for value in estimate))
+        difference = f"goodput in {_words(compared, level)} differs by {change} from that in {longest}"
     lead = (
         f"The duration matters: {difference}"
         if decision == "effect"

@@ -17,7 +17,7 @@ from flowsweep.analysis.statistics.usual_trials import usual_trials
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 from flowsweep.wording import counted
 
-_PLAIN = 0.001
+PLAIN = 0.001
 """Below this p-value, Bonferroni's bound included, a pair stays beyond chance among many other questions."""
 _OF_ITS_OWN = frozenset({"duration_s"})
 """Axes that another topic asks about; here they only make points differ."""
@@ -115,7 +115,7 @@ def headline_pair(compared: LevelComparison) -> tuple[Pair, int]:
     telling = compared.pairs[int(np.argmin(compared.differences.p_values))]
     count = len(compared.pairs)
     told = compared.p_of(telling) * count < SIGNIFICANCE
-    if told and telling != (min(pair), max(pair)) and compared.p_of(pair) * count >= _PLAIN:
+    if told and telling != (min(pair), max(pair)) and compared.p_of(pair) * count >= PLAIN:
         low, high = telling
         upwards = compared.difference(telling)[0] >= 0
         return ((low, high) if upwards else (high, low)), count
@@ -132,7 +132,8 @@ def _preferred_pair(compared: LevelComparison) -> tuple[Pair, int]:
         if (min(extremes), max(extremes)) in compared.pairs:
             return extremes, count
         return max(compared.pairs, key=lambda pair: abs(compared.difference(pair)[0])), count
-    if _beyond_both(compared, highest, 1, last) or _beyond_both(compared, lowest, -1, last):
+    beyond = _beyond_both(compared, highest, 1, last) or _beyond_both(compared, lowest, -1, last)
+    if beyond and (min(extremes), max(extremes)) in compared.pairs:
         return extremes, count
     return ends, 1
 
@@ -215,12 +216,13 @@ def _method(grid: Design, compared: LevelComparison, chosen_from: int, left_out:
         parts.append(f"p by Bonferroni over {len(compared.pairs)} pairs of levels")
     if chosen_from > 1:
         parts.append("interval likewise")
-    if left_out:
-        parts.append(
-            f"{counted(left_out, 'trial')} left out that stood out from their repeats, or ran with one that did"
-        )
     if grid.unpaired:
         parts.append(f"{counted(grid.unpaired, 'trial')} left out: that of the other direction is missing")
     if compared.permuted is None:
         parts.append("too few arrangements for a check by permutation")
-    return "; ".join(parts)
+    return "; ".join(parts) + trials_left_out(left_out)
+
+
+def trials_left_out(count: int) -> str:
+    """What the method of a finding says where trials that stand out have no part in it."""
+    return f"; {counted(count, 'trial')} left out as unusual, or run beside one" if count else ""

@@ -1,18 +1,21 @@
 """A design without the trials that stand out from their repeats."""
 
+import math
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from flowsweep.analysis.statistics.design import Design
-from flowsweep.analysis.statistics.least_squares import Codes
+from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
-from flowsweep.analysis.statistics.robust_fit import Flags, RobustFit, robust_fit
+from flowsweep.analysis.statistics.robust_fit import robust_fit
 
-_FEWEST = 2
-"""Repeats of a point that agree, where others did not."""
-_RISK = 0.02
-"""Probability, at most, that all repeats of some point that is kept are unusual, and nothing tells."""
+_HALVED = -math.log(2)
+_PAIR = 2
+
+Point = tuple[Hashable, ...]
+"""Hosts, direction and the level of each axis."""
 
 
 def usual_trials(grid: Design) -> tuple[Design, int]:
@@ -22,29 +25,38 @@ def usual_trials(grid: Design) -> tuple[Design, int]:
         grid: Of trials of one sweep and mode; goodput in bit/s.
 
     Returns:
-        What is left, and how many trials that leaves out: the units of a trial that stands out, and the
-        points of which it is not known which repeat does (`robust_fit`). The points as well that have so few
-        repeats that, at the share of trials that stand out, all of them may have stalled. The design
-        itself where none stands out, or where points ran once.
+        What is left, and how many trials that leaves out: the units of a trial that stands out, the points of
+        which it is not known which repeat does (`robust_fit`), and points that nobody can vouch for: of one
+        repeat, of two where other trials stand out, with less than half of what three quarters of the points
+        have that differ from it in one axis only. The design itself where that is none, or where points ran once.
     """
     noise = repeat_noise(grid)
-    found = None if noise is None else robust_fit(noise.logs, noise.cells, noise.blocks)
-    if noise is None or found is None or not found.unusual:
+    if noise is None:
         return grid, 0
-    kept = _trusted(found, noise.cells)
-    trusted = {row["trial_id"] for row, known in zip(noise.rows, kept, strict=True) if known}
-    units = tuple(unit for unit in grid.units if all(row["trial_id"] in trusted for row in unit.rows))
+    found = robust_fit(noise.logs, noise.cells, noise.blocks)
+    unusual = {noise.rows[place]["trial_id"] for place in found.unusual} if found is not None else set()
+    values: dict[Point, list[float]] = {}
+    trials: dict[Point, list[str]] = {}
+    for unit in grid.units:
+        for row in unit.rows:
+            if row["trial_id"] not in unusual:
+                point = (unit.hosts, row[DIRECTION], *unit.levels)
+                values.setdefault(point, []).append(math.log(row["goodput_bps"]))
+                trials.setdefault(point, []).append(row["trial_id"])
+    means = {point: float(np.mean(logs)) for point, logs in values.items()}
+    vouched = _PAIR if unusual else 1
+    for point, logs in values.items():
+        if len(logs) <= vouched and _below_neighbours(point, means):
+            unusual.update(trials[point])
+    units = tuple(unit for unit in grid.units if not any(row["trial_id"] in unusual for row in unit.rows))
     return replace(grid, units=units), len(grid.trials) - sum(len(unit.rows) for unit in units)
 
 
-def _trusted(found: RobustFit, cells: Codes) -> Flags:
-    """Which trials are usual, as far as the repeats of their point can tell."""
-    usual = np.ones(len(cells), dtype=np.bool_)
-    usual[list(found.unusual)] = False
-    unusual = len(found.outside) + len(found.undecided)
-    sizes = np.bincount(cells)
-    # Of a binomial share with few successes, as of the rule of succession.
-    risks = ((unusual + 1) / (len(cells) + 1)) ** sizes
-    enough = min(size for size in range(_FEWEST, int(sizes.max()) + 2) if risks[sizes >= size].sum() <= _RISK)
-    told = (np.bincount(cells, usual) >= _FEWEST) & (sizes >= enough)
-    return np.asarray(usual & told[cells])
+def _below_neighbours(point: Point, means: Mapping[Point, float]) -> bool:
+    """Whether a point has less than half of most others that differ from it in one axis, or the direction."""
+    differences = sorted(
+        means[point] - mean
+        for other, mean in means.items()
+        if sum(mine != its for mine, its in zip(point, other, strict=True)) == 1
+    )
+    return bool(differences) and differences[-1 - len(differences) // 4] < _HALVED
