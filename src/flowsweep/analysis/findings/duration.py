@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import Design, coded, mostly_repeated
 from flowsweep.analysis.statistics.independent_trials import Independent, independent
@@ -140,25 +140,31 @@ def _say_cut(
         *(percent(value) for value in (told.bias, told.bias - told.half, told.bias + told.half))
     )
     short = format_duration(chosen.duration_ns)
-    within = (
-        f"within {format_margin(margin)} of what those of {long} tell on average come {_shares(told)} of "
-        "independent ones"
-    )
     if enough is not None:
-        return f"Trials of {short} would tell the same: {within}, which differ by {change} on average."
-    themselves = "" if _agrees(whole, margin) else f"; of those of {long} themselves {_shares(whole)}"
+        return (
+            f"Trials of {short} would tell the same as those of {long}: {_shares(told, 'independent ones', margin)} "
+            f"of the mean of the long ones, from which they differ by {change} on average."
+        )
+    themselves = ""
+    if not _agrees(whole, margin):
+        themselves = (
+            f"; of those of {long} themselves {_share(whole.share)} (at least {_share(whole.least_share)})"
+        )
     return (
-        f"No duration below {long} is shown to tell the same. Of trials of {short}, {within}, which differ by "
-        f"{change} on average{themselves}."
+        f"No duration below {long} is shown to tell the same: "
+        f"{_shares(told, f'independent trials of {short}', margin)} of the mean of the long ones, from which they "
+        f"differ by {change} on average{themselves}."
     )
 
 
-def _shares(told: Independent) -> str:
-    return f"{_share(told.share)} (at least {_share(told.least_share)})"
+def _shares(told: Independent, trials: str, margin: float) -> str:
+    least = _share(told.least_share)
+    return f"{_share(told.share)} of {trials} (at least {least}) come within {format_margin(margin)}"
 
 
 def _share(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    """In whole percent, downwards: neither certainty nor a promise is made by rounding."""
+    return f"{math.floor(100 * share)} %"
 
 
 def duration_questions(

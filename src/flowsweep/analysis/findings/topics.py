@@ -19,6 +19,7 @@ from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.host_advice import advice_questions
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.late_trials import late_questions, trusted
+from flowsweep.analysis.findings.modes import mode_questions
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.order import order_questions
 from flowsweep.analysis.findings.outliers import outlier_questions
@@ -111,7 +112,7 @@ _KINDS: tuple[FindingKind, ...] = (
     "path", "available", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect",
     "flows", "congestion", "direction", "drift",
-    "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
+    "modes", "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
 
@@ -163,5 +164,6 @@ def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
         *drift_questions(observed, series, margin=margin),
         *periodicity_questions(observed, series),
         *outlier_questions(observed, noise),
+        *mode_questions(observed, noise),
         *correlation_questions(observed, noise),
     ]

@@ -12,6 +12,12 @@ from flowsweep.analysis.statistics.robust_fit import robust_fit
 from flowsweep.defaults import CONFIDENCE
 
 _NORMAL = NormalDist()
+_SMALLEST = 1e-12
+"""Standard deviation of logarithms that agree to the last digit."""
+_FEWEST_POINTS = 2
+
+Component = tuple[float, float]
+"""A variance, and its degrees of freedom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +50,9 @@ def independent(cut: Floats, whole: Floats, cells: Codes, blocks: Codes, margin:
         A part is no independent witness of its whole: both have the same seconds. But parts of different trials
         are independent of each other, and how much they differ between repeats of a point holds whatever
         the correlation of neighbouring intervals did to a trial of that length. Their variance is that
-        of repeats as a whole plus that of trials within them (components of variance: Searle, Casella and
-        McCulloch, Variance Components, 1992), with Satterthwaite's degrees of freedom (1946); the bias is
-        the mean of part − whole over points. The share is of a normal distribution with both, its lower end
+        of repeats as a whole, plus that of trials within them, plus that of the bias between points (components of
+        variance: Searle, Casella and McCulloch, Variance Components, 1992), with Satterthwaite's degrees of
+        freedom (1946); the bias is the mean of part − whole over points. The share is of a normal distribution with both, its lower end
         with the upper end of the variance by chi-square and the farther end of the bias. Trials that
         stand out (`robust_fit`) count as beyond the margin, and take no part in bias and variance.
     """
@@ -58,13 +64,14 @@ def independent(cut: Floats, whole: Floats, cells: Codes, blocks: Codes, margin:
     shifts = cut - whole
     one = np.zeros_like(cells)
     paired = Fit(shifts, cells, one)
-    spread = _spread(cut, cells, blocks)
-    if spread is None:
+    parts = _spread(cut, cells, blocks)
+    if not parts:
         return None
+    parts += _of_points(shifts, cells, paired)
+    deviation, freedom = _together(parts)
     count = int(cells.max()) + 1
     mean = paired.compare(shifts, np.full((1, count), 1 / count))
     bias, half = float(mean.value[0]), float(mean.half_widths()[0])
-    deviation, freedom = spread
     widest = deviation * math.sqrt(freedom / float(scipy.stats.chi2.ppf(1 - CONFIDENCE, freedom)))
     usual = float(kept.mean())
     return Independent(
@@ -80,22 +87,32 @@ def _within(bias: float, deviation: float, margin: float) -> float:
     return _NORMAL.cdf((allowed - bias) / deviation) - _NORMAL.cdf((-allowed - bias) / deviation)
 
 
-_SMALLEST = 1e-12
-
-
-def _spread(y: Floats, cells: Codes, blocks: Codes) -> tuple[float, float] | None:
-    """Standard deviation of another trial about the mean of its point, and its degrees of freedom."""
+def _spread(y: Floats, cells: Codes, blocks: Codes) -> list[Component]:
+    """Variance of another trial about the mean of its point: of repeats as a whole, and within them."""
     alone, blocked = Fit(y, cells, np.zeros_like(cells)), Fit(y, cells, blocks)
     if alone.freedom < 1:
-        return None
+        return []
     between = alone.freedom - blocked.freedom
     if between < 1 or blocked.freedom < 1:
-        return max(math.sqrt(alone.variance), _SMALLEST), float(alone.freedom)
-    within = blocked.variance
-    of_blocks = max(alone.variance * alone.freedom - within * blocked.freedom, 0.0) / between
+        return [(alone.variance, float(alone.freedom))]
+    of_blocks = max(alone.variance * alone.freedom - blocked.variance * blocked.freedom, 0.0) / between
     size = len(y) / (int(blocks.max()) + 1)
-    parts = of_blocks / size, within * (1 - 1 / size)
-    total = sum(parts)
-    spread = parts[0] ** 2 / between + parts[1] ** 2 / blocked.freedom
-    freedom = total**2 / spread if spread > 0 else float(alone.freedom)
+    return [(of_blocks / size, float(between)), (blocked.variance * (1 - 1 / size), float(blocked.freedom))]
+
+
+def _of_points(shifts: Floats, cells: Codes, paired: Fit) -> list[Component]:
+    """Variance of the bias between points, beyond chance."""
+    sizes = np.bincount(cells)
+    if len(sizes) < _FEWEST_POINTS or paired.freedom < 1:
+        return []
+    means = np.bincount(cells, shifts) / sizes
+    variance = float(means.var(ddof=1)) - paired.variance * float(np.mean(1 / sizes))
+    return [(variance, len(sizes) - 1.0)] if variance > 0 else []
+
+
+def _together(parts: list[Component]) -> tuple[float, float]:
+    """Standard deviation of a sum, and its degrees of freedom."""
+    total = sum(variance for variance, _ in parts)
+    spread = sum(variance**2 / freedom for variance, freedom in parts)
+    freedom = total**2 / spread if spread > 0 else min(freedom for _, freedom in parts)
     return max(math.sqrt(total), _SMALLEST), freedom

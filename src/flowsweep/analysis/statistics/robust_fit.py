@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 from flowsweep.analysis.statistics.extremes import standing_out
+from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 
 _ROUNDS = 4
 """Of taking medians of cells and blocks in turn; more change nothing that matters."""
@@ -20,6 +20,7 @@ _ROUNDING = 1e-9
 _FULL_LEVERAGE = 1 - 1e-9
 _FEWEST_FREEDOM = 3
 _PAIR, _FEW = 2, 3
+_MOST = 0.2
 
 Flags = NDArray[np.bool_]
 
@@ -78,6 +79,8 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes) -> RobustFit | None:
     order = places[np.argsort(-sizes[places], kind="stable")]
     number = standing_out(np.maximum(sizes[order], _ROUNDING))
     outside = [int(place) for place in order[:number]]
+    if len(outside) > _MOST * len(y):
+        outside = []
     undecided = _undecided(deviations, cells, outside)
     unknown = {place for found in undecided for place in found}
     return RobustFit(

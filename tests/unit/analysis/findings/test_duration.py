@@ -100,8 +100,8 @@ def test_trials_cut_by_hand(tables: Tables) -> None:
     assert cuts == pytest.approx({3: 20e6, 4: 25e6, 5: 30e6, 6: 35e6})
 
 
-def long_trials(noise: float = 0.003) -> list[Row]:
-    rows = campaign(Grid(flows=(1, 2), noise=noise), 1)
+def long_trials(noise: float = 0.003, block: float = 0.002, repeats: int = 3) -> list[Row]:
+    rows = campaign(Grid(flows=(1, 2), noise=noise, block=block, repeats=repeats), 1)
     for row in rows:
         row["duration_s"] = 30.0
     return rows

@@ -1,0 +1,152 @@
+"""Trials of the same point at one of two levels, as where packets take one of two unlike paths."""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import scipy
+
+from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
+from flowsweep.analysis.findings.finding import Decision, FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
+from flowsweep.analysis.statistics.robust_fit import robust_fit
+from flowsweep.analysis.statistics.two_levels import TwoLevels, two_levels
+from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, SIGNIFICANCE
+from flowsweep.wording import counted, format_change, format_share
+
+_FEWEST = 12
+"""Trials; fewer show no two levels."""
+_LARGE_BLOCK = 8
+"""Trials of a repeat from which on its mean is known well enough to be taken out."""
+_STRAY = 0.15
+"""Share of trials up to which those that stand out are strays and no level."""
+_SEPARATE = 3.5
+"""Standard deviations between two levels, at least."""
+_LIKELY = 0.5
+
+
+def mode_questions(
+    observed: Observations, noise: RepeatNoise | None, *, margin: float = EQUIVALENCE_MARGIN
+) -> list[Question]:
+    """Ask whether the repeats of a point come out at one of two levels.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        noise: Of the same trials; none where points ran once.
+        margin: Of practical equivalence, relative.
+
+    Returns:
+        One question where the repeats show two levels that all points have in common, more than the margin
+        apart (`two_levels`); none where they do not. The effect is by how many percent the lower level is
+        below the higher one, with its 95 % interval. The sentence names the factor whose levels have unlike
+        shares of it (chi-square, Bonferroni over the factors). Where neighbours in time
+        share their level, the question is undecided: that is a change over time (runs test: Wald and
+        Wolfowitz 1940, On a test whether two samples are from the same population, Annals of Mathematical
+        Statistics 11). Trials that stand out are left out, unless they are more than 15 % of all.
+    """
+    found = None if noise is None else _levels(noise)
+    if noise is None or found is None:
+        return []
+    rows, told = found
+    if told.apart < max(math.log1p(margin), _SEPARATE * told.spread):
+        return []
+    half = told.error * float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2))
+    estimate = [percent(-value) for value in (told.apart, told.apart + half, told.apart - half)]
+    return [
+        Question(
+            kind="modes",
+            sweep=observed.sweep,
+            mode=observed.mode,
+            say=partial(_say, observed, rows, told, estimate),
+            effect=estimate[0],
+            effect_unit="%",
+            interval_low=estimate[1],
+            interval_high=estimate[2],
+            p_value=1.0 if _in_runs(rows, told.low) else told.p_value,
+            n=len(rows),
+            method=(
+                "likelihood of two levels of log goodput within points, averaged over distances and shares, "
+                "over the greatest of one level with normal or heavy-tailed noise; distance of the "
+                "greatest likelihood; runs test over time"
+            ),
+            evidence=tuple(row["trial_id"] for row, low in zip(rows, told.low, strict=True) if low > _LIKELY),
+            figure=FigureKey("ecdf", observed.sweep, observed.mode),
+        )
+    ]
+
+
+def _levels(noise: RepeatNoise) -> tuple[tuple[Row, ...], TwoLevels] | None:
+    kept = np.ones(len(noise.rows), dtype=np.bool_)
+    found = robust_fit(noise.logs, noise.cells, noise.blocks)
+    if found is not None and len(found.unusual) <= _STRAY * len(noise.rows):
+        kept[list(found.unusual)] = False
+    if kept.sum() < _FEWEST:
+        return None
+    whole = np.bincount(noise.blocks).min() >= _LARGE_BLOCK
+    values = noise.fit.residuals if whole else noise.logs
+    told = two_levels(values[kept], np.unique(noise.cells[kept], return_inverse=True)[1])
+    rows = tuple(row for row, known in zip(noise.rows, kept, strict=True) if known)
+    return None if told is None else (rows, told)
+
+
+def _in_runs(rows: Sequence[Row], low: Floats) -> bool:
+    """Whether trials at the same level follow each other more often than by chance."""
+    order = np.argsort([row["order_index"] for row in rows], kind="stable")
+    levels = low[order] > _LIKELY
+    count, of_low = len(levels), int(levels.sum())
+    if of_low in (0, count):
+        return True
+    runs = 1 + int(np.sum(levels[1:] != levels[:-1]))
+    both = 2.0 * of_low * (count - of_low)
+    expected = both / count + 1
+    variance = both * (both - count) / (count**2 * (count - 1))
+    return bool(scipy.stats.norm.cdf((runs + 0.5 - expected) / math.sqrt(variance)) < SIGNIFICANCE)
+
+
+def _say(
+    observed: Observations,
+    rows: Sequence[Row],
+    told: TwoLevels,
+    estimate: Sequence[float],
+    decision: Decision,
+) -> str:
+    size = format_change(-estimate[0], -estimate[2], -estimate[1])
+    of_low = int(np.sum(told.low > _LIKELY))
+    levels = (
+        f"{of_low} of {counted(len(rows), 'trial')} ({format_share(of_low / len(rows))}) carry {size} less than "
+        "the others of their point"
+    )
+    if decision == "effect":
+        return f"Repeats of the same point come out at two levels: {levels}{_tied(observed, rows, told.low)}."
+    if _in_runs(rows, told.low):
+        why = "neighbours in time share their level, so it may be a change over time"
+    else:
+        why = "which among all that was tested may be chance"
+    return f"Whether repeats of the same point have two levels is undecided: {levels}; {why}."
+
+
+def _tied(observed: Observations, rows: Sequence[Row], low: Floats) -> str:
+    """The factor with whose levels the share of the lower level goes, and where it is greatest."""
+    factors = [name for name in observed.factors if name == DIRECTION or name in AXIS_NAMES]
+    best: tuple[float, str] | None = None
+    for name in factors:
+        level = [level_of(row, name) for row in rows]
+        counts = {
+            one: [sum(low[place] > _LIKELY for place in places), len(places)]
+            for one in dict.fromkeys(level)
+            if (places := [place for place, other in enumerate(level) if other == one])
+        }
+        table = np.array([[of_low, count - of_low] for of_low, count in counts.values()])
+        if len(table) < 2 or (table.sum(axis=0) == 0).any():
+            continue
+        p_value = float(scipy.stats.chi2_contingency(table).pvalue) * len(factors)
+        if p_value < SIGNIFICANCE and (best is None or p_value < best[0]):
+            most = max(counts, key=lambda one: counts[one][0] / counts[one][1])
+            words = str(most) if name == DIRECTION else f"{AXIS_NAMES[name]} {level_words(name, most)}"
+            best = p_value, f", most often at {words} ({counts[most][0]} of {counts[most][1]})"
+    return best[1] if best is not None else ", and nothing that was varied tells which"
