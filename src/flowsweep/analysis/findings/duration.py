@@ -49,9 +49,10 @@ def cut_questions(
         One description of the longest trials of the sweep, if there are any that can be cut. The effect is
         the shortest duration (s, what is omitted included) from which on the 95 % interval of the mean
         difference of log goodput between cut and whole trials lies within the margin (two one-sided tests:
-        Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15), and at least 90 % of independent
-        trials, with 95 % confidence, would come within it of what the whole ones tell on average (`independent`);
-        the longest, if no shorter one is; null, if not even that. Undecided where points ran once.
+        Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15), and at least 90 % of
+        independent trials, with 95 % confidence, would come within it of what the whole ones tell on average
+        (`independent`); the longest, if no shorter one is; null, if not even that. Undecided where points ran
+        once.
     """
     longest = max(row["duration_s"] or 0.0 for row in observed.rows)
     rows = [row for row in observed.rows if row["duration_s"] == longest and cuts.get(row["trial_id"])]
@@ -89,9 +90,9 @@ def cut_questions(
             effect_unit=None if effect is None else "s",
             n=len(rows),
             method=(
-                "first intervals of trials against whole ones: mean difference of log goodput, two one-sided t "
-                f"tests against ±{format_margin(margin)}; variance of the first intervals between repeats, and "
-                f"with it {format_margin(MOST_TRIALS)} of independent trials within the margin, 95 % confidence"
+                "first intervals of trials against whole ones: mean difference of log goodput, two one-sided "
+                f"t tests against ±{format_margin(margin)}; variance of the first intervals between repeats, "
+                f"with it {format_margin(MOST_TRIALS)} of independent trials within it, 95 % confidence"
             ),
             evidence=tuple(row["trial_id"] for row in rows),
             figure=FigureKey("duration", observed.sweep, observed.mode),
@@ -142,8 +143,9 @@ def _say_cut(
     short = format_duration(chosen.duration_ns)
     if enough is not None:
         return (
-            f"Trials of {short} would tell the same as those of {long}: {_shares(told, 'independent ones', margin)} "
-            f"of the mean of the long ones, from which they differ by {change} on average."
+            f"Trials of {short} would tell the same as those of {long}: "
+            f"{_shares(told, 'independent ones', margin)} of the mean of the long ones, from which they "
+            f"differ by {change} on average."
         )
     themselves = ""
     if not _agrees(whole, margin):
@@ -152,8 +154,8 @@ def _say_cut(
         )
     return (
         f"No duration below {long} is shown to tell the same: "
-        f"{_shares(told, f'independent trials of {short}', margin)} of the mean of the long ones, from which they "
-        f"differ by {change} on average{themselves}."
+        f"{_shares(told, f'independent trials of {short}', margin)} of the mean of the long ones, from which "
+        f"they differ by {change} on average{themselves}."
     )
 
 

@@ -32,9 +32,9 @@ def effect_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
 
     Returns:
         One question for each axis, of the kind "flows" for the number of flows at equal window sum,
-        "congestion" for congestion control, else "effect". The effect is in percent of goodput, between the two
-        levels that `headline_pair` chooses, and interval and p-value are of the same two. Trials that stand
-        out from their repeats are left out, and the sentence says how many. Method: `compare_levels`.
+        "congestion" for congestion control, else "effect". The effect is in percent of goodput, between the
+        two levels that `headline_pair` chooses, and interval and p-value are of the same two. Trials that
+        stand out from their repeats are left out, and the sentence says how many. Method: `compare_levels`.
     """
     grid, left_out = usual_trials(design(observed))
     return [
@@ -107,9 +107,9 @@ def headline_pair(compared: LevelComparison) -> tuple[Pair, int]:
 
     Returns:
         Numbers of the levels, and from how many pairs they were chosen by what they differ: 1 for the lowest
-        and the highest level, which are chosen beforehand. Those are taken, or the extremes where levels have no
-        order or goodput has a peak or a dip between them, unless only another pair differs beyond
-        chance: then the most telling one, or a sentence would claim what its own interval denies.
+        and the highest level, which are chosen beforehand. Those are taken, or the extremes where levels have
+        no order or goodput has a peak or a dip between them, unless only another pair differs beyond chance:
+        then the most telling one, or a sentence would claim what its own interval denies.
     """
     pair, chosen_from = _preferred_pair(compared)
     telling = compared.pairs[int(np.argmin(compared.differences.p_values))]

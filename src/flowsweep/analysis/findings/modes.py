@@ -118,8 +118,8 @@ def _say(
     size = format_change(-estimate[0], -estimate[2], -estimate[1])
     of_low = int(np.sum(told.low > _LIKELY))
     levels = (
-        f"{of_low} of {counted(len(rows), 'trial')} ({format_share(of_low / len(rows))}) carry {size} less than "
-        "the others of their point"
+        f"{of_low} of {counted(len(rows), 'trial')} ({format_share(of_low / len(rows))}) carry {size} less "
+        "than the others of their point"
     )
     if decision == "effect":
         return f"Repeats of the same point come out at two levels: {levels}{_tied(observed, rows, told.low)}."

@@ -31,12 +31,12 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
         noise: Of the same trials; none where points ran once.
 
     Returns:
-        One description, none without repeats. Which trials stand out `robust_fit` says: none of them has a part
-        in what is expected of it, so that they neither hide nor accuse each other, and with noise from normal
-        to Student's t on three degrees of freedom any is named wrongly in at most 5 % of campaigns. Those
-        that carried less than half of what was expected are counted apart. The effect is that of the
-        trial that differs most: by how many percent it differs from what its usual repeats let expect. What else
-        was unusual in a trial is found in the same way among the columns of `host_words`. Where it is
+        One description, none without repeats. Which trials stand out `robust_fit` says: none of them has a
+        part in what is expected of it, so that they neither hide nor accuse each other, and with noise from
+        normal to Student's t on three degrees of freedom any is named wrongly in at most 5 % of campaigns.
+        Those that carried less than half of what was expected are counted apart. The effect is that of the
+        trial that differs most: by how many percent it differs from what its usual repeats let expect. What
+        else was unusual in a trial is found in the same way among the columns of `host_words`. Where it is
         not known which repeats of a point are the unusual ones they are named together.
     """
     found = None if noise is None else robust_fit(noise.logs, noise.cells, noise.blocks)
@@ -52,8 +52,8 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
             effect_unit="%",
             n=len(noise.rows),
             method=(
-                "log goodput against medians, then least squares of the usual trials, points and repeats taken "
-                "out; gap in the tail of the residuals, and Student's t on 3 degrees of freedom, "
+                "log goodput against medians, then least squares of the usual trials, points and repeats "
+                "taken out; gap in the tail of the residuals, and Student's t on 3 degrees of freedom, "
                 f"over {counted(len(noise.rows), 'trial')}"
             ),
             evidence=tuple(noise.rows[place]["trial_id"] for place in found.unusual or (found.farthest,)),
@@ -77,8 +77,8 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     sentences = []
     if stalled:
         sentences.append(
-            f"{len(stalled)} of {counted(len(noise.rows), 'trial')} carried less than half of what the repeats "
-            f"let expect: {_list([_named(observed, noise, found, place) for place in stalled])}."
+            f"{len(stalled)} of {counted(len(noise.rows), 'trial')} carried less than half of what the "
+            f"repeats let expect: {_list([_named(observed, noise, found, place) for place in stalled])}."
         )
     named = [_named(observed, noise, found, place) for place in others]
     named += [_disagreeing(observed, noise, places) for places in unknown]

@@ -23,13 +23,14 @@ def standing_out(sizes: Floats) -> int:
             any order, all above 0.
 
     Returns:
-        How many of the largest stand out, 0 if none does: the probability of any is at most 5 % where noise is
-        normal, and where it is Student's t on three degrees of freedom.
+        How many of the largest stand out, 0 if none does: the probability of any is at most 5 % where noise
+        is normal, and where it is Student's t on three degrees of freedom.
 
     Method:
         Two tests share the 5 %. Of few values: whether one is too large even for noise with
-        the heaviest tail that is allowed, Student's t on three degrees of freedom, Bonferroni over all. Of many:
-        whether the largest are beyond a gap that the tail of the others does not explain (`_beyond_gap`).
+        the heaviest tail that is allowed, Student's t on three degrees of freedom, Bonferroni over all. Of
+        many: whether the largest are beyond a gap that the tail of the others does not explain
+        (`_beyond_gap`).
     """
     p_values = 2 * scipy.stats.t.sf(sizes, _HEAVIEST) * len(sizes)
     return max(int(np.sum(p_values < SIGNIFICANCE / 2)), _beyond_gap(sizes))

@@ -47,14 +47,15 @@ def independent(cut: Floats, whole: Floats, cells: Codes, blocks: Codes, margin:
         None without degrees of freedom.
 
     Method:
-        A part is no independent witness of its whole: both have the same seconds. But parts of different trials
-        are independent of each other, and how much they differ between repeats of a point holds whatever
-        the correlation of neighbouring intervals did to a trial of that length. Their variance is that
-        of repeats as a whole, plus that of trials within them, plus that of the bias between points (components of
-        variance: Searle, Casella and McCulloch, Variance Components, 1992), with Satterthwaite's degrees of
-        freedom (1946); the bias is the mean of part − whole over points. The share is of a normal distribution with both, its lower end
-        with the upper end of the variance by chi-square and the farther end of the bias. Trials that
-        stand out (`robust_fit`) count as beyond the margin, and take no part in bias and variance.
+        A part is no independent witness of its whole: both have the same seconds. But parts of different
+        trials are independent of each other, and how much they differ between repeats of a point holds
+        whatever the correlation of neighbouring intervals did to a trial of that length. Their variance is
+        that of repeats as a whole, plus that of trials within them, plus that of the bias between points
+        (components of variance: Searle, Casella and McCulloch, Variance Components, 1992), with
+        Satterthwaite's degrees of freedom (1946); the bias is the mean of part − whole over points. The share
+        is of a normal distribution with both, its lower end with the upper end of the variance by chi-square
+        and the farther end of the bias; neither is above the share of the parts themselves. Trials that stand
+        out (`robust_fit`) count as beyond the margin, and take no part in bias and variance.
     """
     found = robust_fit(cut, cells, blocks)
     kept = np.ones(len(cut), dtype=np.bool_)
@@ -73,13 +74,26 @@ def independent(cut: Floats, whole: Floats, cells: Codes, blocks: Codes, margin:
     mean = paired.compare(shifts, np.full((1, count), 1 / count))
     bias, half = float(mean.value[0]), float(mean.half_widths()[0])
     widest = deviation * math.sqrt(freedom / float(scipy.stats.chi2.ppf(1 - CONFIDENCE, freedom)))
-    usual = float(kept.mean())
+    usual, seen = float(kept.mean()), _seen(cut, whole, cells, margin)
     return Independent(
         bias,
         half,
-        usual * _within(bias, deviation, margin),
-        usual * _within(abs(bias) + half, widest, margin),
+        usual * min(_within(bias, deviation, margin), seen),
+        usual * min(_within(abs(bias) + half, widest, margin), seen),
     )
+
+
+def _seen(cut: Floats, whole: Floats, cells: Codes, margin: float) -> float:
+    """Share of the parts that are within the margin of the mean of whole trials, each part a trial of its
+    own.
+
+    Deviations from the mean of n are smaller than those from the truth by √(1 − 1/n).
+    """
+    sizes = np.bincount(cells)
+    mean_cut, mean_whole = (np.bincount(cells, values) / sizes for values in (cut, whole))
+    wider = np.where(sizes > 1, np.sqrt(sizes / np.maximum(sizes - 1, 1)), 1.0)
+    deviations = (mean_cut - mean_whole)[cells] + (cut - mean_cut[cells]) * wider[cells]
+    return float(np.mean(np.abs(deviations) <= math.log1p(margin)))
 
 
 def _within(bias: float, deviation: float, margin: float) -> float:

@@ -60,9 +60,9 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes) -> RobustFit | None:
         even count the higher one of a cell and the one nearer to 0 of a block, since what goes wrong makes a
         trial slow rather than fast. Values more than three robust standard deviations away are set aside,
         least squares are fitted to the rest, and each value is held against that fit by the standard
-        error of its prediction. Those beyond a gap of the tail stand out (`standing_out`). So half of the values
-        of a cell may be wrong, one of three. Of two values, and of three of which one is more than twice both
-        others, it is not known which are.
+        error of its prediction. Those beyond a gap of the tail stand out (`standing_out`). So half of the
+        values of a cell may be wrong, one of three. Of two values, and of three of which one is more than
+        twice both others, it is not known which are.
     """
     suspect = np.abs(rough := _polished(y, cells, blocks)) > _SUSPECT * _deviation(rough)
     kept = ~suspect

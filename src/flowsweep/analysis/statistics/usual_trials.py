@@ -28,7 +28,8 @@ def usual_trials(grid: Design) -> tuple[Design, int]:
         What is left, and how many trials that leaves out: the units of a trial that stands out, the points of
         which it is not known which repeat does (`robust_fit`), and points that nobody can vouch for: of one
         repeat, of two where other trials stand out, with less than half of what three quarters of the points
-        have that differ from it in one axis only. The design itself where that is none, or where points ran once.
+        have that differ from it in one axis only. The design itself where that is none, or where points ran
+        once.
     """
     noise = repeat_noise(grid)
     if noise is None:
