@@ -43,8 +43,13 @@ class AxisEffect:
 
 def say_effect(effect: AxisEffect, decision: Decision) -> str:
     """Say what was decided of an axis, in one sentence."""
-    without = f" ({counted(effect.left_out, 'unusual trial')} left out)" if effect.left_out else ""
-    return f"{_said(effect, decision)}{without}."
+    return f"{_said(effect, decision)}{_without(effect)}."
+
+
+def _without(effect: AxisEffect) -> str:
+    if not effect.left_out:
+        return ""
+    return f" ({counted(effect.left_out, 'trial')} left out: unusual, or the counterpart of one)"
 
 
 def _said(effect: AxisEffect, decision: Decision) -> str:

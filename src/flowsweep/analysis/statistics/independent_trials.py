@@ -84,8 +84,7 @@ def independent(cut: Floats, whole: Floats, cells: Codes, blocks: Codes, margin:
 
 
 def _seen(cut: Floats, whole: Floats, cells: Codes, margin: float) -> float:
-    """Share of the parts that are within the margin of the mean of whole trials, each part a trial of its
-    own.
+    """Share of the parts that are within the margin of the mean of whole trials of their point.
 
     Deviations from the mean of n are smaller than those from the truth by √(1 − 1/n).
     """

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import ibis
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -18,6 +19,7 @@ from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.slow_start import slow_start_questions
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.independent_trials import independent
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
 from flowsweep.archive import Tables, tables_of
@@ -126,8 +128,8 @@ def test_the_shortest_duration_that_tells_the_same() -> None:
     )
     assert (finding.decision, finding.effect, finding.effect_unit) == ("described", 8.0, "s")
     assert finding.claim == (
-        "Trials of 8 s would tell the same as those of 30 s: 0.5 % [0.4, 0.6] on average, and 100 % of 48 "
-        "trials are within 3 %."
+        "Trials of 8 s would tell the same as those of 30 s: 100 % of independent ones (at least 99 %) come "
+        "within 3 % of the mean of the long ones, from which they differ by 0.5 % [0.4, 0.6] on average."
     )
 
 
@@ -138,9 +140,79 @@ def test_a_duration_that_is_right_on_average_only_is_not_enough() -> None:
     finding = cut_finding(long_trials(), {10: unsteady})
     assert finding.effect == 30.0
     assert finding.claim.startswith(
-        "No shorter duration than 30 s tells the same: goodput of the first 10 s differs by "
+        "No duration below 30 s is shown to tell the same: 0 % of independent trials of 10 s (at least 0 %) "
     )
-    assert finding.claim.endswith("and 0 % of 48 trials are within 3 %.")
+
+
+def test_trials_that_differ_by_more_than_the_margin_whatever_their_duration() -> None:
+    """Repeats differ by 5 %: what was promised for parts of the same trials holds for no other trial."""
+    finding = cut_finding(long_trials(block=0.05, repeats=6), {15: lambda row: 1.001})
+    assert (finding.decision, finding.effect) == ("described", None)
+    assert finding.claim.startswith("No duration below 30 s is shown to tell the same: ")
+    assert "; of those of 30 s themselves " in finding.claim
+
+
+def test_without_repeats_nobody_knows_how_much_trials_differ() -> None:
+    finding = cut_finding(long_trials(repeats=1), {15: lambda row: 1.001})
+    assert (finding.decision, finding.effect) == ("undecided", None)
+    assert finding.claim == (
+        "How long a trial has to be is undecided: only repeats tell how much trials differ."
+    )
+
+
+def test_a_promise_about_durations_holds_for_independent_trials() -> None:
+    """Intervals of 5 %, neighbours correlated by 0.7: parts are near their wholes.
+
+    Of independent trials of the length that parts alone would promise only 70 % come within 3 %.
+    """
+    generator = np.random.default_rng(1)
+    length, margin, cuts = 30, 0.03, (5, 10, 15, 20, 25)
+
+    def logs(count: int) -> Any:
+        noise = generator.standard_normal((count, length))
+        for second in range(1, length):
+            noise[:, second] = 0.7 * noise[:, second - 1] + math.sqrt(1 - 0.49) * noise[:, second]
+        return 0.05 * noise
+
+    many = logs(20_000)
+    level = np.median(many, axis=1).mean()
+    truth = [
+        float(np.mean(np.abs(np.median(many[:, :cut], axis=1) - level) <= math.log1p(margin))) for cut in cuts
+    ]
+    cells, blocks = np.repeat(np.arange(8), 5), np.tile(np.arange(5), 8)
+    held, promised = 0, 0
+    for _ in range(100):
+        drawn = logs(len(cells))
+        whole = np.median(drawn, axis=1)
+        for cut, true in zip(cuts, truth, strict=True):
+            part = np.median(drawn[:, :cut], axis=1)
+            told = independent(part, whole, cells, blocks, margin)
+            assert told is not None
+            held += told.least_share <= true
+            promised += told.least_share >= 0.9 and true < 0.9
+    assert held >= 0.95 * 500
+    assert promised <= 0.05 * 500
+
+
+def test_a_duration_is_told_with_the_pair_that_was_tested() -> None:
+    """Only 2 s differs from 30 s: the sentence says so, not what 1 s does."""
+    finding = tried(lambda row: math.log(0.9) if row["length_bytes"] == 2 else 0.0)
+    assert finding.decision == "effect"
+    assert finding.claim.startswith("The duration matters: goodput in 2 s differs by −")
+
+
+def test_one_stalled_trial_does_not_hide_that_durations_agree() -> None:
+    grid = Grid(flows=(1,), window_sums=(1 << 20,), lengths=DURATIONS, repeats=6, noise=0.01)
+    rows = campaign(grid, 1)
+    for row in rows:
+        row |= {"duration_s": float(row["length_bytes"]), "length_bytes": 8192}
+    rows[7]["goodput_bps"] *= 0.1
+    [observed] = observations(rows)
+    [finding] = decided(duration_questions(observed, design(observed)))
+    assert finding.decision == "no practical effect"
+    assert finding.method.endswith(
+        "; 2 trials left out that stand out from their repeats, or are the counterpart of one"
+    )
 
 
 def tried(effect: Callable[[Row], float]) -> Finding:

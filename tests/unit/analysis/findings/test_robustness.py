@@ -1,0 +1,158 @@
+"""Trials that stalled: they hide no effect, make none, and are named; nobody else is."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from flowsweep.analysis.findings.effects import effect_questions
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.findings.outliers import outlier_questions
+from flowsweep.analysis.statistics.design import design
+from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.statistics.repeat_noise import repeat_noise
+from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed
+
+STALLED = 0.1
+TEN_PERCENT = math.log(1.1)
+CAMPAIGNS = 60
+WINDOW = "window_sum_bytes"
+ONE_WAY = (("a", "b"),)
+TWENTY = Grid(flows=(1,), window_sums=(512 * KIB, 1024 * KIB), directions=ONE_WAY, repeats=10)
+FIVE_REPEATS = replace(TWENTY, window_sums=(512 * KIB, 1024 * KIB, 2048 * KIB, 4096 * KIB), repeats=5)
+
+
+def with_stalls(grid: Grid, seed: int, *, share: float = 0.0, count: int = 0) -> tuple[list[Row], set[str]]:
+    rows = campaign(grid, seed)
+    generator = np.random.default_rng((7, seed))
+    if share:
+        stalled = np.flatnonzero(generator.random(len(rows)) < share)
+    else:
+        stalled = generator.choice(len(rows), count, replace=False)
+    for place in stalled:
+        rows[place]["goodput_bps"] *= STALLED
+    return rows, {rows[place]["trial_id"] for place in stalled}
+
+
+def effects(rows: Sequence[Row]) -> list[Finding]:
+    [observed] = observations(rows)
+    return decided(effect_questions(observed))
+
+
+def outliers(rows: Sequence[Row]) -> Finding:
+    [observed] = observations(rows)
+    [finding] = decided(outlier_questions(observed, repeat_noise(design(observed))))
+    return finding
+
+
+def grown(row: Row) -> float:
+    return TEN_PERCENT * (row[WINDOW] > 512 * KIB)
+
+
+def test_one_stalled_trial_of_twenty_hides_no_effect_of_ten_percent() -> None:
+    found = 0
+    for seed in range(CAMPAIGNS):
+        rows, _ = with_stalls(replace(TWENTY, effect=grown), seed, count=1)
+        [window] = effects(rows)
+        found += window.decision == "effect" and window.interval_low > 0
+    assert found >= 0.95 * CAMPAIGNS
+    assert " (1 trial left out: unusual, or the counterpart of one)." in window.claim
+
+
+def test_three_stalled_trials_of_twenty_are_named_and_nobody_else() -> None:
+    named = innocent = 0
+    for seed in range(CAMPAIGNS):
+        rows, stalled = with_stalls(FIVE_REPEATS, seed, count=3)
+        told = outliers(rows)
+        named += stalled <= set(told.evidence)
+        innocent += "carried less than half" in told.claim and bool(set(told.evidence) - stalled)
+    # Three of the five repeats of one point may have stalled: then nobody knows which are unusual.
+    assert named >= 0.95 * CAMPAIGNS
+    assert innocent <= 0.1 * CAMPAIGNS
+
+
+def test_stalls_are_counted_apart() -> None:
+    rows, stalled = with_stalls(FIVE_REPEATS, 1, count=3)
+    told = outliers(rows)
+    assert told.claim.startswith("3 of 20 trials carried less than half of what the repeats let expect: ")
+    assert all(f"{trial} (a → b, window sum " in told.claim for trial in stalled)
+    assert told.effect == pytest.approx(-90, abs=1)
+
+
+def test_one_stalled_trial_of_120_accuses_no_innocent_ones() -> None:
+    for seed in range(CAMPAIGNS):
+        rows, stalled = with_stalls(Grid(), seed, count=1)
+        assert set(outliers(rows).evidence) == stalled
+
+
+@pytest.mark.parametrize("grid", [Grid(), replace(Grid(), draw=heavy_tailed), TWENTY, FIVE_REPEATS])
+def test_nobody_stands_out_from_noise_normal_or_with_heavy_tails(grid: Grid) -> None:
+    named = sum(
+        "No trial stands out" not in outliers(campaign(grid, seed)).claim for seed in range(CAMPAIGNS)
+    )
+    assert named <= 0.1 * CAMPAIGNS  # 5 % of 60 are 3: more than 6 have a probability of 3 %
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_stalls_at_random_make_no_effect(missing: float) -> None:
+    false = covered = 0
+    for seed in range(CAMPAIGNS):
+        rows, _ = with_stalls(Grid(), seed, share=0.05)
+        kept = np.random.default_rng((8, seed)).random(len(rows)) >= missing
+        found = effects([row for row, known in zip(rows, kept, strict=True) if known])
+        false += any(one.decision == "effect" for one in found)
+        covered += sum(one.interval_low <= 0 <= one.interval_high for one in found)
+    assert false <= 0.1 * CAMPAIGNS
+    assert covered >= 0.88 * 2 * CAMPAIGNS
+
+
+def test_of_two_repeats_the_one_that_fills_its_link_is_not_the_unusual_one() -> None:
+    rows = campaign(replace(Grid(flows=(1, 2), noise=0.001, block=0.0), repeats=2), 1)
+    for row in rows:
+        row["link_payload_bps"] = 90.5e6
+    rows[5]["goodput_bps"] *= 0.7
+    told = outliers(rows)
+    assert told.claim.startswith(f"1 trial stands out from the repeats: {rows[5]['trial_id']} (")
+    assert "% less goodput than expected" in told.claim
+    assert "more goodput" not in told.claim
+
+
+def test_three_repeats_of_which_two_are_slow_accuse_none() -> None:
+    rows = campaign(Grid(flows=(1, 2), noise=0.01), 1)
+    point = ("src", "flows", WINDOW)
+    slow = [row for row in rows if all(row[name] == rows[5][name] for name in point)]
+    for row in slow[:2]:
+        row["goodput_bps"] *= STALLED
+    told = outliers(rows)
+    assert set(told.evidence) == {row["trial_id"] for row in slow}
+    assert "which of them is unusual is not known" in told.claim
+
+
+def test_the_pair_that_was_tested_is_the_one_that_is_told() -> None:
+    """A level between the ends is lower than one other, and the ends do not differ: no claim about them."""
+
+    def uneven(row: Row) -> float:
+        return {1024 * KIB: 0.035, 2048 * KIB: -0.035}.get(row[WINDOW], 0.0)
+
+    checked = 0
+    for seed in range(CAMPAIGNS):
+        for one in effects(campaign(Grid(effect=uneven), seed)):
+            denied = one.interval_low <= 0 <= one.interval_high
+            assert one.decision != "effect" or not denied, one.claim
+            if one.decision == "effect" and one.axis == WINDOW:
+                checked += 1
+                assert "rises by" not in one.claim
+                assert "at 1 MiB" in one.claim
+    assert checked >= 0.9 * CAMPAIGNS
+
+
+def test_a_claim_that_many_questions_make_uncertain_says_why() -> None:
+    for seed in range(CAMPAIGNS):
+        for one in effects(campaign(Grid(effect=lambda row: 0.02 * grown(row) / TEN_PERCENT), seed)):
+            if one.decision == "undecided" and not one.interval_low <= 0 <= one.interval_high:
+                assert one.claim.endswith(", which among all that was tested may be chance.") or (
+                    "in some part of the grid" in one.claim
+                )
