@@ -225,8 +225,7 @@ def _method(grid: Design, compared: LevelComparison, chosen_from: int, left_out:
 
 def trials_left_out(count: int) -> str:
     """What the method of a finding says where trials that stand out have no part in it."""
-    return (
-        f"; {counted(count, 'trial')} left out that stand out from their repeats, or are the counterpart of one"
-        if count
-        else ""
-    )
+    if not count:
+        return ""
+    what = "left out that stand out from their repeats, or are the counterpart of one"
+    return f"; {counted(count, 'trial')} {what}"

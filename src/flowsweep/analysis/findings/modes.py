@@ -11,6 +11,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
@@ -25,9 +26,13 @@ _LARGE_BLOCK = 8
 """Trials of a repeat from which on its mean is known well enough to be taken out."""
 _STRAY = 0.15
 """Share of trials up to which those that stand out are strays and no level."""
+_LEAST = 0.2
+"""Share of the trials at either level."""
 _SEPARATE = 3.5
 """Standard deviations between two levels, at least."""
 _LIKELY = 0.5
+_RUNS = 0.01
+"""p-value of the runs test below which levels follow each other in time."""
 
 
 def mode_questions(
@@ -47,13 +52,15 @@ def mode_questions(
         shares of it (chi-square, Bonferroni over the factors). Where neighbours in time
         share their level, the question is undecided: that is a change over time (runs test: Wald and
         Wolfowitz 1940, On a test whether two samples are from the same population, Annals of Mathematical
-        Statistics 11). Trials that stand out are left out, unless they are more than 15 % of all.
+        Statistics 11). Trials that stand out are left out, unless they are more than 15 % of all; a level has
+        at least 20 %.
     """
     found = None if noise is None else _levels(noise)
     if noise is None or found is None:
         return []
     rows, told = found
-    if told.apart < max(math.log1p(margin), _SEPARATE * told.spread):
+    separate = told.apart >= max(math.log1p(margin), _SEPARATE * told.spread)
+    if not separate or not _LEAST <= told.share <= 1 - _LEAST:
         return []
     half = told.error * float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2))
     estimate = [percent(-value) for value in (told.apart, told.apart + half, told.apart - half)]
@@ -105,7 +112,7 @@ def _in_runs(rows: Sequence[Row], low: Floats) -> bool:
     both = 2.0 * of_low * (count - of_low)
     expected = both / count + 1
     variance = both * (both - count) / (count**2 * (count - 1))
-    return bool(scipy.stats.norm.cdf((runs + 0.5 - expected) / math.sqrt(variance)) < SIGNIFICANCE)
+    return bool(scipy.stats.norm.cdf((runs + 0.5 - expected) / math.sqrt(variance)) < _RUNS)
 
 
 def _say(
@@ -116,11 +123,7 @@ def _say(
     decision: Decision,
 ) -> str:
     size = format_change(-estimate[0], -estimate[2], -estimate[1])
-    of_low = int(np.sum(told.low > _LIKELY))
-    levels = (
-        f"{of_low} of {counted(len(rows), 'trial')} ({format_share(of_low / len(rows))}) carry {size} less "
-        "than the others of their point"
-    )
+    levels = f"{format_share(told.share)} of {counted(len(rows), 'trial')} carry {size} less than the others"
     if decision == "effect":
         return f"Repeats of the same point come out at two levels: {levels}{_tied(observed, rows, told.low)}."
     if _in_runs(rows, told.low):
@@ -132,7 +135,7 @@ def _say(
 
 def _tied(observed: Observations, rows: Sequence[Row], low: Floats) -> str:
     """The factor with whose levels the share of the lower level goes, and where it is greatest."""
-    factors = [name for name in observed.factors if name == DIRECTION or name in AXIS_NAMES]
+    factors = [*({DIRECTION} & {*observed.factors}), *design(observed).axes]
     best: tuple[float, str] | None = None
     for name in factors:
         level = [level_of(row, name) for row in rows]

@@ -15,8 +15,8 @@ tell whether they are two, or noise of one level with a flat or skewed distribut
 _SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Of the lower level."""
 _SCALES = (0.85, 1.15)
-_TAILS = (3.0, 6.0)
-"""Degrees of freedom of noise with heavy tails and one level."""
+_TAILS = (1.0, 3.0, 6.0)
+"""Degrees of freedom of noise of one level, with heavy tails or uneven between cells."""
 _FINE = 0.8
 """Step of the integral over a point's mean, in standard errors of that."""
 _BEYOND = 4.0
@@ -58,11 +58,12 @@ def two_levels(y: Floats, cells: Codes) -> TwoLevels | None:
     Method:
         Likelihoods are of the differences within cells: the cell's mean is integrated out (as in restricted
         maximum likelihood: Patterson and Thompson 1971, Biometrika 58). p is the greatest likelihood of one
-        level, of normal or heavy-tailed noise, over the mean likelihood of two levels, taken over distances
-        from 4 to 30 standard deviations and shares from 20 to 80 %. That such a ratio is below p has at most
-        probability p, whatever the number of values and though the two-level likelihood has no regular
-        maximum (Robbins 1970, Statistical methods related to the law of the iterated logarithm, Annals of
-        Mathematical Statistics 41; Vovk and Wang 2021, E-values, Annals of Statistics 49).
+        level, of noise that is normal, heavy-tailed or uneven between cells, over the mean likelihood of two
+        levels, taken over distances from 4 to 30 standard deviations and shares from 20 to 80 %. That such a
+        ratio is below p has at most probability p, whatever the number of values and though the two-level
+        likelihood has no regular maximum (Robbins 1970, Statistical methods related to the law of the
+        iterated logarithm, Annals of Mathematical Statistics 41; Vovk and Wang 2021, E-values, Annals of
+        Statistics 49).
     """
     told = np.bincount(cells)[cells] > 1
     y, cells = y[told], np.unique(cells[told], return_inverse=True)[1]
@@ -83,7 +84,8 @@ def two_levels(y: Floats, cells: Codes) -> TwoLevels | None:
         return None
     likelihoods = np.array([sample.two(spread, apart, share) for (spread, apart), share in tried])
     likely = float(scipy.special.logsumexp(likelihoods)) - math.log(len(tried))
-    p_value = math.exp(max(normal, *(sample.heavy(tail) for tail in _TAILS)) - likely)
+    one = max(normal, *(way(tail) for way in (sample.heavy, sample.uneven) for tail in _TAILS))
+    p_value = math.exp(one - likely)
     if p_value >= SIGNIFICANCE:
         return None
     (spread, apart), share = tried[int(np.argmax(likelihoods))]
@@ -156,6 +158,20 @@ class _Sample:
         found = scipy.optimize.minimize_scalar(
             unlikely, bounds=(-4.0, 0.5), method="bounded", options={"xatol": 0.05}
         )
+        return -float(found.fun)
+
+    def uneven(self, tail: float) -> float:
+        """Likewise with normal noise that is not the same in all cells: its variance is inverse gamma."""
+        squares = np.add.reduceat(self._sorted**2, self._starts)
+        freedom = self._sizes - 1
+        constant = scipy.special.gammaln((tail + freedom) / 2) - scipy.special.gammaln(tail / 2)
+        constant -= 0.5 * (freedom * math.log(tail * math.pi) + np.log(self._sizes))
+
+        def unlikely(log_scale: float) -> float:
+            told = np.log1p(squares / (tail * math.exp(2 * log_scale))) * (tail + freedom) / 2
+            return -float((constant - freedom * log_scale - told).sum())
+
+        found = scipy.optimize.minimize_scalar(unlikely, bounds=(-6.0, 1.0), method="bounded")
         return -float(found.fun)
 
     def two(self, spread: float, apart: float, share: float) -> float:
