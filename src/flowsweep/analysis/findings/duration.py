@@ -67,6 +67,8 @@ def cut_questions(
     cells, blocks = _placed(observed, rows), coded([row["repeat"] for row in rows])
     whole = np.log([row["goodput_bps"] for row in rows])
     longest_told = independent(whole, whole, cells, blocks, margin) if mostly_repeated(cells) else None
+    if longest_told is None and len(rows) == 1:
+        return []
     if longest_told is None:
         return [_unrepeated(observed, rows)]
     found = []

@@ -129,7 +129,7 @@ def _say(
     if _in_runs(rows, told.low):
         why = "neighbours in time share their level, so it may be a change over time"
     else:
-        why = "which among all that was tested may be chance"
+        why = "corrected for all that was tested it may be chance"
     return f"Whether repeats of the same point have two levels is undecided: {levels}; {why}."
 
 

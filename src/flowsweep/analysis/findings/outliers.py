@@ -13,6 +13,7 @@ from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
+from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_number
 
 NAMED = 3
@@ -39,7 +40,7 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
         else was unusual in a trial is found in the same way among the columns of `host_words`. Where it is
         not known which repeats of a point are the unusual ones they are named together.
     """
-    found = None if noise is None else robust_fit(noise.logs, noise.cells, noise.blocks)
+    found = None if noise is None else _fitted(noise)
     if noise is None or found is None:
         return []
     return [
@@ -60,6 +61,11 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
             figure=FigureKey("time_series", observed.sweep, observed.mode),
         )
     ]
+
+
+def _fitted(noise: RepeatNoise) -> RobustFit | None:
+    # What differs by less than is of any practical effect stands out for nobody.
+    return robust_fit(noise.logs, noise.cells, noise.blocks, least=math.log1p(EQUIVALENCE_MARGIN))
 
 
 def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:

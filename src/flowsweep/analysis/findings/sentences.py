@@ -71,7 +71,7 @@ def _said(effect: AxisEffect, decision: Decision) -> str:
     if effect.uneven:
         return f"{lead}: on average {what}, but it may be more in some part of the grid"
     if effect.estimate[1] > 0 or effect.estimate[2] < 0:
-        return f"{lead}: {what}, which among all that was tested may be chance"
+        return f"{lead}: {what}; corrected for all that was tested, or by permutation, it may be chance"
     return f"{lead}: {what}; up to {format_margin(effect.margin)} would be of no practical effect"
 
 

@@ -78,13 +78,13 @@ def independent(cut: Floats, whole: Floats, cells: Codes, blocks: Codes, margin:
     return Independent(
         bias,
         half,
-        usual * min(_within(bias, deviation, margin), seen),
-        usual * min(_within(abs(bias) + half, widest, margin), seen),
+        usual * min(_within(bias, deviation, margin), seen / len(cut)),
+        usual * min(_within(abs(bias) + half, widest, margin), _lower_end(seen, len(cut))),
     )
 
 
-def _seen(cut: Floats, whole: Floats, cells: Codes, margin: float) -> float:
-    """Share of the parts that are within the margin of the mean of whole trials of their point.
+def _seen(cut: Floats, whole: Floats, cells: Codes, margin: float) -> int:
+    """Count the parts that are within the margin of the mean of whole trials of their point.
 
     Deviations from the mean of n are smaller than those from the truth by √(1 − 1/n).
     """
@@ -92,7 +92,14 @@ def _seen(cut: Floats, whole: Floats, cells: Codes, margin: float) -> float:
     mean_cut, mean_whole = (np.bincount(cells, values) / sizes for values in (cut, whole))
     wider = np.where(sizes > 1, np.sqrt(sizes / np.maximum(sizes - 1, 1)), 1.0)
     deviations = (mean_cut - mean_whole)[cells] + (cut - mean_cut[cells]) * wider[cells]
-    return float(np.mean(np.abs(deviations) <= math.log1p(margin)))
+    return int(np.sum(np.abs(deviations) <= math.log1p(margin)))
+
+
+def _lower_end(seen: int, count: int) -> float:
+    """Lower end of a share (Clopper and Pearson 1934, Biometrika 26); of all, 1: that does not bound it."""
+    if seen in (0, count):
+        return float(seen == count)
+    return float(scipy.stats.beta.ppf(1 - CONFIDENCE, seen, count - seen + 1))
 
 
 def _within(bias: float, deviation: float, margin: float) -> float:

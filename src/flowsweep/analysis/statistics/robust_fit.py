@@ -44,13 +44,14 @@ class RobustFit:
         return tuple(sorted({*self.outside, *(place for places in self.undecided for place in places)}))
 
 
-def robust_fit(y: Floats, cells: Codes, blocks: Codes) -> RobustFit | None:
+def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) -> RobustFit | None:
     """Fit y = cell + block + noise so that unusual values count for nothing, and find them.
 
     Args:
         y: (n,) natural logarithms.
         cells: (n,) numbers from 0, each occurring.
         blocks: (n,) likewise.
+        least: What a value differs by, at least, to stand out; in the unit of y.
 
     Returns:
         None where the usual values leave less than three degrees of freedom.
@@ -78,7 +79,7 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes) -> RobustFit | None:
     places = np.flatnonzero(counted)
     order = places[np.argsort(-sizes[places], kind="stable")]
     number = standing_out(np.maximum(sizes[order], _ROUNDING))
-    outside = [int(place) for place in order[:number]]
+    outside = [int(place) for place in order[:number] if abs(deviations[place]) > least]
     if len(outside) > _MOST * len(y):
         outside = []
     undecided = _undecided(deviations, cells, outside)

@@ -10,6 +10,7 @@ from flowsweep.analysis.statistics.design import Design
 from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.statistics.robust_fit import robust_fit
+from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 _HALVED = -math.log(2)
 _PAIR = 2
@@ -26,16 +27,20 @@ def usual_trials(grid: Design) -> tuple[Design, int]:
 
     Returns:
         What is left, and how many trials that leaves out: the units of a trial that stands out, the points of
-        which it is not known which repeat does (`robust_fit`), and points that nobody can vouch for: of one
-        repeat, of two where other trials stand out, with less than half of what three quarters of the points
-        have that differ from it in one axis only. The design itself where that is none, or where points ran
-        once.
+        which it is not known which repeat stalled (`robust_fit`), and points that nobody can vouch for: of
+        one repeat, of two where other trials stand out, with less than half of what three quarters of the
+        points have that differ from it in one axis only. The design itself where that is none, where a level
+        of an axis would be lost, or where points ran once.
     """
     noise = repeat_noise(grid)
     if noise is None:
         return grid, 0
-    found = robust_fit(noise.logs, noise.cells, noise.blocks)
-    unusual = {noise.rows[place]["trial_id"] for place in found.unusual} if found is not None else set()
+    found = robust_fit(noise.logs, noise.cells, noise.blocks, least=math.log1p(EQUIVALENCE_MARGIN))
+    unusual: set[str] = set()
+    if found is not None:
+        stalled = [places for places in found.undecided if np.ptp(noise.logs[list(places)]) > -_HALVED]
+        places = (*found.outside, *(place for group in stalled for place in group))
+        unusual = {noise.rows[place]["trial_id"] for place in places}
     values: dict[Point, list[float]] = {}
     trials: dict[Point, list[str]] = {}
     for unit in grid.units:
@@ -50,7 +55,10 @@ def usual_trials(grid: Design) -> tuple[Design, int]:
         if len(logs) <= vouched and _below_neighbours(point, means):
             unusual.update(trials[point])
     units = tuple(unit for unit in grid.units if not any(row["trial_id"] in unusual for row in unit.rows))
-    return replace(grid, units=units), len(grid.trials) - sum(len(unit.rows) for unit in units)
+    left = replace(grid, units=units)
+    if any(set(left.levels(axis)) != set(grid.levels(axis)) for axis in grid.axes):
+        return grid, 0
+    return left, len(grid.trials) - len(left.trials)
 
 
 def _below_neighbours(point: Point, means: Mapping[Point, float]) -> bool:

@@ -153,6 +153,6 @@ def test_a_claim_that_many_questions_make_uncertain_says_why() -> None:
     for seed in range(CAMPAIGNS):
         for one in effects(campaign(Grid(effect=lambda row: 0.02 * grown(row) / TEN_PERCENT), seed)):
             if one.decision == "undecided" and not one.interval_low <= 0 <= one.interval_high:
-                assert one.claim.endswith(", which among all that was tested may be chance.") or (
-                    "in some part of the grid" in one.claim
-                )
+                assert one.claim.endswith(
+                    "; corrected for all that was tested, or by permutation, it may be chance."
+                ) or ("in some part of the grid" in one.claim)
