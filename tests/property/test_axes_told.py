@@ -12,7 +12,7 @@ from rich.console import Console
 from analysis_support import make_failed
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, summary
 from flowsweep.analysis.axes import AXIS_NAMES
-from flowsweep.analysis.findings.outliers import _named
+from flowsweep.analysis.findings.outliers import _trial
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.statistics.design import AXES as AXES_OF_EFFECTS
 from flowsweep.analysis.statistics.design import design
@@ -147,9 +147,9 @@ def named_by_findings(rows: Sequence[Row]) -> Iterator[str]:
     again = [row | {"repeat": 2, "trial_id": f"{row['trial_id']}-2"} for row in good]
     for observed in observations([*good, *again]):
         noise = repeat_noise(design(observed))
-        for place, row in enumerate(noise.rows if noise else ()):
-            if noise is not None and row["repeat"] == 1:
-                called = _named(observed, noise, place, 0.0).partition(" (")[2]
+        for row in noise.rows if noise else ():
+            if row["repeat"] == 1:
+                called = _trial(observed, row).partition(" (")[2]
                 yield f"{observed.mode} {called.partition(', repeat')[0]}"
 
 

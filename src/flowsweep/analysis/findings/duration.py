@@ -56,12 +56,7 @@ def cut_questions(
     """
     longest = max(row["duration_s"] or 0.0 for row in observed.rows)
     rows = [row for row in observed.rows if row["duration_s"] == longest and cuts.get(row["trial_id"])]
-    common = set.intersection(*(set(cuts[row["trial_id"]]) for row in rows)) if rows else set()
-    durations = [
-        duration_ns
-        for duration_ns in sorted(common)
-        if min(cuts[row["trial_id"]][duration_ns] for row in rows) > 0
-    ]
+    durations = _common_durations(rows, cuts)
     if not durations:
         return []
     cells, blocks = _placed(observed, rows), coded([row["repeat"] for row in rows])
@@ -71,11 +66,12 @@ def cut_questions(
         return []
     if longest_told is None:
         return [_unrepeated(observed, rows)]
-    found = []
-    for duration_ns in durations:
-        goodputs = np.log([cuts[row["trial_id"]][duration_ns] for row in rows])
-        told = independent(goodputs, whole, cells, blocks, margin)
-        found += [_Cut(duration_ns, told)] if told is not None else []
+    parts = {each: np.log([cuts[row["trial_id"]][each] for row in rows]) for each in durations}
+    found = [
+        _Cut(duration_ns, told)
+        for duration_ns, part in parts.items()
+        if (told := independent(part, whole, cells, blocks, margin)) is not None
+    ]
     enough = _from_where_on([_agrees(cut.told, margin) for cut in found])
     effect = longest if _agrees(longest_told, margin) else None
     if enough is not None:
@@ -99,6 +95,16 @@ def cut_questions(
             evidence=tuple(row["trial_id"] for row in rows),
             figure=FigureKey("duration", observed.sweep, observed.mode),
         )
+    ]
+
+
+def _common_durations(rows: Sequence[Row], cuts: Cuts) -> list[int]:
+    """Durations at which all trials can be cut and carry something, ascending; ns."""
+    common = set.intersection(*(set(cuts[row["trial_id"]]) for row in rows)) if rows else set()
+    return [
+        duration_ns
+        for duration_ns in sorted(common)
+        if min(cuts[row["trial_id"]][duration_ns] for row in rows) > 0
     ]
 
 
