@@ -72,30 +72,35 @@ def cut_questions(
         for duration_ns, part in parts.items()
         if (told := independent(part, whole, cells, blocks, margin)) is not None
     ]
+    return [_cut_question(observed, rows, found, longest_told, margin)]
+
+
+def _cut_question(
+    observed: Observations, rows: Sequence[Row], found: Sequence[_Cut], whole: Independent, margin: float
+) -> Question:
+    longest = float(rows[0]["duration_s"])
     enough = _from_where_on([_agrees(cut.told, margin) for cut in found])
-    effect = longest if _agrees(longest_told, margin) else None
+    effect = longest if _agrees(whole, margin) else None
     if enough is not None:
         effect = found[enough].duration_ns / SECOND_NS
-    said = _say_cut(found, enough, longest, longest_told, margin)
-    return [
-        Question(
-            kind="duration",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            axis="duration_s",
-            say=lambda _: said,
-            effect=effect,
-            effect_unit=None if effect is None else "s",
-            n=len(rows),
-            method=(
-                "first intervals of trials against whole ones: mean difference of log goodput, two one-sided "
-                f"t tests against ±{format_margin(margin)}; variance of the first intervals between repeats, "
-                f"with it {format_margin(MOST_TRIALS)} of independent trials within it, 95 % confidence"
-            ),
-            evidence=tuple(row["trial_id"] for row in rows),
-            figure=FigureKey("duration", observed.sweep, observed.mode),
-        )
-    ]
+    said = _say_cut(found, enough, longest, whole, margin)
+    return Question(
+        kind="duration",
+        sweep=observed.sweep,
+        mode=observed.mode,
+        axis="duration_s",
+        say=lambda _: said,
+        effect=effect,
+        effect_unit=None if effect is None else "s",
+        n=len(rows),
+        method=(
+            "first intervals of trials against whole ones: mean difference of log goodput, two one-sided "
+            f"t tests against ±{format_margin(margin)}; variance of the first intervals between repeats, "
+            f"with it {format_margin(MOST_TRIALS)} of independent trials within it, 95 % confidence"
+        ),
+        evidence=tuple(row["trial_id"] for row in rows),
+        figure=FigureKey("duration", observed.sweep, observed.mode),
+    )
 
 
 def _common_durations(rows: Sequence[Row], cuts: Cuts) -> list[int]:
