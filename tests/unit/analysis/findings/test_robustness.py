@@ -132,21 +132,21 @@ def test_three_repeats_of_which_two_are_slow_accuse_none() -> None:
 
 
 def test_the_pair_that_was_tested_is_the_one_that_is_told() -> None:
-    """A level between the ends is lower than one other, and the ends do not differ: no claim about them."""
+    """A level between the ends is above the lowest, for certain; whether the highest is nobody knows."""
 
     def uneven(row: Row) -> float:
-        return {1024 * KIB: 0.035, 2048 * KIB: -0.035}.get(row[WINDOW], 0.0)
+        return {1024 * KIB: 0.04, 2048 * KIB: 0.01, 4096 * KIB: 0.01}.get(row[WINDOW], 0.0)
 
-    checked = 0
+    claimed = between = 0
     for seed in range(CAMPAIGNS):
         for one in effects(campaign(Grid(effect=uneven), seed)):
             denied = one.interval_low <= 0 <= one.interval_high
             assert one.decision != "effect" or not denied, one.claim
             if one.decision == "effect" and one.axis == WINDOW:
-                checked += 1
-                assert "rises by" not in one.claim
-                assert "at 1 MiB" in one.claim
-    assert checked >= 0.9 * CAMPAIGNS
+                claimed += 1
+                between += "at 1 MiB" in one.claim
+    assert claimed >= 0.9 * CAMPAIGNS
+    assert between >= 0.9 * claimed
 
 
 def test_a_claim_that_many_questions_make_uncertain_says_why() -> None:
