@@ -73,7 +73,7 @@ def show_findings(
     if not conclusions:
         good = sum(row["status"] == "ok" for row in rows)
         console.print(f"Nothing to conclude: of {counted(len(rows), 'trial')} {good} ended well.")
-    print_opening(opening(rows, hosts=found.host_facts), console)
+    print_opening(opening(rows, conclusions), console)
     print_findings(conclusions, console, most=len(conclusions) if every else MOST_AT_ONCE)
 
 

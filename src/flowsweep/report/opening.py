@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
-from flowsweep.analysis.findings.verdict import LIMITING
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.late_trials import trusted
+from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.panel import direction
 from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs
+from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate, format_share
 
 _FEWEST_REPEATS = 3
@@ -28,26 +30,27 @@ class Opening:
     """Each with the word it is found by: what was reached, the limit, what to do, what to trust."""
 
 
-def opening(trials: Sequence[Row], *, hosts: HostFacts | None = None) -> Opening | None:
+def opening(trials: Sequence[Row], findings: Sequence[Finding]) -> Opening | None:
     """Sum a campaign up in a few sentences.
 
     Args:
         trials: Rows of a summary.
-        hosts: What is recorded of the hosts: advice names nothing that is set already.
+        findings: Of the same campaign: what its hosts are advised to set is among them.
 
     Returns:
-        None where no trial that ended ok has a goodput. One that was late on an emulated path takes part, and
-        is named.
+        None where no trial that ended ok has a goodput. Those whose emulated path was late take no part, and
+        are counted.
     """
-    highest = highest_goodputs(trials)
+    of_the_path = trusted(trials)
+    highest = highest_goodputs(of_the_path)
     if not highest:
         return None
     best = _both_ways(highest)
-    points = [_trials_of(one, trials) for one in best]
+    points = [_trials_of(one, of_the_path) for one in best]
     lines = [
         ("Highest goodput", " ".join([*map(_reached, best, points), *_further(len(highest) - len(best))])),
         ("Limit", " ".join(_limits(points))),
-        ("To do", " ".join(dict.fromkeys(_to_do(own, trials, hosts) for own in points))),
+        ("To do", " ".join(dict.fromkeys(_to_do(own, findings) for own in points))),
         ("Trust", " ".join(_trust(trials, points))),
     ]
     return Opening(tuple((name, text) for name, text in lines if text))
@@ -107,9 +110,10 @@ def _limits(points: Sequence[Sequence[Row]]) -> list[str]:
 def _limit(own: Sequence[Row]) -> str:
     verdict, count = _verdict(own)
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
-    if verdict in LIMITING:
-        return f"{LIMITING[verdict]} limits{many}{_said_of_link(own)}"
-    return f"what limits is not clear{_said_of_link(own)}"
+    if verdict in (None, "not clear"):
+        return f"what limits is not clear{_said_of_link(own)}"
+    words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
+    return f"{words} limits{many}{_said_of_link(own)}"
 
 
 def _verdict(own: Sequence[Row]) -> tuple[str | None, int]:
@@ -131,22 +135,14 @@ def _share_of_link(own: Sequence[Row]) -> float | None:
     return min(1.0, median(row["goodput_bps"] for row in own) / link_bps) if link_bps else None
 
 
-def _to_do(own: Sequence[Row], trials: Sequence[Row], hosts: HostFacts | None) -> str:
+def _to_do(own: Sequence[Row], findings: Sequence[Finding]) -> str:
     verdict, _ = _verdict(own)
-    one_way = [row for row in trials if direction(row) == direction(own[0]) and row["status"] == "ok"]
-    goodput = median(row["goodput_bps"] for row in own)
     if verdict in ("send window", "receive window"):
-        path_bps = path_payload_bps(one_way)
-        limited = next(row for row in own if row["verdict"] == verdict)
-        advice = window_advice(limited, path_bps=path_bps, hosts=hosts)
-        if path_bps is None:
-            return f"Try a larger {verdict}: what it would gain is not known, since no trial filled the path."
-        if advice is None:
+        if facts_of(own[0]["test"]).datagrams:
             return ""
-        gain = format_share(path_bps / goodput - 1)
-        return f"{advice.sentence} The path carries {format_rate(path_bps)}: up to {gain} more."
+        return next((one.claim for one in findings if one.kind == "advice"), "")
     share = _share_of_link(own)
-    if verdict == "congestion window: queue" and share is not None and share < _FULL:
+    if verdict == "congestion window: queue" and (share is None or share < _FULL):
         return ""
     return _HINTS.get(verdict or "", "").format(source=own[0]["src"], sink=own[0]["dst"])
 

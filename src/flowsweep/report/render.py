@@ -67,7 +67,7 @@ def render(material: Material) -> str:
             material=material,
             finished=finished(len(material.trials), material.trials_planned),
             status_counts=status_counts(material.trials),
-            opening=opening(material.trials, hosts=material.host_facts),
+            opening=opening(material.trials, material.findings),
             highest=highest_goodputs(material.trials),
             answers=answers(material.trials),
             goodput_meant=goodput_meant(material.trials),

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
+from figures_support import finding
+from flowsweep.analysis.findings.finding import Finding
 from flowsweep.figures.axis import Row
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
 from report_support import MIB, failed, make_material, make_rows
 
-HOSTS = {"sara": {"sysctls": {"net.core.rmem_max": "212992"}}}
 
-
-def lines_of(rows: list[Row], hosts: Any = None) -> dict[str, str]:
-    told = opening(rows, hosts=hosts)
+def lines_of(rows: list[Row], *findings: Finding) -> dict[str, str]:
+    told = opening(rows, findings)
     assert told is not None
     return dict(told.lines)
 
@@ -61,20 +61,11 @@ def test_a_path_that_limits_far_below_its_link_is_left_open() -> None:
     assert "To do" not in told
 
 
-def test_a_window_that_limits_is_lifted_by_a_command_with_what_it_gains() -> None:
-    rows = one_point(verdict="receive window", link_payload_bps=480e6)
-    told = lines_of([row for row in rows if row["dst"] == "sara"], HOSTS)
-    # 480 Mbit/s for 40 ms are 2.4 MB, in two flows.
-    needed = "To fill the path, sara needs a receive window of at least 1.20 MB for each of 2 flows: "
-    assert told["To do"].startswith(needed + "`sysctl -w net.core.rmem_max=")
-    assert told["To do"].endswith("The path carries 480 Mbit/s: up to 900 % more.")
-
-
-def test_what_a_larger_window_gains_is_not_said_where_the_path_s_rate_is_not_known() -> None:
-    told = lines_of(one_point(verdict="send window"))
-    assert told["To do"] == (
-        "Try a larger send window: what it would gain is not known, since no trial filled the path."
-    )
+def test_a_window_that_limits_is_lifted_as_the_host_is_advised() -> None:
+    rows = one_point(verdict="receive window")
+    advice = finding("advice", claim="To fill the path, sara needs a receive window of at least 1.20 MB.")
+    assert lines_of(rows, finding("verdict"), advice)["To do"] == advice.claim
+    assert "To do" not in lines_of(rows), "nothing is gained, or nobody knows what the path carries"
 
 
 @pytest.mark.parametrize(
@@ -98,17 +89,19 @@ def test_a_limit_of_some_trials_only_is_not_said_of_all() -> None:
 
 
 def test_what_speaks_against_the_numbers_is_said() -> None:
-    rows = one_point(repeats=2, path_emulation="late")
-    told = lines_of([*rows, failed(rows[0]) | {"trial_id": "f", "repeat": 3}])
+    rows = one_point(repeats=3)
+    late = rows[0] | {"path_emulation": "late"}
+    told = lines_of([late, *rows[1:], failed(rows[0]) | {"trial_id": "f", "repeat": 3}])
     assert told["Trust"] == (
-        "5 of 5 trials: this machine could not keep up with the emulated path, more than 1.00 % of the "
-        "packets arrived over 1 ms late. 1 of 5 trials did not end ok, and are left out. 2 trials at a "
+        "1 of 7 trials: this machine could not keep up with the emulated path, more than 1.00 % of the "
+        "packets arrived over 1 ms late. 1 of 7 trials did not end ok, and are left out. 2 trials at a "
         "point: too few to tell an effect from chance."
     )
+    assert "(2 repeats, " in told["Highest goodput"]
 
 
 def test_nothing_that_ended_ok_has_no_opening() -> None:
-    assert opening([failed(row) for row in one_point()]) is None
+    assert opening([failed(row) for row in one_point()], ()) is None
 
 
 def test_the_page_begins_with_it() -> None:

@@ -14,7 +14,7 @@ from flowsweep.analysis.tests.tcp.verdict import CORES_BUSY, MOST, PATH_NOT_FULL
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate
 
-LIMITING = {
+_WORDS = {
     "send window": "the send window",
     "receive window": "the receive window",
     "congestion window: loss": "the congestion window, held down by loss,",
@@ -28,7 +28,7 @@ LIMITING = {
 """What limits, for each verdict but "not clear"."""
 _OF_THE_PATH = ("congestion window: queue", "congestion window: loss", "path loss")
 """Verdicts that other traffic on the same path may be the reason of."""
-_OF_DATAGRAMS = LIMITING | {
+_OF_DATAGRAMS = _WORDS | {
     "send window": "the sender's own device, behind a full socket buffer,",
     "host drops": "what the hosts or their devices drop",
 }
@@ -96,8 +96,10 @@ def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:
 def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], trials: int) -> str:
     of_all = counted(trials, "trial")
     many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
-    unclear = verdict not in LIMITING
-    part = f"it is not clear what limits {many}" if unclear else f"{_words(verdict, own)} limits {many}"
+    unclear = verdict not in _WORDS
+    part = (
+        f"it is not clear what limits {many}" if unclear else f"{limiting_words(verdict, own)} limits {many}"
+    )
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
     part += _crowded(own) if unclear else ""
@@ -106,8 +108,8 @@ def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], t
     return f"{part}, {others}" if others else part
 
 
-def _words(verdict: str, own: Sequence[Row]) -> str:
-    """What limits, as exactly as the trials with a verdict tell."""
+def limiting_words(verdict: str, own: Sequence[Row]) -> str:
+    """Say what limits, as exactly as the trials with a verdict, which is not "not clear", tell."""
     if facts_of(own[0].get("test") or "tcp").datagrams:
         lost = sum(row.get("loss") or 0.0 for row in own)
         if verdict == "host drops" and sum(row.get("loss_at_sender") or 0.0 for row in own) >= lost * MOST:
@@ -115,7 +117,7 @@ def _words(verdict: str, own: Sequence[Row]) -> str:
         return _OF_DATAGRAMS[verdict]
     if verdict == "congestion window: queue" and all(drops_early(row) for row in own):
         return _QUEUE_DROPS
-    return LIMITING[verdict]
+    return _WORDS[verdict]
 
 
 def drops_early(row: Row) -> bool:
