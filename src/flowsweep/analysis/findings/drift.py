@@ -4,77 +4,82 @@ import math
 from functools import partial
 
 import numpy as np
-import scipy
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.sentences import percent
-from flowsweep.analysis.statistics.campaign_series import CampaignSeries, shuffled
+from flowsweep.analysis.findings.steps import Step, moments
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.likelihood_ratio import Course, CourseTest
 from flowsweep.analysis.statistics.observations import Observations
-from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, SECOND_NS
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
 from flowsweep.wording import counted, format_change, format_duration, format_margin
 
-_PERMUTATIONS = 999
-_SEED = 20010829
-_FEWEST_FREEDOM = 3
 _FACTOR_TOLD = 2.0
 """Where goodput may have fallen and risen by as much, numbers say nothing."""
+_NORMAL_95 = 1.96
+_LEAST_BEYOND = 3
+"""Degrees of freedom beyond the slope and what stands beside it."""
+_LEAST_TIME_TOLD = 0.01
+"""Share of the squares of time that points, and what goodput may follow anyway, must leave."""
 
 
 def drift_questions(
-    observed: Observations, series: CampaignSeries | None, *, margin: float = EQUIVALENCE_MARGIN
+    observed: Observations,
+    series: CampaignSeries,
+    asked: CourseTest,
+    step: Step | None,
+    *,
+    margin: float = EQUIVALENCE_MARGIN,
 ) -> list[Question]:
-    """Ask whether goodput rose or fell over the campaign.
+    """Ask whether goodput rose or fell evenly over the campaign.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
         series: Of the same trials.
+        asked: With what goodput may follow anyway.
+        step: The most telling one: a step is no drift.
         margin: Of practical equivalence, relative, from the first trial to the last.
 
     Returns:
-        One question, none where time cannot be told from the repeats. The effect is the change of goodput in
-        percent from the first trial's start to the last's, if it went on evenly: the slope of log goodput
-        over time by least squares, points taken out, and repeats too where there are fewer than eight
-        (analysis of covariance; Box, Hunter and Hunter, Statistics for Experimenters, 2005), with Student's t
-        interval. Checked by permutation within repeats. No numbers where the interval holds both half
-        the goodput and the double.
+        One question, none where time cannot be told from the points. The effect is the change of goodput in
+        percent from the first trial's start to the last's: the slope of log goodput over time by generalised
+        least squares with the noise of the highest restricted likelihood (Patterson and Thompson 1971,
+        Biometrika 58), what repeats and days share being noise, so that a slope within repeats that does not
+        go on from one to the next is none. p and interval by simulated campaigns. No numbers where the
+        interval holds both half the goodput and the double.
     """
-    if series is None or series.freedom <= _FEWEST_FREEDOM or not np.any(series.times_s):
+    course = _even_change(series, asked)
+    if course is None:
         return []
-    time_s, values = series.times_s, series.values
-    square = float(time_s @ time_s)
-    slope = float(time_s @ values) / square
-    freedom = series.freedom - 1
-    left = values - slope * time_s
-    error = max(math.sqrt(float(left @ left) / freedom / square), np.finfo(np.float64).tiny)
-    half = error * float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, freedom))
-    span_s = series.span_s
-    estimate = (slope * span_s, (slope - half) * span_s, (slope + half) * span_s)
-    change, low, high = (percent(value) for value in estimate)
-    open_wide = estimate[1] <= -math.log(_FACTOR_TOLD) and estimate[2] >= math.log(_FACTOR_TOLD)
+    change, half = float(course.coefficients[0]), _NORMAL_95 * math.sqrt(float(course.covariance[0, 0]))
+    estimate = (change, change - half, change + half)
+    rather = _rather(course, step)
+    told = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
+    numbers = [percent(value) for value in estimate] if told and rather is None else [None] * 3
+    say = partial(_say, estimate, series.span_s, margin)
+    if rather is not None:
+        say = partial(_say_step, moments(series, rather.place))
+    elif not told:
+        say = partial(_say_open, series.span_s)
     return [
         Question(
             kind="drift",
             sweep=observed.sweep,
             mode=observed.mode,
             axis="started_at",
-            say=partial(_say_open, span_s) if open_wide else partial(_say, estimate, span_s, margin),
-            effect=None if open_wide else change,
-            effect_unit=None if open_wide else "%",
-            interval_low=None if open_wide else low,
-            interval_high=None if open_wide else high,
-            p_value=2 * float(scipy.stats.t.sf(abs(slope) / error, freedom)),
-            within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
-            second_opinion=lambda: _permuted(series, abs(slope) * square),
+            say=say,
+            effect=numbers[0],
+            effect_unit="%" if told and rather is None else None,
+            interval_low=numbers[1],
+            interval_high=numbers[2],
+            p_value=course.p_value if rather is None else 1.0,
+            within_margin=rather is None and max(-estimate[1], estimate[2]) <= math.log1p(margin),
             n=len(series.trials),
             method=(
-                "slope of log goodput over time, points "
-                + (
-                    "and repeats taken out"
-                    if np.any(series.blocks)
-                    else "taken out, one value for each repeat"
-                )
-                + f"; {counted(freedom, 'degree')} of freedom; Student's t"
+                "slope of log goodput over time, points taken out, by generalised least squares; "
+                f"{counted(series.freedom - 1, 'degree')} of freedom; against red noise and against repeats "
+                "and days that differ; p and interval by simulated campaigns"
             ),
             evidence=series.trials,
             figure=FigureKey("time_series", observed.sweep, observed.mode),
@@ -82,28 +87,47 @@ def drift_questions(
     ]
 
 
-def _permuted(series: CampaignSeries, found: float) -> float:
-    """The share of arrangements in which values go with time as closely as they do."""
-    generator = np.random.default_rng(_SEED)
-    draws = [abs(float(series.times_s @ shuffled(series, generator))) for _ in range(_PERMUTATIONS)]
-    return (1 + sum(draw >= found for draw in draws)) / (_PERMUTATIONS + 1)
+def _even_change(series: CampaignSeries, asked: CourseTest) -> Course | None:
+    """The change of log goodput over the whole span, if it was even."""
+    if series.freedom < asked.beside.shape[1] + 1 + _LEAST_BEYOND:
+        return None
+    time = series.contrasts.T @ (series.starts_s / series.span_s)
+    beside = asked.beside
+    left = time - beside @ np.linalg.lstsq(beside, time, rcond=None)[0] if beside.shape[1] else time
+    middle = series.starts_s / series.span_s
+    if left @ left < _LEAST_TIME_TOLD * np.square(middle - middle.mean()).sum():
+        return None
+    return CourseTest(asked.models, asked.values, time[None, :, None], beside, lasting=True).best()
+
+
+def _rather(course: Course, step: Step | None) -> Step | None:
+    """The step that says better what a drift would say, too."""
+    if step is None or step.course.p_value >= SIGNIFICANCE or step.course.ratio <= course.ratio:
+        return None
+    return step
+
+
+def _say_step(when: str, _decision: Decision) -> str:
+    return f"Goodput did not change evenly over the campaign: a step {when} describes it better than a drift."
 
 
 def _say_open(span_s: float, _decision: Decision) -> str:
-    over = f"over the {format_duration(round(span_s) * SECOND_NS)} of the campaign"
     return (
-        f"Whether goodput drifted is undecided: {over} it may have halved or doubled as well as stayed the "
-        "same, since trials of a point differ too much, or ran too close together in time."
+        f"Whether goodput drifted is undecided: {_over(span_s)} it may have halved or doubled as well as "
+        "stayed the same, since trials of a point differ too much, or neighbours are too much alike."
     )
 
 
 def _say(estimate: tuple[float, float, float], span_s: float, margin: float, decision: Decision) -> str:
     change = format_change(*(percent(value) for value in estimate))
-    over = f"over the {format_duration(round(span_s) * SECOND_NS)} of the campaign"
     if decision == "effect":
         small = max(-estimate[1], estimate[2]) <= math.log1p(margin)
         remark = f", which is less than the margin of {format_margin(margin)}" if small else ""
-        return f"Goodput drifted: it changed by {change} {over}{remark}."
+        return f"Goodput drifted: it changed by {change} {_over(span_s)}{remark}."
     if decision == "no practical effect":
-        return f"Goodput did not drift: it changed by {change} {over}, no practical effect."
-    return f"Whether goodput drifted is undecided: it changed by {change} {over}."
+        return f"Goodput did not drift: it changed by {change} {_over(span_s)}, no practical effect."
+    return f"Whether goodput drifted is undecided: it changed by {change} {_over(span_s)}."
+
+
+def _over(span_s: float) -> str:
+    return f"over the {format_duration(round(span_s) * SECOND_NS)} of the campaign"

@@ -10,7 +10,6 @@ from flowsweep.analysis.findings.autotuning import autotuning_questions
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_questions
 from flowsweep.analysis.findings.correlation import correlation_questions
 from flowsweep.analysis.findings.direction import direction_questions
-from flowsweep.analysis.findings.drift import drift_questions
 from flowsweep.analysis.findings.duration import duration_questions
 from flowsweep.analysis.findings.empty_trials import empty_questions
 from flowsweep.analysis.findings.failures import failure_questions
@@ -23,7 +22,7 @@ from flowsweep.analysis.findings.modes import mode_questions
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.order import order_questions
 from flowsweep.analysis.findings.outliers import outlier_questions
-from flowsweep.analysis.findings.periodicity import periodicity_questions
+from flowsweep.analysis.findings.over_time import over_time_questions
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_questions
 from flowsweep.analysis.findings.theory import theory_questions
 from flowsweep.analysis.findings.variation import variation_questions
@@ -111,7 +110,7 @@ _KINDS: tuple[FindingKind, ...] = (
     "emulation", "broken", "empty", "failures", "stalls", "order",
     "path", "available", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect",
-    "flows", "congestion", "direction", "drift",
+    "flows", "congestion", "direction", "drift", "step", "cycle",
     "modes", "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 )  # fmt: skip
 """Where decisions are alike, the first comes first."""
@@ -153,7 +152,7 @@ def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
         margin: Of practical equivalence, relative.
 
     Returns:
-        Whether the duration matters, variation, drift, periodicity, outliers and correlation with the hosts,
+        Whether the duration matters, variation, drift, steps, cycles, outliers and correlation with the hosts,
         as far as the trials tell; the methods are those of the functions it calls.
     """
     grid = design(observed)
@@ -161,8 +160,7 @@ def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
     return [
         *duration_questions(observed, grid, margin=margin),
         *variation_questions(observed, noise),
-        *drift_questions(observed, series, margin=margin),
-        *periodicity_questions(observed, series),
+        *over_time_questions(observed, series, margin=margin),
         *outlier_questions(observed, noise),
         *mode_questions(observed, noise),
         *correlation_questions(observed, noise),

@@ -1,39 +1,58 @@
 """Goodput over the time of a campaign, with what was varied taken out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
 from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 
-MANY_REPEATS = 8
-"""From here on the repeats themselves are the series; fewer tell too little of how much repeats differ."""
-LEAST_TIME_TOLD = 0.1
-"""Share of the squares of time within repeats that the points must leave."""
-LEAST_TIME_WITHIN = 0.01
-"""Share of the squares of time over the campaign that must lie within repeats: seven of equal length leave a
-fiftieth. A slope seen within moments says nothing of the weeks between them."""
+LONGEST_SERIES = 160
+"""Values; of more trials neighbours are averaged, since likelihoods take time with the third power."""
+FEWEST_VALUES = 5
+"""Degrees of freedom, once the points are taken out."""
+_CLIPPED_BEYOND = 3.5
+"""Standard deviations from its point beyond which a value counts as if it were as far: one stalled trial is
+no step."""
+_CLIPS = 3
+_NORMAL_MAD = 1.4826
+"""Standard deviation of a normal distribution whose median absolute deviation is 1."""
+_DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignSeries:
     """Values over time that are alike but for noise, if nothing changes."""
 
-    times_s: Floats
-    """(n,) since the first trial; the part that the values can tell of, see `values`."""
-    values: Floats
-    """(n,) natural logarithm of goodput: of a whole repeat, or of a point within its repeat."""
-    blocks: Codes
-    """(n,) values of one block may be exchanged for each other; all 0 where all may."""
-    freedom: int
-    """Degrees of freedom of the values."""
     starts_s: Floats
-    """(n,) since the first trial."""
+    """(n,) since the first trial, in order."""
+    began_s: float
+    """Of the first trial, in seconds since 1970, UTC."""
+    values: Floats
+    """(n,) natural logarithm of goodput, with a mean for each point, those far out clipped."""
+    contrasts: Floats
+    """(n, freedom) orthonormal; what values say beyond the means of points: `contrasts.T @ values`."""
+    groups: tuple[Codes, ...]
+    """(n,) each: values of which groups may share a deviation: a repeat, a day."""
     span_s: float
     """From the first trial's start to the last's."""
     trials: tuple[str, ...]
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the values."""
+        return self.contrasts.shape[1]
+
+    def moment(self, start_s: float) -> datetime:
+        """Turn seconds since the first trial into a time, UTC."""
+        return datetime.fromtimestamp(self.began_s + start_s, UTC)
+
+    @property
+    def hours(self) -> Floats:
+        """(n,) hour of the day, UTC, 0 to 24."""
+        return np.asarray((self.began_s + self.starts_s) % _DAY_S / 3600)
 
 
 def campaign_series(grid: Design) -> CampaignSeries | None:
@@ -43,66 +62,91 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
         grid: Of trials of one sweep and mode; goodput in bit/s.
 
     Returns:
-        With eight repeats or more one value for each repeat, freed of the points' means: repeats may differ
-        by chance, and only how they differ over time tells a change from that. With fewer one value for each
-        unit, freed of the points' means and of the repeats: then a change must show within repeats, too. None
-        where neither leaves degrees of freedom, where it is not known when trials began, or where each repeat
-        has the points in the same order, so that time cannot be told from the points.
+        One value for each unit, or for a few neighbours of the same repeat where there are more than 160.
+        None where too few degrees of freedom are left beside the means of the points, where it is not known
+        when trials began, or where nothing differs.
     """
     starts = [[row["started_at"] for row in unit.rows] for unit in grid.units]
     if not starts or any(start is None for unit in starts for start in unit):
         return None
-    began = np.array([np.mean([_seconds(start) for start in unit]) for unit in starts])
-    starts_s = began - began.min()
-    logs, points, repeats = grid.logs, grid.codes(*grid.axes), grid.repeats
-    count = int(repeats.max()) + 1
-    if count >= MANY_REPEATS:
-        # The roles of cells and blocks are exchanged: what is wanted are the means of the repeats.
-        middle_s = np.bincount(repeats, starts_s) / np.bincount(repeats)
-        values = Fit(logs, repeats, points).cell_means
-        return CampaignSeries(
-            times_s=middle_s - middle_s.mean(), values=values - values.mean(), starts_s=middle_s,
-            blocks=np.zeros(count, dtype=np.intp), freedom=count - 1,
-            span_s=float(np.ptp(starts_s)), trials=grid.trials,
-        )  # fmt: skip
-    fit = Fit(logs, points, repeats)
-    times_s = Fit(starts_s, points, repeats).residuals
-    least_told = max(
-        LEAST_TIME_TOLD * _within(starts_s, repeats),
-        LEAST_TIME_WITHIN * float(np.square(starts_s - starts_s.mean()).sum()),
-    )
-    if fit.freedom < 1 or times_s @ times_s < least_told:
+    began = np.array([np.mean([seconds(start) for start in unit]) for unit in starts])
+    order = np.argsort(began, kind="stable")
+    began, logs = began[order], grid.logs[order]
+    points, repeats = coded(grid.codes(*grid.axes)[order].tolist()), coded(grid.repeats[order].tolist())
+    starts_s = began - began[0]
+    if np.ptp(starts_s) <= 0 or len(logs) - int(points.max()) - 1 < FEWEST_VALUES:
+        return None
+    clipped = _clipped(logs, points)
+    if len(logs) > LONGEST_SERIES:
+        bins = _bins(repeats)
+        clipped = clipped - (np.bincount(points, clipped) / np.bincount(points))[points]
+        clipped, starts_s = _means(clipped, bins), _means(starts_s, bins)
+        began = began[0] + starts_s
+        repeats = repeats[np.unique(bins, return_index=True)[1]]
+        points = np.zeros(len(clipped), dtype=np.intp)
+    contrasts = _contrasts(points)
+    left = contrasts.T @ clipped
+    if contrasts.shape[1] < FEWEST_VALUES or left @ left <= np.finfo(np.float64).eps * (clipped @ clipped):
         return None
     return CampaignSeries(
-        times_s=times_s, values=fit.residuals, starts_s=starts_s,
-        blocks=coded(repeats.tolist()), freedom=fit.freedom,
-        span_s=float(np.ptp(starts_s)), trials=grid.trials,
+        starts_s=starts_s, began_s=float(began[0] - starts_s[0]), values=clipped, contrasts=contrasts,
+        groups=_groups(repeats, began), span_s=float(np.ptp(starts_s)), trials=grid.trials,
     )  # fmt: skip
 
 
-def _within(starts_s: Floats, repeats: Codes) -> float:
-    """The sum of squares of starts about the mean of their repeat."""
-    means = np.bincount(repeats, starts_s) / np.bincount(repeats)
-    return float(np.square(starts_s - means[repeats]).sum())
-
-
-def _seconds(started_at: str) -> float:
+def seconds(started_at: str) -> float:
+    """Turn the time at which a trial began, as in a summary, into seconds since 1970."""
     return datetime.fromisoformat(started_at).timestamp()
 
 
-def shuffled(series: CampaignSeries, generator: np.random.Generator) -> Floats:
-    """Exchange the values of each block at random: as they might have come if time did not matter.
-
-    Args:
-        series: Of n values.
-        generator: Draws the arrangement.
-
-    Returns:
-        (n,) natural logarithms, for a test by permutation within blocks (Good, Permutation, Parametric, and
-        Bootstrap Tests of Hypotheses, 2005).
-    """
-    order = np.lexsort((generator.random(len(series.blocks)), series.blocks))
-    at = np.argsort(series.blocks, kind="stable")
-    values = np.empty_like(series.values)
-    values[at] = series.values[order]
+def _clipped(logs: Floats, points: Codes) -> Floats:
+    """Bring values that are far from their point nearer, as Huber's psi does (Robust Statistics, 1981)."""
+    everything = np.zeros(len(logs), dtype=np.intp)
+    values = logs
+    for _ in range(_CLIPS):
+        residuals = Fit(values, points, everything).residuals
+        free = len(logs) - int(points.max()) - 1
+        deviation = _NORMAL_MAD * float(np.median(np.abs(residuals))) * (len(logs) / free) ** 0.5
+        if deviation <= 0:
+            return values
+        most = _CLIPPED_BEYOND * deviation
+        values = values - residuals + np.clip(residuals, -most, most)
     return values
+
+
+def _bins(repeats: Codes) -> Codes:
+    """Number neighbours of one repeat together, so many that few enough values are left."""
+    width = -(-len(repeats) // LONGEST_SERIES)
+    if int(repeats.max()) + 1 > LONGEST_SERIES // 2:
+        return np.arange(len(repeats)) // width
+    place = np.zeros(len(repeats), dtype=np.intp)
+    for repeat in np.unique(repeats):
+        own = np.flatnonzero(repeats == repeat)
+        place[own] = np.arange(len(own)) // width
+    return coded(list(zip(repeats.tolist(), place.tolist(), strict=True)))
+
+
+def _means(values: Floats, bins: Codes) -> Floats:
+    return np.asarray(np.bincount(bins, values) / np.bincount(bins))
+
+
+def _contrasts(points: Codes) -> Floats:
+    """(n, n − points) an orthonormal basis of what the means of points do not tell."""
+    indicators = np.eye(int(points.max()) + 1)[points]
+    return np.asarray(np.linalg.qr(indicators, mode="complete")[0][:, indicators.shape[1] :])
+
+
+def _groups(repeats: Codes, began: Floats) -> tuple[Codes, ...]:
+    days = coded((began // _DAY_S).tolist())
+    days_since = coded(((began - began[0]) // _DAY_S).tolist())
+    found: list[Codes] = []
+    for codes in (repeats, days, days_since):
+        if _tells(codes) and not any(np.array_equal(codes, other) for other in found):
+            found.append(codes)
+    return tuple(found)
+
+
+def _tells(codes: Sequence[int] | Codes) -> bool:
+    """Whether there are several groups, and most values share theirs with another."""
+    sizes = np.bincount(codes)
+    return len(sizes) > 1 and float(np.mean(sizes > 1)) > 1 / 2

@@ -1,0 +1,172 @@
+"""Does goodput go with the hour of the day, or with the day of the week?"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from flowsweep.analysis.findings.finding import Decision, FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, WEEK_S, tells_days, waves
+from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.statistics.likelihood_ratio import Course, CourseTest
+from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.simulated import SEED
+from flowsweep.defaults import SECOND_NS
+from flowsweep.wording import format_duration, format_number
+
+FEWEST_CYCLES = 2
+"""What came once is no cycle."""
+_LEAST_BEYOND = 4
+_PLACES = 96
+"""Of a cycle at which its course is looked at: quarters of an hour of a day."""
+_DRAWS = 400
+_NORMAL_95 = 1.96
+_WORST_SHARE = 0.25
+"""Hours whose goodput is in the lowest quarter between the lowest and the highest are the worst."""
+_THURSDAY = 3
+"""The weekday on which 1970 began, Monday being 0."""
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cycle:
+    """What is asked of one cycle."""
+
+    kind_words: str
+    period_s: float
+    harmonics: int
+
+
+_DAY = _Cycle("the hour of the day", DAY_S, HARMONICS)
+_WEEK = _Cycle("the day of the week", WEEK_S, 1)
+
+
+def daily_questions(
+    observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
+) -> list[Question]:
+    """Ask whether goodput goes with the hour of the day.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        series: Of the same trials.
+        asked: Of the same series.
+        beside: (freedom, k) contrasts of other changes over time.
+
+    Returns:
+        None for campaigns of less than a day; undecided where two whole days are not covered. The effect is
+        half the difference between the best and the worst hour, in percent, of 24 and 12 hours fitted by
+        generalised least squares (cosinor: Halberg 1967; Cornelissen 2014, Cosinor-based rhythmometry,
+        Theoretical Biology and Medical Modelling 11), against noise of which neighbours resemble each other.
+    """
+    if series.span_s < DAY_S:
+        return []
+    told = tells_days(series) and series.span_s >= FEWEST_CYCLES * DAY_S
+    return _questions(observed, series, asked, beside, _DAY, told=told)
+
+
+def weekly_questions(
+    observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
+) -> list[Question]:
+    """Ask whether goodput goes with the day of the week: as `daily_questions`, with a period of 168 hours."""
+    if series.span_s < FEWEST_CYCLES * WEEK_S:
+        return []
+    return _questions(
+        observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, told=True
+    )
+
+
+def _questions(
+    observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle,
+    *, told: bool,
+) -> list[Question]:  # fmt: skip
+    times_s = series.starts_s + series.began_s % WEEK_S
+    if cycle.period_s == DAY_S:
+        times_s = series.starts_s + series.began_s % DAY_S
+    course = None
+    if told and series.freedom >= beside.shape[1] + 2 * cycle.harmonics + _LEAST_BEYOND:
+        courses = (series.contrasts.T @ waves(times_s, cycle.period_s, cycle.harmonics))[None]
+        course = CourseTest(asked.models, asked.values, courses, beside).best()
+    amplitude = None if course is None else _amplitude(course, cycle)
+    shown = [None] * 3 if amplitude is None else [percent(value) for value in amplitude]
+    return [
+        Question(
+            kind="cycle",
+            sweep=observed.sweep,
+            mode=observed.mode,
+            axis="started_at",
+            say=partial(_say, cycle, course, amplitude, series.span_s),
+            effect=shown[0],
+            effect_unit=None if course is None else "%",
+            interval_low=shown[1],
+            interval_high=shown[2],
+            p_value=None if course is None else course.p_value,
+            untestable=course is None,
+            n=len(series.trials),
+            method=(
+                f"{' and '.join(_hours(cycle))} hours fitted to log goodput by generalised least squares, "
+                "points taken out, against red noise; p by simulated campaigns"
+            ),
+            evidence=series.trials,
+            figure=FigureKey("time_series", observed.sweep, observed.mode),
+        )
+    ]
+
+
+def _hours(cycle: _Cycle) -> list[str]:
+    return [format(cycle.period_s / 3600 / number, "g") for number in range(1, cycle.harmonics + 1)]
+
+
+def _shape(coefficients: Floats, cycle: _Cycle) -> Floats:
+    """(…, places) the fitted course over one cycle, natural logarithms, of (…, parameters) coefficients."""
+    places = np.arange(_PLACES) * cycle.period_s / _PLACES
+    return np.asarray(coefficients @ waves(places, cycle.period_s, cycle.harmonics).T)
+
+
+def _amplitude(course: Course, cycle: _Cycle) -> tuple[float, float, float]:
+    """Half the range of the course, with its 95 % interval, natural logarithms."""
+    half = float(np.ptp(_shape(course.coefficients, cycle))) / 2
+    generator = np.random.default_rng(SEED)
+    draws = generator.multivariate_normal(course.coefficients, course.covariance, _DRAWS)
+    error = _NORMAL_95 * float(np.std(np.ptp(_shape(draws, cycle), axis=1) / 2))
+    return half, max(half - error, 0.0), half + error
+
+
+def _say(
+    cycle: _Cycle, course: Course | None, amplitude: tuple[float, float, float] | None, span_s: float,
+    decision: Decision,
+) -> str:  # fmt: skip
+    whether = f"Whether goodput goes with {cycle.kind_words}"
+    if course is None or amplitude is None:
+        return (
+            f"{whether} is undecided: two whole days, with trials in at least half of their hours, would tell; "
+            f"the campaign lasted {format_duration(round(span_s) * SECOND_NS)}."
+        )
+    value, low, high = (format_number(percent(end)) for end in amplitude)
+    size = f"± {value} % [{low}, {high}]"
+    if decision == "effect":
+        return f"Goodput goes with {cycle.kind_words}: {size} about its mean, least {_worst(course, cycle)}."
+    return f"{whether} is undecided: {size} may be chance, as neighbouring trials resemble each other."
+
+
+def _worst(course: Course, cycle: _Cycle) -> str:
+    """When the fitted course is in its lowest quarter around its lowest place, in words."""
+    shape = _shape(course.coefficients, cycle)
+    lowest = int(shape.argmin())
+    limit = float(shape[lowest]) + _WORST_SHARE * float(np.ptp(shape))
+    first = last = lowest
+    while shape[(first - 1) % _PLACES] <= limit:
+        first -= 1
+    while shape[(last + 1) % _PLACES] <= limit:
+        last += 1
+    if cycle.period_s == WEEK_S:
+        day = int(lowest * 7 / _PLACES)
+        return f"on {_WEEKDAYS[(day + _THURSDAY) % 7]}s"
+    return f"from {_clock(first)} to {_clock(last + 1)} UTC"
+
+
+def _clock(place: int) -> str:
+    minutes = place % _PLACES * 24 * 60 // _PLACES
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"

@@ -1,0 +1,58 @@
+"""What a campaign says of time: drift, a step, the hour of the day, the day of the week, a period."""
+
+import numpy as np
+
+from flowsweep.analysis.findings.daily_cycle import daily_questions, weekly_questions
+from flowsweep.analysis.findings.drift import drift_questions
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.periodicity import periodicity_questions
+from flowsweep.analysis.findings.steps import Step, found_step, step_questions
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.courses import steps, usual_courses
+from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
+from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.red_noise import noise_models
+from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
+
+
+def over_time_questions(
+    observed: Observations, series: CampaignSeries | None, *, margin: float = EQUIVALENCE_MARGIN
+) -> list[Question]:
+    """Ask what goodput did over the time of a campaign.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        series: Of the same trials.
+        margin: Of practical equivalence, relative, from the first trial to the last.
+
+    Returns:
+        Questions of drift, a step, the hour of the day, the day of the week and another period, as far as
+        there is enough to ask them of. All are held against noise of which neighbours resemble each other, and
+        beside what goodput may follow anyway: `usual_courses`, `noise_models`, `CourseTest.best`.
+    """
+    if series is None:
+        return []
+    asked = CourseTest(
+        models=noise_models(series),
+        values=series.contrasts.T @ series.values,
+        courses=np.empty((0, series.freedom, 0)),
+        beside=series.contrasts.T @ usual_courses(series),
+    )
+    step = found_step(series, asked)
+    changed = _beside(series, step)
+    return [
+        *drift_questions(observed, series, asked, step, margin=margin),
+        *step_questions(observed, series, step),
+        *daily_questions(observed, series, asked, changed),
+        *weekly_questions(observed, series, asked, changed),
+        *periodicity_questions(observed, series, asked, changed),
+    ]
+
+
+def _beside(series: CampaignSeries, step: Step | None) -> Floats:
+    """(freedom, k) a line over time, and the step where there is one: neither is a period."""
+    courses = [series.starts_s]
+    if step is not None and step.course.p_value < SIGNIFICANCE:
+        courses.append(steps(series, np.array([step.place]))[0])
+    return np.asarray(series.contrasts.T @ np.column_stack(courses))

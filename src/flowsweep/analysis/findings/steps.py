@@ -1,0 +1,115 @@
+"""Did goodput step, from one trial to the next, and stay there?"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from flowsweep.analysis.findings.finding import Decision, FigureKey
+from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.courses import step_places, steps
+from flowsweep.analysis.statistics.likelihood_ratio import Course, CourseTest
+from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.defaults import SIGNIFICANCE
+from flowsweep.wording import format_change
+
+_NORMAL_95 = 1.96
+_LEAST_BEYOND = 3
+"""Degrees of freedom beyond the step and what stands beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The most telling step of a series."""
+
+    place: int
+    """Number of the first value after it."""
+    course: Course
+    interval: tuple[float, float, float] | None
+    """Natural logarithm of after / before, and ends of its 95 % interval; none where it may be chance."""
+
+
+def found_step(series: CampaignSeries, asked: CourseTest) -> Step | None:
+    """Find the most telling step.
+
+    Args:
+        series: Of a campaign.
+        asked: With what goodput may follow anyway.
+
+    Returns:
+        None where there are too few values. The step must hold for all values before and after it (Page 1955,
+        A test for a change in a parameter occurring at an unknown point, Biometrika 42); what repeats or days
+        share is noise, so that days that differ are no step.
+    """
+    places = step_places(series)
+    if not len(places) or series.freedom < asked.beside.shape[1] + 1 + _LEAST_BEYOND:
+        return None
+    courses = (steps(series, places) @ series.contrasts)[:, :, None]
+    test = CourseTest(asked.models, asked.values, courses, asked.beside, lasting=True)
+    course = test.best()
+    interval = None
+    if course.p_value < SIGNIFICANCE:
+        there = test.only(course.number).best()
+        shift = float(there.coefficients[0])
+        half = _NORMAL_95 * math.sqrt(float(there.covariance[0, 0]))
+        interval = (shift, shift - half, shift + half)
+    return Step(int(places[course.number]), course, interval)
+
+
+def step_questions(observed: Observations, series: CampaignSeries, step: Step | None) -> list[Question]:
+    """Ask whether goodput stepped.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        series: Of the same trials.
+        step: The most telling one.
+
+    Returns:
+        One question, none where there are too few values. The effect is the change in percent from before the
+        step to after it, over all values of each, with an interval for a step at that time; none where it may
+        be chance.
+    """
+    if step is None:
+        return []
+    shift, low, high = (None,) * 3 if step.interval is None else (percent(end) for end in step.interval)
+    return [
+        Question(
+            kind="step",
+            sweep=observed.sweep,
+            mode=observed.mode,
+            axis="started_at",
+            say=partial(_say, series, step),
+            effect=shift,
+            effect_unit=None if shift is None else "%",
+            interval_low=low,
+            interval_high=high,
+            p_value=step.course.p_value,
+            n=len(series.trials),
+            method=(
+                "likelihood ratio of a step at any time, points taken out, against red noise and against "
+                "repeats and days that differ; p by simulated campaigns; interval for a step at that time"
+            ),
+            evidence=series.trials,
+            figure=FigureKey("time_series", observed.sweep, observed.mode),
+        )
+    ]
+
+
+def _say(series: CampaignSeries, step: Step, decision: Decision) -> str:
+    when = moments(series, step.place)
+    if decision == "effect" and step.interval is not None:
+        change = format_change(*(percent(end) for end in step.interval))
+        return f"Goodput stepped {when}: after it goodput differs by {change} from before."
+    return f"No step stands out from how neighbouring trials differ: the most telling one, {when}, may be chance."
+
+
+def moments(series: CampaignSeries, place: int) -> str:
+    """Say between which values of a series, in words: "between 2026-03-01 12:00 and 13:00 UTC"."""
+    before, after = (series.moment(float(series.starts_s[at])) for at in (place - 1, place))
+    seconds = (after - before).total_seconds()
+    clock = "%H:%M" if seconds >= 60 else "%H:%M:%S"
+    date = "" if before.date() == after.date() else "%Y-%m-%d "
+    return f"between {before:%Y-%m-%d {clock}} and {after:{date}{clock}} UTC"

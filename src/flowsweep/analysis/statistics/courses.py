@@ -1,0 +1,68 @@
+"""What goodput may follow over the time of a campaign: the hour of the day, a step, a period."""
+
+import numpy as np
+
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries
+from flowsweep.analysis.statistics.least_squares import Floats
+
+DAY_S = 86_400.0
+WEEK_S = 7 * DAY_S
+HARMONICS = 2
+"""Of a day: 24 and 12 hours."""
+_FEWEST_HOURS = 12
+"""Of the 24, in which trials must have begun for the others to be told by them."""
+_SESSION_GAP_S = 3600.0
+_SESSION_STEPS = 10.0
+_FEWEST_SESSIONS = 3
+_FEWEST_OF_SESSION = 3
+SHORTEST_SEGMENT = 3
+"""Values before and after a step."""
+_MOST_STEPS = 60
+
+
+def waves(times_s: Floats, period_s: float, harmonics: int = 1) -> Floats:
+    """(n, 2 · harmonics) cosines and sines of a period and its halves, thirds …"""
+    phases = 2 * np.pi * times_s[:, None] * np.arange(1, harmonics + 1) / period_s
+    return np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
+
+
+def tells_days(series: CampaignSeries) -> bool:
+    """Whether trials began in at least half of the hours of the day, over at least a day."""
+    return series.span_s >= DAY_S and len(np.unique(series.hours.astype(int))) >= _FEWEST_HOURS
+
+
+def usual_courses(series: CampaignSeries) -> Floats:
+    """List what goodput may follow in any case: the hour of the day.
+
+    Returns:
+        (n, k) 24 and 12 hours where trials began in at least half of the hours of a day. Where they came in
+        at least three sessions with pauses between them, what all sessions have in common, a line and a
+        parabola over the time since each began: a change within them is none from the first to the last. Else
+        none.
+    """
+    if tells_days(series):
+        return waves(series.starts_s + series.began_s % DAY_S, DAY_S, HARMONICS)
+    gaps = np.diff(series.starts_s)
+    pauses = gaps > max(_SESSION_GAP_S, _SESSION_STEPS * float(np.median(gaps)))
+    count = int(pauses.sum()) + 1
+    if count < _FEWEST_SESSIONS or len(series.starts_s) < _FEWEST_OF_SESSION * count:
+        return np.empty((len(series.starts_s), 0))
+    session = np.concatenate([[0], np.cumsum(pauses)])
+    begun = np.array([series.starts_s[session == number][0] for number in range(count)])
+    since = series.starts_s - begun[session]
+    since = since / max(float(since.max()), 1.0)
+    return np.column_stack([since, since**2])
+
+
+def step_places(series: CampaignSeries) -> Floats:
+    """(steps,) numbers of the values that may be the first after a step, 60 at most."""
+    places = np.arange(SHORTEST_SEGMENT, len(series.starts_s) - SHORTEST_SEGMENT + 1)
+    apart = places[np.diff(series.starts_s)[places - 1] > 0]
+    if len(apart) <= _MOST_STEPS:
+        return apart
+    return apart[np.linspace(0, len(apart) - 1, _MOST_STEPS).round().astype(int)]
+
+
+def steps(series: CampaignSeries, places: Floats) -> Floats:
+    """(steps, n) 0 before a place and 1 from it on."""
+    return (np.arange(len(series.starts_s)) >= places[:, None]).astype(np.float64)
