@@ -1,6 +1,7 @@
 """Does goodput go with the load of the hosts, where everything that was set is the same?"""
 
 import math
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -9,9 +10,13 @@ import scipy
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.hosts import HOST_COLUMNS
+from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
 from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.red_noise import NoiseModels
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
+from flowsweep.analysis.statistics.simulated import ENOUGH, FIRST, SEED, SIMULATED, simulated_p
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted
 
@@ -20,20 +25,29 @@ _SPREAD = 1e-9
 """A quantity whose residuals are less than this share of it is the same in all repeats."""
 
 
-def correlation_questions(observed: Observations, noise: RepeatNoise | None) -> list[Question]:
+def correlation_questions(
+    observed: Observations,
+    noise: RepeatNoise | None,
+    series: CampaignSeries | None,
+    models: NoiseModels | None,
+) -> list[Question]:
     """Ask whether repeats with less goodput are those with a busier CPU, more drops or more retransmissions.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
         noise: Of the same trials; none where points ran once.
+        series: Of the same trials; without it nothing is claimed, since neighbours may resemble each other.
+        models: Of its noise.
 
     Returns:
         One question, about the quantity of `host_words` that goes with goodput most closely. The effect is
         the partial correlation of log goodput with it, points and repeats taken out of both (unit "1", −1 to
-        1): Pearson's r by Student's t (Fisher 1924, The distribution of the partial correlation coefficient,
-        Metron 3), times the number of quantities (Bonferroni); interval by Fisher's z, likewise. An effect is
-        claimed only if Spearman's rank correlation of the residuals agrees. None without repeats, or where
-        nothing is known of the hosts.
+        1; Fisher 1924, The distribution of the partial correlation coefficient, Metron 3). Two courses of
+        which neighbours resemble each other go together by chance more often than Student's t says (Yule
+        1926, Why do we sometimes get nonsense-correlations between time-series?, JRSS 89), so p is the share
+        of campaigns drawn with the noise that goodput has over time in which some quantity goes with it as
+        closely; interval by Fisher's z, widened likewise. An effect is claimed only if Spearman's rank
+        correlation of the residuals agrees. None without repeats, or where nothing is known of the hosts.
     """
     if noise is None or noise.fit.freedom < _FEWEST_FREEDOM:
         return []
@@ -42,13 +56,14 @@ def correlation_questions(observed: Observations, noise: RepeatNoise | None) -> 
         return []
     freedom = noise.fit.freedom - 1
     own = noise.fit.residuals
-    coefficients = {
-        name: float(own @ other / math.sqrt((own @ own) * (other @ other))) for name, other in left.items()
-    }
-    name = max(coefficients, key=lambda each: abs(coefficients[each]))
-    coefficient = max(-1 + _SPREAD, min(1 - _SPREAD, coefficients[name]))
-    t_value = coefficient * math.sqrt(freedom / (1 - coefficient**2))
+    if not np.any(own):
+        return []
+    name, coefficient = _closest(own, left)
     half = float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2 / len(left))) / math.sqrt(freedom - 1)
+    p_value = None
+    if series is not None and models is not None:
+        p_value, reached = _simulated(noise, series, models, np.array(list(left.values())), coefficient)
+        half = max(half, math.atanh(reached))
     middle = math.atanh(coefficient)
     estimate = (coefficient, math.tanh(middle - half), math.tanh(middle + half))
     return [
@@ -62,18 +77,59 @@ def correlation_questions(observed: Observations, noise: RepeatNoise | None) -> 
             effect_unit="1",
             interval_low=estimate[1],
             interval_high=estimate[2],
-            p_value=min(1.0, 2 * float(scipy.stats.t.sf(abs(t_value), freedom)) * len(left)),
+            p_value=p_value,
+            untestable=p_value is None,
             second_opinion=lambda: float(scipy.stats.spearmanr(own, left[name]).pvalue),
             n=len(noise.rows),
             method=(
-                "partial correlation (Pearson), points and repeats taken out, "
-                f"{counted(freedom, 'degree')} of freedom; Bonferroni over the {len(left)} quantities known; "
+                f"partial correlation (Pearson), {noise.without}, {counted(freedom, 'degree')} of freedom; "
+                f"p by simulated campaigns of red noise, over the {len(left)} quantities known; "
                 "checked by Spearman's rank correlation"
             ),
             evidence=tuple(row["trial_id"] for row in noise.rows),
             figure=FigureKey("cpu", observed.sweep, observed.mode),
         )
     ]
+
+
+def _closest(own: Floats, left: Mapping[str, Floats]) -> tuple[str, float]:
+    """The quantity that goes with goodput most closely, and Pearson's r."""
+    coefficients = {
+        name: float(own @ other / math.sqrt((own @ own) * (other @ other))) for name, other in left.items()
+    }
+    name = max(coefficients, key=lambda each: abs(coefficients[each]))
+    return name, max(-1 + _SPREAD, min(1 - _SPREAD, coefficients[name]))
+
+
+def _simulated(
+    noise: RepeatNoise, series: CampaignSeries, models: NoiseModels, quantities: Floats, found: float
+) -> tuple[float, float]:
+    """The p-value of a correlation found, and the one that noise alone reaches in 5 % of campaigns."""
+    nothing = np.empty((series.freedom, 0))
+    line = (series.contrasts.T @ series.starts_s)[None, :, None]
+    test = CourseTest(models, series.contrasts.T @ series.values, line, nothing)
+    times_s = np.array([seconds(row["started_at"]) for row in noise.rows]) - series.began_s
+    order = np.argsort(times_s, kind="stable")
+    design = np.column_stack([np.eye(int(codes.max()) + 1)[codes] for codes in (noise.cells, noise.blocks)])
+    basis = scipy.linalg.orth(design)
+    scaled = quantities / np.linalg.norm(quantities, axis=1)[:, None]
+    half = (noise.fit.freedom - 1) / 2
+    statistic = -half * math.log1p(-(found**2))
+    p_value = critical = 0.0
+    for number in test.likely_noise():
+        generator = np.random.default_rng(SEED)
+        draws = np.empty(0)
+        for count in (FIRST, SIMULATED - FIRST):
+            values = np.empty((len(order), count))
+            values[order] = models.kinds[number].drawn_at(series, times_s[order], generator, count)
+            left = np.square(values).sum(axis=0) - np.square(basis.T @ values).sum(axis=0)
+            shares = np.minimum(np.square(scaled @ values).max(axis=0) / left, 1 - _SPREAD)
+            draws = np.concatenate([draws, -half * np.log1p(-shares)])
+            if int((draws >= statistic).sum()) >= ENOUGH:
+                break
+        p_value = max(p_value, simulated_p(statistic, draws))
+        critical = max(critical, float(np.quantile(draws, CONFIDENCE)))
+    return p_value, math.sqrt(-math.expm1(-critical / half))
 
 
 def _residuals(noise: RepeatNoise, name: str) -> Floats | None:

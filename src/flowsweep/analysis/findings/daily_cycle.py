@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
@@ -22,6 +23,7 @@ FEWEST_CYCLES = 2
 _LEAST_BEYOND = 4
 _PLACES = 96
 """Of a cycle at which its course is looked at: quarters of an hour of a day."""
+_PARTS = 24
 _DRAWS = 400
 _NORMAL_95 = 1.96
 _WORST_SHARE = 0.25
@@ -57,9 +59,10 @@ def daily_questions(
 
     Returns:
         None for campaigns of less than a day; undecided where two whole days are not covered. The effect is
-        half the difference between the best and the worst hour, in percent, of 24 and 12 hours fitted by
-        generalised least squares (cosinor: Halberg 1967; Cornelissen 2014, Cosinor-based rhythmometry,
-        Theoretical Biology and Medical Modelling 11), against noise of which neighbours resemble each other.
+        half the difference between the best and the worst hour of those in which trials began, in percent, of
+        24 and 12 hours fitted by generalised least squares (cosinor: Cornelissen 2014, Cosinor-based
+        rhythmometry, Theoretical Biology and Medical Modelling 11), against noise of which neighbours
+        resemble each other.
     """
     if series.span_s < DAY_S:
         return []
@@ -73,9 +76,7 @@ def weekly_questions(
     """Ask whether goodput goes with the day of the week: as `daily_questions`, with a period of 168 hours."""
     if series.span_s < FEWEST_CYCLES * WEEK_S:
         return []
-    return _questions(
-        observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, told=True
-    )
+    return _questions(observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, told=True)
 
 
 def _questions(
@@ -89,7 +90,8 @@ def _questions(
     if told and series.freedom >= beside.shape[1] + 2 * cycle.harmonics + _LEAST_BEYOND:
         courses = (series.contrasts.T @ waves(times_s, cycle.period_s, cycle.harmonics))[None]
         course = CourseTest(asked.models, asked.values, courses, beside).best()
-    amplitude = None if course is None else _amplitude(course, cycle)
+    seen = _seen(times_s, cycle)
+    amplitude = None if course is None else _amplitude(course, cycle, seen)
     shown = [None] * 3 if amplitude is None else [percent(value) for value in amplitude]
     return [
         Question(
@@ -97,7 +99,7 @@ def _questions(
             sweep=observed.sweep,
             mode=observed.mode,
             axis="started_at",
-            say=partial(_say, cycle, course, amplitude, series.span_s),
+            say=partial(_say, cycle, course, amplitude, seen, series.span_s),
             effect=shown[0],
             effect_unit=None if course is None else "%",
             interval_low=shown[1],
@@ -125,37 +127,45 @@ def _shape(coefficients: Floats, cycle: _Cycle) -> Floats:
     return np.asarray(coefficients @ waves(places, cycle.period_s, cycle.harmonics).T)
 
 
-def _amplitude(course: Course, cycle: _Cycle) -> tuple[float, float, float]:
+def _seen(times_s: Floats, cycle: _Cycle) -> NDArray[np.bool_]:
+    """(places,) whether trials began in that twenty-fourth of the cycle: of others nothing is said."""
+    parts = np.floor(times_s % cycle.period_s / cycle.period_s * _PARTS).astype(int)
+    return np.repeat(np.isin(np.arange(_PARTS), parts), _PLACES // _PARTS)
+
+
+def _amplitude(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> tuple[float, float, float]:
     """Half the range of the course, with its 95 % interval, natural logarithms."""
-    half = float(np.ptp(_shape(course.coefficients, cycle))) / 2
+    half = float(np.ptp(_shape(course.coefficients, cycle)[seen])) / 2
     generator = np.random.default_rng(SEED)
     draws = generator.multivariate_normal(course.coefficients, course.covariance, _DRAWS)
-    error = _NORMAL_95 * float(np.std(np.ptp(_shape(draws, cycle), axis=1) / 2))
+    error = _NORMAL_95 * float(np.std(np.ptp(_shape(draws, cycle)[:, seen], axis=1) / 2))
     return half, max(half - error, 0.0), half + error
 
 
 def _say(
-    cycle: _Cycle, course: Course | None, amplitude: tuple[float, float, float] | None, span_s: float,
+    cycle: _Cycle, course: Course | None, amplitude: tuple[float, float, float] | None,
+    seen: NDArray[np.bool_], span_s: float,
     decision: Decision,
 ) -> str:  # fmt: skip
     whether = f"Whether goodput goes with {cycle.kind_words}"
     if course is None or amplitude is None:
         return (
-            f"{whether} is undecided: two whole days, with trials in at least half of their hours, would tell; "
-            f"the campaign lasted {format_duration(round(span_s) * SECOND_NS)}."
+            f"{whether} is undecided: two whole days, with trials in at least half of their hours, would "
+            f"tell; the campaign lasted {format_duration(round(span_s) * SECOND_NS)}."
         )
     value, low, high = (format_number(percent(end)) for end in amplitude)
     size = f"± {value} % [{low}, {high}]"
     if decision == "effect":
-        return f"Goodput goes with {cycle.kind_words}: {size} about its mean, least {_worst(course, cycle)}."
+        worst = _worst(course, cycle, seen)
+        return f"Goodput goes with {cycle.kind_words}: {size} about its mean, least {worst}."
     return f"{whether} is undecided: {size} may be chance, as neighbouring trials resemble each other."
 
 
-def _worst(course: Course, cycle: _Cycle) -> str:
+def _worst(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> str:
     """When the fitted course is in its lowest quarter around its lowest place, in words."""
-    shape = _shape(course.coefficients, cycle)
+    shape = np.where(seen, _shape(course.coefficients, cycle), np.inf)
     lowest = int(shape.argmin())
-    limit = float(shape[lowest]) + _WORST_SHARE * float(np.ptp(shape))
+    limit = float(shape[lowest]) + _WORST_SHARE * float(np.ptp(shape[seen]))
     first = last = lowest
     while shape[(first - 1) % _PLACES] <= limit:
         first -= 1

@@ -1,6 +1,7 @@
 """Did goodput drift over the campaign?"""
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +21,10 @@ _FACTOR_TOLD = 2.0
 _NORMAL_95 = 1.96
 _LEAST_BEYOND = 3
 """Degrees of freedom beyond the slope and what stands beside it."""
+_METHOD = (
+    "slope of log goodput over time, points taken out, by generalised least squares; {} of freedom; against "
+    "red noise and against repeats and days that differ; p and interval by simulated campaigns"
+)
 _LEAST_TIME_TOLD = 0.01
 """Share of the squares of time that points, and what goodput may follow anyway, must leave."""
 
@@ -56,35 +61,34 @@ def drift_questions(
     estimate = (change, change - half, change + half)
     rather = _rather(course, step)
     told = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
-    numbers = [percent(value) for value in estimate] if told and rather is None else [None] * 3
-    say = partial(_say, estimate, series.span_s, margin)
-    if rather is not None:
-        say = partial(_say_step, moments(series, rather.place))
-    elif not told:
-        say = partial(_say_open, series.span_s)
-    return [
-        Question(
-            kind="drift",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            axis="started_at",
-            say=say,
-            effect=numbers[0],
-            effect_unit="%" if told and rather is None else None,
-            interval_low=numbers[1],
-            interval_high=numbers[2],
-            p_value=course.p_value if rather is None else 1.0,
-            within_margin=rather is None and max(-estimate[1], estimate[2]) <= math.log1p(margin),
-            n=len(series.trials),
-            method=(
-                "slope of log goodput over time, points taken out, by generalised least squares; "
-                f"{counted(series.freedom - 1, 'degree')} of freedom; against red noise and against repeats "
-                "and days that differ; p and interval by simulated campaigns"
-            ),
-            evidence=series.trials,
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
-        )
-    ]
+    say = partial(_say, estimate, series.span_s, margin) if told else partial(_say_open, series.span_s)
+    low, high = (percent(end) for end in estimate[1:])
+    question = Question(
+        kind="drift",
+        sweep=observed.sweep,
+        mode=observed.mode,
+        axis="started_at",
+        say=say,
+        effect=percent(change) if told else None,
+        effect_unit="%" if told else None,
+        interval_low=low if told else None,
+        interval_high=high if told else None,
+        p_value=course.p_value,
+        within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
+        n=len(series.trials),
+        method=_METHOD.format(counted(series.freedom - asked.beside.shape[1] - 1, "degree")),
+        evidence=series.trials,
+        figure=FigureKey("time_series", observed.sweep, observed.mode),
+    )
+    return [question if rather is None else _not_even(question, moments(series, rather.place))]
+
+
+def _not_even(question: Question, when: str) -> Question:
+    """Claim nothing: a line through a step has a slope that no trial shows."""
+    return replace(
+        question, say=partial(_say_step, when), p_value=1.0, within_margin=False,
+        effect=None, effect_unit=None, interval_low=None, interval_high=None,
+    )  # fmt: skip
 
 
 def _even_change(series: CampaignSeries, asked: CourseTest) -> Course | None:

@@ -12,29 +12,34 @@ from flowsweep.analysis.statistics.courses import steps, usual_courses
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations
-from flowsweep.analysis.statistics.red_noise import noise_models
+from flowsweep.analysis.statistics.red_noise import NoiseModels
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 
 
 def over_time_questions(
-    observed: Observations, series: CampaignSeries | None, *, margin: float = EQUIVALENCE_MARGIN
+    observed: Observations,
+    series: CampaignSeries | None,
+    models: NoiseModels | None,
+    *,
+    margin: float = EQUIVALENCE_MARGIN,
 ) -> list[Question]:
     """Ask what goodput did over the time of a campaign.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
         series: Of the same trials.
+        models: Of its noise.
         margin: Of practical equivalence, relative, from the first trial to the last.
 
     Returns:
         Questions of drift, a step, the hour of the day, the day of the week and another period, as far as
-        there is enough to ask them of. All are held against noise of which neighbours resemble each other, and
-        beside what goodput may follow anyway: `usual_courses`, `noise_models`, `CourseTest.best`.
+        there is enough to ask them of. All are held against noise of which neighbours resemble each other,
+        and beside what goodput may follow anyway: `usual_courses`, `noise_models`, `CourseTest.best`.
     """
-    if series is None:
+    if series is None or models is None:
         return []
     asked = CourseTest(
-        models=noise_models(series),
+        models=models,
         values=series.contrasts.T @ series.values,
         courses=np.empty((0, series.freedom, 0)),
         beside=series.contrasts.T @ usual_courses(series),

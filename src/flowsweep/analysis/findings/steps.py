@@ -4,8 +4,6 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.sentences import percent
@@ -103,7 +101,7 @@ def _say(series: CampaignSeries, step: Step, decision: Decision) -> str:
     if decision == "effect" and step.interval is not None:
         change = format_change(*(percent(end) for end in step.interval))
         return f"Goodput stepped {when}: after it goodput differs by {change} from before."
-    return f"No step stands out from how neighbouring trials differ: the most telling one, {when}, may be chance."
+    return f"No step stands out from how trials differ: the most telling one, {when}, may be chance."
 
 
 def moments(series: CampaignSeries, place: int) -> str:

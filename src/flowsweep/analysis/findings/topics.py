@@ -31,6 +31,7 @@ from flowsweep.analysis.findings.within_trials import WithinTrials, within_trial
 from flowsweep.analysis.statistics.campaign_series import campaign_series
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import Observations, Row, observations
+from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.tests.path import path_questions, path_windows
 from flowsweep.analysis.tests.rtt.findings import rtt_questions
@@ -152,16 +153,17 @@ def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
         margin: Of practical equivalence, relative.
 
     Returns:
-        Whether the duration matters, variation, drift, steps, cycles, outliers and correlation with the hosts,
-        as far as the trials tell; the methods are those of the functions it calls.
+        Whether the duration matters, variation, drift, steps, cycles, outliers and correlation with the
+        hosts, as far as the trials tell; the methods are those of the functions it calls.
     """
     grid = design(observed)
     noise, series = repeat_noise(grid), campaign_series(grid)
+    models = None if series is None else noise_models(series)
     return [
         *duration_questions(observed, grid, margin=margin),
         *variation_questions(observed, noise),
-        *over_time_questions(observed, series, margin=margin),
+        *over_time_questions(observed, series, models, margin=margin),
         *outlier_questions(observed, noise),
         *mode_questions(observed, noise),
-        *correlation_questions(observed, noise),
+        *correlation_questions(observed, noise, series, models),
     ]

@@ -16,6 +16,8 @@ from flowsweep.wording import counted, format_number, format_share
 _DECILES_APART = NormalDist().inv_cdf(0.9) - NormalDist().inv_cdf(0.1)
 """Standard deviations between the 10th and the 90th percentile of a normal distribution: 2.563."""
 _PERCENT = 100
+_FEWEST_REPEATS = 3
+"""Unless several points tell the noise together: of one with two repeats an interval says nothing."""
 _LARGEST_VARIANCE = 700.0
 """Of a logarithm; a number beyond the exponential of it has no place in 64 bits."""
 
@@ -30,10 +32,11 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
     Returns:
         One description, none without repeats. The effect is the coefficient of variation between repeats, in
         percent: with s the standard deviation of what is left of log goodput once points and repeats as a
-        whole are taken out, √(exp(s²) − 1), as of a log-normal quantity (Limpert, Stahel and Abbt,
-        Log-normal distributions across the sciences, BioScience 51, 2001); the interval is that of s by
-        chi-square. Beside it the one within trials: from the 10th and 90th percentile over the intervals of
-        each, (p90 − p10) / 2.563 / median, the median over trials.
+        whole are taken out (not the repeats where most are of a single point), √(exp(s²) − 1), as of a
+        log-normal quantity (Limpert, Stahel and Abbt, Log-normal distributions across the sciences,
+        BioScience 51, 2001); the interval is that of s by chi-square, as of trials that are independent,
+        and none of two repeats of a point or two. Beside it the one within trials: from the 10th and 90th
+        percentile over the intervals of each, (p90 − p10) / 2.563 / median, the median over trials.
     """
     if noise is None:
         return []
@@ -41,6 +44,8 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
     tail = (1 - CONFIDENCE) / 2
     ends = (scipy.stats.chi2.isf(tail, fit.freedom), scipy.stats.chi2.ppf(tail, fit.freedom))
     low, high = (_coefficient(fit.variance * fit.freedom / float(end)) for end in ends)
+    if max(noise.most_repeats, fit.freedom) < _FEWEST_REPEATS:
+        low = high = None
     value = _coefficient(fit.variance)
     if value is None:
         return []
@@ -51,7 +56,8 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
     )
     said = (
         f"Repeats of the same point vary by {format_number(value)} %{interval} "
-        f"(coefficient of variation, repeats as a whole taken out){_within(noise)}."
+        f"(coefficient of variation{', repeats as a whole taken out' if np.any(noise.blocks) else ''})"
+        f"{_within(noise)}."
     )
     return [
         Question(
@@ -65,7 +71,7 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
             interval_high=high,
             n=len(noise.rows),
             method=(
-                "standard deviation of log goodput, points and repeats taken out, "
+                f"standard deviation of log goodput, {noise.without}, "
                 f"{counted(fit.freedom, 'degree')} of freedom; interval by chi-square"
             ),
             evidence=tuple(row["trial_id"] for row in noise.rows),

@@ -9,7 +9,7 @@ import numpy as np
 from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 
-LONGEST_SERIES = 160
+LONGEST_SERIES = 120
 """Values; of more trials neighbours are averaged, since likelihoods take time with the third power."""
 FEWEST_VALUES = 5
 """Degrees of freedom, once the points are taken out."""
@@ -43,7 +43,7 @@ class CampaignSeries:
     @property
     def freedom(self) -> int:
         """Degrees of freedom of the values."""
-        return self.contrasts.shape[1]
+        return int(self.contrasts.shape[1])
 
     def moment(self, start_s: float) -> datetime:
         """Turn seconds since the first trial into a time, UTC."""
@@ -62,7 +62,7 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
         grid: Of trials of one sweep and mode; goodput in bit/s.
 
     Returns:
-        One value for each unit, or for a few neighbours of the same repeat where there are more than 160.
+        One value for each unit, or for a few neighbours of the same repeat where there are more than 120.
         None where too few degrees of freedom are left beside the means of the points, where it is not known
         when trials began, or where nothing differs.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
-from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.statistics.least_squares import Codes, Floats
 
 DAY_S = 86_400.0
 WEEK_S = 7 * DAY_S
@@ -21,7 +21,7 @@ _MOST_STEPS = 60
 
 
 def waves(times_s: Floats, period_s: float, harmonics: int = 1) -> Floats:
-    """(n, 2 · harmonics) cosines and sines of a period and its halves, thirds …"""
+    """(n, 2 · harmonics) cosines and sines of a period and its halves, thirds and so on."""
     phases = 2 * np.pi * times_s[:, None] * np.arange(1, harmonics + 1) / period_s
     return np.concatenate([np.cos(phases), np.sin(phases)], axis=1)
 
@@ -54,15 +54,16 @@ def usual_courses(series: CampaignSeries) -> Floats:
     return np.column_stack([since, since**2])
 
 
-def step_places(series: CampaignSeries) -> Floats:
+def step_places(series: CampaignSeries) -> Codes:
     """(steps,) numbers of the values that may be the first after a step, 60 at most."""
     places = np.arange(SHORTEST_SEGMENT, len(series.starts_s) - SHORTEST_SEGMENT + 1)
     apart = places[np.diff(series.starts_s)[places - 1] > 0]
     if len(apart) <= _MOST_STEPS:
         return apart
-    return apart[np.linspace(0, len(apart) - 1, _MOST_STEPS).round().astype(int)]
+    found: Codes = apart[np.linspace(0, len(apart) - 1, _MOST_STEPS).round().astype(np.intp)]
+    return found
 
 
-def steps(series: CampaignSeries, places: Floats) -> Floats:
+def steps(series: CampaignSeries, places: Codes) -> Floats:
     """(steps, n) 0 before a place and 1 from it on."""
     return (np.arange(len(series.starts_s)) >= places[:, None]).astype(np.float64)

@@ -1,6 +1,7 @@
 """Does a series follow a course over time, beyond noise of which neighbours resemble each other?"""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy
@@ -12,6 +13,8 @@ from flowsweep.defaults import CONFIDENCE
 
 _DEPENDENT = 1e-9
 """Share of a column that is left beside others, below which it follows from them."""
+_EXACT = float(np.finfo(np.float64).eps)
+"""Share of the squares that is rounding, where a course says everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Course:
     p_value: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CourseTest:
     """What is asked of a series."""
 
@@ -41,7 +44,7 @@ class CourseTest:
     beside: Floats
     """(freedom, k) contrasts of what goodput may follow in any case."""
     lasting: bool = False
-    """What repeats and days share is noise only: a course must hold without it, from the first trial on to the
+    """What repeats and days share is noise only: a course must hold without it, from the first trial to the
     last."""
 
     def best(self) -> Course:
@@ -49,11 +52,11 @@ class CourseTest:
 
         Returns:
             The statistic of a single course is F at the noise of the highest restricted likelihood, of
-            several the largest likelihood ratio. p is the share of campaigns drawn with noise only in which it
-            is as large: 399 of the likeliest noise beside the course, and as many of that one, of those not
-            refuted, which moves the courses most; the larger share counts (after Berger and Boos 1994, P values
-            maximized over a confidence set for the nuisance parameter, JASA 89). The covariance is that of
-            least squares, widened so that the interval of a single course agrees with p.
+            several the largest likelihood ratio. p is the share of campaigns drawn with noise only in which
+            it is as large: 399 of the likeliest noise beside the course, and as many of that one, of those
+            not refuted, which moves the courses most; the larger share counts (after Berger and Boos 1994, P
+            values maximized over a confidence set for the nuisance parameter, JASA 89). The covariance is
+            that of least squares, widened so that the interval of a single course agrees with p.
         """
         values = self.values[:, None]
         ratios, numbers = self._compared(values)
@@ -84,8 +87,12 @@ class CourseTest:
         more = self._statistics(drawn(self.models, null, generator, SIMULATED - FIRST))
         return np.concatenate([draws, more])
 
-    def _nulls(self, number: int) -> list[int]:
-        """The likeliest noise beside a course, and of those not refuted the one that moves courses most."""
+    def likely_noise(self) -> list[int]:
+        """Numbers of the likeliest noise, and of that, of those not refuted, which moves the courses most."""
+        return self._nulls(None)
+
+    def _nulls(self, number: int | None) -> list[int]:
+        """Likewise, beside a course."""
         likelihoods = self._fitted(self.values[:, None], number)[0][:, 0]
         open_ = plausible(np.where(np.array(self.models.grouped), -np.inf, likelihoods))
         return sorted({int(np.argmax(likelihoods)), int(open_[np.argmax(self._moved(open_))])})
@@ -112,43 +119,52 @@ class CourseTest:
         return np.where(shut, -np.inf, likelihoods)
 
     def _compared(self, values: Floats) -> tuple[Floats, Codes]:
-        """Compare courses with noise alone: of (freedom, n) values (n,) log-likelihood ratios, (n,) courses."""
+        """Compare courses with noise alone: (freedom, n) values to (n,) log-likelihood ratios and courses."""
         half = self.models.freedom / 2
         count = values.shape[1]
         alone, best = np.full(count, -np.inf), np.full(count, -np.inf)
         numbers = np.zeros(count, dtype=np.intp)
         for at, whitener in enumerate(self.models.whiteners):
-            white, courses = self._whitened(whitener, values)
-            left = np.square(white).sum(axis=0)
+            basis, courses = self._whitened[at]
+            white = whitener @ values
+            total = np.square(white).sum(axis=0)
+            left = np.maximum(total - np.square(basis.T @ white).sum(axis=0), _EXACT * total)
             alone = np.maximum(alone, -half * np.log(left) - self.models.log_roots[at])
             if self.lasting and self.models.grouped[at]:
                 continue
             rows = np.moveaxis(courses, 1, 2).reshape(-1, self.models.freedom)
             gains = np.square(rows @ white).reshape(len(courses), -1, count).sum(axis=1)
             most = gains.argmax(axis=0)
-            rest = np.maximum(left - gains[most, np.arange(count)], np.finfo(np.float64).eps * left)
+            rest = np.maximum(left - gains[most, np.arange(count)], _EXACT * total)
             told = -half * np.log(rest) - self.models.log_roots[at]
             numbers = np.where(told > best, most, numbers)
             best = np.maximum(told, best)
         return best - alone, numbers
 
-    def _whitened(self, whitener: Floats, values: Floats) -> tuple[Floats, Floats]:
-        """Values and orthonormal courses, in which noise is white, without what goodput may follow anyway."""
-        white, courses = whitener @ values, whitener @ self.courses
-        if self.beside.shape[1]:
-            basis = scipy.linalg.orth(whitener @ self.beside, rcond=_DEPENDENT)
-            white = white - basis @ (basis.T @ white)
-            courses = courses - basis @ (basis.T @ courses)
-        return white, _orthonormal(courses)
+    @cached_property
+    def _whitened(self) -> list[tuple[Floats, Floats]]:
+        """For each model, where its noise is white: what goodput may follow anyway, and the courses.
 
-    def _fixed(self, number: int) -> tuple[Floats, int]:
-        """(freedom, k) what goodput may follow anyway, of full rank, and a course; where the course begins."""
+        Both orthonormal and orthogonal to each other: (freedom, k) and (courses, freedom, parameters).
+        """
+        found = []
+        for whitener in self.models.whiteners:
+            basis, courses = whitener @ self.beside, whitener @ self.courses
+            if basis.shape[1]:
+                basis = scipy.linalg.orth(basis, rcond=_DEPENDENT)
+                courses = courses - basis @ (basis.T @ courses)
+            found.append((basis, _orthonormal(courses)))
+        return found
+
+    def _fixed(self, number: int | None) -> tuple[Floats, int]:
+        """(freedom, k) what goodput may follow anyway, and a course; the column at which that begins."""
         kept = self.beside
         if kept.shape[1]:
             kept = scipy.linalg.orth(kept, rcond=_DEPENDENT)
-        return np.column_stack([kept, self.courses[number]]), kept.shape[1]
+        course = self.courses[number] if number is not None else kept[:, :0]
+        return np.column_stack([kept, course]), kept.shape[1]
 
-    def _fitted(self, values: Floats, number: int) -> tuple[Floats, Floats]:
+    def _fitted(self, values: Floats, number: int | None) -> tuple[Floats, Floats]:
         """Fit a course to (freedom, n) values beside noise of each model.
 
         Returns:
@@ -165,7 +181,7 @@ class CourseTest:
             white = whitener @ values
             told = np.square(basis.T @ white)
             total = np.square(white).sum(axis=0)
-            left = np.maximum(total - told.sum(axis=0), np.finfo(np.float64).eps * total)
+            left = np.maximum(total - told.sum(axis=0), _EXACT * total)
             roots = float(np.log(np.abs(np.diagonal(triangle))).sum())
             likelihoods[at] = -half * np.log(left) - self.models.log_roots[at] - roots
             gained[at] = half * np.log1p(told[begins:].sum(axis=0) / left)
@@ -179,7 +195,8 @@ class CourseTest:
         white = self.models.whiteners[at] @ self.values
         told = basis.T @ white
         freedom, count = self.models.freedom - fixed.shape[1], fixed.shape[1] - begins
-        variance = float(white @ white - told @ told) / freedom
+        total = float(white @ white)
+        variance = max(total - float(told @ told), _EXACT * total) / freedom
         inverse = np.linalg.inv(triangle)
         reached = freedom / count * np.expm1(2 * critical / freedom)
         normal = float(scipy.stats.chi2.ppf(CONFIDENCE, count)) / count

@@ -75,9 +75,13 @@ def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
     ]
 
 
+FEWEST_OF_INTERVAL = 3
+"""Values from which an interval is told."""
+
+
 @dataclass(frozen=True, slots=True)
 class GeometricMean:
-    """A mean with the ends of its 95 % interval, in the unit of the values; of one value there is none."""
+    """A mean with the ends of its 95 % interval, in the unit of the values; none of fewer than three."""
 
     value: float
     low: float | None
@@ -93,11 +97,12 @@ def geometric_mean(values: Sequence[float]) -> GeometricMean:
     Method:
         The mean of the logarithms, with Student's t interval (Student 1908, The probable error of a mean,
         Biometrika 6), turned back (Limpert, Stahel and Abbt, Log-normal distributions across the sciences,
-        BioScience 51, 2001).
+        BioScience 51, 2001). Two values tell no interval: that of one degree of freedom is 12.7 standard
+        errors wide either way, so that it is told by how near to each other two values happen to be.
     """
     logs = np.log(values)
     mean = float(logs.mean())
-    if len(logs) == 1:
+    if len(logs) < FEWEST_OF_INTERVAL:
         return GeometricMean(math.exp(mean), None, None)
     half = float(scipy.stats.sem(logs) * scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1))
     return GeometricMean(math.exp(mean), math.exp(mean - half), math.exp(mean + half))

@@ -1,7 +1,6 @@
-"""Noise of which neighbours resemble each other: the models that tests of claims over time are held against."""
+"""Noise of which neighbours resemble each other, against which claims over time are held."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -25,22 +24,67 @@ _NOT_REFUTED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class Noise:
+    """One kind of noise. Variances are in units of that of single values."""
+
+    red_share: float = 0.0
+    time_s: float = 1.0
+    """In which the correlation of the red part falls to 1/e."""
+    group: int | None = None
+    """Of the series' groups, those of which each is off as a whole."""
+    group_variance: float = 0.0
+
+    def covariance(self, series: CampaignSeries) -> Floats:
+        """(n, n) of the values of a series."""
+        starts_s = series.starts_s
+        red = np.exp(-np.abs(starts_s[:, None] - starts_s[None, :]) / self.time_s)
+        found = (1 - self.red_share) * np.eye(len(starts_s)) + self.red_share * red
+        if self.group is not None:
+            codes = series.groups[self.group]
+            found = found + self.group_variance * (codes[:, None] == codes[None, :])
+        return np.asarray(found)
+
+    def drawn_at(
+        self, series: CampaignSeries, starts_s: Floats, generator: np.random.Generator, count: int
+    ) -> Floats:
+        """Draw noise of single trials: (n, count), at (n,) times since the first trial, in order."""
+        fresh = generator.standard_normal((2, len(starts_s), count))
+        kept = np.exp(-np.diff(starts_s, prepend=-np.inf) / self.time_s)
+        red = np.empty((len(starts_s), count))
+        before = np.zeros(count)
+        for at, share in enumerate(kept):
+            before = share * before + np.sqrt(1 - share**2) * fresh[0, at]
+            red[at] = before
+        found = np.sqrt(self.red_share) * red + np.sqrt(1 - self.red_share) * fresh[1]
+        if self.group is not None:
+            codes = series.groups[self.group]
+            nearest = np.clip(np.searchsorted(series.starts_s, starts_s), 0, len(codes) - 1)
+            shared = generator.standard_normal((int(codes.max()) + 1, count))
+            found = found + np.sqrt(self.group_variance) * shared[codes[nearest]]
+        return np.asarray(found)
+
+
+@dataclass(frozen=True, slots=True)
 class NoiseModels:
     """Covariances that noise may have, up to a factor, of the contrasts of a series."""
 
+    kinds: tuple[Noise, ...]
     covariances: Floats
     """(models, freedom, freedom)"""
     whiteners: Floats
     """(models, freedom, freedom) lower triangular; what they are applied to has unit covariance."""
     log_roots: Floats
     """(models,) half the logarithm of the determinant of the covariance."""
-    grouped: tuple[bool, ...]
-    """Whether whole repeats or days may be off."""
+
+    @property
+    def grouped(self) -> tuple[bool, ...]:
+        """Whether whole repeats or days may be off."""
+        return tuple(kind.group is not None for kind in self.kinds)
 
     @property
     def freedom(self) -> int:
         """Of the contrasts."""
-        return self.whiteners.shape[1]
+        return int(self.whiteners.shape[1])
 
 
 def noise_models(series: CampaignSeries) -> NoiseModels:
@@ -52,31 +96,24 @@ def noise_models(series: CampaignSeries) -> NoiseModels:
     Returns:
         White noise; sums of white noise and a first-order autoregression in continuous time (an
         Ornstein-Uhlenbeck process; Jones 1993, Longitudinal Data with Serial Correlation) with correlation
-        times from less than a step of the series to twice its span; and these with a deviation that all values
-        of a repeat or of a day share.
+        times from less than a step of the series to twice its span; and these with a deviation that all
+        values of a repeat or of a day share.
     """
-    apart = np.abs(series.starts_s[:, None] - series.starts_s[None, :])
     times = _times_s(series)
-    white = np.eye(len(series.starts_s))
-    red = {time_s: np.exp(-apart / time_s) for time_s in times}
-    found = [white, *((1 - share) * white + share * red[time] for time, share in product(times, _RED_SHARES))]
-    plain = len(found)
-    bases = [white, *((1 - _RED_OF_GROUPS) * white + _RED_OF_GROUPS * red[time] for time in times[1::3])]
-    found += [
-        base + variance * (codes[:, None] == codes[None, :])
-        for codes, base, variance in product(series.groups, bases, _GROUP_VARIANCES)
+    kinds = [Noise(), *(Noise(share, time_s) for time_s, share in product(times, _RED_SHARES))]
+    bases = [Noise(), *(Noise(_RED_OF_GROUPS, time_s) for time_s in times[1::3])]
+    kinds += [
+        replace(base, group=group, group_variance=variance)
+        for group, base, variance in product(range(len(series.groups)), bases, _GROUP_VARIANCES)
     ]
-    return _models(series.contrasts, found, plain)
-
-
-def _models(contrasts: Floats, covariances: Sequence[Floats], plain: int) -> NoiseModels:
-    projected = np.array([contrasts.T @ covariance @ contrasts for covariance in covariances])
-    roots = np.linalg.cholesky(projected)
+    contrasts = series.contrasts
+    covariances = np.array([contrasts.T @ kind.covariance(series) @ contrasts for kind in kinds])
+    roots = np.linalg.cholesky(covariances)
     return NoiseModels(
-        covariances=projected,
+        kinds=tuple(kinds),
+        covariances=covariances,
         whiteners=np.linalg.inv(roots),
         log_roots=np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1),
-        grouped=tuple(place >= plain for place in range(len(covariances))),
     )
 
 

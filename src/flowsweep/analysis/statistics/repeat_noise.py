@@ -1,5 +1,6 @@
 """What is left of each trial's goodput once its point and its repeat are known: the noise between repeats."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +19,21 @@ class RepeatNoise:
     cells: Codes
     """(rows,) number of the point and direction."""
     blocks: Codes
-    """(rows,) number of the repeat."""
+    """(rows,) number of the repeat; all 0 where repeats are not taken out."""
     logs: Floats
     """(rows,) natural logarithm of goodput in bit/s."""
     fit: Fit
     """With degrees of freedom."""
+
+    @property
+    def without(self) -> str:
+        """What was taken out, in words."""
+        return "points and repeats taken out" if np.any(self.blocks) else "points taken out"
+
+    @property
+    def most_repeats(self) -> int:
+        """How often the point that ran most often did, in one direction."""
+        return int(np.bincount(self.cells).max())
 
     def refit(self, values: Floats) -> Fit:
         """Fit another quantity of the same trials, (rows,), in the same way."""
@@ -37,8 +48,8 @@ def repeat_noise(grid: Design) -> RepeatNoise | None:
 
     Returns:
         Residuals of log goodput = point and direction + repeat + noise, by least squares (randomised complete
-        blocks; Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 4). None where points ran
-        once.
+        blocks; Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 4). Repeats are not taken out
+        where most are of a single point: how they differ is the noise. None where points ran once.
     """
     placed = [
         (row, (unit.hosts, unit.levels, row[DIRECTION]), unit.repeat)
@@ -48,7 +59,10 @@ def repeat_noise(grid: Design) -> RepeatNoise | None:
     if not placed:
         return None
     rows = tuple(row for row, _, _ in placed)
-    cells, blocks = coded([cell for _, cell, _ in placed]), coded([block for _, _, block in placed])
+    cells = coded([cell for _, cell, _ in placed])
+    points = Counter(unit.repeat for unit in grid.units)
+    several = sum(count > 1 for count in points.values()) >= len(points) / 2
+    blocks = coded([repeat if several else 0 for _, _, repeat in placed])
     logs = np.log([row["goodput_bps"] for row in rows])
     fit = Fit(logs, cells, blocks)
     return RepeatNoise(rows, cells, blocks, logs, fit) if fit.freedom > 0 else None

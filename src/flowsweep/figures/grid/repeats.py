@@ -14,7 +14,7 @@ from flowsweep.figures.theme import CATEGORIES, figure
 from flowsweep.wording import format_number, format_rate
 
 _FARTHEST = 1.5
-"""How far beyond the highest goodput the axis follows an interval: of two repeats it is very long."""
+"""How far beyond the highest goodput the axis follows an interval: of three repeats it may be very long."""
 
 
 def is_one_place(panel: Panel) -> bool:
@@ -94,20 +94,22 @@ def _means(
         name="mean",
         cliponaxis=False,
         marker={"color": CATEGORIES[1], "size": 11, "symbol": "diamond-open", "line": {"width": 2}},
-        text=[_said(mean, scale) for mean in means],
+        text=[_said(mean, scale, point) for _, point, mean in drawn],
         textposition=[
             "top left" if (scale.of(mean.value) or 0) > scale.top / 2 else "top right" for mean in means
         ],
         textfont={"size": 12},
         hovertext=[
-            "<br>".join([f"mean {_said(mean, scale)}", *point.describe()]) for _, point, mean in drawn
+            "<br>".join([f"mean {_said(mean, scale, point)}", *point.describe()])
+            for _, point, mean in drawn
         ],
         hovertemplate="%{hovertext}<extra>%{y}</extra>",
     )
 
 
-def _said(mean: GeometricMean, scale: RateScale) -> str:
+def _said(mean: GeometricMean, scale: RateScale, point: Cell) -> str:
     if mean.low is None or mean.high is None:
-        return f"{format_rate(mean.value)}, one repeat"
+        few = "one repeat" if len(point.goodputs_bps) == 1 else "two repeats, too few for an interval"
+        return f"{format_rate(mean.value)}, {few}"
     value, low, high = (format_number(one / scale.factor) for one in (mean.value, mean.low, mean.high))
     return f"{value} [{low}, {high}] {scale.unit}"

@@ -1,0 +1,145 @@
+"""Claims over time where neighbours resemble each other, days differ, and trials come in sessions."""
+
+import math
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis_support import STARTED_AT
+from campaigns_over_time import NOISE, claims, daily, five_days, red, watched
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
+from synthetic_campaigns import Row
+
+TEN_MINUTES_S = 600.0
+
+
+def one(rows: list[Row], kind: str) -> Finding:
+    [finding] = [finding for finding in findings(rows) if finding.kind == kind]
+    return finding
+
+
+def day(_day: int, at_h: float) -> float:
+    return 0.3 * math.sin(2 * math.pi * at_h / 24)
+
+
+@pytest.mark.parametrize("hours", [6, 24])
+@pytest.mark.parametrize("begins_h", [0, 12])
+def test_a_daily_cycle_is_no_drift(hours: float, begins_h: float) -> None:
+    """It was "drifted −66.5 % [−73, −58]", and +156 % if begun twelve hours later."""
+    for seed in range(3):
+        assert set(claims(five_days(seed, hours, day, begins_h))) <= {"cycle"}
+
+
+@pytest.mark.parametrize("hours", [6, 24])
+def test_a_step_between_days_is_found(hours: float) -> None:
+    """It was missed in 197 of 200."""
+    step = claims(five_days(1, hours, lambda number, _: math.log(0.8) * (number >= 2)))["step"]
+    assert step.effect == pytest.approx(-20, abs=2)
+    assert step.interval_low < step.effect < step.interval_high
+    assert "Goodput stepped between 2026-03-" in step.claim
+    assert "UTC: after it goodput differs by −" in step.claim
+
+
+def test_days_that_differ_are_no_step_and_no_drift() -> None:
+    for seed in range(6):
+        levels = 0.1 * np.random.default_rng(seed).standard_normal(5)
+        assert not claims(five_days(seed, 6, lambda number, _, levels=levels: levels[number]))
+
+
+def test_a_slope_within_repeats_that_begins_anew_in_each_is_no_drift() -> None:
+    for seed in range(3):
+        assert "drift" not in claims(five_days(seed, 6, lambda _, at_h: -0.05 * (at_h % 24)))
+
+
+def test_sixty_hours_of_a_daily_cycle_are_told_as_a_day() -> None:
+    """They were "a period of 19 h 40 min", the edge of the grid."""
+    noise = np.random.default_rng(1).standard_normal(60)
+    found = claims(watched(noise + daily(60, 3.0, phase=0.5)))
+    assert set(found) == {"cycle"}
+    cycle = found["cycle"]
+    assert cycle.interval_low < 100 * math.expm1(3 * NOISE) < cycle.interval_high
+    # Begun at noon with a falling half wave, it is lowest at 18 h.
+    assert cycle.claim.startswith("Goodput goes with the hour of the day: ± ")
+    hours = cycle.claim.split(", least from ")[1]
+    first, last = (int(words[:2]) for words in hours.split(" to "))
+    assert first < 18 <= last
+
+
+def test_a_campaign_of_a_day_and_a_half_cannot_tell_a_cycle() -> None:
+    cycle = one(watched(daily(36, 3.0)), "cycle")
+    assert cycle.decision == "undecided"
+    assert "two whole days" in cycle.claim
+    assert "the campaign lasted 35 h" in cycle.claim
+
+
+NULLS: dict[str, Callable[[np.random.Generator], Any]] = {
+    "independent": lambda generator: generator.standard_normal(48),
+    "neighbours 0.3": lambda generator: red(generator, 48, 0.3),
+    "neighbours 0.7": lambda generator: red(generator, 48, 0.7),
+    "neighbours 0.95": lambda generator: red(generator, 48, 0.95),
+    "heavy tails": lambda generator: generator.standard_t(3, 48),
+    "one stalled": lambda generator: generator.standard_normal(48) - 60 * (np.arange(48) == 20),
+}
+
+
+@pytest.mark.parametrize("null", NULLS)
+def test_noise_of_any_kind_is_seldom_a_claim(null: str) -> None:
+    """With correlation 0.7 it was one in 85 % of campaigns. Of 12 at 5 %: P(more than 3) = 0.002."""
+    campaigns = (watched(NULLS[null](np.random.default_rng((3, seed))), TEN_MINUTES_S) for seed in range(12))
+    assert sum(bool(claims(rows)) for rows in campaigns) <= 3
+
+
+def test_steps_of_three_deviations_are_found() -> None:
+    after = 3.0 * (np.arange(48) >= 20)
+    found = 0
+    for seed in range(8):
+        noise = np.random.default_rng((4, seed)).standard_normal(48)
+        found += set(claims(watched(noise + after, TEN_MINUTES_S))) == {"step"}
+    assert found >= 7
+
+
+def loaded(generator: np.random.Generator, effect: float) -> list[Row]:
+    """Goodput and CPU wander slowly, each by itself but for an effect."""
+    load = red(generator, 48, 0.95)
+    rows = watched(red(generator, 48, 0.95) + effect * load, TEN_MINUTES_S)
+    for row, value in zip(rows, load, strict=True):
+        row["cpu_recv"] = 0.5 + 0.05 * value
+    return rows
+
+
+def test_two_quantities_that_wander_do_not_go_together() -> None:
+    """Yule's nonsense correlations: Student's t called them one in more than half of such campaigns."""
+    claimed = sum(
+        "correlation" in claims(loaded(np.random.default_rng((5, seed)), 0.0)) for seed in range(15)
+    )
+    assert claimed <= 3
+    assert "correlation" in claims(loaded(np.random.default_rng(5), -6.0))
+
+
+def test_one_point_that_is_watched_has_a_variation_and_outliers() -> None:
+    """Sixty hourly repeats of one point had neither."""
+    rows = watched(np.random.default_rng(1).standard_normal(60))
+    rows[33]["goodput_bps"] *= 0.5
+    assert one(rows, "outliers").evidence == (rows[33]["trial_id"],)
+    logs = np.log([row["goodput_bps"] for row in rows])
+    variation = one(rows, "variation")
+    assert variation.effect == pytest.approx(100 * math.sqrt(math.expm1(np.var(logs, ddof=1))))
+    assert "repeats as a whole" not in variation.claim
+
+
+def test_two_repeats_of_a_point_are_too_few_for_an_interval() -> None:
+    variation = one(watched([0.0, 1.0]), "variation")
+    assert (variation.interval_low, variation.interval_high) == (None, None)
+    assert "with too few repeats for an interval" in variation.claim
+    assert one(watched([0.0, 1.0, 0.5]), "variation").interval_high is not None
+
+
+def test_a_campaign_whose_trials_begin_at_the_same_time_says_nothing_of_time() -> None:
+    rows = watched(np.zeros(12))
+    for row in rows:
+        row["started_at"] = (STARTED_AT + timedelta(0)).isoformat()
+    assert not claims(rows)
