@@ -68,6 +68,14 @@ def of_hours(generator: Generator) -> Callable[[int, float], float]:
     return lambda _, at_h: 0.3 * math.sin(2 * math.pi * (at_h / 24 + phase))
 
 
+def stalled(generator: Generator) -> Any:
+    return generator.standard_normal(_HOURS) - 60 * (generator.random(_HOURS) < 0.05)
+
+
+def cycle(generator: Generator) -> Any:
+    return daily(_HOURS, 3, generator.random())
+
+
 def line(count: int = _HOURS) -> Any:
     return np.arange(count) / (count - 1)
 
@@ -83,7 +91,7 @@ VARIANTS = (
             hourly(lambda generator: red(generator, _HOURS, 0.95), TEN_MINUTES_S)),
     Variant("heavy tails", hourly(lambda generator: generator.standard_t(3, _HOURS))),
     Variant("one of 20 stalled",
-            hourly(lambda generator: generator.standard_normal(_HOURS) - 60 * (generator.random(_HOURS) < 0.05))),
+            hourly(stalled)),
     Variant("days differ by 1 deviation", hourly(partial(days, size=1.0)), campaigns=SOME),
     Variant("days differ by 3 deviations", hourly(partial(days, size=3.0)), campaigns=SOME),
     Variant("five days of 6 hours, days differ by 10 %", sessions(of_days, 6), campaigns=SOME),
@@ -91,13 +99,14 @@ VARIANTS = (
     Variant("twenty points, repeats differ by 5 %",
             lambda generator: campaign(Grid(), int(generator.integers(1 << 30)))),
     Variant("daily cycle of 3 deviations, neighbours 0.7",
-            hourly(lambda generator: red(generator, _HOURS, 0.7) + daily(_HOURS, 3, generator.random())),
+            hourly(lambda generator: red(generator, _HOURS, 0.7) + cycle(generator)),
             CYCLE, campaigns=SOME),
     Variant("daily cycle of 3 deviations",
-            hourly(lambda generator: generator.standard_normal(_HOURS) + daily(_HOURS, 3, generator.random())),
+            hourly(lambda generator: generator.standard_normal(_HOURS) + cycle(generator)),
             CYCLE, campaigns=SOME),
     Variant("step of 3 deviations",
-            hourly(lambda generator: generator.standard_normal(_HOURS) + 3 * after(30)), STEP, campaigns=SOME),
+            hourly(lambda generator: generator.standard_normal(_HOURS) + 3 * after(30)), STEP,
+            campaigns=SOME),
     Variant("step of 3 deviations, ten minutes apart",
             hourly(lambda generator: generator.standard_normal(_HOURS) + 3 * after(20), TEN_MINUTES_S),
             STEP, campaigns=SOME),

@@ -42,11 +42,8 @@ def correlation_questions(
     Returns:
         One question, about the quantity of `host_words` that goes with goodput most closely. The effect is
         the partial correlation of log goodput with it, points and repeats taken out of both (unit "1", −1 to
-        1; Fisher 1924, The distribution of the partial correlation coefficient, Metron 3). Two courses of
-        which neighbours resemble each other go together by chance more often than Student's t says (Yule
-        1926, Why do we sometimes get nonsense-correlations between time-series?, JRSS 89), so p is the share
-        of campaigns drawn with the noise that goodput has over time in which some quantity goes with it as
-        closely; interval by Fisher's z, widened likewise. An effect is claimed only if Spearman's rank
+        1; Fisher 1924, The distribution of the partial correlation coefficient, Metron 3). p and interval
+        are those of `_simulated`, the interval by Fisher's z. An effect is claimed only if Spearman's rank
         correlation of the residuals agrees. None without repeats, or where nothing is known of the hosts.
     """
     if noise is None or noise.fit.freedom < _FEWEST_FREEDOM:
@@ -104,7 +101,13 @@ def _closest(own: Floats, left: Mapping[str, Floats]) -> tuple[str, float]:
 def _simulated(
     noise: RepeatNoise, series: CampaignSeries, models: NoiseModels, quantities: Floats, found: float
 ) -> tuple[float, float]:
-    """The p-value of a correlation found, and the one that noise alone reaches in 5 % of campaigns."""
+    """The p-value of a correlation found, and the one that noise alone reaches in 5 % of campaigns.
+
+    Two courses of which neighbours resemble each other go together by chance more often than Student's t
+    says (Yule 1926, Why do we sometimes get nonsense-correlations between time-series?, JRSS 89), so p is the
+    share of campaigns, drawn with the noise that goodput has over time, in which some quantity goes with it
+    as closely.
+    """
     nothing = np.empty((series.freedom, 0))
     line = (series.contrasts.T @ series.starts_s)[None, :, None]
     test = CourseTest(models, series.contrasts.T @ series.values, line, nothing)
