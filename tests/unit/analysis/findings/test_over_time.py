@@ -76,6 +76,20 @@ def test_a_campaign_of_a_day_and_a_half_cannot_tell_a_cycle() -> None:
     assert "the campaign lasted 35 h" in cycle.claim
 
 
+def test_sixteen_days_of_a_weekly_cycle() -> None:
+    """Begun on Sunday, 1 March 2026, at noon; lowest three quarters of a week later, on Friday evening."""
+    hours = np.arange(16 * 24)
+    noise = np.random.default_rng(2).standard_normal(len(hours))
+    cycles = [
+        finding
+        for finding in findings(watched(noise + 3 * np.sin(2 * np.pi * hours / 168)))
+        if finding.kind == "cycle" and finding.decision == "effect"
+    ]
+    [weekly] = cycles
+    assert weekly.claim.startswith("Goodput goes with the day of the week: ± ")
+    assert weekly.claim.endswith("least on Fridays.")
+
+
 NULLS: dict[str, Callable[[np.random.Generator], Any]] = {
     "independent": lambda generator: generator.standard_normal(48),
     "neighbours 0.3": lambda generator: red(generator, 48, 0.3),
