@@ -14,7 +14,7 @@ from truth_support import write_result
 from campaigns_over_time import claims, daily, five_days, red, watched
 from synthetic_campaigns import Grid, Row, campaign
 
-MANY, SOME = 100, 40
+MANY, SOME = 60, 40
 PROCESSES = 2
 CHUNK = 20
 TEN_MINUTES_S = 600.0

@@ -18,9 +18,9 @@ _LONGEST_TIME = 2.0
 _GROUP_VARIANCES = (0.1, 0.5, 3.0, 20.0)
 """What a repeat or a day shares, by the variance of single values."""
 _RED_OF_GROUPS = 0.6
-_NOT_REFUTED = 0.5
-"""Log-likelihood below the best within which a model is not refuted: half a unit of χ², a standard deviation
-(Wilks 1938, The large-sample distribution of the likelihood ratio, Annals of Mathematical Statistics 9)."""
+_NOT_REFUTED = 1.92
+"""Log-likelihood below the best within which a model is not refuted: half the 95 % point of χ² with one degree
+of freedom (Wilks 1938, The large-sample distribution of the likelihood ratio, Annals of Math. Statistics 9)."""
 
 
 @dataclass(frozen=True, slots=True)
