@@ -19,8 +19,9 @@ _GROUP_VARIANCES = (0.1, 0.5, 3.0, 20.0)
 """What a repeat or a day shares, by the variance of single values."""
 _RED_OF_GROUPS = 0.6
 _NOT_REFUTED = 1.92
-"""Log-likelihood below the best within which a model is not refuted: half the 95 % point of χ² with one degree
-of freedom (Wilks 1938, The large-sample distribution of the likelihood ratio, Annals of Math. Statistics 9)."""
+"""Log-likelihood below the best within which a model is not refuted: half the 95 % point of χ² with one
+degree of freedom (Wilks 1938, The large-sample distribution of the likelihood ratio, Annals of Mathematical
+Statistics 9)."""
 
 
 @dataclass(frozen=True, slots=True)
