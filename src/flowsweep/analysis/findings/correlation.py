@@ -21,6 +21,10 @@ from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted
 
 _FEWEST_FREEDOM = 4
+_METHOD = (
+    "partial correlation (Pearson), {}, {} of freedom; p by simulated campaigns of red noise, over the {} "
+    "quantities known; checked by Spearman's rank correlation"
+)
 _SPREAD = 1e-9
 """A quantity whose residuals are less than this share of it is the same in all repeats."""
 
@@ -49,12 +53,10 @@ def correlation_questions(
     if noise is None or noise.fit.freedom < _FEWEST_FREEDOM:
         return []
     left = {name: residuals for name in HOST_COLUMNS if (residuals := _residuals(noise, name)) is not None}
-    if not left:
+    if not left or not np.any(noise.fit.residuals):
         return []
     freedom = noise.fit.freedom - 1
     own = noise.fit.residuals
-    if not np.any(own):
-        return []
     name, coefficient = _closest(own, left)
     half = float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2 / len(left))) / math.sqrt(freedom - 1)
     p_value = None
@@ -78,11 +80,7 @@ def correlation_questions(
             untestable=p_value is None,
             second_opinion=lambda: float(scipy.stats.spearmanr(own, left[name]).pvalue),
             n=len(noise.rows),
-            method=(
-                f"partial correlation (Pearson), {noise.without}, {counted(freedom, 'degree')} of freedom; "
-                f"p by simulated campaigns of red noise, over the {len(left)} quantities known; "
-                "checked by Spearman's rank correlation"
-            ),
+            method=_METHOD.format(noise.without, counted(freedom, "degree"), len(left)),
             evidence=tuple(row["trial_id"] for row in noise.rows),
             figure=FigureKey("cpu", observed.sweep, observed.mode),
         )
