@@ -6,7 +6,8 @@ from typing import Literal
 
 FindingKind = Literal[
     "plateau", "dip", "decline", "effect", "direction", "flows", "congestion", "duration", "slow_start",
-    "variation", "drift", "step", "cycle", "outliers", "modes", "periodicity", "correlation", "verdict", "theory",
+    "variation", "drift", "step", "cycle", "outliers", "modes", "periodicity", "correlation",
+    "verdict", "theory",
     "path", "available", "rate", "loss", "broken", "empty", "share", "latency", "message_size",
     "emulation", "advice", "drops", "bufferbloat", "autotuning",
     "failures", "stalls", "order",

@@ -100,8 +100,7 @@ def _means(
         ],
         textfont={"size": 12},
         hovertext=[
-            "<br>".join([f"mean {_said(mean, scale, point)}", *point.describe()])
-            for _, point, mean in drawn
+            "<br>".join([f"mean {_said(mean, scale, point)}", *point.describe()]) for _, point, mean in drawn
         ],
         hovertemplate="%{hovertext}<extra>%{y}</extra>",
     )

@@ -37,12 +37,12 @@ def said(questions: list[Question]) -> str:
 
 
 def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
-    rows = [trial(1), trial(2, repeat=2, rtt_median_ms=328.0)]
+    rows = [trial(1), trial(2, repeat=2, rtt_median_ms=328.0), trial(3, repeat=3, rtt_median_ms=316.28)]
     [question] = bufferbloat_questions(observed(*rows))
-    # 284.8 ms and 307.8 ms: geometric mean 296.1; 19.3 Mbit/s · 296.1 ms / 8 = 714 kB.
+    # 284.8 ms, 307.8 ms and their geometric mean, 296.1; 19.3 Mbit/s · 296.1 ms / 8 = 714 kB.
     assert question.effect == pytest.approx(0.29608, rel=1e-4)
     assert question.say("described").startswith("a → b: where the path is full its queue adds 296 ms [")
-    assert " to a round trip of 20.2 ms, 714 KB that wait, in 2 trials (at most 308 ms)" in said([question])
+    assert " to a round trip of 20.2 ms, 714 KB that wait, in 3 trials (at most 308 ms)" in said([question])
 
 
 @pytest.mark.parametrize(

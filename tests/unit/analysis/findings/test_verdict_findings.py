@@ -227,21 +227,24 @@ def test_what_is_not_clear_is_said() -> None:
 
 
 def test_goodput_is_compared_with_theory_over_repeats() -> None:
-    # Ratios 0.9 and 1.0 in two repeats: geometric mean 0.948683; standard error of the logarithms
-    # 0.10536 / 2 = 0.05268, t(0.975, 1) = 12.706: factor e^0.66936 = 1.9530.
-    rows = [trial(repeat=1, goodput_bps=57.6e6), trial(repeat=2, goodput_bps=64e6)]
+    # Ratios 0.9, 1.0 and their geometric mean 0.948683 in three repeats; standard error of the logarithms
+    # 0.05268 / √3 = 0.030415, t(0.975, 2) = 4.3027: factor e^0.13086 = 1.1398.
+    goodputs_bps = (57.6e6, 64e6, 64e6 * 0.9**0.5)
+    rows = [trial(repeat=repeat, goodput_bps=bps) for repeat, bps in enumerate(goodputs_bps, start=1)]
     [question] = theory_questions(observed(*rows))
     assert question.effect == pytest.approx(0.948683, abs=1e-6)
-    assert question.interval_low == pytest.approx(0.948683 / 1.9530, rel=1e-3)
-    assert question.interval_high == pytest.approx(0.948683 * 1.9530, rel=1e-3)
+    assert question.interval_low == pytest.approx(0.948683 / 1.1398, rel=1e-3)
+    assert question.interval_high == pytest.approx(0.948683 * 1.1398, rel=1e-3)
     assert question.say("described") == (
-        "slac → in2p3: where windows limit (2 trials in 2 repeats), goodput is 0.949 [0.486, 1.85] of usable "
+        "slac → in2p3: where windows limit (3 trials in 3 repeats), goodput is 0.949 [0.832, 1.08] of usable "
         "window × flows / least round trip."
     )
 
 
-def test_one_repeat_has_no_interval() -> None:
-    [question] = theory_questions(observed(trial(goodput_bps=64e6)))
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_fewer_than_three_repeats_have_no_interval(repeats: int) -> None:
+    rows = [trial(repeat=repeat, goodput_bps=64e6) for repeat in range(repeats)]
+    [question] = theory_questions(observed(*rows))
     assert (question.effect, question.interval_low) == (1, None)
 
 
