@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from flowsweep.analysis.background.findings import beside_others
+from flowsweep.analysis.background.findings import beside_others, others_named
 from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
@@ -121,10 +121,15 @@ def limiting_words(verdict: str, own: Sequence[Row]) -> str:
 
 
 def drops_early(row: Row) -> bool:
-    """Tell whether an emulated link's queue dropped packets of a trial that left the link room."""
+    """Tell whether an emulated link's queue dropped packets of a trial that left the link room.
+
+    Background traffic fills a link, too; where nobody knows how much, nothing is told.
+    """
     link_bps = row.get("link_payload_bps")
     dropped = (row.get("link_queue_drops") or 0) > 0
-    return dropped and link_bps is not None and row["goodput_bps"] < PATH_NOT_FULL * link_bps
+    of_all = row["goodput_bps"] / (row.get("share") or 1.0)
+    alone = row.get("share") is not None or not others_named(row)
+    return dropped and alone and link_bps is not None and of_all < PATH_NOT_FULL * link_bps
 
 
 def _crowded(own: Sequence[Row]) -> str:

@@ -201,6 +201,19 @@ def test_a_queue_that_drops_before_the_path_is_full_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize("share", [0.07, None])
+def test_a_queue_that_background_traffic_fills_does_not_drop_early(share: float | None) -> None:
+    row = trial(
+        verdict="congestion window: queue",
+        goodput_bps=6.2e6,
+        link_queue_drops=9,
+        companions=["cross"],
+        share=share,
+    )
+    [question] = verdict_questions(observed(row, row))
+    assert question.say("described").startswith("slac → in2p3: the path itself limits all 2 trials, at 6.20 ")
+
+
 def test_hosts_whose_cores_are_all_in_use_are_named_where_nothing_is_clear() -> None:
     busy = trial(verdict="not clear", cores_busy_send=1.0, cores_busy_recv=0.99)
     [question] = verdict_questions(observed(busy, busy))

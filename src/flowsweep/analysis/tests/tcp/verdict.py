@@ -59,7 +59,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
             window_send_bytes, rate_bps, pacing_rate_bps, limit_…_share, sender_idle_share, rtt_min_ms,
             rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, peer_window_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
-            host_dropped_packets, link_payload_bps, link_queue_drops, link_random_drops.
+            host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops.
 
     Method:
         The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
@@ -195,8 +195,9 @@ def _varies_at_most(rows: ir.Table, rtt_ms: ir.FloatingValue, share: float) -> i
 
 
 def _filling(rows: ir.Table) -> ir.NumericValue:
-    """The higher one of median and mean: how much of a link a trial filled when it did."""
-    return ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
+    """The higher one of median and mean: how much of a link a trial and its background traffic filled."""
+    own = ibis.greatest(rows.goodput_bps, rows.goodput_mean_bps.coalesce(rows.goodput_bps))
+    return own / rows.share.coalesce(1.0).nullif(0.0)
 
 
 def _path_is_full(rows: ir.Table) -> ir.BooleanValue:

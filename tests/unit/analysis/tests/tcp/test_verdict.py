@@ -17,7 +17,7 @@ QUIET: Row = {
     "sender_idle_share": 0.0, "rtt_min_ms": 40.0, "rtt_median_ms": 41.0, "rtt_at_loss_ms": None,
     "recoveries": 0, "peer_window_open_share": 1.0, "thread_busy_send": 0.05, "thread_busy_recv": 0.08,
     "cores_busy_send": 0.3, "cores_busy_recv": 0.3, "softirq_core_recv": 0.1, "throttled_send_share": None,
-    "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None,
+    "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None, "share": None,
     "goodput_mean_bps": 50e6, "link_queue_drops": None, "link_random_drops": None,
 }  # fmt: skip
 """A trial on idle hosts over an idle path of 40 ms."""
@@ -67,6 +67,8 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
      PEER | {"rtt_median_ms": 50.0, "rtt_variation_ms": 3.0}),
     ("a receive window on a link that is far from full", "receive window",
      PEER | {"rtt_median_ms": 88.0, "rtt_variation_ms": 0.4, "link_payload_bps": 96.5e6}),
+    ("a receive window on a link that background traffic fills", "congestion window: queue",
+     PEER | {"rtt_median_ms": 88.0, "rtt_variation_ms": 0.4, "link_payload_bps": 96.5e6, "share": 0.52}),
     ("a queue of 6 KB drops, as the link counted", "congestion window: queue",
      LOSSY | {"goodput_bps": 6e6, "goodput_mean_bps": 6e6, "rtt_median_ms": 42.0, "rtt_variation_ms": 2.5,
               "rtt_at_loss_ms": 42.3, "link_payload_bps": 48.27e6, "link_queue_drops": 9,
