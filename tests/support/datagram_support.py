@@ -82,15 +82,7 @@ def make_udp_outcome(
         *(_step("sink", "delay", *step) for step in delays),
         *(_step(role, "spacing", *step) for role, *step in spacings),
     ]
-    rose = (
-        ("b", "sink", "softnet.dropped", softnet_dropped or None),
-        ("a", "source", "Udp.SndbufErrors", send_errors),
-    )
-    counters = [
-        {"host": host, "role": role, "name": name, "value": value}
-        for host, role, name, value in rose
-        if value is not None
-    ]
+    counters = _counters(softnet_dropped or None, send_errors)
     broken = sum(stream.broken_at_s is not None for stream in streams)
     failure = Failure(
         phase="run",
@@ -116,6 +108,19 @@ def make_udp_outcome(
         counters=pa.Table.from_pylist(counters, schema=COUNTERS_SCHEMA),
         of_tests={"datagrams": _table("datagrams", rows), "histograms": _table("histograms", histograms)},
     )
+
+
+def _counters(softnet_dropped: int | None, send_errors: int | None) -> list[Row]:
+    """What rose at the hosts, as far as somebody watched."""
+    rose = (
+        ("b", "sink", "softnet.dropped", softnet_dropped),
+        ("a", "source", "Udp.SndbufErrors", send_errors),
+    )
+    return [
+        {"host": host, "role": role, "name": name, "value": value}
+        for host, role, name, value in rose
+        if value is not None
+    ]
 
 
 def _told(

@@ -53,3 +53,8 @@ def finding(kind="effect", **changes) -> Finding:
         "p_adjusted": 0.002, "n": 60, "method": "linear model", "evidence": (), "figure": None,
     }  # fmt: skip
     return Finding(**(settings | changes))
+
+
+def trace(one: Drawn, name: str):
+    (found,) = [trace for trace in one.figure.data if trace.name == name and trace.mode != "markers"]
+    return found

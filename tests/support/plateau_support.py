@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from campaign_support import write_plan
+from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.means import window_levels
@@ -63,9 +64,12 @@ def write_windows_plan(
 
 
 def plateau_of(archive: Path) -> Plateau:
-    """The plateau over windows of a campaign with one sweep and direction, all of whose trials went well."""
+    """The plateau over windows of a campaign with one sweep and direction, all of whose trials went well.
+
+    Those whose emulated path was late take no part, as in findings.
+    """
     rows = summary_rows(read_archive(archive).tables())
     assert {row["status"] for row in rows} == {"ok"}, {row["error"] for row in rows}
-    [observed] = observations(rows)
+    [observed] = observations(trusted(rows))
     [plateau] = plateaus(window_levels(observed, design(observed)), (), margin=EQUIVALENCE_MARGIN)
     return plateau

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from figures_support import SHARES, cuts_of, figures, finding, intervals_of, known, of_kind
+from figures_support import SHARES, cuts_of, figures, finding, intervals_of, known, of_kind, trace
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData, figure_of
@@ -140,11 +140,6 @@ def test_modes_are_never_in_one_figure():
 # Goodput against window × flows
 
 
-def trace(one: Drawn, name: str):
-    (found,) = [trace for trace in one.figure.data if trace.name == name and trace.mode != "markers"]
-    return found
-
-
 def test_the_window_limit_and_the_knee_are_where_theory_puts_them(drawn):
     product = of_kind(drawn, "product")[0]
     limit = trace(product, "window / RTT")
@@ -190,38 +185,6 @@ def test_without_a_round_trip_time_there_is_no_theory():
     (product,) = of_kind(figures(rows), "product")
     assert "RTT" not in " ".join(trace.name for trace in product.figure.data)
     assert {row["window_over_rtt_bps"] for row in product.rows} == {None}
-
-
-def test_where_a_plateau_was_found_is_shaded(rows):
-    found = finding(
-        "plateau", direction="starlight → sara", axis="window_sum_bytes", effect=9e6, effect_unit="bytes",
-        interval_low=8e6, interval_high=10e6, evidence=tuple(row["trial_id"] for row in rows),
-    )  # fmt: skip
-    there, back = of_kind(figures(rows, findings=(found,)), "product")[:2]
-    band = trace(there, "plateau")
-    assert [2**x for x in band.x] == pytest.approx([8e6, 10e6, 10e6, 8e6, 8e6])
-    assert "Shaded" in there.caption
-    assert "plateau" not in [trace.name for trace in back.figure.data]
-
-
-def test_a_plateau_is_shaded_in_the_figure_of_its_trials_only():
-    both = {
-        name: [
-            known(row) | {"congestion_asked": name, "trial_id": row["trial_id"] + name}
-            for row in make_rows(directions=ONE_WAY, repeats=3)
-        ]
-        for name in ("bbr", "cubic")
-    }
-    found = finding(
-        "plateau", direction="starlight → sara", axis="window_sum_bytes", effect=9e6, effect_unit="bytes",
-        evidence=tuple(row["trial_id"] for row in both["bbr"]),
-    )  # fmt: skip
-    shaded = {
-        one.title: "plateau" in [trace.name for trace in one.figure.data]
-        for one in of_kind(figures([*both["bbr"], *both["cubic"]], findings=(found,)), "product")
-    }
-    assert sorted(shaded.values()) == [False, True]
-    assert next(title for title, is_shaded in shaded.items() if is_shaded).endswith("bbr")
 
 
 def test_figures_that_would_show_the_same_are_left_out():
@@ -401,8 +364,8 @@ def test_names_that_look_like_tags_are_text():
     rows = make_rows(directions=[("<b>a", "z")], repeats=5, change=known)
     drawn = figures(rows, intervals=intervals_of(rows), findings=(finding(direction="<b>a → z"),))
     for one in drawn:
-        for trace in one.figure.data:
-            assert "<b>a" not in f"{trace.name} {trace.y if one.key.kind == 'effects' else ''}"
+        for drawn_trace in one.figure.data:
+            assert "<b>a" not in f"{drawn_trace.name} {drawn_trace.y if one.key.kind == 'effects' else ''}"
 
 
 def test_same_data_give_the_same_figures(rows):
