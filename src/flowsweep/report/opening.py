@@ -16,7 +16,7 @@ from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate, format_share
 
 _FEWEST_REPEATS = 3
-"""With fewer nobody can tell what chance does."""
+"""With fewer there is no interval that says something."""
 
 _FULL = 0.9
 """A path that limits at a smaller share of its link is not full: what would help is not known."""
@@ -167,5 +167,6 @@ def _trust(trials: Sequence[Row], points: Sequence[Sequence[Row]]) -> list[str]:
         said.append(f"{bad} of {of_all} did not end ok, and are left out.")
     fewest = min(map(len, points))
     if fewest < _FEWEST_REPEATS:
-        said.append(f"{counted(fewest, 'trial')} at a point: too few to tell an effect from chance.")
+        which = "Each of these points rests" if len(points) > 1 else "This point rests"
+        said.append(f"{which} on {counted(fewest, 'trial')}, too few for an interval.")
     return said or [f"All {of_all} ended ok; {counted(fewest, 'trial')} or more at each of these points."]
