@@ -28,7 +28,10 @@ for ttl in ttls:
     probe.setsockopt(level, errors, 1)
     probe.setsockopt(level, hops, ttl)
     for number in range(count):
-        probe.sendto(bytes(600), (address, 33434 + number))
+        try:
+            probe.sendto(bytes(600), (address, 33434 + number))
+        except OSError:  # an answer to the one before came late: it is told here, once, and nothing was sent
+            probe.sendto(bytes(600), (address, 33434 + number))
         waiting = select.poll()
         waiting.register(probe, 0)
         if not waiting.poll(patience_ms):
