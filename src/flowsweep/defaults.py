@@ -45,6 +45,10 @@ DATAGRAM_DRAIN_NS = 500 * MILLISECOND_NS
 """A sink of datagrams always waits that long for what a queue or jitter keeps back."""
 
 # Findings
+FEWEST_FOR_INTERVAL = 3
+"""Repeats of one point from which an interval is told: of two it is as wide as chance will have it."""
+STALLED_SHARE = 0.5
+"""A trial that carries less than this share of what its point lets expect has stalled."""
 SIGNIFICANCE = 0.05
 """The probability of any false claim in a campaign without effects, at most."""
 CONFIDENCE = 0.95

@@ -14,6 +14,7 @@ from flowsweep.units import DURATION_UNITS, RATE_UNITS, SIZE_UNITS
 
 NO_BREAK_SPACE = "\u00a0"
 _BLANK = f"\n\t{NO_BREAK_SPACE}"
+_SMALLEST_P = 0.001
 _NOT_PRINTABLE = "\ufffd"
 
 
@@ -101,6 +102,11 @@ def _percent_digits(*percents: float) -> int:
 def _percent(value: float, digits: int) -> str:
     # Adding 0 takes the sign from what was rounded to 0.
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def format_p(value: float) -> str:
+    """Write a p-value: "p = 0.0213", "p < 0.001"."""
+    return f"p < {_SMALLEST_P}" if value < _SMALLEST_P else f"p = {format_number(value)}"
 
 
 def format_margin(margin: float) -> str:

@@ -6,11 +6,10 @@ from flowsweep.analysis.comparison_failures import Failures
 from flowsweep.analysis.comparison_points import Point, Row
 from flowsweep.analysis.shifts import Shift
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
-from flowsweep.wording import counted, format_number
+from flowsweep.wording import counted, format_number, format_p
 
 Shifts = Mapping[Point | None, Shift]
 """Of each point; the overall shift is under None."""
-_SMALLEST_P = 0.001
 _CORRELATION_TOLD = 0.3
 _TO_THE_MINUTE = len("2026-01-31T23:59")
 
@@ -51,9 +50,8 @@ def _of_failures(failed: Failures, told: Shifts, left: Shifts) -> list[str]:
     if p_value is None:
         return []
     (failed_a, trials_a), (failed_b, trials_b) = failed.totals
-    shown = f"p < {_SMALLEST_P}" if p_value < _SMALLEST_P else f"p = {format_number(p_value)}"
     counts = f"{failed_a} of {counted(trials_a, 'trial')} failed in A, {failed_b} of {trials_b} in B"
-    said = [f"{counts} (Fisher's exact test, if they failed independently: {shown})."]
+    said = [f"{counts} (Fisher's exact test, if they failed independently: {format_p(p_value)})."]
     taken_back = [key for key in told if told[key].outcome != left[key].outcome]
     if not taken_back:
         return said

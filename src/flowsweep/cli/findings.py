@@ -23,13 +23,12 @@ from flowsweep.wording import (
     NO_BREAK_SPACE,
     counted,
     format_mode,
-    format_number,
+    format_p,
     modes_differ,
     units_kept,
 )
 
 _WIDTH_OF_NO_TERMINAL = 100
-_SMALLEST_P = 0.001
 _LEAD = 19
 """Characters before the sentences of the opening."""
 
@@ -139,7 +138,5 @@ def _grounds(finding: Finding, where: str, method: int) -> str:
     parts = [where] if where else []
     parts.append(counted(finding.n, "trial"))
     if finding.p_adjusted is not None:
-        small = finding.p_adjusted < _SMALLEST_P
-        shown = f"p < {_SMALLEST_P}" if small else f"p = {format_number(finding.p_adjusted)}"
-        parts.append(f"{shown} after Holm")
+        parts.append(f"{format_p(finding.p_adjusted)} after Holm")
     return " · ".join([*parts, f"method {method}"])

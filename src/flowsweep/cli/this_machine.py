@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flowsweep.errors import FlowsweepError
 from flowsweep.hosts.engine import engine_path
+from flowsweep.hosts.iperf3 import login_of
 from flowsweep.lab import lab_possible
 from flowsweep.lab.iperf3 import iperf3_program
 from flowsweep.plan.model import Host, Plan
@@ -50,8 +51,6 @@ def _of_host(host: Host, here: set[str]) -> Iterator[str]:
         yield f'hosts.{host.name}.launch: there is no program "{host.launch[0]}" here'
     try:
         if host.iperf3 is not None:
-            from flowsweep.hosts.iperf3 import login_of  # noqa: PLC0415 - it loads all messages
-
             login_of(host.name, host.iperf3)
             if host.address is None:
                 iperf3_program(host.name)

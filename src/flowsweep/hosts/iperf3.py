@@ -2,13 +2,24 @@
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from flowsweep.errors import LaunchError
-from flowsweep.hosts.messages import Iperf3Login
 from flowsweep.plan.model import Iperf3Peer
 
 
-def login_of(host: str, peer: Iperf3Peer) -> Iperf3Login | None:
+class Login(NamedTuple):
+    """What an iperf3 server wants to know of its clients."""
+
+    user: str
+    password: str
+    public_key: str
+    """In PEM."""
+    pkcs1: bool
+    """The padding that servers before 3.17 expect."""
+
+
+def login_of(host: str, peer: Iperf3Peer) -> Login | None:
     """Who asks, with the password from the environment; nothing where the server does not want to know.
 
     Raises:
@@ -24,4 +35,4 @@ def login_of(host: str, peer: Iperf3Peer) -> Iperf3Login | None:
         public_key = Path(peer.public_key).read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError) as error:
         raise LaunchError(host, f"the iperf3 server's public key, {peer.public_key}: {error}") from error
-    return Iperf3Login(user=peer.user, password=password, public_key=public_key, pkcs1=peer.pkcs1)
+    return Login(user=peer.user, password=password, public_key=public_key, pkcs1=peer.pkcs1)

@@ -12,6 +12,7 @@ from flowsweep.wording import (
     format_duration,
     format_mode,
     format_number,
+    format_p,
     format_rate,
     format_size,
     modes_differ,
@@ -20,8 +21,6 @@ from flowsweep.wording import (
 
 MOST_AT_ONCE = 10
 """Conclusions that are shown at once; the others are behind a line that unfolds."""
-
-_SMALLEST_P = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +125,10 @@ def _estimate(finding: Finding) -> str:
 
 
 def _probability(finding: Finding) -> str:
-    told = _p(finding.p_value or 0.0)
+    told = format_p(finding.p_value or 0.0)
     if finding.p_adjusted is None:
         return told
-    return f"{told}; {_p(finding.p_adjusted)} corrected for the number of questions asked (Holm)"
-
-
-def _p(value: float) -> str:
-    return f"less than {_SMALLEST_P}" if value < _SMALLEST_P else format_number(value)
+    return f"{told}; {format_p(finding.p_adjusted)} corrected for the number of questions asked (Holm)"
 
 
 _WRITERS: Mapping[str, Callable[[float], str]] = {

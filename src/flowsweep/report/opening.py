@@ -5,18 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from flowsweep.analysis.background.findings import beside_others
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.panel import direction
 from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate, format_share
-
-_FEWEST_REPEATS = 3
-"""With fewer there is no interval that says something."""
 
 _FULL = 0.9
 """A path that limits at a smaller share of its link is not full: what would help is not known."""
@@ -111,9 +110,9 @@ def _limit(own: Sequence[Row]) -> str:
     verdict, count = _verdict(own)
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
     if verdict in (None, "not clear"):
-        return f"what limits is not clear{_said_of_link(own)}"
+        return f"what limits is not clear{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
-    return f"{words} limits{many}{_said_of_link(own)}"
+    return f"{words} limits{many}{_said_of_path(own)}"
 
 
 def _verdict(own: Sequence[Row]) -> tuple[str | None, int]:
@@ -121,12 +120,15 @@ def _verdict(own: Sequence[Row]) -> tuple[str | None, int]:
     return Counter(row.get("verdict") for row in own).most_common(1)[0]
 
 
-def _said_of_link(own: Sequence[Row]) -> str:
+def _said_of_path(own: Sequence[Row]) -> str:
+    """What part of an emulated link that is, and what background traffic there was."""
+    background = beside_others(own)
+    beside = f", {background}" if background else ""
     share = _share_of_link(own)
     if share is None:
-        return ""
+        return beside
     carried = format_rate(own[0]["link_payload_bps"])
-    return f", at {format_share(share)} of the {carried} that the link carries in the long run"
+    return f", at {format_share(share)} of the {carried} that the link carries in the long run{beside}"
 
 
 def _share_of_link(own: Sequence[Row]) -> float | None:
@@ -153,8 +155,8 @@ _HINTS: Mapping[str, str] = {
     "sender CPU": "More goodput needs CPU time at {source}.",
     "receiver CPU": "More goodput needs CPU time at {sink}.",
     "host drops": "Find which host drops packets: more goodput needs fewer drops.",
-    "path loss": "Send at a lower rate: the path loses the rest.",
-    "application rate": "Ask for a higher rate: the path was not filled.",
+    "path loss": "Find out where datagrams are lost: a queue loses fewer at a lower rate, noise does not.",
+    "application rate": "Ask for a higher rate: nobody knows yet whether the path carries more.",
 }
 
 
@@ -166,7 +168,7 @@ def _trust(trials: Sequence[Row], points: Sequence[Sequence[Row]]) -> list[str]:
     if bad:
         said.append(f"{bad} of {of_all} did not end ok, and are left out.")
     fewest = min(map(len, points))
-    if fewest < _FEWEST_REPEATS:
+    if fewest < FEWEST_FOR_INTERVAL:
         which = "Each of these points rests" if len(points) > 1 else "This point rests"
         said.append(f"{which} on {counted(fewest, 'trial')}, too few for an interval.")
     return said or [f"All {of_all} ended ok; {counted(fewest, 'trial')} or more at each of these points."]

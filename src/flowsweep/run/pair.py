@@ -11,7 +11,7 @@ from flowsweep.defaults import (
 )
 from flowsweep.errors import LaunchError
 from flowsweep.hosts.iperf3 import login_of
-from flowsweep.hosts.messages import Connect, Iperf3, Listen, Prepare
+from flowsweep.hosts.messages import Connect, Iperf3, Iperf3Login, Listen, Prepare
 from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.end import Deadlines, TrialEnd
 from flowsweep.run.engines import Place
@@ -87,7 +87,7 @@ class Pair:
             raise far.error("prepare", "iperf3_login", error.reason) from error
         window_bytes = window_of(parameters, far.role)
         about = Iperf3(
-            login=login,
+            login=None if login is None else Iperf3Login(**login._asdict()),
             window_bytes=window_bytes,
             omit_s=parameters.omit_ns // SECOND_NS if isinstance(parameters, Bulk) else 0,
             together_with=self.traffic.together_with,

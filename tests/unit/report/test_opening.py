@@ -61,6 +61,17 @@ def test_a_path_that_limits_far_below_its_link_is_left_open() -> None:
     assert "To do" not in told
 
 
+def test_background_traffic_is_named_with_the_limit() -> None:
+    rows = one_point(
+        verdict="congestion window: queue", link_payload_bps=96e6, companions=["cross"], share=0.5
+    )
+    told = lines_of([row for row in rows if row["dst"] == "sara"])
+    assert told["Limit"].endswith(
+        "carries in the long run, beside cross, to which 50.0 % of the goodput of all traffic goes."
+    )
+    assert "To do" not in told
+
+
 def test_a_window_that_limits_is_lifted_as_the_host_is_advised() -> None:
     rows = one_point(verdict="receive window")
     advice = finding("advice", claim="To fill the path, sara needs a receive window of at least 1.20 MB.")

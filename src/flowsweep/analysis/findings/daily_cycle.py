@@ -12,7 +12,7 @@ from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, WEEK_S, tells_days, waves
 from flowsweep.analysis.statistics.least_squares import Floats
-from flowsweep.analysis.statistics.likelihood_ratio import Course, CourseTest
+from flowsweep.analysis.statistics.likelihood_ratio import NORMAL_95, Course, CourseTest
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.analysis.statistics.simulated import SEED
 from flowsweep.defaults import SECOND_NS
@@ -25,7 +25,6 @@ _PLACES = 96
 """Of a cycle at which its course is looked at: quarters of an hour of a day."""
 _PARTS = 24
 _DRAWS = 400
-_NORMAL_95 = 1.96
 _WORST_SHARE = 0.25
 """Hours whose goodput is in the lowest quarter between the lowest and the highest are the worst."""
 _THURSDAY = 3
@@ -138,7 +137,7 @@ def _amplitude(course: Course, cycle: _Cycle, seen: NDArray[np.bool_]) -> tuple[
     half = float(np.ptp(_shape(course.coefficients, cycle)[seen])) / 2
     generator = np.random.default_rng(SEED)
     draws = generator.multivariate_normal(course.coefficients, course.covariance, _DRAWS)
-    error = _NORMAL_95 * float(np.std(np.ptp(_shape(draws, cycle)[:, seen], axis=1) / 2))
+    error = NORMAL_95 * float(np.std(np.ptp(_shape(draws, cycle)[:, seen], axis=1) / 2))
     return half, max(half - error, 0.0), half + error
 
 

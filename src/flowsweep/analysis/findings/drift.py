@@ -18,7 +18,6 @@ from flowsweep.wording import counted, format_change, format_duration, format_ma
 
 _FACTOR_TOLD = 2.0
 """Where goodput may have fallen and risen by as much, numbers say nothing."""
-_NORMAL_95 = 1.96
 _LEAST_BEYOND = 3
 """Degrees of freedom beyond the slope and what stands beside it."""
 _METHOD = (
@@ -57,8 +56,7 @@ def drift_questions(
     course = _even_change(series, asked)
     if course is None:
         return []
-    change, half = float(course.coefficients[0]), _NORMAL_95 * math.sqrt(float(course.covariance[0, 0]))
-    estimate = (change, change - half, change + half)
+    estimate = course.first()
     rather = _rather(course, step)
     told = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
     say = partial(_say, estimate, series.span_s, margin) if told else partial(_say_open, series.span_s)
@@ -69,7 +67,7 @@ def drift_questions(
         mode=observed.mode,
         axis="started_at",
         say=say,
-        effect=percent(change) if told else None,
+        effect=percent(estimate[0]) if told else None,
         effect_unit="%" if told else None,
         interval_low=low if told else None,
         interval_high=high if told else None,

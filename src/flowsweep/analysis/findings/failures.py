@@ -13,10 +13,9 @@ from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, grouped
+from flowsweep.defaults import STALLED_SHARE
 from flowsweep.wording import counted, format_share
 
-STALLED_SHARE = 0.5
-"""A trial that carried less than this share of the median of its point stalled."""
 _FEWEST_OF_A_POINT = 3
 _FEWEST_TO_TEST = 2
 

@@ -13,12 +13,13 @@ from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
-from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
+from flowsweep.defaults import STALLED_SHARE
 from flowsweep.wording import counted, format_number
 
 NAMED = 3
 """Trials that a sentence names, at most."""
-_HALVED = -math.log(2)
+_STALLED = math.log(STALLED_SHARE)
 _PAIR = 2
 _WHOLE_LINK = 0.97
 """Share of what a link carries in full packets, from which on nothing can be said to be too fast."""
@@ -40,7 +41,7 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
         else was unusual in a trial is found in the same way among the columns of `host_words`. Where it is
         not known which repeats of a point are the unusual ones they are named together.
     """
-    found = None if noise is None else _fitted(noise)
+    found = None if noise is None else fit_of_repeats(noise)
     if noise is None or found is None:
         return []
     return [
@@ -63,11 +64,6 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
     ]
 
 
-def _fitted(noise: RepeatNoise) -> RobustFit | None:
-    # What differs by less than is of any practical effect stands out for nobody.
-    return robust_fit(noise.logs, noise.cells, noise.blocks, least=math.log1p(EQUIVALENCE_MARGIN))
-
-
 def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
         return (
@@ -77,7 +73,7 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     known = [_settled(noise, places) for places in found.undecided]
     outside = [*found.outside, *(place for place in known if place is not None)]
     outside.sort(key=lambda place: -abs(found.deviations[place]))
-    stalled = [place for place in outside if found.deviations[place] < _HALVED]
+    stalled = [place for place in outside if found.deviations[place] < _STALLED]
     others = [place for place in outside if place not in stalled]
     unknown = [places for places, place in zip(found.undecided, known, strict=True) if place is None]
     sentences = []

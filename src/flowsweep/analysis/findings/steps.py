@@ -1,6 +1,5 @@
 """Did goodput step, from one trial to the next, and stay there?"""
 
-import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +13,6 @@ from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.defaults import SIGNIFICANCE
 from flowsweep.wording import format_change
 
-_NORMAL_95 = 1.96
 _LEAST_BEYOND = 3
 """Degrees of freedom beyond the step and what stands beside it."""
 
@@ -50,10 +48,7 @@ def found_step(series: CampaignSeries, asked: CourseTest) -> Step | None:
     course = test.best()
     interval = None
     if course.p_value < SIGNIFICANCE:
-        there = test.only(course.number).best()
-        shift = float(there.coefficients[0])
-        half = _NORMAL_95 * math.sqrt(float(there.covariance[0, 0]))
-        interval = (shift, shift - half, shift + half)
+        interval = test.only(course.number).best().first()
     return Step(int(places[course.number]), course, interval)
 
 

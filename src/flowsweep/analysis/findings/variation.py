@@ -10,14 +10,12 @@ from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
 from flowsweep.wording import counted, format_number, format_share
 
 _DECILES_APART = NormalDist().inv_cdf(0.9) - NormalDist().inv_cdf(0.1)
 """Standard deviations between the 10th and the 90th percentile of a normal distribution: 2.563."""
 _PERCENT = 100
-_FEWEST_REPEATS = 3
-"""Unless several points tell the noise together: of one with two repeats an interval says nothing."""
 _LARGEST_VARIANCE = 700.0
 """Of a logarithm; a number beyond the exponential of it has no place in 64 bits."""
 
@@ -44,7 +42,7 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
     tail = (1 - CONFIDENCE) / 2
     ends = (scipy.stats.chi2.isf(tail, fit.freedom), scipy.stats.chi2.ppf(tail, fit.freedom))
     low, high = (_coefficient(fit.variance * fit.freedom / float(end)) for end in ends)
-    if max(noise.most_repeats, fit.freedom) < _FEWEST_REPEATS:
+    if max(noise.most_repeats, fit.freedom) < FEWEST_FOR_INTERVAL:
         low = high = None
     value = _coefficient(fit.variance)
     if value is None:

@@ -1,5 +1,6 @@
 """Does a series follow a course over time, beyond noise of which neighbours resemble each other?"""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +12,8 @@ from flowsweep.analysis.statistics.red_noise import NoiseModels, drawn, plausibl
 from flowsweep.analysis.statistics.simulated import ENOUGH, FIRST, SEED, SIMULATED, simulated_p
 from flowsweep.defaults import CONFIDENCE
 
+NORMAL_95 = 1.96
+"""Standard errors to either end of a 95 % interval."""
 _DEPENDENT = 1e-9
 """Share of a column that is left beside others, below which it follows from them."""
 _EXACT = float(np.finfo(np.float64).eps)
@@ -30,6 +33,11 @@ class Course:
     ratio: float
     """Logarithm of the likelihood ratio against noise alone, both at the noise that suits them best."""
     p_value: float
+
+    def first(self) -> tuple[float, float, float]:
+        """Return the first coefficient and the ends of its 95 % interval, natural logarithms."""
+        value, half = float(self.coefficients[0]), NORMAL_95 * math.sqrt(float(self.covariance[0, 0]))
+        return value, value - half, value + half
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import scipy
 from flowsweep.analysis.statistics.design import Design
 from flowsweep.analysis.statistics.level_means import LevelMeans, Placed, level_means
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
 from flowsweep.tests import facts_of
 
 WINDOW_AXES = ("window_sum_bytes", "window_send_bytes", "window_recv_bytes")
@@ -75,10 +75,6 @@ def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
     ]
 
 
-FEWEST_OF_INTERVAL = 3
-"""Values from which an interval is told."""
-
-
 @dataclass(frozen=True, slots=True)
 class GeometricMean:
     """A mean with the ends of its 95 % interval, in the unit of the values; none of fewer than three."""
@@ -102,7 +98,7 @@ def geometric_mean(values: Sequence[float]) -> GeometricMean:
     """
     logs = np.log(values)
     mean = float(logs.mean())
-    if len(logs) < FEWEST_OF_INTERVAL:
+    if len(logs) < FEWEST_FOR_INTERVAL:
         return GeometricMean(math.exp(mean), None, None)
     half = float(scipy.stats.sem(logs) * scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1))
     return GeometricMean(math.exp(mean), math.exp(mean - half), math.exp(mean + half))

@@ -8,15 +8,24 @@ import numpy as np
 
 from flowsweep.analysis.statistics.design import Design
 from flowsweep.analysis.statistics.observations import DIRECTION
-from flowsweep.analysis.statistics.repeat_noise import repeat_noise
-from flowsweep.analysis.statistics.robust_fit import robust_fit
-from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
+from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
+from flowsweep.defaults import EQUIVALENCE_MARGIN, STALLED_SHARE
 
-_HALVED = -math.log(2)
+_STALLED = math.log(STALLED_SHARE)
 _PAIR = 2
 
 Point = tuple[Hashable, ...]
 """Hosts, direction and the level of each axis."""
+
+
+def fit_of_repeats(noise: RepeatNoise) -> RobustFit | None:
+    """Fit the repeats of a design robustly: `robust_fit`, in which nothing of no practical effect stands out.
+
+    Args:
+        noise: Of trials of one sweep and mode; natural logarithms of goodput.
+    """
+    return robust_fit(noise.logs, noise.cells, noise.blocks, least=math.log1p(EQUIVALENCE_MARGIN))
 
 
 def usual_trials(grid: Design) -> tuple[Design, int]:
@@ -35,10 +44,10 @@ def usual_trials(grid: Design) -> tuple[Design, int]:
     noise = repeat_noise(grid)
     if noise is None:
         return grid, 0
-    found = robust_fit(noise.logs, noise.cells, noise.blocks, least=math.log1p(EQUIVALENCE_MARGIN))
+    found = fit_of_repeats(noise)
     unusual: set[str] = set()
     if found is not None:
-        stalled = [places for places in found.undecided if np.ptp(noise.logs[list(places)]) > -_HALVED]
+        stalled = [places for places in found.undecided if np.ptp(noise.logs[list(places)]) > -_STALLED]
         places = (*found.outside, *(place for group in stalled for place in group))
         unusual = {noise.rows[place]["trial_id"] for place in places}
     values: dict[Point, list[float]] = {}
@@ -68,4 +77,4 @@ def _below_neighbours(point: Point, means: Mapping[Point, float]) -> bool:
         for other, mean in means.items()
         if sum(mine != its for mine, its in zip(point, other, strict=True)) == 1
     )
-    return bool(differences) and differences[-1 - len(differences) // 4] < _HALVED
+    return bool(differences) and differences[-1 - len(differences) // 4] < _STALLED

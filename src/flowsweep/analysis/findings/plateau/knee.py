@@ -11,7 +11,7 @@ from flowsweep.analysis.findings.plateau.start import PlateauStart
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
 
 NEAREST = 3
 """Levels below the plateau whose slope counts, the nearest: far below other things may limit."""
@@ -21,7 +21,6 @@ its send buffer flies 80 to 100 % of it on average (docs/explanation/windows.md)
 PROMISE_KEPT = 0.75
 """Where there is one such level only: goodput follows the window if it is at least this share of usable
 window / round-trip time."""
-_FEWEST_REPEATS = 3
 _MS_PER_S = 1_000
 
 
@@ -141,7 +140,7 @@ def _least_plateau_bps(means: LevelMeans, found: PlateauStart) -> float | None:
     for one, log, counts in zip(means.placed, means.logs, on_it, strict=True):
         if counts:
             repeats.setdefault(one.row["repeat"], []).append(float(log))
-    if len(repeats) < _FEWEST_REPEATS:
+    if len(repeats) < FEWEST_FOR_INTERVAL:
         return None
     logs = np.array([np.mean(own) for own in repeats.values()])
     reach = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(logs) - 1) * scipy.stats.sem(logs)
