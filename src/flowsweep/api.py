@@ -10,7 +10,7 @@ from typing import Any
 import ibis.expr.types as ir
 
 from flowsweep.analysis import bins, cells, flow_states, intervals, points, summarised
-from flowsweep.analysis.compare import Comparison, compare
+from flowsweep.analysis.comparing.comparison import Comparison, compare
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import Archive, read_archive

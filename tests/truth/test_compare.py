@@ -7,8 +7,8 @@ from typing import Any
 from truth_support import NOTES, PLANS, fill_table, run_side_by_side, table, write_result
 
 import flowsweep
-from flowsweep.analysis.compare import Comparison, compare
-from flowsweep.analysis.shifts import Shift
+from flowsweep.analysis.comparing.comparison import Comparison, compare
+from flowsweep.analysis.comparing.shifts import Shift
 
 PLAN = PLANS / "compare.toml"
 IDENTICAL = 10

@@ -9,7 +9,7 @@ import numpy as np
 from truth_support import NOTES, fill_table, table, write_result
 
 from compared_campaigns import Drawn, drawn, failing_slow, outcomes
-from flowsweep.analysis.compare import compare
+from flowsweep.analysis.comparing.comparison import compare
 from flowsweep.cli.compare import FailIf, exit_code
 from synthetic_campaigns import heavy_tailed
 

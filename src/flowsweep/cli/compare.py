@@ -14,8 +14,8 @@ from rich.table import Table
 from flowsweep import wording
 from flowsweep.analysis import summary
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, level_words, levels_apart
-from flowsweep.analysis.compare import Comparison, PointShift, compare
-from flowsweep.analysis.shifts import Shift
+from flowsweep.analysis.comparing.comparison import Comparison, PointShift, compare
+from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.archive import Archive
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told

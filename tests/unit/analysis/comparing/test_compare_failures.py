@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compared_campaigns import Drawn, drawn, failing_slow, outcomes
-from flowsweep.analysis.compare import compare
+from flowsweep.analysis.comparing.comparison import compare
 from flowsweep.cli.compare import FailIf, exit_code
 
 COUNT = 60

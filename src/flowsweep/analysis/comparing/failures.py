@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import scipy
 
-from flowsweep.analysis.comparison_points import Point, Points, Row, point_of
+from flowsweep.analysis.comparing.points import Point, Points, Row, point_of
 from flowsweep.defaults import SIGNIFICANCE
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from compared_campaigns import Drawn, called_different, drawn
-from flowsweep.analysis.compare import compare
+from flowsweep.analysis.comparing.comparison import compare
 from synthetic_campaigns import heavy_tailed
 
 COUNT = 60

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flowsweep.analysis.comparison_failures import Failures, failures, trimmed
-from flowsweep.analysis.comparison_points import Point, Points, Row, by_point, point_of
-from flowsweep.analysis.comparison_remarks import Shifts, remarks
-from flowsweep.analysis.shifts import Shift, decided, moved, overall_shift, point_shifts
+from flowsweep.analysis.comparing.failures import Failures, failures, trimmed
+from flowsweep.analysis.comparing.points import Point, Points, Row, by_point, point_of
+from flowsweep.analysis.comparing.remarks import Shifts, remarks
+from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
@@ -84,7 +84,7 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
     differs from 0 or not; else "faster" or "slower" if the interval leaves out 0; else "undecided". Trials
     that ended well with a goodput of 0 have no logarithm: where B has such, it is not "faster" and not
     "same", where A has, B is not "slower" and not "same", but undecided. Trials that failed are rarely a
-    random choice: an outcome must hold, too, if those were the slow ones (`comparison_failures.trimmed`), and
+    random choice: an outcome must hold, too, if those were the slow ones (`comparing.failures.trimmed`), and
     where B fails more often than A beyond chance, it is nowhere "faster" or "same"; likewise A.
 
     Args:

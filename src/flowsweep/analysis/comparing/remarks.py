@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from flowsweep.analysis.comparison_failures import Failures
-from flowsweep.analysis.comparison_points import Point, Row
-from flowsweep.analysis.shifts import Shift
+from flowsweep.analysis.comparing.failures import Failures
+from flowsweep.analysis.comparing.points import Point, Row
+from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
 from flowsweep.wording import counted, format_number, format_p
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from compared_campaigns import AlikeRows, alike_repeats
-from flowsweep.analysis.compare import compare
+from flowsweep.analysis.comparing.comparison import compare
 
 COUNT = 150
 

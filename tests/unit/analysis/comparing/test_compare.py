@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from flowsweep.analysis.compare import Comparison, compare
+from flowsweep.analysis.comparing.comparison import Comparison, compare
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.cli.compare import FailIf, exit_code
 
