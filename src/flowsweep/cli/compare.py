@@ -12,7 +12,6 @@ from rich import box
 from rich.table import Table
 
 from flowsweep import wording
-from flowsweep.analysis import summary
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, level_words, levels_apart
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift, compare
 from flowsweep.analysis.comparing.shifts import Shift
@@ -21,6 +20,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
@@ -72,7 +72,7 @@ def compare_campaigns(
     """Compare two campaigns: whether B is faster or slower than A, at each point and overall."""
     share = read_margin(margin)
     archives = read_told(before), read_told(after)
-    rows = [_rows(archive) for archive in archives]
+    rows = [rows_of_archive(archive) for archive in archives]
     comparison = compare(*rows, margin=share)
     if comparison.overall is None:
         raise PlanError("compare", (_nothing_in_common(before, after, comparison, rows),))
@@ -94,11 +94,6 @@ def exit_code(comparison: Comparison, fail_if: FailIf | None) -> int:
     if outcomes & failing:
         return EXIT_FAILED_IF
     return EXIT_UNDECIDED if comparison.overall.outcome == "undecided" else 0
-
-
-def _rows(archive: Archive) -> list[dict[str, Any]]:
-    with archive.damage_named():
-        return list(summary(archive.tables()).to_pyarrow().to_pylist())
 
 
 def _nothing_in_common(

@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from flowsweep.analysis import summarised
 from flowsweep.analysis.findings.finding import Finding, Methods
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.report.findings_list import MOST_AT_ONCE
 from flowsweep.report.opening import Opening, opening
@@ -60,9 +60,8 @@ def show_findings(
     share = read_margin(margin)
     found = read_told(archive)
     with found.damage_named():
-        tables = found.tables()
-        rows = summarised(tables).to_pyarrow().to_pylist()
-        conclusions = findings(rows, tables=tables, hosts=found.host_facts, margin=share)
+        rows = rows_of_archive(found)
+        conclusions = findings(rows, tables=found.tables(), hosts=found.host_facts, margin=share)
     if form is Format.json:
         say_json([asdict(finding) for finding in conclusions])
         return

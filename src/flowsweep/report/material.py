@@ -30,6 +30,7 @@ from flowsweep.analysis.tests.rtt.under_load import shown_echoes
 from flowsweep.archive import Archive, Tables
 from flowsweep.figures.axis import Row
 from flowsweep.figures.trial_data import TrialData, trial_data
+from flowsweep.prepared.summary import summary_of_archive
 from flowsweep.report.trial_details import TrialDetails, trial_details
 from flowsweep.schedule import planned_name, planned_sweeps, planned_trials
 
@@ -84,7 +85,9 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     tables = archive.tables()
     # Everything else starts from these two: to compute them once more for each would take most of the time.
     paths = facts_of(tables)
-    summed = summarised(tables, paths=facts_table(tables, paths)).to_pyarrow()
+    summed = summary_of_archive(archive)
+    if summed is None:
+        summed = summarised(tables, paths=facts_table(tables, paths)).to_pyarrow()
     asked = tables.trials.to_pyarrow()
     grid = cells(points(ibis.memtable(summed), ibis.memtable(asked)))
     plan_order = _plan_order(archive.campaign.plan)
