@@ -8,6 +8,8 @@ ENGINE := --manifest-path engine/Cargo.toml
 STATIC := $(shell uname -m)-unknown-linux-musl
 FUZZ_SECONDS ?= 60
 SLOWEST := --durations=10
+# Most tests wait for deadlines and traffic: more of them run at a time than there are processors.
+CARGO_TEST := env RUST_TEST_THREADS=8 cargo test --quiet --no-fail-fast $(ENGINE)
 # All of it takes hours: make truth TRUTH='tests/truth/test_compare.py tests/truth/test_verdict.py' takes a part.
 TRUTH ?= tests/truth
 
@@ -36,8 +38,8 @@ demo: setup ## Measure an emulated link on this machine and write a report
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
 	@.ci/each.py \
-	  'cargo test --quiet --no-fail-fast $(ENGINE) --workspace' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
+	  '$(CARGO_TEST) --workspace' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "not together and not alone" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) -m alone tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile tests/browser'
@@ -45,7 +47,7 @@ test: setup ## Run all tests, those with real packets and a browser included
 check: setup ## Check format, types and habits, and run the quick tests: for while you write
 	@.ci/each.py \
 	  '$(BIN)/pytest $(SLOWEST) --quiet --numprocesses=auto --dist=loadfile -m "not lab and not whole" tests/unit tests/contract & $(MAKE) --no-print-directory lint' \
-	  'cargo test --quiet --no-fail-fast $(ENGINE) --workspace --lib --bins'
+	  '$(CARGO_TEST) --workspace --lib --bins'
 
 fuzz: setup ## Make up what peers, archives and properties are tried with, for FUZZ_SECONDS each of three times
 	@.ci/each.py 'engine/fuzz/run $(FUZZ_SECONDS)' '$(BIN)/python tests/fuzz/run.py $(FUZZ_SECONDS)' \

@@ -12,7 +12,6 @@ from flowsweep.archive import Tables, read_archive
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.alone,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

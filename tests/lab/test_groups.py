@@ -13,7 +13,7 @@ from flowsweep.analysis import balance, bins
 from flowsweep.archive import read_archive
 from plan_support import ROOT
 
-pytestmark = [*needs_lab, pytest.mark.alone]
+pytestmark = needs_lab
 PAYLOAD = 1448 / 1500
 """Share of an IP packet that is the application's."""
 FAILS_WITHIN_S = 5

@@ -13,7 +13,7 @@ from campaign_support import flowsweep_here
 from flowsweep.lab import Lab, build_lab
 from flowsweep.plan.model import Hop, Link, LinkDirection
 
-pytestmark = [*needs_lab, pytest.mark.alone]
+pytestmark = needs_lab
 
 MILLISECOND_NS = 1_000_000
 COMMAND = (sys.executable, "-m", "flowsweep")

@@ -9,7 +9,6 @@ from plan_support import ROOT
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.alone,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

@@ -11,7 +11,6 @@ from echo_support import answered, nearest_rank, times_ms
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.alone,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

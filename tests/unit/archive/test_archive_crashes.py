@@ -16,7 +16,7 @@ from summary_support import summary_rows
 
 pytestmark = pytest.mark.whole
 
-TRIED = 60
+TRIED = 30
 """Of about 100 calls, and the last one; tests/truth/test_archive_damage.py tries all of them."""
 
 
