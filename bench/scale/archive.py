@@ -160,7 +160,7 @@ def _record(place: int, trial: Trial) -> TrialRecord:
             host=host, peer=peer, window_granted_bytes=2 * (tcp_parameters(trial).window_send_bytes or 0),
             window_clipped=False, window_raised=False, congestion="cubic", mss_bytes=MSS_BYTES,
             origin_unix_ns=int(started_at.timestamp()) * SECOND_NS, clock_offset_ns=0, clock_bound_ns=0,
-            strangers=0, sample_rows_lost=0, throttled_us=0,
+            rejected_connections=0, sample_rows_lost=0, throttled_us=0,
         )  # fmt: skip
 
     return TrialRecord(

@@ -15,10 +15,10 @@ SAMPLE_INTERVAL_NS = 100 * MILLISECOND_NS
 LENGTH_BYTES = 256 * 1024
 WRITES_PER_INTERVAL = 20
 """An application rate that is made of fewer writes an interval makes its intervals differ."""
-COMPANION_PROBE_EVERY_NS = 20 * MILLISECOND_NS
-COMPANION_PROBE_ASIDE_NS = 2 * SECOND_NS
+BACKGROUND_PROBE_EVERY_NS = 20 * MILLISECOND_NS
+BACKGROUND_PROBE_ASIDE_NS = 2 * SECOND_NS
 """How long to ask before and after the traffic."""
-COMPANION_PROBE_BYTES = 64
+BACKGROUND_PROBE_BYTES = 64
 FLOWS = 1
 FLOWS_MAX = 1024
 REPEATS = 1
@@ -170,9 +170,9 @@ START_AHEAD_PER_PAIR_NS = 2 * MILLISECOND_NS
 """How far ahead a common start lies, beyond the longest round trip: all must be told before any begins."""
 START_TOLD_AHEAD_NS = SECOND_NS
 """How long before a start that lies in the future an engine is told of it; it takes one that is 5 s ahead."""
-COMPANION_MEETS_AHEAD_NS = 20 * SECOND_NS
+BACKGROUND_MEETS_AHEAD_NS = 20 * SECOND_NS
 """How long before its start traffic beside a trial meets: engines wait 60 s for a start."""
-PAIRS_MEETING_MAX = 32
+PAIRS_CONNECTING_MAX = 32
 """How many pairs of hosts of a trial get ready at the same time."""
 LAST_WORDS_S = 1.0
 """How long the other ends of a trial have to end by themselves once one of them is not whole."""

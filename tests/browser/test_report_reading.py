@@ -119,7 +119,7 @@ def test_a_card_is_as_large_as_before_when_it_comes_back(visit):
 LIMITS = {
     "limit_cwnd_share": 0.8,
     "limit_none_share": 0.2,
-    "limit_peer_window_share": 0.0,
+    "limit_rwnd_share": 0.0,
     "limit_send_buffer_share": 0.0,
     "sender_idle_share": 0.1,
 }

@@ -70,10 +70,10 @@ def test_recorded_campaigns_are_summed_up_likewise(name: str) -> None:
 
 def test_background_traffic_is_among_the_recorded_campaigns() -> None:
     names = {
-        companion.test
+        background.test
         for name in compare_numbers.archives()
         for record in read_archive(RECORDED / name).records.values()
-        for companion in record.trial.companions
+        for background in record.trial.background
     }
     assert len(names) > 1
 

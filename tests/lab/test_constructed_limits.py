@@ -98,8 +98,8 @@ def test_a_small_receive_window_is_filled_by_the_flight(
     found: dict[str, Tables], trials: dict[str, Row]
 ) -> None:
     row = trials["receive"]
-    assert row["limit_peer_window_share"] >= 0.9, row
-    fills = median_of(found["receive"], "peer_window_fill")
+    assert row["limit_rwnd_share"] >= 0.9, row
+    fills = median_of(found["receive"], "rwnd_fill")
     assert fills == pytest.approx(1, abs=0.05)
     assert median_of(found["receive"], "cwnd_fill") < 0.9
     usable_bps = row["window_usable_bytes"] * 8 / RTT_S
@@ -110,9 +110,9 @@ def test_a_small_send_buffer_is_filled_by_the_flight(
     found: dict[str, Tables], trials: dict[str, Row]
 ) -> None:
     row = trials["send"]
-    shares = {name: row[f"limit_{name}_share"] for name in ("cwnd", "peer_window", "send_buffer")}
+    shares = {name: row[f"limit_{name}_share"] for name in ("cwnd", "rwnd", "send_buffer")}
     assert shares["send_buffer"] >= 0.4, row
-    assert shares["cwnd"] + shares["peer_window"] <= 0.1, row
+    assert shares["cwnd"] + shares["rwnd"] <= 0.1, row
     assert row["goodput_bps"] < 0.4 * PAYLOAD_BPS
     assert median_of(found["send"], "send_buffer_room_bytes") < 48 * 1024
 

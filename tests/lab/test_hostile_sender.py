@@ -1,4 +1,4 @@
-"""Whoever sends to a trial's port without its secret changes nothing but the count of strangers."""
+"""Whoever sends to a trial's port without its secret changes only the count of rejected connections."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ SWEEPS = {
 
 
 @pytest.mark.parametrize("test", SWEEPS)
-def test_strangers_change_no_count_but_their_own(tmp_path: Path, test: str) -> None:
+def test_rejected_connections_change_no_count_but_their_own(tmp_path: Path, test: str) -> None:
     (tmp_path / "plan.toml").write_text(PLAN + SWEEPS[test], encoding="utf-8")
 
     def measure(attempt: int) -> dict[str, str]:
@@ -83,7 +83,9 @@ def check_counts(test: str, row: dict[str, str], sent: dict[str, Any]) -> None:
     if test == "path":
         assert row["path_hops"] == "2"
     # At a connected socket the kernel turns others away and tells nobody; those who pretend come through.
-    assert int(row["strangers"]) >= (sum(sent["as_the_source"].values()) if test != "udp" else 1000)
+    assert int(row["rejected_connections"]) >= (
+        sum(sent["as_the_source"].values()) if test != "udp" else 1000
+    )
 
 
 def check_times(test: str, row: dict[str, str]) -> None:

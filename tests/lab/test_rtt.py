@@ -97,7 +97,7 @@ def test_questions_are_asked_under_background_traffic(tmp_path: Path) -> None:
     flows = 2
     """
     rows = rows_of(tmp_path, 'rate = "20Mbit/s"\ndelay = "5ms"\nqueue = "125KB"', sweep)
-    assert [row["companions"] for row in rows] == ["bulk"] * 2
+    assert [row["background"] for row in rows] == ["bulk"] * 2
     for row in rows:
         asked_ms = times_ms(answered(tmp_path / "archive", row["trial_id"]), 0)
         assert float(row["rtt_probe_p99_ms"]) == pytest.approx(nearest_rank(asked_ms, 0.99))

@@ -174,7 +174,7 @@ def test_an_engine_behind_a_connection_that_carries_nothing_ends_with_its_traffi
         token = "0" * 32
         channel = session.channel("t")
         await channel.send(
-            Prepare(trial="t", role="sink", token=token, answer=token, meeting=Listen(), test=test)
+            Prepare(trial="t", role="sink", token=token, answer=token, rendezvous=Listen(), test=test)
         )
         await channel.receive()
         client = session._process.process.pid

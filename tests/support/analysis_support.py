@@ -83,7 +83,7 @@ def make_end(host: str, *, window_bytes: int | None, **changes: Any) -> End:
         "host": host, "peer": "", "clock_offset_ns": 0, "clock_bound_ns": 0,
         "window_granted_bytes": None if window_bytes is None else 2 * window_bytes,
         "window_clipped": False, "window_raised": False, "congestion": "cubic", "mss_bytes": 1448,
-        "origin_unix_ns": int(STARTED_AT.timestamp()) * SECOND_NS, "strangers": 0,
+        "origin_unix_ns": int(STARTED_AT.timestamp()) * SECOND_NS, "rejected_connections": 0,
         "sample_rows_lost": 0,
     }  # fmt: skip
     return End(**(settings | changes))

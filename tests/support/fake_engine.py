@@ -26,11 +26,11 @@ from flowsweep.hosts.messages import (
     Listening,
     Prepare,
     Progress,
+    RejectedConnections,
     Report,
     Route,
     Start,
     Stop,
-    Strangers,
     UdpCounts,
     UdpTest,
 )
@@ -136,13 +136,15 @@ def report(trial: str, role: str, read: list[int], incomplete: Failed | None = N
         FlowReport(flow=i, bytes=count, end_ns=5, end="drained", local_port=1, remote_port=2, cpu=cpu)
         for i, count in enumerate(read)
     ]
-    strangers = Strangers(not_an_engine=1, wrong_token=2, wrong_flow=0, unfinished=0, crowded_out=0)
+    rejected_connections = RejectedConnections(
+        not_an_engine=1, wrong_token=2, wrong_flow=0, unfinished=0, crowded_out=0
+    )
     return Report(
         trial=trial,
         role=role,
         origin_unix_ns=0,
         flows=flows,
-        strangers=strangers,
+        rejected_connections=rejected_connections,
         table_rows={"samples": rows},
         rows_lost=0,
         counters={},
@@ -347,7 +349,7 @@ class FakeChannel:
             self.inbox.put(
                 FailedEvent(trial=self._trial, phase="prepare", kind="window_clipped", message=message)
             )
-        elif isinstance(request.meeting, Listen):
+        elif isinstance(request.rendezvous, Listen):
             self.inbox.put(Listening(trial=self._trial, port=5300))
         else:
             granted = Granted(window_bytes=2 * 65536, window_clipped=False, window_raised=False, remarks=[])

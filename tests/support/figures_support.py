@@ -7,9 +7,9 @@ from report_support import make_cells
 
 RTT_MS = 8.0
 SHARES = {
-    "limit_cwnd_share": 0.5, "limit_peer_window_share": 0.2, "limit_send_buffer_share": 0.05,
+    "limit_cwnd_share": 0.5, "limit_rwnd_share": 0.2, "limit_send_buffer_share": 0.05,
     "limit_none_share": 0.25, "sender_idle_share": 0.1,
-    "kernel_peer_window_share": 0.15, "kernel_send_buffer_share": 0.0,
+    "kernel_rwnd_share": 0.15, "kernel_send_buffer_share": 0.0,
 }  # fmt: skip
 
 

@@ -22,11 +22,11 @@ LEAST_RIGHT = 0.95
 CONSTRUCTED = tuple(verdict for verdict in VERDICTS if verdict not in {"host drops", "not clear"})
 """Verdicts that a plan can ask for; drops at hosts need broken hosts (unit tests of the verdict)."""
 EVIDENCE = (
-    "limit_peer_window_share", "limit_send_buffer_share", "limit_cwnd_share", "limit_none_share",
+    "limit_rwnd_share", "limit_send_buffer_share", "limit_cwnd_share", "limit_none_share",
     "sender_idle_share", "rtt_min_ms", "rtt_median_ms", "rtt_variation_ms", "rtt_at_loss_ms",
     "recoveries", "thread_busy_send",
     "thread_busy_recv", "throttled_send_share", "throttled_recv_share", "cores_busy_send", "cores_busy_recv",
-    "peer_window_open_share", "host_dropped_packets", "goodput_bps", "link_payload_bps", "path_emulation",
+    "rwnd_open_share", "host_dropped_packets", "goodput_bps", "link_payload_bps", "path_emulation",
 )  # fmt: skip
 Row = dict[str, Any]
 

@@ -44,7 +44,7 @@ def test_tables_are_those_of_the_archive(folder: Path) -> None:
     campaign = flowsweep.open(folder)
     archive = read_archive(folder)
     assert campaign.summary.to_pyarrow() == summary(archive.tables()).to_pyarrow()
-    for name in sorted({field.name for field in fields(Tables)} - {"companion_flows", "companion_samples"}):
+    for name in sorted({field.name for field in fields(Tables)} - {"background_flows", "background_samples"}):
         assert getattr(campaign, name).to_pyarrow() == getattr(archive.tables(), name).to_pyarrow()
     assert (campaign.plan, campaign.host_facts) == (archive.campaign.plan, archive.host_facts)
     assert campaign.cells.count().execute() == 8

@@ -10,7 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wire::{Event, FrameKind, HEADER_BYTES, MAGIC, Meeting, Mode, Prepare, Request, Role, TcpSettings, Test, Token};
+use wire::{
+    Event, FrameKind, HEADER_BYTES, MAGIC, Mode, Prepare, RendezvousRole, Request, Role, TcpSettings, Test, Token,
+};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -63,7 +65,7 @@ impl Engine {
     }
 }
 
-fn prepare(role: Role, meeting: Meeting) -> Request {
+fn prepare(role: Role, rendezvous: RendezvousRole) -> Request {
     let tcp = TcpSettings {
         flows: 2,
         length_bytes: 1 << 16,
@@ -92,7 +94,7 @@ fn prepare(role: Role, meeting: Meeting) -> Request {
         role,
         token,
         answer,
-        meeting,
+        rendezvous,
         test: Test::Tcp(tcp),
         iperf3: None,
     }))
@@ -101,10 +103,10 @@ fn prepare(role: Role, meeting: Meeting) -> Request {
 #[test]
 fn an_engine_whose_controller_leaves_ends_its_traffic_and_exits() {
     let (mut sink, mut source) = (Engine::start(), Engine::start());
-    sink.send(&prepare(Role::Sink, Meeting::Listen { bind: None, ports: None }));
+    sink.send(&prepare(Role::Sink, RendezvousRole::Listen { bind: None, ports: None }));
     let Event::Listening(listening) = sink.next() else { panic!("the sink does not listen") };
     let address = "127.0.0.1".into();
-    source.send(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
+    source.send(&prepare(Role::Source, RendezvousRole::Connect { address, port: listening.port, bind: None }));
     assert!(matches!(source.next(), Event::Connected(_)));
     assert!(matches!(sink.next(), Event::Connected(_)));
     source.send(&Request::Start { trial: "t".into(), at_unix_ns: None });
@@ -127,10 +129,10 @@ fn an_engine_whose_controller_falls_silent_ends_its_traffic_and_exits() {
     // One hears now and then that somebody is there; the other one does not, though its input stays open.
     sink.send(&Request::Alive);
     source.send(&Request::Alive);
-    sink.send(&prepare(Role::Sink, Meeting::Listen { bind: None, ports: None }));
+    sink.send(&prepare(Role::Sink, RendezvousRole::Listen { bind: None, ports: None }));
     let Event::Listening(listening) = sink.next() else { panic!("the sink does not listen") };
     let address = "127.0.0.1".into();
-    source.send(&prepare(Role::Source, Meeting::Connect { address, port: listening.port, bind: None }));
+    source.send(&prepare(Role::Source, RendezvousRole::Connect { address, port: listening.port, bind: None }));
     source.send(&Request::Start { trial: "t".into(), at_unix_ns: None });
     let (begin, limit) = (Instant::now(), Duration::from_secs(30));
     let ended = loop {

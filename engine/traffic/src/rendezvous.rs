@@ -11,7 +11,7 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 use sys::{Ancillary, Datagram, enable_ancillary, receive_datagram};
-use wire::{ANSWER_BYTES, Event, Listening, Meeting, OPENING_BYTES, Opening, PortRange, Strangers};
+use wire::{ANSWER_BYTES, Event, Listening, OPENING_BYTES, Opening, PortRange, RejectedConnections, RendezvousRole};
 
 use crate::{
     Control, Outbox, Task, TrialError,
@@ -36,7 +36,7 @@ pub struct Rendezvous {
     /// Where the other end is.
     pub peer: SocketAddr,
     /// Datagrams that were not this trial's.
-    pub rejected: Strangers,
+    pub rejected: RejectedConnections,
     opening: Opening,
     answer: [u8; ANSWER_BYTES],
     listened: bool,
@@ -55,17 +55,17 @@ pub fn meet<S, B>(
 ) -> Result<(Rendezvous, Option<B>), TrialError> {
     let opening = Opening { token: task.token, flow: 0 };
     let answer = opening.answer(task.answer);
-    match task.meeting {
-        Meeting::Listen { bind, ports } => {
+    match task.rendezvous {
+        RendezvousRole::Listen { bind, ports } => {
             let (listener, other) = open_listener(parameters, *bind, *ports, beside)?;
             let port = listener.local_addr().map_err(|source| failed("cannot read the port back", source))?.port();
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port }));
             Ok((wait_for_opening(listener, port, opening, answer, parameters, control)?, Some(other)))
         }
-        Meeting::Connect { address, port, bind } => {
+        RendezvousRole::Connect { address, port, bind } => {
             let peer = resolve(address, *port, family_of(parameters.family, *bind))?;
             let socket = connected_socket(bind.map(|local| SocketAddr::new(local, 0)), peer, parameters)?;
-            let rejected = Strangers::default();
+            let rejected = RejectedConnections::default();
             let mut rendezvous = Rendezvous { socket, peer, rejected, opening, answer, listened: false };
             rendezvous.ask_until_answered(parameters.timeout, control)?;
             Ok((rendezvous, None))
@@ -79,7 +79,7 @@ impl Rendezvous {
     pub(crate) fn over(socket: UdpSocket, peer: SocketAddr, token: wire::Token, answer: wire::Token) -> Self {
         let opening = Opening { token, flow: 0 };
         let answer = opening.answer(answer);
-        Self { socket, peer, rejected: Strangers::default(), opening, answer, listened: true }
+        Self { socket, peer, rejected: RejectedConnections::default(), opening, answer, listened: true }
     }
 
     /// Waits for the start of a source. The end that listened answers openings meanwhile: its first answer may be lost.
@@ -205,7 +205,7 @@ fn wait_for_opening(
     control: &Control,
 ) -> Result<Rendezvous, TrialError> {
     let deadline = Instant::now() + parameters.timeout;
-    let mut rejected = Strangers::default();
+    let mut rejected = RejectedConnections::default();
     let mut buffer = [0; OPENING_BYTES + 1];
     loop {
         if control.stopped() {

@@ -1,4 +1,4 @@
-use wire::{Meeting, Prepare, Role, Token};
+use wire::{Prepare, RendezvousRole, Role, Token};
 
 /// One end of a trial: what every test must know, and the settings of this one.
 pub struct Task<'a, S> {
@@ -11,7 +11,7 @@ pub struct Task<'a, S> {
     /// The listening side answers with this.
     pub answer: Token,
     /// How the two ends meet.
-    pub meeting: &'a Meeting,
+    pub rendezvous: &'a RendezvousRole,
     /// What is measured, and how.
     pub settings: &'a S,
 }
@@ -19,7 +19,7 @@ pub struct Task<'a, S> {
 impl<'a, S> Task<'a, S> {
     /// The task of a prepared trial.
     pub fn new(prepare: &'a Prepare, settings: &'a S) -> Self {
-        let Prepare { trial, role, token, answer, meeting, .. } = prepare;
-        Self { trial, role: *role, token: *token, answer: *answer, meeting, settings }
+        let Prepare { trial, role, token, answer, rendezvous, .. } = prepare;
+        Self { trial, role: *role, token: *token, answer: *answer, rendezvous, settings }
     }
 }

@@ -21,8 +21,9 @@ pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_B
 pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};
 pub use messages::{
     ClockReading, Connected, CpuTime, Echo, Event, Failed, FarFlow, FarSide, FlowEnd, FlowReport, Granted, Hello,
-    HostFacts, Iperf3, Iperf3Login, Listening, Meeting, Mode, Nic, PROTOCOL, PathSettings, Phase, PortRange, Prepare,
-    Progress, Report, Request, Role, Route, RttSettings, Secret, Strangers, TcpSettings, Test, UdpCounts, UdpSettings,
+    HostFacts, Iperf3, Iperf3Login, Listening, Mode, Nic, PROTOCOL, PathSettings, Phase, PortRange, Prepare, Progress,
+    RejectedConnections, RendezvousRole, Report, Request, Role, Route, RttSettings, Secret, TcpSettings, Test,
+    UdpCounts, UdpSettings,
 };
 pub use schema::message_schema;
 pub use token::Token;

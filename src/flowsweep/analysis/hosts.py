@@ -106,7 +106,7 @@ def core_loads(cpu: ir.Table) -> ir.Table:
 
     Returns:
         One row per trial, role, host and core: trial_id, role ("source" or "sink", of hosts that only carry
-        companions "companion_source" or "companion_sink"), host, core (its number),
+        background "background_source" or "background_sink"), host, core (its number),
         then busy_share, user_share, system_share, softirq_share, irq_share and steal_share (float64, of the
         time that was watched). What the kernel did not say is null. busy is the sum of user, system, softirq
         and irq, as proc(5) counts them in /proc/stat; time that a hypervisor took is not in it.

@@ -9,10 +9,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from flowsweep.archive.folder import Folder
+from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_FILE
 from flowsweep.errors import ArchiveError
 
-FORMAT = 2
+FORMAT = 3
 """Version of the archive's files. A Flowsweep that does not know it leaves the archive alone."""
 
 CAMPAIGN_FILE = "campaign.json"
@@ -76,9 +77,10 @@ def read_campaign(folder: Folder) -> Campaign:
     except ValueError as error:
         raise ArchiveError(f"{path}: not JSON: {error}") from error
     version = found.get("format") if isinstance(found, dict) else None
-    if version != FORMAT:
+    if version not in {FORMAT_2, FORMAT}:
         raise ArchiveError(
-            f"{path}: an archive of format {str(version)[:40]}; this Flowsweep knows format {FORMAT}"
+            f"{path}: an archive of format {str(version)[:40]}; "
+            f"this Flowsweep knows formats {FORMAT_2} and {FORMAT}"
         )
     try:
         return Campaign.model_validate(found)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from flowsweep.archive.format_2 import with_keys_of_today
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.run.outcome import TrialRecord
 
@@ -200,7 +201,7 @@ def entry_of(payload: bytes) -> Entry:
     Raises:
         ValidationError: It is none that this Flowsweep knows.
     """
-    return _ENTRY.validate_json(payload)
+    return _ENTRY.validate_json(with_keys_of_today(payload))
 
 
 def is_key(trial_id: object, attempt: object) -> bool:

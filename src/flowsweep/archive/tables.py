@@ -8,8 +8,9 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.archive.beside import OF_COMPANIONS, split
+from flowsweep.archive.background_rows import OF_BACKGROUND, split
 from flowsweep.archive.entries import TABLES
+from flowsweep.archive.format_2 import with_columns_of_today
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
 from flowsweep.archive.trials import trials_table
@@ -49,9 +50,9 @@ class Tables:
     """One row per trial and probe of a hop."""
     trains: ir.Table
     """One row per trial and packet of a train or stream that arrived."""
-    companion_flows: ir.Table
+    background_flows: ir.Table
     """Like `flows`, of what ran beside a trial; in all tables above are the trial's own flows only."""
-    companion_samples: ir.Table
+    background_samples: ir.Table
     """Like `samples`, of what ran beside a trial."""
 
 
@@ -67,7 +68,9 @@ def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
         return connection.create_table(name, table)
 
     trials = connection.create_table("trials", trials_table(records, attempts={}))
-    empty = {name: connection.create_table(f"companion_{name}", EMPTY_TABLES[name]) for name in OF_COMPANIONS}
+    empty = {
+        name: connection.create_table(f"background_{name}", EMPTY_TABLES[name]) for name in OF_BACKGROUND
+    }
     return Tables(trials=trials, **split(trials, {name: whole(name) for name in TABLES}, empty, records))
 
 
@@ -99,10 +102,10 @@ def tables_of_files(
         if not files[name]:
             return backend.keep(name, EMPTY_TABLES[name])
         # Engines of different versions may have recorded different columns.
-        rows = backend.read_parquet(name, files[name])
+        rows = with_columns_of_today(name, backend.read_parquet(name, files[name]))
         # Not without need: a join, even with an empty table, doubles the time of reading.
         return rows.anti_join(left_out, ["trial_id", "attempt"]) if superseded else rows
 
     trials = backend.keep("trials", trials_table(records, imported, attempts=attempts, links=links))
-    empty = {name: backend.keep(f"companion_{name}", EMPTY_TABLES[name]) for name in OF_COMPANIONS}
+    empty = {name: backend.keep(f"background_{name}", EMPTY_TABLES[name]) for name in OF_BACKGROUND}
     return Tables(trials=trials, **split(trials, {name: counted(name) for name in TABLES}, empty, records))

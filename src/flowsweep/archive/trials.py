@@ -74,7 +74,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("failure_kind", pa.string()),
         pa.field("rate_carried", pa.bool_()),  # of such a step that is whole
         pa.field("clock_bound_ns", pa.int64()),  # largest of all hosts; null where there is a single sink
-        pa.field("strangers", pa.int64()),  # all ends
+        pa.field("rejected_connections", pa.int64()),  # all ends
         pa.field("sample_rows_lost", pa.int64()),
         pa.field("throttled_us", pa.int64()),  # by CPU quotas, of the end that they held back most
         pa.field("throttled_send_us", pa.int64()),
@@ -83,7 +83,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("path_rate_bps", pa.int64()),  # of IP packets
         pa.field("path_mtu_bytes", pa.int64()),
         # What runs beside it, each name once; flows of it are numbered from `flows` on
-        pa.field("companions", pa.list_(pa.string()), nullable=False),
+        pa.field("background", pa.list_(pa.string()), nullable=False),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
         pa.field("far_side", pa.string()),  # iperf3: one end has no engine, and tells totals only
@@ -165,7 +165,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "window_capped": trial.window_capped,
         **_asked(trial),
         **_granted(record),
-        "companions": tuple(dict.fromkeys(companion.name for companion in trial.companions)),
+        "background": tuple(dict.fromkeys(background.name for background in trial.background)),
         "path_rate_bps": path_rate_bps(links, trial.pairs),
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs),
         "rate_search_loss_max": None if trial.search is None else trial.search.loss_max,
@@ -207,7 +207,7 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "window_capped": False,
         "congestion_asked": record.congestion,
         "affinity": (),
-        "companions": (),
+        "background": (),
         "mode": "copy" if record.test in MODE.tests else None,  # as other tools write and read, too
         "status": "ok",
     }
@@ -247,7 +247,7 @@ def _granted(record: TrialRecord) -> dict[str, Any]:
         "remarks": " ".join(dict.fromkeys(remark for end in ends for remark in end.remarks)) or None,
         "window_clipped": any(end.window_clipped for end in ends) if ends else None,
         "window_raised": any(end.window_raised for end in ends) if ends else None,
-        "strangers": sum(end.strangers for end in ends) if ends else None,
+        "rejected_connections": sum(end.rejected_connections for end in ends) if ends else None,
         "sample_rows_lost": sum(end.sample_rows_lost for end in ends) if ends else None,
         "throttled_us": _longest(end.throttled_us for end in ends),
         "throttled_send_us": _longest(end.throttled_us for end in record.sources),

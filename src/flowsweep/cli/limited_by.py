@@ -11,7 +11,7 @@ LIMITED_BY = "limited by"
 _UNCLEAR = "not clear"
 _WINDOWS = {
     "limit_cwnd_share": "congestion window",
-    "limit_peer_window_share": "receiver's window",
+    "limit_rwnd_share": "receiver's window",
     "limit_send_buffer_share": "send buffer",
     "limit_none_share": "none",
 }

@@ -202,7 +202,7 @@ _PARAMETERS: tuple[Column, ...] = (
     ("omitted", lambda row: format_seconds(row["omit_s"]) if row["omit_s"] else ""),
     ("interval", _cell("interval_s", format_seconds)),
     *((axis.title, axis.cell) for axis in SETTINGS),
-    ("background", lambda row: ", ".join(row["companions"])),
+    ("background", lambda row: ", ".join(row["background"])),
     ("repeat", _cell("repeat", str)),
     ("emulation", _cell("path_emulation", str)),
 )

@@ -31,7 +31,7 @@ def refusals(plan: Plan, points: Sequence[Point]) -> tuple[str, ...]:
     found = [*_of_lab(plan), *(problem for host in plan.hosts for problem in _of_host(host, here))]
     for trial in (trial for point in points for trial in point.trials(repeat=1)):
         traffic = [(trial.sources, trial.sinks, trial.parameters)]
-        traffic += [((beside.src,), (beside.dst,), beside.parameters) for beside in trial.companions]
+        traffic += [((beside.src,), (beside.dst,), beside.parameters) for beside in trial.background]
         for sources, sinks, asked in traffic:
             problems = _of_ends(asked, here & {*sources}, here & {*sinks}, lab=bool(plan.links))
             found += (f"sweep {trial.sweep}: {problem}" for problem in problems)

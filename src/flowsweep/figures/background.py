@@ -206,7 +206,7 @@ def _stacked(course: Sequence[Row]) -> go.Figure:
 
 def _in_order(row: Row, told: Sequence[Row]) -> list[Row]:
     """The trial's own traffic first, then as in the plan: each has one colour in all figures of a sweep."""
-    names = (OWN, *row["companions"])
+    names = (OWN, *row["background"])
     return sorted(told, key=lambda one: names.index(one["traffic"]))
 
 

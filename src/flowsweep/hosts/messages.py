@@ -627,14 +627,6 @@ class Listening(BaseModel):
     type: Literal["listening"] = "listening"
 
 
-Meeting = TypeAliasType(
-    "Meeting", Annotated[Listen | Connect, Field(discriminator="type")]
-)
-"""
-How an engine meets the other end.
-"""
-
-
 class Messages(BaseModel):
     """
     Both directions of the control channel, as one document.
@@ -828,7 +820,7 @@ class Prepare(BaseModel):
     """
     The other end is an iperf3 server, to which this one connects; another engine if absent. Takes `tcp` and `udp`.
     """
-    meeting: Meeting
+    rendezvous: RendezvousRole
     """
     How the two ends meet.
     """
@@ -897,6 +889,46 @@ class Refused(BaseModel):
     type: Literal["refused"] = "refused"
 
 
+class RejectedConnections(BaseModel):
+    """
+    Connections that reached a listening engine and were not its trial's. They are closed and counted.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+    )
+    crowded_out: Annotated[int, Field(ge=0)]
+    """
+    Came while too many handshakes were pending, or as datagrams faster than they could be looked at.
+    """
+    not_an_engine: Annotated[int, Field(ge=0)]
+    """
+    Spoke something else.
+    """
+    unfinished: Annotated[int, Field(ge=0)]
+    """
+    Did not finish the handshake in time, or hung up.
+    """
+    wrong_flow: Annotated[int, Field(ge=0)]
+    """
+    Showed a flow index that does not exist or was there already.
+    """
+    wrong_token: Annotated[int, Field(ge=0)]
+    """
+    Showed another token.
+    """
+
+
+RendezvousRole = TypeAliasType(
+    "RendezvousRole", Annotated[Listen | Connect, Field(discriminator="type")]
+)
+"""
+How an engine meets the other end.
+"""
+
+
 class Report(BaseModel):
     """
     The end of a trial that got as far as running. Its samples came just before, in Arrow frames.
@@ -929,6 +961,10 @@ class Report(BaseModel):
     """
     Wall clock at this end's time origin, in nanoseconds since 1970 UTC. Samples count from there.
     """
+    rejected_connections: RejectedConnections
+    """
+    Connections that were not this trial's.
+    """
     remarks: list[str] | None = []
     """
     What else is to be told: that this host's clock was set meanwhile, and what that cost.
@@ -940,10 +976,6 @@ class Report(BaseModel):
     rows_lost: Annotated[int, Field(ge=0)]
     """
     Rows that could not be kept or read back, of all tables.
-    """
-    strangers: Strangers
-    """
-    Connections that were not this trial's.
     """
     table_rows: dict[str, TableRowsAdditionalProperty]
     """
@@ -1128,38 +1160,6 @@ Request = TypeAliasType(
 """
 What the controller asks of an engine.
 """
-
-
-class Strangers(BaseModel):
-    """
-    Connections that reached a listening engine and were not its trial's. They are closed and counted.
-    """
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        defer_build=True,
-    )
-    crowded_out: Annotated[int, Field(ge=0)]
-    """
-    Came while too many handshakes were pending, or as datagrams faster than they could be looked at.
-    """
-    not_an_engine: Annotated[int, Field(ge=0)]
-    """
-    Spoke something else.
-    """
-    unfinished: Annotated[int, Field(ge=0)]
-    """
-    Did not finish the handshake in time, or hung up.
-    """
-    wrong_flow: Annotated[int, Field(ge=0)]
-    """
-    Showed a flow index that does not exist or was there already.
-    """
-    wrong_token: Annotated[int, Field(ge=0)]
-    """
-    Showed another token.
-    """
 
 
 TableRowsAdditionalProperty = TypeAliasType(

@@ -15,7 +15,7 @@ from flowsweep.plan.build import build_plan
 from flowsweep.plan.hosts.checks import host_problems
 from flowsweep.plan.hosts.groups import group_problems
 from flowsweep.plan.hosts.iperf3 import iperf3_problems
-from flowsweep.plan.hosts.rendezvous import meeting_problems
+from flowsweep.plan.hosts.rendezvous import rendezvous_problems
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.lines import key_lines, line_of
 from flowsweep.plan.links.checks import link_problems
@@ -76,7 +76,7 @@ def parse_plan(
         *group_problems(file),
         *iperf3_problems(file),
         *link_problems(file),
-        *meeting_problems(file),
+        *rendezvous_problems(file),
     ]
     problems = [*problems, *worth_telling(consequences, wrong)]
     if problems:

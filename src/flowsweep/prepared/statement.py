@@ -18,7 +18,7 @@ SOURCES = (
     "analysis/tests/*/*.py",
     "axes.py",
     "defaults.py",
-    "schedule/companions.py",
+    "schedule/background.py",
     "tests.py",
 )
 """What the statement is made of, from the package's folder."""

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
-from flowsweep.archive.beside import NUMBERED, OF_COMPANIONS
+from flowsweep.archive.background_rows import NUMBERED, OF_BACKGROUND
 from flowsweep.archive.data_files import without_patterns
 from flowsweep.archive.entries import Key
+from flowsweep.archive.format_2 import COLUMNS
 from flowsweep.archive.parquet import KEY_FIELDS, NEEDED_FIELDS
 from flowsweep.tests import facts_of
 
@@ -38,7 +39,7 @@ def fill_tables(
     connection.from_arrow(trials).insert_into("trials")
     keys = [dict(zip((field.name for field in KEY_FIELDS), key, strict=True)) for key in left_out]
     connection.from_arrow(pa.Table.from_pylist(keys, schema=pa.schema(KEY_FIELDS))).create("left_out")
-    with_background = any(trials["companions"].to_pylist())
+    with_background = any(trials["background"].to_pylist())
     filled = {"trials"}
     if any(facts_of(test).datagrams for test in set(trials["test"].to_pylist())):
         filled.add(DATAGRAM_TRIALS)
@@ -54,9 +55,9 @@ def fill_tables(
             condition = _own(name)
         _replace(connection, name, columns, condition)
         filled.add(name)
-        if condition and name in OF_COMPANIONS:
-            _replace(connection, f"companion_{name}", columns, f"NOT {condition}")
-            filled.add(f"companion_{name}")
+        if condition and name in OF_BACKGROUND:
+            _replace(connection, f"background_{name}", columns, f"NOT {condition}")
+            filled.add(f"background_{name}")
     return frozenset(filled)
 
 
@@ -73,9 +74,12 @@ def _columns(connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[st
     types = dict(zip(found.columns, found.types, strict=True))
     columns = []
     for column, kind in zip(expected.columns, expected.types, strict=True):
-        if types.get(column, kind) != kind or (column not in types and name not in NEEDED_FIELDS):
+        names = [one for one in (column, COLUMNS.get(name, {}).get(column)) if one in types]
+        if any(types[one] != kind for one in names) or (not names and name not in NEEDED_FIELDS):
             return None
-        columns.append(f'"{column}"' if column in types else f'NULL::{kind} AS "{column}"')
+        quoted = [f'"{one}"' for one in names] or [f"NULL::{kind}"]
+        value = quoted[0] if len(quoted) == 1 else f"COALESCE({', '.join(quoted)})"
+        columns.append(f'{value} AS "{column}"')
     return f"SELECT {', '.join(columns)} FROM all_{name}"
 
 

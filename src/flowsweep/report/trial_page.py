@@ -23,7 +23,7 @@ from flowsweep.wording import (
     format_size,
 )
 
-LIMIT_WORDS = {"cwnd": "cwnd", "peer_window": "peer window", "send_buffer": "send buffer", "none": "none"}
+LIMIT_WORDS = {"cwnd": "cwnd", "rwnd": "peer window", "send_buffer": "send buffer", "none": "none"}
 """What the flight fills, in the order of the shares' colours."""
 
 Page = dict[str, Any]
@@ -194,7 +194,7 @@ def _cores(rows: Sequence[Row]) -> Page:
 
 
 def _role(row: Row) -> str:
-    """What the host did: "source", or "companion source" where it only carries what runs beside the trial."""
+    """What the host did: "source", or "background source" where it only carries such traffic."""
     return str(row["role"]).replace("_", " ")
 
 

@@ -155,7 +155,7 @@ def _limits(row: Row) -> str:
     return ", ".join(f"{word} {share * 100:.0f} %" for word, share in told if share >= _LEAST_SHARE_TOLD)
 
 
-_LIMITS = {"cwnd": "cwnd", "peer_window": "peer window", "send_buffer": "send buffer", "none": "none"}
+_LIMITS = {"cwnd": "cwnd", "rwnd": "peer window", "send_buffer": "send buffer", "none": "none"}
 _LEAST_SHARE_TOLD = 0.01
 
 ASKED, RUN, FAILURE = "Asked", "Run", "Failure"

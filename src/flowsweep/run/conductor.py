@@ -168,7 +168,7 @@ class _Conductor:
     async def _places(self, slot: Slot) -> dict[str, Place] | LaunchError | SessionError:
         """All hosts of a slot, or why one is not to be had. Clocks are asked where sources start together."""
         hosts = list(dict.fromkeys(host for trial in slot.trials for host in trial.hosts))
-        together = any(len(trial.pairs) > 1 or trial.companions for trial in slot.trials)
+        together = any(len(trial.pairs) > 1 or trial.background for trial in slot.trials)
         places = await asyncio.gather(
             *(self._sessions.place(host, ask_clock=together) for host in hosts), return_exceptions=True
         )

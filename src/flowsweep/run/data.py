@@ -46,12 +46,12 @@ class _Told:
         return self.result.report.origin_unix_ns - self.end.clock.offset_ns
 
 
-def data_of(pairs: Sequence[Pair], companions: Sequence[Pair]) -> Data:
-    """Join what the ends of a trial and of its companions told, as far as they did."""
+def data_of(pairs: Sequence[Pair], background: Sequence[Pair]) -> Data:
+    """Join what the ends of a trial and of its background traffic reported, as far as they did."""
     own = _told(pairs)
-    beside = _told(companions, spoken={(one.end.access.name, one.end.role) for one in own})
-    told = [*own, *beside]
-    origins = [*_origins(own, pairs), *_origins_beside(beside, own)]
+    of_background = _told(background, spoken={(one.end.access.name, one.end.role) for one in own})
+    told = [*own, *of_background]
+    origins = [*_origins(own, pairs), *_origins_of_background(of_background, own)]
     return Data(
         samples=_joined([_of_flows(one, "samples") for one in told]),
         flows=pa.Table.from_pylist(
@@ -72,7 +72,7 @@ def data_of(pairs: Sequence[Pair], companions: Sequence[Pair]) -> Data:
             ],
             schema=COUNTERS_SCHEMA,
         ),
-        of_tests=_of_tests([*own, *(_since_own_start(one, own) for one in beside)]),
+        of_tests=_of_tests([*own, *(_since_own_start(one, own) for one in of_background)]),
     )
 
 
@@ -86,15 +86,15 @@ def _told(pairs: Sequence[Pair], *, spoken: Collection[tuple[str, str]] = ()) ->
                 speaker = (end.access.name, end.role)
                 of_host = speaker not in speakers
                 known = any(host == end.access.name for host, _ in speakers)
-                of_cores = of_host and (pair.traffic.companion is None or not known)
+                of_cores = of_host and (pair.traffic.background is None or not known)
                 told.append(_Told(end, end.result, pair.traffic, of_host, of_cores))
                 speakers.add(speaker)
     return told
 
 
 def _counted_as(one: _Told) -> str:
-    """The role of a host's counters and cores: those of companions' hosts say nothing of the trial."""
-    return one.end.role if one.traffic.companion is None else f"companion_{one.end.role}"
+    """The role of a host's counters and cores; those of hosts of background traffic are not the trial's."""
+    return one.end.role if one.traffic.background is None else f"background_{one.end.role}"
 
 
 def _origins(told: Sequence[_Told], pairs: Sequence[Pair]) -> list[int]:
@@ -108,10 +108,10 @@ def _origins(told: Sequence[_Told], pairs: Sequence[Pair]) -> list[int]:
     return [one.origin_ns - earliest_ns for one in told]
 
 
-def _origins_beside(beside: Sequence[_Told], own: Sequence[_Told]) -> list[int]:
-    """Time origins of companions on the axis of the trial; on their own if nothing of it was told."""
-    earliest_ns = _earliest_ns(own or beside)
-    return [one.origin_ns - earliest_ns for one in beside]
+def _origins_of_background(background: Sequence[_Told], own: Sequence[_Told]) -> list[int]:
+    """Time origins of background traffic on the axis of the trial; on their own if nothing of it was told."""
+    earliest_ns = _earliest_ns(own or background)
+    return [one.origin_ns - earliest_ns for one in background]
 
 
 def _earliest_ns(told: Sequence[_Told]) -> int:
@@ -121,7 +121,7 @@ def _earliest_ns(told: Sequence[_Told]) -> int:
 
 
 def _since_own_start(one: _Told, own: Sequence[_Told]) -> _Told:
-    """Let the questions of a companion's source count from when the trial's own source started.
+    """Let the probes of background traffic count from when the trial's own source started.
 
     Two sources of one host read the same clock, so that their origins need no estimate of it.
     """
@@ -164,7 +164,7 @@ def _cpu(one: _Told) -> pa.Table | None:
         return None
     if not one.of_cores:
         table = table.filter(pc.not_equal(table["kind"], "core"))
-    elif one.traffic.companion is not None:
+    elif one.traffic.background is not None:
         place = table.schema.get_field_index("role")
         roles = pc.if_else(pc.equal(table["kind"], "core"), pa.scalar(_counted_as(one)), table["role"])
         table = table.set_column(place, table.schema.field(place), roles)
@@ -195,7 +195,7 @@ def _flow_row(one: _Told, flow: FlowReport, origin_ns: int) -> dict[str, object]
     cpu = {f"cpu_{name}": value for name, value in flow.cpu.model_dump().items()}
     udp = {} if flow.udp is None else {f"udp_{name}": value for name, value in flow.udp.model_dump().items()}
     whose = {"host": one.end.access.name, "peer": one.end.peer, "role": one.end.role, "origin_ns": origin_ns}
-    whose["companion"] = one.traffic.companion
+    whose["background"] = one.traffic.background
     clock = {"clock_offset_ns": one.end.clock.offset_ns, "clock_bound_ns": one.end.clock.bound_ns}
     # Of an iperf3 server nobody knows these.
     known = one.end.access.iperf3 is None

@@ -5,7 +5,15 @@ from collections.abc import Callable
 
 from flowsweep.defaults import MICROSECOND_NS
 from flowsweep.hosts.inbox import EndReport
-from flowsweep.hosts.messages import CpuTime, FarFlow, FlowReport, Progress, Report, Strangers, UdpCounts
+from flowsweep.hosts.messages import (
+    CpuTime,
+    FarFlow,
+    FlowReport,
+    Progress,
+    RejectedConnections,
+    Report,
+    UdpCounts,
+)
 from flowsweep.run.end import TrialEnd
 
 
@@ -68,7 +76,9 @@ def _report(near: Report, role: str) -> Report:
         update={
             "role": role,
             "flows": [] if far is None else [_flow(flow, role) for flow in far.flows],
-            "strangers": Strangers(not_an_engine=0, wrong_token=0, wrong_flow=0, unfinished=0, crowded_out=0),
+            "rejected_connections": RejectedConnections(
+                not_an_engine=0, wrong_token=0, wrong_flow=0, unfinished=0, crowded_out=0
+            ),
             "table_rows": {},
             "rows_lost": 0,
             "counters": {},

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from flowsweep.defaults import CLOCK_FAR_OFF_NS, PAIRS_MEETING_MAX
+from flowsweep.defaults import CLOCK_FAR_OFF_NS, PAIRS_CONNECTING_MAX
 from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.iperf3 import login_of
@@ -71,7 +71,7 @@ class _Look:
     facts: dict[str, HostFacts] = field(default_factory=dict)
     listening: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """A host may have one port only."""
-    meeting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PAIRS_MEETING_MAX))
+    connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PAIRS_CONNECTING_MAX))
     numbers: "count[int]" = field(default_factory=lambda: count(1))
 
     async def reach(self, host: str, sessions: Sessions) -> list[HostCheck]:
@@ -137,7 +137,7 @@ class _Look:
         name = f"preflight-{next(self.numbers)}"
         traffic = Traffic(name, use.src, use.dst, parameters, pad_ns=0, first_flow=0)
         listener = use.dst if self.accesses[use.dst].listens else use.src
-        async with self.listening[listener], self.meeting:
+        async with self.listening[listener], self.connecting:
             pair = Pair(traffic, self.places[use.src], self.places[use.dst], Deadlines())
             try:
                 await pair.meet()

@@ -55,7 +55,7 @@ class End(BaseModel):
     """The host's clock minus the controller's, as it was estimated before the trial."""
     clock_bound_ns: int
     """How far that estimate may be wrong."""
-    strangers: int
+    rejected_connections: int
     """Connections that reached this end and were not the trial's."""
     sample_rows_lost: int
     """Rows that the engine could not keep or read back, of samples and of CPU time."""
@@ -63,7 +63,7 @@ class End(BaseModel):
     """How long a CPU quota kept the engine from running while flows ran; absent where none can be read."""
 
 
-class CompanionRecord(BaseModel):
+class BackgroundRecord(BaseModel):
     """What the two ends of traffic beside a trial had granted; none for an end whose flows never stood."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -90,7 +90,7 @@ class TrialRecord(BaseModel):
     sources: tuple[End, ...]
     """One for each pair of hosts, in their order; those whose flows never stood are left out."""
     sinks: tuple[End, ...]
-    companions: tuple[CompanionRecord, ...] = ()
+    background: tuple[BackgroundRecord, ...] = ()
     """In the order of the trial's."""
     far_side: Literal["iperf3"] | None = None
     """What told of an end that has no engine; absent where both have one."""
@@ -105,7 +105,7 @@ class TrialRecord(BaseModel):
 COUNTERS_SCHEMA = pa.schema(
     [
         pa.field("host", pa.string(), nullable=False),
-        # source or sink; of a host that only carries companions: companion_source, companion_sink
+        # source or sink; of a host that only carries background traffic: background_source, background_sink
         pa.field("role", pa.string(), nullable=False),
         pa.field("name", pa.string(), nullable=False),  # Tcp.RetransSegs, softnet.dropped, eth0.rx_dropped, …
         pa.field("value", pa.int64(), nullable=False),  # how much it rose while flows ran
@@ -149,15 +149,15 @@ class TrialOutcome:
     samples: pa.Table
     """One row per flow, end and sample interval: the engine's columns (schema/samples.json), host and peer.
 
-    Flows are numbered through all pairs of hosts, in their order, those of companions last.
+    Flows are numbered through all pairs of hosts, in their order, those of background traffic last.
     """
     flows: pa.Table
     """One row per flow and end, in FLOWS_SCHEMA."""
     cpu: pa.Table = field(default_factory=lambda: pa.table({}))
     """One row per core or thread and interval: the engine's columns (schema/cpu.json), host and peer.
 
-    Cores are told by one end of each host and role only. Of a host that only carries companions the role is
-    companion_source or companion_sink.
+    Cores are told by one end of each host and role only. Of a host that only carries background traffic the
+    role is background_source or background_sink.
     """
     counters: pa.Table = field(default_factory=COUNTERS_SCHEMA.empty_table)
     """One row per host, role and counter that rose, in COUNTERS_SCHEMA."""
@@ -175,7 +175,7 @@ FLOWS_SCHEMA = pa.schema(  # What an engine always tells may be null of a trial 
         pa.field("origin_ns", pa.int64(), nullable=False),
         pa.field("role", pa.string(), nullable=False),  # source or sink
         pa.field("flow", pa.int32(), nullable=False),
-        pa.field("companion", pa.string()),  # whose it is; null: the trial's own
+        pa.field("background", pa.string()),  # whose it is; null: the trial's own
         pa.field("bytes", pa.int64(), nullable=False),
         pa.field("first_byte_ns", pa.int64()),
         pa.field("end_ns", pa.int64(), nullable=False),

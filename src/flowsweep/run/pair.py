@@ -66,10 +66,12 @@ class Pair:
         address = self._address(listener, connector)
         token, answer = secrets.token_hex(_TOKEN_BYTES), secrets.token_hex(_TOKEN_BYTES)
 
-        def request(end: TrialEnd, meeting: Listen | Connect) -> Prepare:
+        def request(end: TrialEnd, rendezvous: Listen | Connect) -> Prepare:
             test = settings_of(self.traffic.parameters, end.role, self.traffic.pad_ns)
             name = self.traffic.name
-            return Prepare(trial=name, role=end.role, token=token, answer=answer, meeting=meeting, test=test)
+            return Prepare(
+                trial=name, role=end.role, token=token, answer=answer, rendezvous=rendezvous, test=test
+            )
 
         await listener.prepare(request(listener, listen(listener.access)))
         port = await listener.listening()
@@ -99,7 +101,7 @@ class Pair:
                 role=near.role,
                 token=secrets.token_hex(_TOKEN_BYTES),
                 answer=secrets.token_hex(_TOKEN_BYTES),
-                meeting=connect(near.access, self._address(far, near), server.port),
+                rendezvous=connect(near.access, self._address(far, near), server.port),
                 test=settings_of(parameters, near.role, self.traffic.pad_ns),
                 iperf3=about,
             )

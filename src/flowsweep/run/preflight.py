@@ -59,7 +59,7 @@ def uses_of(trials: Iterable[Trial]) -> tuple[Use, ...]:
     found: dict[Use, None] = {}
     for trial in trials:
         found |= dict.fromkeys(Use(src, dst, trial.parameters) for src, dst in trial.pairs)
-        found |= dict.fromkeys(Use(one.src, one.dst, one.parameters) for one in trial.companions)
+        found |= dict.fromkeys(Use(one.src, one.dst, one.parameters) for one in trial.background)
     return tuple(found)
 
 

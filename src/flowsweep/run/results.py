@@ -8,13 +8,13 @@ import pyarrow as pa
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.beside import Beside
+from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import data_of
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.outcome import (
     FLOWS_SCHEMA,
-    CompanionRecord,
+    BackgroundRecord,
     End,
     Failure,
     Status,
@@ -30,26 +30,26 @@ _BITS_PER_BYTE = 8
 
 
 def outcome_of(
-    attempt: Attempt, pairs: Sequence[Pair], beside: Sequence[Beside], failure: Failure | None
+    attempt: Attempt, pairs: Sequence[Pair], background: Sequence[BackgroundPair], failure: Failure | None
 ) -> TrialOutcome:
     """What a trial came to.
 
     Args:
         attempt: the trial, and which attempt at it.
         pairs: its pairs of hosts, all over.
-        beside: its companions, all over; one that is not whole makes the trial incomplete.
+        background: what ran beside it, all over; one that is not whole makes the trial incomplete.
         failure: what kept the trial from its reports, if anything did.
     """
     reported = all(end.result is not None for pair in pairs for end in pair.ends)
     if failure is None and reported:
-        fallen_short = (shortfall(pairs), *(companion.failure for companion in beside))
+        fallen_short = (shortfall(pairs), *(one.failure for one in background))
         failure = next((found for found in fallen_short if found is not None), None)
         status: Status = "ok" if failure is None else "incomplete"
     else:
         failure, status = cause_of(failure, pairs), "failed"
-    companions = [companion.pair for companion in beside]
-    data = data_of(pairs, companions)
-    record = _record(attempt, status, failure, pairs, companions)
+    of_background = [one.pair for one in background]
+    data = data_of(pairs, of_background)
+    record = _record(attempt, status, failure, pairs, of_background)
     judged = carried(attempt.trial, data.flows) if status == "ok" else None
     return TrialOutcome(
         record.model_copy(update={"carried": judged}),
@@ -96,7 +96,7 @@ def _record(
     status: Status,
     failure: Failure | None,
     pairs: Sequence[Pair],
-    companions: Sequence[Pair],
+    background: Sequence[Pair],
 ) -> TrialRecord:
     senders, receivers = (_end(pair.sender) for pair in pairs), (_end(pair.receiver) for pair in pairs)
     return TrialRecord(
@@ -111,11 +111,11 @@ def _record(
         **_reported(pairs),
         sources=tuple(end for end in senders if end is not None),
         sinks=tuple(end for end in receivers if end is not None),
-        companions=tuple(
-            CompanionRecord(
-                name=pair.traffic.companion or "", source=_end(pair.sender), sink=_end(pair.receiver)
+        background=tuple(
+            BackgroundRecord(
+                name=pair.traffic.background or "", source=_end(pair.sender), sink=_end(pair.receiver)
             )
-            for pair in companions
+            for pair in background
         ),
     )
 
@@ -163,7 +163,7 @@ def _end(end: TrialEnd) -> End | None:
         origin_unix_ns=None if report is None else report.origin_unix_ns,
         clock_offset_ns=end.clock.offset_ns,
         clock_bound_ns=end.clock.bound_ns,
-        strangers=0 if report is None else sum(report.strangers.model_dump().values()),
+        rejected_connections=0 if report is None else sum(report.rejected_connections.model_dump().values()),
         sample_rows_lost=0 if report is None else report.rows_lost,
         throttled_us=None if report is None else report.throttled_us,
     )

@@ -25,8 +25,8 @@ def carried(trial: Trial, flows: pa.Table) -> bool | None:
     if search is None or not isinstance(parameters, UdpParameters) or parameters.rate_sum_bps is None:
         return None
     counts = {"source": 0, "sink": 0}
-    for row in flows.select(["role", "companion", "udp_datagrams"]).to_pylist():
-        if row["companion"] is None:
+    for row in flows.select(["role", "background", "udp_datagrams"]).to_pylist():
+        if row["background"] is None:
             counts[row["role"]] += row["udp_datagrams"] or 0
     sent, came = counts["source"], counts["sink"]
     sent_bits = sent * parameters.length_bytes * _BITS_PER_BYTE

@@ -22,7 +22,7 @@ class Traffic:
     """Flows are numbered through all traffic of a trial, its own first."""
     start_ns: int = 0
     """When it starts, from the start of the trial's own traffic on."""
-    companion: str | None = None
+    background: str | None = None
     """What it is called; absent for the trial's own."""
     together_with: str | None = None
     """Name of the traffic that runs at the same time in the other direction, if any."""
@@ -56,25 +56,25 @@ def own_traffic(attempt: Attempt, together_with: str | None = None) -> tuple[Tra
     )
 
 
-def companion_traffic(attempt: Attempt) -> tuple[Traffic, ...]:
-    """What runs beside it, in the order of the trial's companions."""
+def background_traffic(attempt: Attempt) -> tuple[Traffic, ...]:
+    """What runs beside it, in the order of the trial's background traffic."""
     trial = attempt.trial
     found: list[Traffic] = []
     first_flow = trial.total_flows
-    for index, companion in enumerate(trial.companions, start=len(trial.pairs)):
-        own_pad_ns = companion.parameters.pad_ns
+    for index, background in enumerate(trial.background, start=len(trial.pairs)):
+        own_pad_ns = background.parameters.pad_ns
         found.append(
             Traffic(
                 name=f"{attempt.name}.{index}",
-                src=companion.src,
-                dst=companion.dst,
-                parameters=companion.parameters,
+                src=background.src,
+                dst=background.dst,
+                parameters=background.parameters,
                 # As long as the trial's, so that what is asked for as long as the trial lasts as long.
                 pad_ns=max(own_pad_ns, trial.pad_ns) if own_pad_ns else 0,
                 first_flow=first_flow,
-                start_ns=companion.start_ns,
-                companion=companion.name,
+                start_ns=background.start_ns,
+                background=background.name,
             )
         )
-        first_flow += companion.parameters.flows
+        first_flow += background.parameters.flows
     return tuple(found)

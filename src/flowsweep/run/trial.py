@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-from flowsweep.defaults import LAST_WORDS_S, PAIRS_MEETING_MAX, SECOND_NS
+from flowsweep.defaults import LAST_WORDS_S, PAIRS_CONNECTING_MAX, SECOND_NS
 from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.beside import Beside, companions_of
+from flowsweep.run.background import BackgroundPair, background_of
 from flowsweep.run.end import Deadlines, TrialEnd, TrialError
 from flowsweep.run.engines import Place
 from flowsweep.run.observer import PathWatch, unless_broken
@@ -53,12 +53,12 @@ async def run_trial(
         Pair(traffic, places[traffic.src], places[traffic.dst], deadlines)
         for traffic in own_traffic(attempt, together_with)
     ]
-    beside = companions_of(attempt, places, deadlines)
-    ends = [end for pair in (*pairs, *(companion.pair for companion in beside)) for end in pair.ends]
+    background = background_of(attempt, places, deadlines)
+    ends = [end for pair in (*pairs, *(one.pair for one in background)) for end in pair.ends]
     error: TrialError | None = None
     try:
         try:
-            await unless_broken(watch, _carry_out(pairs, beside, start_line, progress))
+            await unless_broken(watch, _carry_out(pairs, background, start_line, progress))
         except TrialError as trial_error:
             error = trial_error
         if error is not None or not all(end.over for end in ends):
@@ -69,36 +69,36 @@ async def run_trial(
     finally:
         for end in ends:
             end.close()
-    return outcome_of(attempt, pairs, beside, None if error is None else error.failure)
+    return outcome_of(attempt, pairs, background, None if error is None else error.failure)
 
 
 async def _carry_out(
     pairs: Sequence[Pair],
-    beside: Sequence[Beside],
+    background: Sequence[BackgroundPair],
     start_line: asyncio.Barrier | None,
     progress: ProgressListener,
 ) -> None:
-    await _meet(pairs, beside)
+    await _meet(pairs, background)
     await _line_up(start_line, pairs[0].sender)
-    if len(pairs) == 1 and not beside:
+    if len(pairs) == 1 and not background:
         await pairs[0].sender.start(None)
         await _run_and_drain(pairs, progress)
         return
-    start = common_start([*pairs, *(companion.pair for companion in beside)])
+    start = common_start([*pairs, *(one.pair for one in background)])
     own = _start_run_and_drain(pairs, start, progress)
     # Nothing goes on beside a trial that is not whole.
-    await until_over([own, *(companion.run(start) for companion in beside)], lambda: _patience_s(pairs))
+    await until_over([own, *(one.run(start) for one in background)], lambda: _patience_s(pairs))
 
 
-async def _meet(pairs: Sequence[Pair], beside: Sequence[Beside]) -> None:
+async def _meet(pairs: Sequence[Pair], background: Sequence[BackgroundPair]) -> None:
     """Have all pairs of hosts meet, some of them at a time."""
-    places = asyncio.Semaphore(PAIRS_MEETING_MAX)
+    places = asyncio.Semaphore(PAIRS_CONNECTING_MAX)
 
-    async def meet(one: Pair | Beside) -> None:
+    async def meet(one: Pair | BackgroundPair) -> None:
         async with places:
             await one.meet()
 
-    early = [companion for companion in beside if not companion.meets_later]
+    early = [one for one in background if not one.meets_later]
     await all_of([*map(meet, pairs), *map(meet, early)])
 
 
@@ -141,7 +141,7 @@ def _patience_s(pairs: Sequence[Pair]) -> float | None:
 
 
 async def _stop(start_line: asyncio.Barrier | None, ends: Sequence[TrialEnd]) -> None:
-    """Nothing of a trial that failed may go on beside the next one."""
+    """Nothing of a trial that failed may go on background the next one."""
     if start_line is not None:
         await start_line.abort()
     await asyncio.gather(*(end.stop() for end in ends))

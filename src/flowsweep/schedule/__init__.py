@@ -13,10 +13,10 @@ from flowsweep.schedule.tests.path import PathParameters
 from flowsweep.schedule.tests.rtt import RttParameters
 from flowsweep.schedule.tests.tcp import TcpParameters
 from flowsweep.schedule.tests.udp import UdpParameters
-from flowsweep.schedule.trial import Companion, Slot, Trial
+from flowsweep.schedule.trial import BackgroundTraffic, Slot, Trial
 
 __all__ = [
-    "Companion",
+    "BackgroundTraffic",
     "Estimate",
     "Parameters",
     "PathParameters",

@@ -46,20 +46,22 @@ def _largest(trial: Trial) -> Trial:
 
 
 def _span_ns(trial: Trial) -> int:
-    """From when the first of a trial and its companions starts until the last one is over."""
+    """From when the first of a trial and its background traffic starts until the last one is over."""
     own_ns = trial.parameters.duration_ns + trial.pad_ns + trial.parameters.drain_ns
-    starts = [companion.start_ns for companion in trial.companions]
+    starts = [background.start_ns for background in trial.background]
     ends = [
-        companion.start_ns + companion.parameters.duration_ns + companion.parameters.drain_ns
-        for companion in trial.companions
+        background.start_ns + background.parameters.duration_ns + background.parameters.drain_ns
+        for background in trial.background
     ]
     return max([own_ns, *ends]) - min([0, *starts])
 
 
 def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
-    """Of a trial and its companions, each as if it had its links alone."""
+    """Of a trial and its background traffic, each as if it had its links alone."""
     senders = [(trial.parameters, trial.pairs)]
-    senders += [(companion.parameters, ((companion.src, companion.dst),)) for companion in trial.companions]
+    senders += [
+        (background.parameters, ((background.src, background.dst),)) for background in trial.background
+    ]
     sizes = [
         parameters.bytes_at_most(len(pairs), _links_bps(pairs, links), trial.pad_ns)
         for parameters, pairs in senders

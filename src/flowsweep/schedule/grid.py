@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from flowsweep.plan.model import Directions, Plan, RateSearch, Sweep, host_pairs
-from flowsweep.schedule.companions import Beside, beside_of
+from flowsweep.schedule.background import SweepBackground, background_of
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 from flowsweep.schedule.trial import Trial
@@ -26,7 +26,7 @@ class Point:
     window_sums_asked_bytes: tuple[int, ...]
     """Window per flow times flows, or the sum, as the plan has it; several if the cap made them equal."""
     window_capped: bool
-    beside: Beside | None = None
+    background: SweepBackground | None = None
     search: RateSearch | None = None
     """Its parameters have the first rate."""
 
@@ -50,7 +50,7 @@ class Point:
             )
             for way in ways
         )
-        return tuple(trial if self.beside is None else self.beside.added_to(trial) for trial in alone)
+        return tuple(trial if self.background is None else self.background.added_to(trial) for trial in alone)
 
     def _turned(self) -> "Point":
         return replace(self, src=self.dst, dst=self.src, sources=self.sinks, sinks=self.sources)
@@ -80,7 +80,7 @@ def _joined(first: Point, second: Point) -> Point:
 
 
 def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
-    beside = beside_of(plan, sweep)
+    background = background_of(plan, sweep)
     points = SCHEDULE_TESTS[sweep.test].points
     for path, pairs, flows in itertools.product(sweep.paths, sweep.pairs, sweep.flows):
         sources, sinks = plan.members(path.src, pairs), plan.members(path.dst, pairs)
@@ -97,6 +97,6 @@ def _points(plan: Plan, sweep: Sweep) -> Iterator[Point]:
                 parameters=parameters,
                 window_sums_asked_bytes=window.sums_asked_bytes,
                 window_capped=window.capped,
-                beside=beside,
+                background=background,
                 search=sweep.rate_search,
             )

@@ -23,7 +23,7 @@ OfTest = Annotated[SerializeAsAny[Parameters], BeforeValidator(_as_its_test_has_
 """Parameters of the field `test`, which comes before it."""
 
 
-class Companion(BaseModel):
+class BackgroundTraffic(BaseModel):
     """Traffic of its own that runs beside a trial's, and is no part of its goodput."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,7 +62,7 @@ class Trial(BaseModel):
     """The window sums of the plan that this trial answers; more than one if `window_max` made them equal."""
     window_capped: bool
     """At least one of them was over `window_max` per flow."""
-    companions: tuple[Companion, ...] = ()
+    background: tuple[BackgroundTraffic, ...] = ()
     """What runs beside it."""
     search: RateSearch | None = None
     """The search that its rate is a step of."""
@@ -73,11 +73,13 @@ class Trial(BaseModel):
         no_identity = {"window_sums_asked_bytes", "window_capped"}
         if (self.sources, self.sinks) == ((self.src,), (self.dst,)):
             no_identity |= {"sources", "sinks"}
-        if not self.companions:
-            no_identity |= {"companions"}
+        if not self.background:
+            no_identity |= {"background"}
         if self.search is None:
             no_identity |= {"search"}
         identity = self.model_dump(mode="json", exclude=no_identity)
+        if "background" in identity:  # a campaign that began under format 2 of the archive can go on
+            identity["companions"] = identity.pop("background")
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -88,8 +90,8 @@ class Trial(BaseModel):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Every host that takes part, those of its companions last."""
-        beside = (host for companion in self.companions for host in (companion.src, companion.dst))
+        """Every host that takes part, those of its background traffic last."""
+        beside = (host for background in self.background for host in (background.src, background.dst))
         return tuple(dict.fromkeys((*self.sources, *self.sinks, *beside)))
 
     @property

@@ -59,7 +59,7 @@ def test_momentary_values_in_bytes() -> None:
     expected = {
         "bytes_in_flight": 99_999, "unsent_bytes": 500_000, "cwnd_bytes": 100_000,
         "cwnd_minus_ssthresh_bytes": 20_000,
-        "peer_window_bytes": 300_000, "send_buffer_bytes": 2_000_000, "send_buffer_room_bytes": 1_400_001,
+        "rwnd_bytes": 300_000, "send_buffer_bytes": 2_000_000, "send_buffer_room_bytes": 1_400_001,
         "rtt_us": 40_000, "min_rtt_us": 39_000, "delivery_rate_bps": 20_000_000, "cwnd_fill": 1.0,
         "send_buffer_fill": 0.0499995,
     }  # fmt: skip
@@ -82,12 +82,12 @@ def test_an_idle_flow_has_nothing_in_flight_and_an_older_kernel_counts_segments(
     ("change", "limit"),
     [
         pytest.param({}, "cwnd", id="the congestion window is full"),
-        pytest.param({"snd_wnd_bytes": 100_000}, "peer_window", id="both are full"),
-        pytest.param({"snd_cwnd": 400, "snd_wnd_bytes": 100_500}, "peer_window", id="no segment fits"),
+        pytest.param({"snd_wnd_bytes": 100_000}, "rwnd", id="both are full"),
+        pytest.param({"snd_cwnd": 400, "snd_wnd_bytes": 100_500}, "rwnd", id="no segment fits"),
         pytest.param({"snd_cwnd": 400, "snd_wnd_bytes": 120_000}, "none", id="a pace"),
         pytest.param({"snd_cwnd": 400, "notsent_bytes": 0}, "none", id="nothing waits"),
         pytest.param({"notsent_bytes": 999}, "none", id="a full window, but nothing waits for it"),
-        pytest.param({"snd_wnd_bytes": 0, **flight(0)}, "peer_window", id="a closed window"),
+        pytest.param({"snd_wnd_bytes": 0, **flight(0)}, "rwnd", id="a closed window"),
         pytest.param({"lost": 60, "snd_cwnd": 42}, "cwnd", id="what is lost does not fill it"),
         pytest.param({"lost": 60, "snd_cwnd": 90}, "none", id="what is lost leaves room"),
         pytest.param({"bytes_sent": None, "unacked": None}, None, id="the kernel does not say"),
@@ -137,7 +137,7 @@ def test_counts_are_differences_and_time_is_a_share() -> None:
     assert [row["retransmitted_bytes"] for row in rows] == [3_000, 0, 2_000]
     assert [row["retransmitted_segments"] for row in rows] == [3, 0, 2]
     assert [row["busy_share"] for row in rows] == [1.0, 0.5, 1.0]
-    assert [row["peer_window_limited_share"] for row in rows] == [0.0, 0.25, 0.0]
+    assert [row["rwnd_limited_share"] for row in rows] == [0.0, 0.25, 0.0]
     assert [row["send_buffer_limited_share"] for row in rows] == [0.0, 0.0, 0.0]
 
 
@@ -162,7 +162,7 @@ def test_shares_of_a_trial_are_of_the_time_that_counts() -> None:
     times = {"omit_ns": SECOND_NS, "duration_ns": 2 * SECOND_NS}
     row = limits(*samples, **times)
     assert row["limit_cwnd_share"] == pytest.approx(0.6)
-    assert row["limit_peer_window_share"] == pytest.approx(0.2)
+    assert row["limit_rwnd_share"] == pytest.approx(0.2)
     assert row["limit_send_buffer_share"] == 0
     assert row["limit_none_share"] == pytest.approx(0.2)
     assert row["sender_idle_share"] == pytest.approx(0.1)
@@ -177,7 +177,7 @@ def test_a_kernel_that_says_too_little_leaves_the_shares_open() -> None:
         [
             *(f"limit_{limit}_share" for limit in LIMITS),
             "sender_idle_share",
-            "kernel_peer_window_share",
+            "kernel_rwnd_share",
             "kernel_send_buffer_share",
         ]
     )

@@ -63,7 +63,8 @@ def test_a_steady_trial() -> None:
         "bytes": 4 * 51 * 125_000, "bytes_sent": 4 * 51 * 125_000, "retransmits": 28, "rtt_min_ms": 40.0,
         "window_granted_send_bytes": 1 << 17, "window_granted_recv_bytes": 1 << 17, "verdict": "not clear",
         "cpu_send": 0.1, "cpu_recv": 0.1, "mode": "copy", "goodput_method": "receiver_median",
-        "window_usable_bytes": 60_000, "bins": 4, "bins_expected": 4, "strangers": 0, "omit_s": 1.0,
+        "window_usable_bytes": 60_000, "bins": 4, "bins_expected": 4, "rejected_connections": 0,
+        "omit_s": 1.0,
         "interval_s": 1.0,
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected

@@ -1,4 +1,4 @@
-"""Archives from strangers: whatever is in them, nothing outside is read, written or removed.
+"""Archives from rejected_connections: whatever is in them, nothing outside is read, written or removed.
 
 tests/truth/test_archive_damage.py tries two thousand.
 """

@@ -187,7 +187,7 @@ def test_a_wrong_option_is_named_as_it_was_written(words: list[str], expected: s
 
 TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
     "status": "ok", "mode": "copy", "goodput_bps": 1e6, "goodput_p10_bps": 1e6, "goodput_p90_bps": 1e6,
-    "failure_kind": None, "limit_cwnd_share": 0.4, "limit_peer_window_share": 0.35,
+    "failure_kind": None, "limit_cwnd_share": 0.4, "limit_rwnd_share": 0.35,
     "limit_send_buffer_share": 0.25, "limit_none_share": 0.0, "loss": 0.0, "lost": 0, "datagrams_sent": 100,
 }  # fmt: skip
 

@@ -127,7 +127,7 @@ def test_background_traffic_is_told() -> None:
     rows = summary(tables_of([make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)])).to_pyarrow()
     plain, other = rows.to_pylist()
     assert "background" not in "".join(printed([plain, other]))
-    header, _, *lines = printed([plain, other | {"companions": ["probe", "cross"]}])
+    header, _, *lines = printed([plain, other | {"background": ["probe", "cross"]}])
     assert "background" in header
     assert ["probe, cross" in line for line in lines[:2]] == [False, True]
 

@@ -306,7 +306,7 @@ def test_bars_are_of_the_repeats_mean():
         change=lambda row: known(row)
         | {
             "limit_cwnd_share": shares[row["repeat"] - 1],
-            "limit_peer_window_share": 0.75 - shares[row["repeat"] - 1] - 0.05,
+            "limit_rwnd_share": 0.75 - shares[row["repeat"] - 1] - 0.05,
         },
     )  # fmt: skip
     (limits,) = of_kind(figures(rows), "limits")

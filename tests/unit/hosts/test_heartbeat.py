@@ -59,7 +59,7 @@ def test_whoever_prepares_a_trial_was_told_before(tmp_path: Path, monkeypatch: p
     said.write_bytes(greeting())
     test = settings_of(make_parameters(), "sink", 0)
     token = "0" * 32
-    request = Prepare(trial="t", role="sink", token=token, answer=token, meeting=Listen(), test=test)
+    request = Prepare(trial="t", role="sink", token=token, answer=token, rendezvous=Listen(), test=test)
 
     async def talk() -> None:
         process = await PipedProcess.start("a", ("sh", "-c", f"cat {said}; cat > {heard}"))

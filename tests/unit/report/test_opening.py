@@ -63,7 +63,7 @@ def test_a_path_that_limits_far_below_its_link_is_left_open() -> None:
 
 def test_background_traffic_is_named_with_the_limit() -> None:
     rows = one_point(
-        verdict="congestion window: queue", link_payload_bps=96e6, companions=["cross"], share=0.5
+        verdict="congestion window: queue", link_payload_bps=96e6, background=["cross"], share=0.5
     )
     told = lines_of([row for row in rows if row["dst"] == "sara"])
     assert told["Limit"].endswith(

@@ -208,7 +208,7 @@ def test_an_axis_that_is_set_is_a_column():
 
 
 def test_what_limited_a_trial_stands_with_its_share_the_greatest_first():
-    shares = {"limit_cwnd_share": 0.204, "limit_peer_window_share": 0.79, "limit_none_share": 0.006}
+    shares = {"limit_cwnd_share": 0.204, "limit_rwnd_share": 0.79, "limit_none_share": 0.006}
     columns, (limited, unknown) = trial_lines([make_row(**shares, clock_bound_ms=0.0384), make_row()])
     shown = {
         column.title: (one.text, other.text)

@@ -192,7 +192,7 @@ def test_every_verdict_has_a_meaning():
 
 
 def test_the_page_of_a_trial_names_what_ran_beside_it():
-    row = make_row(verdict="congestion window: queue", companions=["probe", "cubic"], share=0.25)
+    row = make_row(verdict="congestion window: queue", background=["probe", "cubic"], share=0.25)
     [(_, packed)] = trial_pages([row], TrialDetails(), {})
     assert unpacked(packed)["explained"] == (
         f"{VERDICT_MEANINGS['congestion window: queue']} "

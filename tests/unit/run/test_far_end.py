@@ -50,7 +50,7 @@ def test_nothing_of_the_near_host_is_told_as_the_servers() -> None:
     far = told("sink", TCP)
     assert far.tables == {}
     assert far.report.table_rows == far.report.counters == {}
-    assert set(far.report.strangers.model_dump().values()) == {0}
+    assert set(far.report.rejected_connections.model_dump().values()) == {0}
 
 
 def test_of_datagrams_the_sink_got_what_was_not_lost_and_the_source_sent_all() -> None:

@@ -38,7 +38,7 @@ def test_a_trial_is_prepare_connect_run_report() -> None:
     assert outcome.record.failure is None
     (source,), (sink,) = outcome.record.sources, outcome.record.sinks
     assert (source.host, source.peer, source.window_granted_bytes) == ("a", "b", 131072)
-    assert (sink.host, sink.peer, sink.strangers) == ("b", "a", 3)
+    assert (sink.host, sink.peer, sink.rejected_connections) == ("b", "a", 3)
     assert network.starts == {f"{outcome.record.trial_id}-1": None}
     assert outcome.flows.schema == FLOWS_SCHEMA
     assert outcome.flows["bytes"].to_pylist() == [BYTES_PER_FLOW] * 6
@@ -68,7 +68,7 @@ def test_the_address_is_of_the_family_asked_for() -> None:
     network = FakeNetwork()
     run(network, family=6)
     (source,) = (end.request for (_, role), end in network.ends.items() if role == "source")
-    assert source.meeting.address == "::1"
+    assert source.rendezvous.address == "::1"
 
 
 @pytest.mark.parametrize("host", ["a", "b"])

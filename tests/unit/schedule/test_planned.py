@@ -1,4 +1,4 @@
-"""What a stored plan asks for: archives come from strangers, and nothing has checked theirs."""
+"""What a stored plan asks for: archives come from rejected_connections, and nothing has checked theirs."""
 
 from typing import Any
 

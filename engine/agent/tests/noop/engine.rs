@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use traffic::{AddedTest, Control, Outbox, Rendezvous, RendezvousParameters, Task, TrialError, meet};
-use wire::{Connected, Event, Granted, Report, Role, Strangers};
+use wire::{Connected, Event, Granted, RejectedConnections, Report, Role};
 
 const END: &[u8] = b"end";
 const STEP: Duration = Duration::from_millis(20);
@@ -81,7 +81,7 @@ fn report(task: &Task<'_, Value>, origin: SystemTime, outbox: &dyn Outbox) {
         role: task.role,
         origin_unix_ns: i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
         flows: Vec::new(),
-        strangers: Strangers::default(),
+        rejected_connections: RejectedConnections::default(),
         table_rows: [].into(),
         rows_lost: 0,
         counters: [].into(),

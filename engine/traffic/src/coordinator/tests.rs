@@ -1,6 +1,6 @@
 //! The loop with flows that carry nothing, and a procedure that does as little as one can.
 
-use wire::{CpuTime, Event, Meeting, Role, Token};
+use wire::{CpuTime, Event, RendezvousRole, Role, Token};
 
 use super::*;
 use crate::{
@@ -109,12 +109,12 @@ fn carry(flow: &Flow<Does>, flows: &Flows<Does>) {
 fn ran(all: [&[Does]; 2], control: &Control) -> (Option<TrialError>, Vec<FlowEnd>, u32, u32) {
     let origin = Origin::now();
     let flows = all.map(|does| Flows::new((0..).zip(does.iter().copied()), origin));
-    let meeting = Meeting::Listen { bind: None, ports: None };
+    let rendezvous = RendezvousRole::Listen { bind: None, ports: None };
     let token = Token([0; 16]);
     let (outbox, interval) = (Silent, Duration::from_millis(5));
     let mut sides = Vec::new();
     for (role, flows) in [Role::Source, Role::Sink].into_iter().zip(&flows) {
-        let task = Task { trial: "t", role, token, answer: token, meeting: &meeting, settings: &() };
+        let task = Task { trial: "t", role, token, answer: token, rendezvous: &rendezvous, settings: &() };
         sides.push(Side::begin(&task, flows, Samples(0), interval, Counters::read(), &outbox));
     }
     let mut procedure = Simple { looks: 0 };

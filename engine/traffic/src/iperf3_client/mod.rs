@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 
 use iperf3::{Cookie, Params, Results};
 pub use trouble::Trouble;
-use wire::{Connected, Event, FarSide, Granted, Iperf3, Meeting, Prepare, Report, Role, Test};
+use wire::{Connected, Event, FarSide, Granted, Iperf3, Prepare, RendezvousRole, Report, Role, Test};
 
 use self::{
     conversation::{Conversation, Server},
@@ -124,7 +124,7 @@ impl<'a, K: Kind> Trial<'a, K> {
     }
 
     fn server(first: &Task<'_, K::Settings>) -> Result<Server, TrialError> {
-        let Meeting::Connect { address, port, bind } = first.meeting else {
+        let RendezvousRole::Connect { address, port, bind } = first.rendezvous else {
             return Err(TrialError::Settings("an iperf3 server is connected to, it does not connect".into()));
         };
         let reach = K::reach(first.settings);

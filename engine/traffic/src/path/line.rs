@@ -8,7 +8,7 @@ use rustix::{
 };
 use socket2::SockRef;
 use sys::{Ancillary, Datagram, IcmpError};
-use wire::{OPENING_BYTES, Opening, Strangers};
+use wire::{OPENING_BYTES, Opening, RejectedConnections};
 
 use crate::{
     Control, TrialError,
@@ -85,7 +85,7 @@ impl Line {
     }
 
     /// Datagrams that were not this trial's.
-    pub fn rejected(&self) -> Strangers {
+    pub fn rejected(&self) -> RejectedConnections {
         self.rendezvous.rejected
     }
 

@@ -25,7 +25,7 @@ pub use train_row::TrainRow;
 
 use std::time::Duration;
 
-use wire::{Connected, Event, Granted, Meeting, PathSettings, Report, Role};
+use wire::{Connected, Event, Granted, PathSettings, RendezvousRole, Report, Role};
 
 use self::{line::Line, run::Run, sink::Secrets};
 use crate::{
@@ -50,9 +50,9 @@ pub fn carry_out(task: &Task<'_, PathSettings>, control: &Control, outbox: &dyn 
     let counters = Counters::read();
     let granted = Granted { remarks: remarks(task, &line), ..Granted::default() };
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
-    let (own, other) = match task.meeting {
-        Meeting::Listen { .. } => (task.answer, task.token),
-        Meeting::Connect { .. } => (task.token, task.answer),
+    let (own, other) = match task.rendezvous {
+        RendezvousRole::Listen { .. } => (task.answer, task.token),
+        RendezvousRole::Connect { .. } => (task.token, task.answer),
     };
     match task.role {
         Role::Source => {
@@ -108,7 +108,7 @@ fn report<R: Tabular>(
     tables.deliver(log).map_err(|error| TrialError::Samples(error.to_string()))?;
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
-        strangers: rejected,
+        rejected_connections: rejected,
         remarks: steps.remark(CLOCK_SET).into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(observed)

@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
     }
 
     /// What was seen of the host, of rejected datagrams, and of the host's clock being set.
-    pub fn end(self) -> (Observed, wire::Strangers, Steps) {
+    pub fn end(self) -> (Observed, wire::RejectedConnections, Steps) {
         let elapsed_ns = nanoseconds(self.origin.instant.elapsed());
         (self.monitor.end(elapsed_ns, std::iter::empty()), self.line.rejected(), self.kernel.steps)
     }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use wire::{ECHO_HEADER_BYTES, Echo, Meeting, Role, RttSettings};
+use wire::{ECHO_HEADER_BYTES, Echo, RendezvousRole, Role, RttSettings};
 
 use crate::{
     Task, TrialError,
@@ -24,7 +24,7 @@ pub fn check(task: &Task<'_, RttSettings>) -> Result<(), TrialError> {
         ("duration_us", settings.duration_us, microsecond),
         ("connect_timeout_us", settings.connect_timeout_us, microsecond),
     ])?;
-    let sink_listens = matches!(task.meeting, Meeting::Listen { .. }) == (task.role == Role::Sink);
+    let sink_listens = matches!(task.rendezvous, RendezvousRole::Listen { .. }) == (task.role == Role::Sink);
     if settings.echo == Echo::TcpConnect && !sink_listens {
         let message = "the time of connecting needs a sink that can be reached; this one cannot: measure the other \
                        direction, or say `echo = \"udp\"`";

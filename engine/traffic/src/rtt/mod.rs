@@ -87,7 +87,7 @@ fn report(
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns: seen.origin.unix_ns,
         flows: vec![flow],
-        strangers: rendezvous.rejected,
+        rejected_connections: rendezvous.rejected,
         remarks: ran.remark.into_iter().collect(),
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(observed)

@@ -141,7 +141,7 @@ impl Responder<'_> {
 mod tests {
     use std::net::UdpSocket;
 
-    use wire::{ECHO_HEADER_BYTES, Meeting, Role, Token};
+    use wire::{ECHO_HEADER_BYTES, RendezvousRole, Role, Token};
 
     use super::*;
 
@@ -172,9 +172,15 @@ mod tests {
             dscp: None,
             family: None,
         };
-        let meeting = Meeting::Listen { bind: None, ports: None };
-        let task =
-            Task { trial: "t", role: Role::Sink, token: TOKEN, answer: ANSWER, meeting: &meeting, settings: &settings };
+        let rendezvous = RendezvousRole::Listen { bind: None, ports: None };
+        let task = Task {
+            trial: "t",
+            role: Role::Sink,
+            token: TOKEN,
+            answer: ANSWER,
+            rendezvous: &rendezvous,
+            settings: &settings,
+        };
         let mut rendezvous = Rendezvous::over(sink, peer, TOKEN, ANSWER);
         let buffer = vec![0; ECHO_MAX_BYTES as usize];
         let mut responder = Responder { task: &task, rendezvous: &mut rendezvous, buffer, bytes: 0, ended: false };

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use arrow_schema::ArrowError;
-use wire::{Report, Role, Strangers};
+use wire::{RejectedConnections, Report, Role};
 
 use super::{Log, Tabular, for_each_batch};
 use crate::{Outbox, host::Observed};
@@ -43,7 +43,7 @@ impl<'a> Delivery<'a> {
             role: self.role,
             origin_unix_ns: 0,
             flows: Vec::new(),
-            strangers: Strangers::default(),
+            rejected_connections: RejectedConnections::default(),
             table_rows: self.rows,
             rows_lost: self.rows_lost,
             counters: observed.counters,

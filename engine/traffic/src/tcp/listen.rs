@@ -9,7 +9,7 @@ use std::{
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::Socket;
-use wire::{Granted, OPENING_BYTES, Opening, PortRange, Strangers, TcpSettings};
+use wire::{Granted, OPENING_BYTES, Opening, PortRange, RejectedConnections, TcpSettings};
 
 use super::socket;
 use crate::{
@@ -39,7 +39,7 @@ struct Pending {
 enum Verdict {
     Wait,
     Flow(u32),
-    Rejected(fn(&mut Strangers) -> &mut u32),
+    Rejected(fn(&mut RejectedConnections) -> &mut u32),
 }
 
 /// Binds and listens, with the window set and verified before any connection can come.
@@ -82,12 +82,12 @@ impl Listener {
         &self,
         task: &Task<'_, TcpSettings>,
         control: &Control,
-    ) -> Result<(Vec<TcpStream>, Strangers), TrialError> {
+    ) -> Result<(Vec<TcpStream>, RejectedConnections), TrialError> {
         let timeout = Duration::from_micros(task.settings.connect_timeout_us);
         let deadline = Instant::now() + timeout;
         let mut flows: Vec<Option<TcpStream>> = (0..task.settings.flows).map(|_| None).collect();
         let mut pending: Vec<Pending> = Vec::new();
-        let mut rejected = Strangers::default();
+        let mut rejected = RejectedConnections::default();
         loop {
             let missing = flows.iter().filter(|flow| flow.is_none()).count();
             if missing == 0 {
@@ -124,7 +124,7 @@ impl Listener {
         &self,
         pending: &mut Vec<Pending>,
         room: usize,
-        rejected: &mut Strangers,
+        rejected: &mut RejectedConnections,
     ) -> Result<(), TrialError> {
         for _ in 0..room {
             let socket = match self.socket.accept() {
@@ -153,7 +153,7 @@ fn settle(
     pending: &mut Vec<Pending>,
     task: &Task<'_, TcpSettings>,
     flows: &mut [Option<TcpStream>],
-    rejected: &mut Strangers,
+    rejected: &mut RejectedConnections,
 ) {
     let now = Instant::now();
     let mut index = 0;

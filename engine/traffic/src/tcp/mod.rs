@@ -16,7 +16,7 @@ pub mod source;
 use std::net::TcpStream;
 
 use socket2::SockRef;
-use wire::{Connected, Event, Granted, Listening, Meeting, Report, Role, Strangers, TcpSettings};
+use wire::{Connected, Event, Granted, Listening, RejectedConnections, RendezvousRole, Report, Role, TcpSettings};
 
 use self::{buffers::Buffers, flow::TcpFlows, run::Ran};
 use crate::{
@@ -48,17 +48,17 @@ fn meet(
     task: &Task<'_, TcpSettings>,
     control: &Control,
     outbox: &dyn Outbox,
-) -> Result<(Vec<TcpStream>, Strangers, Granted), TrialError> {
-    let (streams, rejected, granted) = match task.meeting {
-        Meeting::Listen { bind, ports } => {
+) -> Result<(Vec<TcpStream>, RejectedConnections, Granted), TrialError> {
+    let (streams, rejected, granted) = match task.rendezvous {
+        RendezvousRole::Listen { bind, ports } => {
             let listener = listen::listen(task, *bind, *ports)?;
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port: listener.port }));
             let (streams, rejected) = listener.accept_flows(task, control)?;
             (streams, rejected, listener.granted)
         }
-        Meeting::Connect { address, port, bind } => {
+        RendezvousRole::Connect { address, port, bind } => {
             let (streams, granted) = connect::connect_flows(task, address, *port, *bind, control)?;
-            (streams, Strangers::default(), granted)
+            (streams, RejectedConnections::default(), granted)
         }
     };
     let (congestion, mss_bytes) =
@@ -70,7 +70,7 @@ fn report(
     task: &Task<'_, TcpSettings>,
     flows: TcpFlows,
     ran: Ran,
-    rejected: Strangers,
+    rejected: RejectedConnections,
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
@@ -79,7 +79,7 @@ fn report(
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
         flows: reports,
-        strangers: rejected,
+        rejected_connections: rejected,
         incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(ran.observed)
     })));

@@ -68,7 +68,7 @@ pub fn connect_flows(
     }
     let missing = missing.into_iter().map(|attempt| attempt.missing_flow(remote, timeout)).collect();
     let flows = flows.into_iter().map(|attempt| (attempt.flow, attempt.stream)).collect();
-    Ok(Established { flows, missing, granted, rejected: wire::Strangers::default() })
+    Ok(Established { flows, missing, granted, rejected: wire::RejectedConnections::default() })
 }
 
 fn begin(

@@ -1,7 +1,7 @@
 //! What a sink's thread counts of one flow, and reports: to the coordinator meanwhile, and at the end.
 
 use sys::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};
-use wire::{Strangers, UdpCounts};
+use wire::{RejectedConnections, UdpCounts};
 
 use super::{
     arrivals::{Arrivals, Moment},
@@ -26,7 +26,7 @@ pub struct Counted<'a> {
     /// Its times.
     pub arrivals: Arrivals,
     /// What its socket received and is not of the flow.
-    pub rejected: Strangers,
+    pub rejected: RejectedConnections,
     /// The times that the kernel reports.
     pub kernel: KernelTime,
     origin: Origin,
@@ -53,7 +53,7 @@ impl<'a> Counted<'a> {
             fresh: 0,
             sequence: Sequence::new(),
             arrivals: Arrivals::new(),
-            rejected: Strangers::default(),
+            rejected: RejectedConnections::default(),
             kernel: KernelTime::new(origin),
             origin,
         }

@@ -1,6 +1,6 @@
 //! What became of flows of datagrams, handed over once all have ended.
 
-use wire::{FlowReport, Strangers};
+use wire::{FlowReport, RejectedConnections};
 
 use super::{sampler::Sampler, stream::UdpFlows};
 use crate::{
@@ -14,7 +14,7 @@ pub struct Delivered {
     /// One entry for each flow that stood.
     pub reports: Vec<FlowReport>,
     /// Datagrams that the flows' sockets received and that were not theirs.
-    pub rejected: Strangers,
+    pub rejected: RejectedConnections,
     /// Of a sink's clock that was set, as each of its flows saw it.
     pub remark: Option<String>,
 }
@@ -24,7 +24,7 @@ pub struct Delivered {
 /// # Errors
 /// Samples or rows of datagrams cannot be read back.
 pub fn deliver(sampler: Sampler, mut flows: UdpFlows, tables: &mut Delivery<'_>) -> Result<Delivered, TrialError> {
-    let (mut reports, mut rejected) = (Vec::new(), Strangers::default());
+    let (mut reports, mut rejected) = (Vec::new(), RejectedConnections::default());
     let (mut histograms, mut steps) = (Log::new(), Vec::new());
     for flow in &mut flows.all {
         let outcome = flow.connection.outcome();
@@ -43,8 +43,8 @@ pub fn deliver(sampler: Sampler, mut flows: UdpFlows, tables: &mut Delivery<'_>)
 }
 
 /// Counts more of them.
-pub fn add(rejected: &mut Strangers, more: Strangers) {
-    let Strangers { not_an_engine, wrong_token, wrong_flow, unfinished, crowded_out } = more;
+pub fn add(rejected: &mut RejectedConnections, more: RejectedConnections) {
+    let RejectedConnections { not_an_engine, wrong_token, wrong_flow, unfinished, crowded_out } = more;
     rejected.not_an_engine = rejected.not_an_engine.saturating_add(not_an_engine);
     rejected.wrong_token = rejected.wrong_token.saturating_add(wrong_token);
     rejected.wrong_flow = rejected.wrong_flow.saturating_add(wrong_flow);

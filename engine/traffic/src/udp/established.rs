@@ -1,6 +1,6 @@
 //! Flows that two ends have established, and those that they have not.
 
-use wire::{CpuTime, FlowEnd, FlowReport, Granted, Strangers, UdpCounts};
+use wire::{CpuTime, FlowEnd, FlowReport, Granted, RejectedConnections, UdpCounts};
 
 use super::stream::Stream;
 
@@ -13,7 +13,7 @@ pub struct Established {
     /// What the kernel granted.
     pub granted: Granted,
     /// Datagrams of others so far.
-    pub rejected: Strangers,
+    pub rejected: RejectedConnections,
 }
 
 /// A flow that was not established.

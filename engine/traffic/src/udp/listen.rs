@@ -9,7 +9,7 @@ use std::{
 
 use socket2::{SockRef, Socket, Type};
 use sys::{Ancillary, Datagram};
-use wire::{Granted, OPENING_BYTES, Opening, PortRange, Strangers, UdpSettings};
+use wire::{Granted, OPENING_BYTES, Opening, PortRange, RejectedConnections, UdpSettings};
 
 use super::{
     established::{Established, MissingFlow},
@@ -86,8 +86,8 @@ impl Listener {
     }
 
     /// Counts datagrams of others, until `over` says so. The kernel counts those that arrive faster than they are read.
-    pub fn count_rejected(&self, over: impl Fn() -> bool) -> Strangers {
-        let mut rejected = Strangers::default();
+    pub fn count_rejected(&self, over: impl Fn() -> bool) -> RejectedConnections {
+        let mut rejected = RejectedConnections::default();
         let dropped_before = self.dropped();
         while !over() {
             wait_readable(&self.socket, STOP_CHECK);
@@ -123,7 +123,11 @@ fn opening_of(datagram: Datagram, bytes: &[u8; OPENING_BYTES]) -> Option<Opening
 }
 
 /// `task`: of the trial that takes flows; nothing once it takes no more.
-fn count_rejected_datagram(opening: Option<Opening>, task: Option<&Task<'_, UdpSettings>>, rejected: &mut Strangers) {
+fn count_rejected_datagram(
+    opening: Option<Opening>,
+    task: Option<&Task<'_, UdpSettings>>,
+    rejected: &mut RejectedConnections,
+) {
     count(match (opening, task) {
         (None, _) => &mut rejected.not_an_engine,
         (Some(opening), Some(task)) if opening.token == task.token => &mut rejected.wrong_flow,
@@ -135,7 +139,7 @@ fn count_rejected_datagram(opening: Option<Opening>, task: Option<&Task<'_, UdpS
 struct Accepted {
     flows: Vec<Option<Stream>>,
     granted: Granted,
-    rejected: Strangers,
+    rejected: RejectedConnections,
     opened: Opened,
 }
 
@@ -144,7 +148,7 @@ impl Accepted {
         Self {
             flows: (0..task.settings.flows).map(|_| None).collect(),
             granted: Granted::default(),
-            rejected: Strangers::default(),
+            rejected: RejectedConnections::default(),
             opened: Opened { token: task.token, answer: task.answer, listening: true },
         }
     }
@@ -208,7 +212,7 @@ impl Accepted {
                 }),
             }
         }
-        let rejected = Strangers { crowded_out: listener.dropped(), ..self.rejected };
+        let rejected = RejectedConnections { crowded_out: listener.dropped(), ..self.rejected };
         Established { flows, missing, granted: self.granted, rejected }
     }
 }

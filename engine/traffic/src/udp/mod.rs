@@ -26,7 +26,7 @@ use std::time::Instant;
 pub use pace::Pace;
 pub use rows::{DatagramRow, HistogramRow};
 pub use sequence::{Arrival, Sequence};
-use wire::{Connected, Event, Listening, Meeting, Report, Role, Strangers, UdpSettings};
+use wire::{Connected, Event, Listening, RejectedConnections, RendezvousRole, Report, Role, UdpSettings};
 
 use self::{
     delivered::{Delivered, add},
@@ -72,13 +72,13 @@ fn meet(
     control: &Control,
     outbox: &dyn Outbox,
 ) -> Result<(Established, Option<Listener>), TrialError> {
-    match task.meeting {
-        Meeting::Listen { bind, ports } => {
+    match task.rendezvous {
+        RendezvousRole::Listen { bind, ports } => {
             let listener = listen::listen(task, *bind, *ports)?;
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port: listener.port }));
             Ok((listener.accept_flows(task, control)?, Some(listener)))
         }
-        Meeting::Connect { address, port, bind } => {
+        RendezvousRole::Connect { address, port, bind } => {
             Ok((connect::connect_flows(task, address, *port, *bind, control)?, None))
         }
     }
@@ -106,7 +106,7 @@ fn report(
     flows: UdpFlows,
     missing: Vec<MissingFlow>,
     ran: Ran,
-    mut rejected: Strangers,
+    mut rejected: RejectedConnections,
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
@@ -120,7 +120,7 @@ fn report(
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
         flows: reports,
-        strangers: rejected,
+        rejected_connections: rejected,
         remarks: remark.into_iter().collect(),
         incomplete: incomplete.map(|error| error.to_failed(task.trial)),
         ..tables.report(ran.observed)

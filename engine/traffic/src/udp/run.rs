@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use wire::{DatagramKind, Role, Strangers, UdpSettings};
+use wire::{DatagramKind, RejectedConnections, Role, UdpSettings};
 
 use super::{
     listen::Listener,
@@ -44,7 +44,7 @@ pub struct Ran {
     /// What the host did meanwhile.
     pub observed: Observed,
     /// What the listening port received from others meanwhile.
-    pub rejected: Strangers,
+    pub rejected: RejectedConnections,
     /// Why the trial is not whole at this end, but for flows that broke.
     pub incomplete: Option<TrialError>,
 }

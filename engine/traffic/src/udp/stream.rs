@@ -7,7 +7,8 @@ use std::{
 };
 
 use wire::{
-    ANSWER_BYTES, DatagramHeader, DatagramKind, OPENING_BYTES, Opening, Strangers, Token, UdpCounts, datagram_tag,
+    ANSWER_BYTES, DatagramHeader, DatagramKind, OPENING_BYTES, Opening, RejectedConnections, Token, UdpCounts,
+    datagram_tag,
 };
 
 use super::{arrivals::Delays, rows::HistogramRow};
@@ -71,7 +72,7 @@ pub struct Outcome {
     /// Rows of the table of histograms.
     pub histograms: Vec<HistogramRow>,
     /// What the flow's socket received and was not of the flow.
-    pub rejected: Strangers,
+    pub rejected: RejectedConnections,
     /// What a sink saw of its host's clock being set.
     pub steps: Steps,
 }
@@ -166,7 +167,7 @@ pub enum NotOurs {
 
 impl NotOurs {
     /// Counts it.
-    pub fn count(self, rejected: &mut Strangers) {
+    pub fn count(self, rejected: &mut RejectedConnections) {
         count(match self {
             Self::NotAnEngine => &mut rejected.not_an_engine,
             Self::WrongTag => &mut rejected.wrong_token,

@@ -14,7 +14,7 @@ use std::{
 
 use iperf3::COOKIE_BYTES;
 use traffic::{Control, Outbox, SampleBatch};
-use wire::{Connected, Event, Failed, Iperf3, Meeting, Mode, Prepare, Report, Role, TcpSettings, Test, Token};
+use wire::{Connected, Event, Failed, Iperf3, Mode, Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -63,7 +63,7 @@ impl Server {
             role,
             token: Token([1; 16]),
             answer: Token([2; 16]),
-            meeting: Meeting::Connect { address: "127.0.0.1".into(), port: self.port, bind: None },
+            rendezvous: RendezvousRole::Connect { address: "127.0.0.1".into(), port: self.port, bind: None },
             test: Test::Tcp(tcp),
             iperf3: Some(iperf3),
         }

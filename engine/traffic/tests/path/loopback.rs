@@ -104,7 +104,7 @@ fn rejected_connections_are_counted_and_disturb_nothing() {
     let source = End::begin(connect(Role::Source, "127.0.0.1", port, path));
     let measured = carry_through(source, sink);
     is_whole(&measured, "127.0.0.1");
-    let seen = measured.sink.strangers;
+    let seen = measured.sink.rejected_connections;
     assert_eq!((seen.not_an_engine, seen.wrong_token, seen.wrong_flow), (3, 1, 1));
     intruder.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
     assert!(intruder.recv(&mut [0; 100]).is_err(), "an intruder got an answer");

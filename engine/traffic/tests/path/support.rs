@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use wire::{Meeting, PathSettings, Prepare, Report, Role, Test, Token};
+use wire::{PathSettings, Prepare, RendezvousRole, Report, Role, Test, Token};
 
 use crate::ends::{End, Tables};
 
@@ -58,20 +58,20 @@ impl Measured {
 }
 
 pub fn listen(role: Role, path: PathSettings) -> Prepare {
-    prepare(role, Meeting::Listen { bind: None, ports: None }, path)
+    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, path)
 }
 
 pub fn connect(role: Role, address: &str, port: u16, path: PathSettings) -> Prepare {
-    prepare(role, Meeting::Connect { address: address.into(), port, bind: None }, path)
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None }, path)
 }
 
-fn prepare(role: Role, meeting: Meeting, path: PathSettings) -> Prepare {
+fn prepare(role: Role, rendezvous: RendezvousRole, path: PathSettings) -> Prepare {
     Prepare {
         trial: "t".into(),
         role,
         token: Token([1; 16]),
         answer: Token([2; 16]),
-        meeting,
+        rendezvous,
         test: Test::Path(path),
         iperf3: None,
     }

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
-use wire::{Connected, Echo, Meeting, Prepare, Report, Role, RttSettings, Test, Token};
+use wire::{Connected, Echo, Prepare, RendezvousRole, Report, Role, RttSettings, Test, Token};
 
 use crate::ends::{End, Tables};
 
@@ -56,24 +56,24 @@ pub fn settings(echo: Echo) -> RttSettings {
     }
 }
 
-pub fn prepare(role: Role, meeting: Meeting, rtt: RttSettings) -> Prepare {
+pub fn prepare(role: Role, rendezvous: RendezvousRole, rtt: RttSettings) -> Prepare {
     Prepare {
         trial: "t".into(),
         role,
         token: Token([1; 16]),
         answer: Token([2; 16]),
-        meeting,
+        rendezvous,
         test: Test::Rtt(rtt),
         iperf3: None,
     }
 }
 
 pub fn listen(role: Role, rtt: RttSettings) -> Prepare {
-    prepare(role, Meeting::Listen { bind: None, ports: None }, rtt)
+    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, rtt)
 }
 
 pub fn connect(role: Role, address: &str, port: u16, rtt: RttSettings) -> Prepare {
-    prepare(role, Meeting::Connect { address: address.into(), port, bind: None }, rtt)
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None }, rtt)
 }
 
 /// What source and sink reported of a measurement that ran over loopback, and what was granted at the source.

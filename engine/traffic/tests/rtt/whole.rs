@@ -40,7 +40,7 @@ fn connections_are_timed_over_both_families() {
         let (_, source, sink) = run(address, Role::Sink, &settings(Echo::TcpConnect));
         all_are_answered(&source, "tcp_connect");
         assert!(source.1.iter().all(|row| row.size_bytes == 0));
-        assert_eq!(sink.strangers.not_an_engine, 0);
+        assert_eq!(sink.rejected_connections.not_an_engine, 0);
     }
 }
 
@@ -101,7 +101,7 @@ fn rejected_datagrams_do_not_disturb_a_measurement() {
     }
     all_are_answered(&report(source), "udp");
     let (report, _) = sink.report();
-    assert_eq!((report.strangers.not_an_engine, report.strangers.wrong_token), (3, 1));
+    assert_eq!((report.rejected_connections.not_an_engine, report.rejected_connections.wrong_token), (3, 1));
     intruder.set_nonblocking(true).unwrap();
     assert!(intruder.recv(&mut [0; 100]).is_err(), "an intruder got an answer");
 }

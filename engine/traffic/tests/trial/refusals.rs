@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use wire::{Meeting, Phase, Role, TcpSettings, Token};
+use wire::{Phase, RendezvousRole, Role, TcpSettings, Token};
 
 use crate::support::{End, connect, listen, prepare, settings};
 
@@ -58,7 +58,7 @@ fn rejected_connections_are_counted_and_disturb_nothing() {
     source.connected();
     source.control.start(Instant::now());
     let report = sink.connected_report();
-    let seen = report.strangers;
+    let seen = report.rejected_connections;
     assert_eq!((seen.not_an_engine, seen.wrong_token, seen.wrong_flow, seen.unfinished), (1, 1, 1, 1));
     assert_eq!(report.incomplete, None);
 }
@@ -91,8 +91,8 @@ fn a_crowd_of_silent_connections_does_not_keep_the_flows_out() {
     source.connected();
     source.control.start(Instant::now());
     let report = sink.connected_report();
-    assert!(report.strangers.crowded_out > 0);
-    assert_eq!(report.strangers.crowded_out + report.strangers.unfinished, 100);
+    assert!(report.rejected_connections.crowded_out > 0);
+    assert_eq!(report.rejected_connections.crowded_out + report.rejected_connections.unfinished, 100);
     assert_eq!(report.incomplete, None);
     drop(crowd);
 }
@@ -121,10 +121,10 @@ fn more_than_an_engine_can_bear_is_refused() {
 fn a_range_of_ports_is_used_up_in_order() {
     let first = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let ports = Some(wire::PortRange { first, last: first });
-    let meeting = Meeting::Listen { bind: Some([127, 0, 0, 1].into()), ports };
-    let one = End::begin(prepare(Role::Sink, meeting.clone(), settings(1)));
+    let rendezvous = RendezvousRole::Listen { bind: Some([127, 0, 0, 1].into()), ports };
+    let one = End::begin(prepare(Role::Sink, rendezvous.clone(), settings(1)));
     assert_eq!(one.listening_port(), first);
-    let two = End::begin(prepare(Role::Sink, meeting, settings(1)));
+    let two = End::begin(prepare(Role::Sink, rendezvous, settings(1)));
     assert_eq!(two.failed().kind, "no_free_port");
     one.control.stop();
 }

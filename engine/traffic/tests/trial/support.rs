@@ -13,7 +13,7 @@ use std::{
 use arrow_array::{Array, Int32Array, Int64Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use traffic::{Control, Outbox, SampleBatch};
-use wire::{Event, Failed, Meeting, Mode, Prepare, Report, Role, TcpSettings, Test, Token};
+use wire::{Event, Failed, Mode, Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -138,22 +138,22 @@ pub fn settings(flows: u32) -> TcpSettings {
     }
 }
 
-pub fn prepare(role: Role, meeting: Meeting, tcp: TcpSettings) -> Prepare {
+pub fn prepare(role: Role, rendezvous: RendezvousRole, tcp: TcpSettings) -> Prepare {
     Prepare {
         trial: "t".into(),
         role,
         token: Token([1; 16]),
         answer: Token([2; 16]),
-        meeting,
+        rendezvous,
         test: Test::Tcp(tcp),
         iperf3: None,
     }
 }
 
 pub fn listen(role: Role, tcp: TcpSettings) -> Prepare {
-    prepare(role, Meeting::Listen { bind: None, ports: None }, tcp)
+    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, tcp)
 }
 
 pub fn connect(role: Role, address: &str, port: u16, tcp: TcpSettings) -> Prepare {
-    prepare(role, Meeting::Connect { address: address.into(), port, bind: None }, tcp)
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None }, tcp)
 }

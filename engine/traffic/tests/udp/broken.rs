@@ -138,7 +138,7 @@ fn a_sink_does_not_wait_forever_for_a_source_that_fell_silent() {
     assert_eq!((counts.datagrams, counts.reordered, counts.duplicates), (3, 1, 1));
     assert_eq!(counts.reordering_extent_max, 1);
     assert_eq!((counts.loss_bursts, reported.report.flows[0].bytes), (0, 3000));
-    let rejected = reported.report.strangers;
+    let rejected = reported.report.rejected_connections;
     assert_eq!((rejected.not_an_engine, rejected.wrong_token), (3, 1));
     assert_eq!(reported.sum("datagrams", "reordered"), 1);
     let incomplete = reported.report.incomplete.unwrap();

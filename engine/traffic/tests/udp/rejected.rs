@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wire::{Meeting, OPENING_BYTES, Opening, Phase, PortRange, Role, Token, UdpSettings};
+use wire::{OPENING_BYTES, Opening, Phase, PortRange, RendezvousRole, Role, Token, UdpSettings};
 
 use crate::{
     ends::End,
@@ -44,7 +44,7 @@ fn rejected_datagrams_are_counted_and_change_no_other_count() {
         assert_eq!(sent.datagrams, received.datagrams, "{received:?}");
         assert_eq!((received.duplicates, received.reordered, received.late), (0, 0, 0));
     }
-    let rejected = sink.report.strangers;
+    let rejected = sink.report.rejected_connections;
     assert!(rejected.not_an_engine > 0 && rejected.wrong_token > 0, "{rejected:?}");
 }
 
@@ -62,7 +62,7 @@ fn openings_of_others_get_no_answer() {
     source.connected();
     source.control.start(Instant::now());
     sink.connected();
-    let rejected = Reported::by(sink).report.strangers;
+    let rejected = Reported::by(sink).report.rejected_connections;
     assert_eq!((rejected.wrong_token, rejected.wrong_flow, rejected.not_an_engine), (1, 1, 1));
     assert_eq!(Reported::by(source).report.incomplete, None);
 }
@@ -94,7 +94,7 @@ fn a_port_that_another_trial_has_is_not_shared() {
     let one = End::begin(listen(Role::Sink, settings(1)));
     let first = one.listening_port();
     let ports = Some(PortRange { first, last: first });
-    let two = End::begin(prepare(Role::Sink, Meeting::Listen { bind: None, ports }, settings(1)));
+    let two = End::begin(prepare(Role::Sink, RendezvousRole::Listen { bind: None, ports }, settings(1)));
     assert_eq!(two.failed().kind, "no_free_port");
     one.control.stop();
 }

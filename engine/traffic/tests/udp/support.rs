@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, time::Instant};
 
 use arrow_array::{Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use wire::{Meeting, Prepare, Report, Role, Test, Token, UdpCounts, UdpSettings};
+use wire::{Prepare, RendezvousRole, Report, Role, Test, Token, UdpCounts, UdpSettings};
 
 use crate::ends::{End, Tables};
 
@@ -88,16 +88,16 @@ pub fn settings(flows: u32) -> UdpSettings {
     }
 }
 
-pub fn prepare(role: Role, meeting: Meeting, udp: UdpSettings) -> Prepare {
-    Prepare { trial: "t".into(), role, token: TOKEN, answer: ANSWER, meeting, test: Test::Udp(udp), iperf3: None }
+pub fn prepare(role: Role, rendezvous: RendezvousRole, udp: UdpSettings) -> Prepare {
+    Prepare { trial: "t".into(), role, token: TOKEN, answer: ANSWER, rendezvous, test: Test::Udp(udp), iperf3: None }
 }
 
 pub fn listen(role: Role, udp: UdpSettings) -> Prepare {
-    prepare(role, Meeting::Listen { bind: None, ports: None }, udp)
+    prepare(role, RendezvousRole::Listen { bind: None, ports: None }, udp)
 }
 
 pub fn connect(role: Role, address: &str, port: u16, udp: UdpSettings) -> Prepare {
-    prepare(role, Meeting::Connect { address: address.into(), port, bind: None }, udp)
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None }, udp)
 }
 
 /// A trial that runs: source and sink, once both are connected, before the start.

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 pub use host::{HostFacts, Nic, Route};
 pub use iperf3::{FarFlow, FarSide, Iperf3, Iperf3Login, Secret};
-pub use outcome::{CpuTime, Failed, FlowEnd, FlowReport, Phase, Progress, Report, Strangers};
+pub use outcome::{CpuTime, Failed, FlowEnd, FlowReport, Phase, Progress, RejectedConnections, Report};
 pub use path::PathSettings;
 pub use rtt::{Echo, RttSettings};
-pub use setup::{Connected, Granted, Listening, Meeting, Mode, PortRange, Prepare, Role, TcpSettings, Test};
+pub use setup::{Connected, Granted, Listening, Mode, PortRange, Prepare, RendezvousRole, Role, TcpSettings, Test};
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.

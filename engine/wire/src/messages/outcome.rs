@@ -34,7 +34,7 @@ pub struct Report {
     /// One entry for each flow.
     pub flows: Vec<FlowReport>,
     /// Connections that were not this trial's.
-    pub strangers: Strangers,
+    pub rejected_connections: RejectedConnections,
     /// Rows sent ahead of this report, by the name of their table.
     pub table_rows: BTreeMap<String, u64>,
     /// Rows that could not be kept or read back, of all tables.
@@ -116,7 +116,7 @@ pub struct CpuTime {
 /// Connections that reached a listening engine and were not its trial's. They are closed and counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Strangers {
+pub struct RejectedConnections {
     /// Spoke something else.
     pub not_an_engine: u32,
     /// Showed another token.

@@ -21,7 +21,7 @@ pub struct Prepare {
     /// The listening side answers with this.
     pub answer: Token,
     /// How the two ends meet.
-    pub meeting: Meeting,
+    pub rendezvous: RendezvousRole,
     /// What is measured, and how.
     pub test: Test,
     /// The other end is an iperf3 server, to which this one connects; another engine if absent. Takes `tcp` and `udp`.
@@ -67,7 +67,7 @@ pub enum Role {
 /// How an engine meets the other end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Meeting {
+pub enum RendezvousRole {
     /// Wait for the other end.
     Listen {
         /// Local address to listen on; all addresses if absent.

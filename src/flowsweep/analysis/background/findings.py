@@ -11,7 +11,7 @@ from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.axes import AXIS_OF
 from flowsweep.defaults import CONFIDENCE
-from flowsweep.schedule.companions import PROBE
+from flowsweep.schedule.background import PROBE
 from flowsweep.wording import counted, format_number, format_share
 
 
@@ -20,7 +20,7 @@ def others_named(row: Row) -> str:
 
     A probe is none: it carries next to no bytes.
     """
-    return " and ".join(name for name in row.get("companions") or () if name != PROBE)
+    return " and ".join(name for name in row.get("background") or () if name != PROBE)
 
 
 def beside_others(rows: Sequence[Row]) -> str:

@@ -6,35 +6,35 @@ import ibis.expr.types as ir
 from flowsweep.analysis.binning.resampling import bins
 from flowsweep.analysis.expressions import columns_added
 from flowsweep.archive import Tables
-from flowsweep.schedule.companions import PROBE
+from flowsweep.schedule.background import PROBE
 
 OWN = ""
-"""The name of a trial's own traffic, beside those of its companions."""
+"""The name of a trial's own traffic among those of its background traffic."""
 FAIRNESS_COLUMNS = ("share", "jain_flows", "jain_groups")
 _SAMPLE_COLUMNS = ("trial_id", "role", "flow", "start_ns", "end_ns", "bytes")
 _FLOW_COLUMNS = ("trial_id", "role", "flow", "origin_ns")
 
 
 def traffic_bins(tables: Tables) -> ir.Table:
-    """Resample all flows of the trials with companions, which carry bytes, onto exact intervals.
+    """Resample all flows of the trials with background traffic, which carry bytes, onto exact intervals.
 
     Args:
         tables: Of a campaign.
 
     Returns:
         One row per trial, flow and bin that any of its samples touches: trial_id, traffic (`OWN`, or the
-        companion's name), flow, bin, bytes, covered_ns as of `flowsweep.analysis.bins`, where bins begin once
-        all flows of all traffic run, plus what is omitted; common (boolean: the bin is one of those that the
-        trial expects, and all these flows cover it completely).
+        name of background traffic), flow, bin, bytes, covered_ns as of `flowsweep.analysis.bins`, where
+        bins begin once all flows of all traffic run, plus what is omitted; common (boolean: the bin is one
+        of those that the trial expects, and all these flows cover it completely).
     """
-    beside_own = tables.companion_flows
+    of_background = tables.background_flows
     # A probe has a flow, too, and no samples that could ever cover a bin.
-    named = beside_own.filter((beside_own.role == "sink") & (beside_own.companion != PROBE)).select(
-        "trial_id", "flow", traffic="companion"
+    named = of_background.filter((of_background.role == "sink") & (of_background.background != PROBE)).select(
+        "trial_id", "flow", traffic="background"
     )
     mixed = named.select("trial_id").distinct()
-    samples = _all(tables.samples, tables.companion_samples, mixed, _SAMPLE_COLUMNS)
-    flows = _all(tables.flows, tables.companion_flows, mixed, _FLOW_COLUMNS)
+    samples = _all(tables.samples, tables.background_samples, mixed, _SAMPLE_COLUMNS)
+    flows = _all(tables.flows, tables.background_flows, mixed, _FLOW_COLUMNS)
     resampled = bins(samples, tables.trials, flows)
     whose = columns_added(resampled, [named], ["trial_id", "flow"])
     beside = named.group_by("trial_id").aggregate(flows_beside=named.count())
@@ -135,7 +135,7 @@ def series(bins: ir.Table, trials: ir.Table) -> ir.Table:
 
 
 def _all(own: ir.Table, beside: ir.Table, mixed: ir.Table, columns: tuple[str, ...]) -> ir.Table:
-    """Rows of all traffic of trials with companions."""
+    """Rows of all traffic of trials with background traffic."""
     return _alike(own.semi_join(mixed, "trial_id"), columns).union(_alike(beside, columns))
 
 

@@ -26,24 +26,24 @@ from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
 from flowsweep.archive import Tables
 from flowsweep.axes import SETTINGS
 from flowsweep.defaults import MINIMUM_BINS
-from flowsweep.schedule.companions import PROBE
+from flowsweep.schedule.background import PROBE
 from flowsweep.tests import BULK_TESTS
 
 FURTHER_COLUMNS = (
     "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
-    "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent", "strangers",
-    "failure_phase", "failure_host", "failure_kind", "congestion_asked",
+    "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent",
+    "rejected_connections", "failure_phase", "failure_host", "failure_kind", "congestion_asked",
     *(axis.column for axis in SETTINGS if axis.column not in DATAGRAM_COLUMNS),
     "omit_s", "interval_s", "path_emulation",
     "flows_per_pair", "sources", "sinks", "clock_bound_ms",
-    "limit_cwnd_share", "limit_peer_window_share", "limit_send_buffer_share", "limit_none_share",
+    "limit_cwnd_share", "limit_rwnd_share", "limit_send_buffer_share", "limit_none_share",
     "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms", "throttled_us",
     "elapsed_s", "imported_from",
-    "kernel_peer_window_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "rtt_variation_ms",
-    "peer_window_open_share",
+    "kernel_rwnd_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "rtt_variation_ms",
+    "rwnd_open_share",
     "throttled_send_share", "throttled_recv_share",
     *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS, *DATAGRAM_COLUMNS,
-    "companions", *FAIRNESS_COLUMNS,
+    "background", *FAIRNESS_COLUMNS,
     *RTT_COLUMNS,
     "rate_search_loss_max", "rate_carried",
     *LINK_DROP_COLUMNS, *SENDER_COLUMNS,
@@ -116,9 +116,9 @@ def _volume(flows: ir.Table) -> ir.Table:
     )
 
 
-def _alone(companions: ir.ArrayColumn) -> ir.BooleanValue:
+def _alone(background: ir.ArrayColumn) -> ir.BooleanValue:
     """Whether no other traffic ran beside a trial; a probe is none."""
-    return (companions.length() == 0) | ((companions.length() == 1) & companions.contains(PROBE))
+    return (background.length() == 0) | ((background.length() == 1) & background.contains(PROBE))
 
 
 def _jain(amounts: ir.FloatingColumn) -> ir.FloatingValue:
@@ -192,7 +192,7 @@ def _judged(rows: ir.Table) -> ir.Table:
         omit_s=rows.omit_ns.cast("float64") / 1e9,
         interval_s=rows.interval_ns.cast("float64") / 1e9,
         elapsed_s=rows.elapsed_ns.cast("float64") / 1e9,
-        jain_flows=_alone(rows.companions).ifelse(rows.jain_of_own, rows.jain_flows),
+        jain_flows=_alone(rows.background).ifelse(rows.jain_of_own, rows.jain_flows),
         clock_bound_ms=rows.clock_bound_ns.cast("float64") / 1e6,
         throttled_send_share=rows.throttled_send_us.cast("float64") * 1_000 / rows.duration_ns,
         throttled_recv_share=rows.throttled_recv_us.cast("float64") * 1_000 / rows.duration_ns,

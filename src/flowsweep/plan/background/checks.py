@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from flowsweep.axes import AXIS_OF
-from flowsweep.plan.background.keys import BackgroundTable, CompanionKeys
+from flowsweep.plan.background.keys import BackgroundKeys, BackgroundTable
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed, shown
@@ -12,10 +12,10 @@ from flowsweep.units import write_duration
 
 PROBE = "probe"
 """What a probe is called among what runs beside a trial."""
-_OF_PROBES = tuple(name for name in CompanionKeys.model_fields if name.startswith(f"{PROBE}_"))
+_OF_PROBES = tuple(name for name in BackgroundKeys.model_fields if name.startswith(f"{PROBE}_"))
 
 
-def companion_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+def background_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
     """Find what has no effect, has no time or has no place beside the trials of a sweep."""
     for name in _OF_PROBES:
         if sweep.probe is None and name in sweep.model_fields_set:

@@ -49,7 +49,7 @@ class BackgroundTable(Table):
     )
 
 
-class CompanionKeys(Table):
+class BackgroundKeys(Table):
     """What runs beside each trial of a sweep, and is no part of its goodput."""
 
     probe: Annotated[Literal["rtt"], one_of("rtt")] | None = key(
@@ -59,18 +59,18 @@ class CompanionKeys(Table):
     )
     probe_every: fields.Pause = key(
         "From one question to the next; the mean of it where they come at random.",
-        defaults.COMPANION_PROBE_EVERY_NS,
-        written=units.write_duration(defaults.COMPANION_PROBE_EVERY_NS),
+        defaults.BACKGROUND_PROBE_EVERY_NS,
+        written=units.write_duration(defaults.BACKGROUND_PROBE_EVERY_NS),
     )
     probe_before: fields.Aside = key(
         "How long to ask before the traffic starts.",
-        defaults.COMPANION_PROBE_ASIDE_NS,
-        written=units.write_duration(defaults.COMPANION_PROBE_ASIDE_NS),
+        defaults.BACKGROUND_PROBE_ASIDE_NS,
+        written=units.write_duration(defaults.BACKGROUND_PROBE_ASIDE_NS),
     )
     probe_after: fields.Aside = key(
         "How long to ask after it has stopped.",
-        defaults.COMPANION_PROBE_ASIDE_NS,
-        written=units.write_duration(defaults.COMPANION_PROBE_ASIDE_NS),
+        defaults.BACKGROUND_PROBE_ASIDE_NS,
+        written=units.write_duration(defaults.BACKGROUND_PROBE_ASIDE_NS),
     )
     probe_echo: EchoName = key(
         "What a round trip consists of. auto: ICMP echo where the source may send it, udp otherwise.", "auto"

@@ -17,7 +17,7 @@ LOOPBACK_VERSION = 4
 """Where the loopback is reached if neither an address nor a `family` says otherwise."""
 
 
-def meeting_problems(file: PlanFile) -> Iterator[Problem]:
+def rendezvous_problems(file: PlanFile) -> Iterator[Problem]:
     """Find paths whose ends have no IP version in common, or too few ports to listen on."""
     for number, sweep in enumerate(file.sweep):
         at: KeyPath = ("sweep", number)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 
 from flowsweep import defaults
-from flowsweep.plan.background.checks import companion_problems
-from flowsweep.plan.background.keys import CompanionKeys
+from flowsweep.plan.background.checks import background_problems
+from flowsweep.plan.background.keys import BackgroundKeys
 from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
 from flowsweep.plan.model import halvings
@@ -32,7 +32,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from PLAN_TESTS[sweep.test].check(file, sweep, flows, at)
         if sweep.test in BULK_TESTS:
             yield from _time_problems(sweep, at)
-        yield from companion_problems(file, sweep, at)
+        yield from background_problems(file, sweep, at)
         yield from _path_problems(file, sweep, at)
         name = sweep_name(sweep, index + 1)
         first = names.setdefault(name, at)
@@ -139,7 +139,7 @@ def _path_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Iterator[P
 
 
 def _trial_count(sweep: SweepTable) -> int:
-    no_axes = CompanionKeys.model_fields
+    no_axes = BackgroundKeys.model_fields
     axes = [values for name, values in sweep if name not in no_axes and isinstance(values, list) and values]
     search = sweep.rate_search
     steps = (

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from flowsweep import defaults, units
 from flowsweep.plan import fields
-from flowsweep.plan.background.keys import CompanionKeys
+from flowsweep.plan.background.keys import BackgroundKeys
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
@@ -29,7 +29,7 @@ class PathTable(Table):
     dst: fields.Name = Field(alias="to", description="Host or group that receives.", examples=["right"])
 
 
-class SweepTable(RttKeys, CompanionKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
+class SweepTable(RttKeys, BackgroundKeys, PathKeys, UdpKeys, TcpKeys, BulkKeys):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
     Which keys belong to which test: `flowsweep.plan.tests.registry`.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from flowsweep import defaults
-from flowsweep.plan.background.keys import CompanionKeys
+from flowsweep.plan.background.keys import BackgroundKeys
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
 from flowsweep.plan.tests.path.build import built_path
 from flowsweep.plan.tests.path.checks import path_problems
@@ -17,7 +17,7 @@ from flowsweep.plan.tests.udp.checks import udp_problems
 from flowsweep.plan.tests.udp.keys import UdpKeys
 from flowsweep.tests import rows_of_packages
 
-_BULK = EVERY_TEST | CompanionKeys.model_fields.keys() | BulkKeys.model_fields.keys()
+_BULK = EVERY_TEST | BackgroundKeys.model_fields.keys() | BulkKeys.model_fields.keys()
 """Keys of tests that send for a time: there may be traffic and probes beside them."""
 
 PLAN_TESTS: Mapping[str, PlanTest] = {

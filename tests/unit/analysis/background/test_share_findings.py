@@ -21,7 +21,7 @@ def rows(shares: tuple[float | None, ...] = SHARES, flows: tuple[int, ...] = (1,
                 make_row(
                     trial_id=f"t{flow}-{repeat}", repeat=repeat, flows=flow, order_index=len(found),
                     congestion="bbr", congestion_asked="bbr", share=share, jain_flows=0.8, jain_groups=0.8,
-                    companions=["probe", "cubic"], interval_ns=10**9, duration_s=60.0,
+                    background=["probe", "cubic"], interval_ns=10**9, duration_s=60.0,
                 )
             )  # fmt: skip
     return found
@@ -94,7 +94,7 @@ def test_the_figure_has_a_bar_for_each_traffic_and_jains_index() -> None:
 
 
 def test_each_traffic_has_one_colour_in_both_figures() -> None:
-    found = drawn([row | {"companions": ["probe", "zeta", "cubic"]} for row in rows()], last="zeta")
+    found = drawn([row | {"background": ["probe", "zeta", "cubic"]} for row in rows()], last="zeta")
     colours = [[(trace.name, trace.marker.color) for trace in one.figure.data] for one in found]
     assert colours[0] == colours[1]
     assert [name for name, _ in colours[0]] == ["the trial: bbr", "zeta", "cubic"]

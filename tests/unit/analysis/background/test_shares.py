@@ -6,7 +6,7 @@ from analysis_support import SECOND_NS, make_flows, make_parameters, make_record
 from flowsweep.analysis.background.shares import OWN, series, shares, traffic_bins
 from flowsweep.archive import tables_of
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.schedule import Companion
+from flowsweep.schedule import BackgroundTraffic
 from summary_support import summed
 
 STEP_NS = SECOND_NS // 10
@@ -24,14 +24,14 @@ def outcome(
 
     `probed`: with the flow of a probe, which has no samples.
     """
-    companions = tuple(
-        Companion(
+    background = tuple(
+        BackgroundTraffic(
             name=name, src="a", dst="b", test="tcp", parameters=make_parameters(flows=len(rates)),
             start_ns=0,
         )
         for name, rates in beside.items()
     )  # fmt: skip
-    trial = make_trial(flows=len(own)).model_copy(update={"companions": companions})
+    trial = make_trial(flows=len(own)).model_copy(update={"background": background})
     rows, flows = [], []
     traffic = [(None, rate) for rate in own]
     traffic += [(name, rate) for name, rates in beside.items() for rate in rates]
@@ -47,9 +47,9 @@ def outcome(
                         "bytes": rate // 10,
                     }
                 )  # fmt: skip
-            flows.append({"role": role, "flow": flow, "companion": name, "bytes": steps * (rate // 10)})
+            flows.append({"role": role, "flow": flow, "background": name, "bytes": steps * (rate // 10)})
     if probed:
-        probe = {"flow": len(traffic), "companion": "probe", "bytes": 0}
+        probe = {"flow": len(traffic), "background": "probe", "bytes": 0}
         flows += [{"role": role, **probe} for role in ("source", "sink")]
     return TrialOutcome(make_record(trial), samples=make_samples(rows), flows=make_flows(flows))
 
@@ -94,10 +94,10 @@ def test_the_summary_has_the_trials_own_share() -> None:
     single = outcome([3_000_000], {}, starts={})
     rows = {row["trial_id"]: row for row in summed(mixed, alone, single)}
     told = rows[mixed.record.trial_id]
-    assert (told["companions"], told["goodput_bps"]) == (["cross"], 56e6)
+    assert (told["background"], told["goodput_bps"]) == (["cross"], 56e6)
     assert (told["share"], told["jain_flows"]) == pytest.approx((0.7, 100 / 162))
     told = rows[alone.record.trial_id]
-    assert (told["companions"], told["share"], told["jain_groups"]) == ([], None, None)
+    assert (told["background"], told["share"], told["jain_groups"]) == ([], None, None)
     assert told["jain_flows"] == pytest.approx(16 / (2 * 10))
     assert rows[single.record.trial_id]["jain_flows"] is None
 

@@ -146,13 +146,13 @@ def test_verdicts_are_counted_and_placed() -> None:
 @pytest.mark.parametrize(
     ("beside", "said"),
     [
-        ({"companions": ["probe", "cubic"], "share": 0.6},
+        ({"background": ["probe", "cubic"], "share": 0.6},
          ", beside cubic, to which 40.0 % of the goodput of all traffic goes"),
-        ({"companions": ["cubic", "voice"], "share": 0.7},
+        ({"background": ["cubic", "voice"], "share": 0.7},
          ", beside cubic and voice, to which 30.0 % of the goodput of all traffic goes"),
-        ({"companions": ["cubic"], "share": None}, ", beside cubic"),
-        ({"companions": ["probe"], "share": None}, ""),
-        ({"companions": []}, ""),
+        ({"background": ["cubic"], "share": None}, ", beside cubic"),
+        ({"background": ["probe"], "share": None}, ""),
+        ({"background": []}, ""),
     ],
     ids=["one", "two", "share not known", "a probe", "none"],
 )  # fmt: skip
@@ -168,7 +168,7 @@ def test_traffic_beside_trials_is_named_where_the_path_limits(beside: Row, said:
 
 @pytest.mark.parametrize("verdict", ["receive window", "sender CPU", "application rate", "not clear"])
 def test_traffic_beside_trials_is_no_reason_for_what_the_path_has_no_part_in(verdict: str) -> None:
-    [question] = verdict_questions(observed(trial(verdict=verdict, companions=["cubic"], share=0.6)))
+    [question] = verdict_questions(observed(trial(verdict=verdict, background=["cubic"], share=0.6)))
     assert "cubic" not in question.say("described")
 
 
@@ -207,7 +207,7 @@ def test_a_queue_that_background_traffic_fills_does_not_drop_early(share: float 
         verdict="congestion window: queue",
         goodput_bps=6.2e6,
         link_queue_drops=9,
-        companions=["cross"],
+        background=["cross"],
         share=share,
     )
     [question] = verdict_questions(observed(row, row))

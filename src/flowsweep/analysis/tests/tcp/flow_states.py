@@ -21,7 +21,7 @@ COUNTERS = {
     "sent_bytes": "bytes_sent",
     "retransmitted_bytes": "bytes_retrans",
     "busy_us": "busy_time_us",
-    "peer_window_limited_us": "rwnd_limited_us",
+    "rwnd_limited_time_us": "rwnd_limited_us",
     "send_buffer_limited_us": "sndbuf_limited_us",
 }
 """Counts of an interval, and the kernel's running counts whose differences they are."""
@@ -42,28 +42,28 @@ def flow_states(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Tabl
 
         At the end of the sample, all int64: bytes_in_flight, unsent_bytes (written, and waiting to be sent),
         cwnd_bytes, cwnd_minus_ssthresh_bytes (below 0: slow start; null without a threshold),
-        peer_window_bytes, send_buffer_bytes (as granted; null if the plan asked for none),
+        rwnd_bytes, send_buffer_bytes (as granted; null if the plan asked for none),
         send_buffer_room_bytes (not below 0), rtt_us, rtt_before_us (of the sample before), min_rtt_us, rto_us
         (the retransmission timeout), rttvar_us (the round trip's mean deviation), delivery_rate_bps,
         snd_mss_bytes.
 
-        How far the flight fills each of them, float64: cwnd_fill, peer_window_fill, send_buffer_fill; what
-        limits: limited_by ("cwnd", "peer_window", "send_buffer" or "none") and idle (boolean: nothing limits,
+        How far the flight fills each of them, float64: cwnd_fill, rwnd_fill, send_buffer_fill; what
+        limits: limited_by ("cwnd", "rwnd", "send_buffer" or "none") and idle (boolean: nothing limits,
         and less than a segment waits to be sent).
 
         Since the sample before, int64: sent_bytes (retransmissions included), retransmitted_bytes,
         retransmitted_segments, recoveries; as a share of the time, float64, as the kernel counts it:
-        busy_share, peer_window_limited_share, send_buffer_limited_share.
+        busy_share, rwnd_limited_share, send_buffer_limited_share.
     """
     rows = momentary(samples, trials, flow_starts(samples, flows))
     return _since_before(rows.mutate(counted=rows.phase == COUNTED)).select(
         "trial_id", "flow", "start_ns", "end_ns", "counted",
-        "bytes_in_flight", "unsent_bytes", "cwnd_bytes", "cwnd_minus_ssthresh_bytes", "peer_window_bytes",
+        "bytes_in_flight", "unsent_bytes", "cwnd_bytes", "cwnd_minus_ssthresh_bytes", "rwnd_bytes",
         "send_buffer_bytes", "send_buffer_room_bytes", "rtt_us", "rtt_before_us", "min_rtt_us", "rto_us",
         "rttvar_us", "delivery_rate_bps", "snd_mss_bytes",
-        "cwnd_fill", "peer_window_fill", "send_buffer_fill", "limited_by", "idle",
+        "cwnd_fill", "rwnd_fill", "send_buffer_fill", "limited_by", "idle",
         "sent_bytes", "retransmitted_bytes", "retransmitted_segments", "recoveries",
-        "busy_share", "peer_window_limited_share", "send_buffer_limited_share",
+        "busy_share", "rwnd_limited_share", "send_buffer_limited_share",
     )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def _gauges(rows: ir.Table) -> ir.Table:
         # What counts against the congestion window (`tcp_packets_in_flight`): neither what the peer has
         # selectively acknowledged, nor what is believed lost.
         path_segments=not_below_0(rows.unacked - rows.sacked - rows.lost + rows.retrans),
-        peer_window_bytes=rows.snd_wnd_bytes,
+        rwnd_bytes=rows.snd_wnd_bytes,
         min_rtt_us=rows.min_rtt_us.nullif(_RTT_UNKNOWN_US),
         delivery_rate_bps=rows.delivery_rate_bytes_per_s * 8,
     )
@@ -130,7 +130,7 @@ def _since_before(rows: ir.Table) -> ir.Table:
     length_us = (risen.end_ns - risen.start_ns).nullif(0).cast("float64") / _US_NS
     return risen.mutate(
         busy_share=risen.busy_us / length_us,
-        peer_window_limited_share=risen.peer_window_limited_us / length_us,
+        rwnd_limited_share=risen.rwnd_limited_time_us / length_us,
         send_buffer_limited_share=risen.send_buffer_limited_us / length_us,
     )
 

@@ -22,7 +22,7 @@ _MEANS = {
     "rtt_mean_us": "rtt_us",
     "rto_mean_us": "rto_us",
     "rttvar_mean_us": "rttvar_us",
-    "peer_window_mean_bytes": "peer_window_bytes",
+    "rwnd_mean_bytes": "rwnd_bytes",
 }
 """Means over samples, and what of."""
 
@@ -44,11 +44,11 @@ def flow_totals(
         trial_id, flow. Of all samples, int64: retransmits (segments), rtt_least_us.
 
         Of the samples that count, null where there are none. counted_ns (int64: their length), of which
-        cwnd_ns, peer_window_ns, send_buffer_ns and none_ns were limited by that, idle_ns (part of the last;
+        cwnd_ns, rwnd_ns, send_buffer_ns and none_ns were limited by that, idle_ns (part of the last;
         null if the kernel did not say for any sample what waits); sent_bytes, retransmitted_bytes,
-        peer_window_limited_us, send_buffer_limited_us (int64: how far the kernel's running counts rose);
+        rwnd_limited_time_us, send_buffer_limited_us (int64: how far the kernel's running counts rose);
         recoveries, losses_seen, rtt_at_loss_us as of `recovery_totals`; mss_bytes, min_rtt_us,
-        peer_window_highest_bytes (int64); rtt_mean_us, rttvar_mean_us, rto_mean_us, peer_window_mean_bytes
+        rwnd_highest_bytes (int64); rtt_mean_us, rttvar_mean_us, rto_mean_us, rwnd_mean_bytes
         (float64, over samples); plateau_bytes (int64: the 90th percentile of data in flight).
     """
     totals = _of_phases(_phases(momentary(samples, trials, starts)))
@@ -96,7 +96,7 @@ def _phases(rows: ir.Table) -> ir.Table:
             f"{name}_of": (rows[column] > 0).sum() if name == "rtt_mean_us" else rows[column].count()
             for name, column in _MEANS.items()
         },
-        peer_window_highest_bytes=rows.peer_window_bytes.max(),
+        rwnd_highest_bytes=rows.rwnd_bytes.max(),
         flights=for_nearest_rank(rows.bytes_in_flight, decile=_PLATEAU_DECILE),
     )
     return phases.mutate(plateau_bytes=nearest_rank_of(phases.flights, decile=_PLATEAU_DECILE)).drop(
@@ -118,7 +118,7 @@ def _of_phases(phases: ir.Table) -> ir.Table:
     def mean(name: str) -> ir.FloatingValue:
         return counted(name).cast("float64") / counted(f"{name}_of").nullif(0)
 
-    kept = ("mss_bytes", "min_rtt_us", "peer_window_highest_bytes", "plateau_bytes")
+    kept = ("mss_bytes", "min_rtt_us", "rwnd_highest_bytes", "plateau_bytes")
     return phases.group_by(_FLOW).aggregate(
         retransmits=phases.retransmits.max(),
         rtt_least_us=phases.min_rtt_us.min(),

@@ -12,43 +12,43 @@ FILLED_TENTHS = 9
 """From so many tenths on a window counts as filled: a sender holds data back for larger segments."""
 BUFFER_FILLED_TENTHS = 5
 """The same of the send buffer: a blocked writer is woken when a third is free, overhead of data included."""
-LIMITS = ("cwnd", "peer_window", "send_buffer", "none")
+LIMITS = ("cwnd", "rwnd", "send_buffer", "none")
 
 
 def windows_decided(rows: ir.Table) -> ir.Table:
-    """Add waiting (boolean: a segment or more is there to be sent) and full_window ("cwnd", "peer_window").
+    """Add waiting (boolean: a segment or more is there to be sent) and full_window ("cwnd", "rwnd").
 
     Args:
-        rows: bytes_in_flight, path_segments, snd_cwnd, snd_mss_bytes, peer_window_bytes, unsent_bytes; int64,
+        rows: bytes_in_flight, path_segments, snd_cwnd, snd_mss_bytes, rwnd_bytes, unsent_bytes; int64,
             any of them may be null.
     """
     # A window only holds back what is there to be sent; less than a segment waits for more (Nagle). Whole
     # numbers in float64, exact below 2⁵³, since this is computed for every sample, and DuckDB looks for an
     # overflow of each integer; a condition that is null does not hold.
-    flight, segments, cwnd, peer_window, mss = (
+    flight, segments, cwnd, rwnd, mss = (
         rows[name].cast("float64")
-        for name in ("bytes_in_flight", "path_segments", "snd_cwnd", "peer_window_bytes", "snd_mss_bytes")
+        for name in ("bytes_in_flight", "path_segments", "snd_cwnd", "rwnd_bytes", "snd_mss_bytes")
     )
     flags = rows.mutate(
         waiting=rows.unsent_bytes >= rows.snd_mss_bytes,
         cwnd_full=(segments * 10 >= cwnd * FILLED_TENTHS) | (cwnd - segments <= 1),
-        peer_window_full=(flight * 10 >= peer_window * FILLED_TENTHS) | (peer_window - flight < mss),
+        rwnd_full=(flight * 10 >= rwnd * FILLED_TENTHS) | (rwnd - flight < mss),
         # Of two fractions, the products of numerators with denominators.
-        peer_window_fuller=flight * cwnd >= segments * peer_window,
+        rwnd_fuller=flight * cwnd >= segments * rwnd,
     )
-    by_peer = flags.waiting & flags.peer_window_full
+    by_peer = flags.waiting & flags.rwnd_full
     full_window = ibis.cases(
         (
             flags.waiting & flags.cwnd_full,
-            ibis.ifelse(by_peer & flags.peer_window_fuller, "peer_window", "cwnd"),
+            ibis.ifelse(by_peer & flags.rwnd_fuller, "rwnd", "cwnd"),
         ),
-        (by_peer, "peer_window"),
+        (by_peer, "rwnd"),
     )
-    return flags.mutate(full_window=full_window).drop("cwnd_full", "peer_window_full", "peer_window_fuller")
+    return flags.mutate(full_window=full_window).drop("cwnd_full", "rwnd_full", "rwnd_fuller")
 
 
 def decided(rows: ir.Table) -> ir.Table:
-    """Add cwnd_fill, peer_window_fill, send_buffer_fill, limited_by and idle.
+    """Add cwnd_fill, rwnd_fill, send_buffer_fill, limited_by and idle.
 
     Args:
         rows: From `windows_decided`, with send_buffer_bytes (int64, may be null).
@@ -66,7 +66,7 @@ def decided(rows: ir.Table) -> ir.Table:
     return limited.mutate(
         idle=(limited.limited_by == "none") & ~limited.waiting,
         cwnd_fill=_share(limited.path_segments, limited.snd_cwnd),
-        peer_window_fill=_share(limited.bytes_in_flight, limited.peer_window_bytes),
+        rwnd_fill=_share(limited.bytes_in_flight, limited.rwnd_bytes),
         send_buffer_fill=_share(limited.bytes_in_flight, limited.send_buffer_bytes),
     )
 
@@ -78,9 +78,9 @@ def trial_limits(totals: ir.Table) -> ir.Table:
         totals: From `flowsweep.analysis.tests.tcp.flow_totals`.
 
     Returns:
-        One row per trial with a counted sample: trial_id; limit_cwnd_share, limit_peer_window_share,
+        One row per trial with a counted sample: trial_id; limit_cwnd_share, limit_rwnd_share,
         limit_send_buffer_share, limit_none_share (float64, of all flows' time; they add up to 1) and
-        sender_idle_share (of the same time, part of the last); kernel_peer_window_share and
+        sender_idle_share (of the same time, part of the last); kernel_rwnd_share and
         kernel_send_buffer_share (float64, of the time: what the kernel itself counted as limited by either);
         retransmitted_bytes, recoveries (int64, Σ over flows).
     """
@@ -96,7 +96,7 @@ def trial_limits(totals: ir.Table) -> ir.Table:
     return counted.group_by("trial_id").aggregate(
         **{f"limit_{limit}_share": share(f"{limit}_ns", known_ns) for limit in LIMITS},
         sender_idle_share=share("idle_ns", known_ns),
-        kernel_peer_window_share=share("peer_window_limited_us", counted_ns) * MICROSECOND_NS,
+        kernel_rwnd_share=share("rwnd_limited_time_us", counted_ns) * MICROSECOND_NS,
         kernel_send_buffer_share=share("send_buffer_limited_us", counted_ns) * MICROSECOND_NS,
         retransmitted_bytes=counted.retransmitted_bytes.sum().cast("int64"),
         recoveries=counted.recoveries.sum().cast("int64"),

@@ -32,7 +32,7 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
         loss_share (float64: bytes retransmitted / bytes sent), loss_event_share (episodes of recovery /
         segments sent), tcp_efficiency_percent (RFC 6349); rtt_mean_ms, rtt_variation_ms (mean deviation,
         RFC 6298), rtt_at_loss_ms (float64; the mean round-trip time when recoveries began, null without any);
-        peer_window_open_share (float64, 0 to 1: the receiver's window, mean / highest, mean over flows).
+        rwnd_open_share (float64, 0 to 1: the receiver's window, mean / highest, mean over flows).
     """
     predicted = _with_formulas(totals.filter(totals.counted_ns.notnull()))
     sums = predicted.group_by("trial_id").aggregate(
@@ -45,9 +45,7 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
         rtt_variation_ms=predicted.rttvar_mean_us.mean() / 1_000,
         rtt_at_loss=predicted.rtt_at_loss_us.sum().cast("float64"),
         losses_seen=predicted.losses_seen.sum().cast("float64"),
-        peer_window_open_share=(
-            predicted.peer_window_mean_bytes / predicted.peer_window_highest_bytes.nullif(0)
-        ).mean(),
+        rwnd_open_share=(predicted.rwnd_mean_bytes / predicted.rwnd_highest_bytes.nullif(0)).mean(),
         **{name: predicted[name].sum() for name in ("mathis", "padhye", "cubic")},
         **{f"{name}_known": predicted[name].count() for name in ("mathis", "padhye", "cubic")},
     )
@@ -55,7 +53,7 @@ def flow_predictions(totals: ir.Table) -> ir.Table:
         "trial_id",
         "rtt_mean_ms",
         "rtt_variation_ms",
-        "peer_window_open_share",
+        "rwnd_open_share",
         loss_share=sums.retransmitted / sums.sent_bytes.nullif(0.0),
         loss_event_share=sums.recoveries / sums.segments.nullif(0.0),
         tcp_efficiency_percent=theory.tcp_efficiency_percent(sums.sent_bytes.nullif(0.0), sums.retransmitted),
@@ -76,7 +74,7 @@ def _with_formulas(totals: ir.Table) -> ir.Table:
         rtt_s=totals.rtt_mean_us / _US_PER_S,
         rto_s=totals.rto_mean_us / _US_PER_S,
         mss=totals.mss_bytes.cast("float64"),
-        window=totals.peer_window_highest_bytes.cast("float64") / totals.mss_bytes.nullif(0),
+        window=totals.rwnd_highest_bytes.cast("float64") / totals.mss_bytes.nullif(0),
     )
     return flows.mutate(
         mathis=theory.mathis_bps(flows.mss, flows.rtt_s, flows.loss),

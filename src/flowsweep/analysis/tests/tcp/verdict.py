@@ -57,7 +57,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
     Args:
         rows: One row per trial, with columns as in a summary: goodput_bps, goodput_mean_bps, flows,
             window_send_bytes, rate_bps, pacing_rate_bps, limit_…_share, sender_idle_share, rtt_min_ms,
-            rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, peer_window_open_share,
+            rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, rwnd_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
             host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops.
 
@@ -84,7 +84,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         (cwnd_or_pace & _dropped_at_hosts(rows), "host drops"),
         (rows.sender_idle_share >= SOME, "not clear"),
         (_path_is_full(rows), queue),
-        (windows & (rows.limit_peer_window_share >= rows.limit_send_buffer_share), "receive window"),
+        (windows & (rows.limit_rwnd_share >= rows.limit_send_buffer_share), "receive window"),
         (windows, "send window"),
         (filled | (lossy & _dropped_at_queue(rows)), queue),
         (lossy & _dropped_at_random(rows) & _far_from_full(rows), loss),
@@ -127,13 +127,13 @@ def _busy(rows: ir.Table) -> dict[str, ir.BooleanValue]:
             (rows.thread_busy_recv, rows.throttled_recv_share.coalesce(0.0)),
         )
     )
-    idle, peer = rows.sender_idle_share, rows.limit_peer_window_share
+    idle, peer = rows.sender_idle_share, rows.limit_rwnd_share
     near = (rows.rtt_min_ms < NEAR_MS).coalesce(False)
     known = rows.window_send_bytes.notnull()
     send_crowded = (rows.cores_busy_send >= CORES_BUSY).coalesce(False) & (
         (known & (idle >= MOST)) | (near & (idle >= SOME) & (idle >= peer))
     )
-    closes = (rows.peer_window_open_share < WINDOW_CLOSES).coalesce(False)
+    closes = (rows.rwnd_open_share < WINDOW_CLOSES).coalesce(False)
     receive_crowded = (
         (rows.cores_busy_recv >= CORES_BUSY).coalesce(False)
         & closes
@@ -215,7 +215,7 @@ def _windows_fill(rows: ir.Table) -> ir.BooleanValue:
     A congestion window that loses next to nothing grows until it limits no more: beside a send buffer that
     fills for a third of the time it is not what limits.
     """
-    windows = rows.limit_peer_window_share + rows.limit_send_buffer_share
+    windows = rows.limit_rwnd_share + rows.limit_send_buffer_share
     most = windows >= (windows + rows.limit_cwnd_share) * MOST
     hardly_lossy = (rows.recoveries <= rows.flows).coalesce(False)
     buffer = (rows.limit_send_buffer_share >= SOME) & hardly_lossy
@@ -227,7 +227,7 @@ def _queue_beyond_window(rows: ir.Table) -> ir.BooleanValue:
 
     A receive window that holds no more than the path does cannot double its round trips, however it is sent.
     """
-    of_receiver = rows.limit_peer_window_share >= rows.limit_send_buffer_share
+    of_receiver = rows.limit_rwnd_share >= rows.limit_send_buffer_share
     doubled = (rows.rtt_median_ms >= rows.rtt_min_ms * 2).coalesce(False)
     steady = _varies_at_most(rows, rows.rtt_median_ms, STEADY)
     return _longer(rows, rows.rtt_median_ms) & (steady | (of_receiver & doubled))

@@ -102,7 +102,7 @@ def _counts(flows: ir.Table) -> ir.Table:
         duplicates=total("duplicates"), reordered=total("reordered"), late=total("late"),
         loss_bursts=total("loss_bursts"), socket_dropped=total("socket_dropped"),
         reordering_extent_max=most("reordering_extent_max"), loss_burst_max=most("loss_burst_max"),
-        burst_max=most("burst_max"), behind_max_ms=most("behind_max_ns").cast("float64") / _MS_NS,
+        burst_max=most("burst_max"), pacing_lag_max_ms=most("behind_max_ns").cast("float64") / _MS_NS,
         delay_min_ms=flows.delay_min_ns.min(where=whole).cast("float64") / _MS_NS,
         delay_bound_ms=most("delay_bound_ns").cast("float64") / _MS_NS,
         flows_broken=flows.broken.sum().cast("int64"),

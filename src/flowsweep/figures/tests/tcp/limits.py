@@ -13,7 +13,7 @@ from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_number
 
 _SHARES = (
-    ("limit_peer_window_share", "receive window", "#0072B2"),
+    ("limit_rwnd_share", "receive window", "#0072B2"),
     ("limit_send_buffer_share", "send window", "#E69F00"),
     ("limit_cwnd_share", "congestion window", "#D55E00"),
     ("limit_pace_share", "pace", "#009E73"),
@@ -21,7 +21,7 @@ _SHARES = (
 )
 """Column, words and colour, from the foot of a bar up. "Pace": nothing limits although data wait."""
 _KERNEL = (
-    ("kernel_peer_window_share", "kernel: receive window", "circle"),
+    ("kernel_rwnd_share", "kernel: receive window", "circle"),
     ("kernel_send_buffer_share", "kernel: send window", "diamond"),
 )
 """What the kernel's own clocks say of two of them, where a row has it, and its symbol."""

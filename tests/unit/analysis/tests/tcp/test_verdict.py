@@ -13,15 +13,15 @@ Row = dict[str, Any]
 QUIET: Row = {
     "goodput_bps": 50e6, "flows": 1, "window_send_bytes": 1 << 20, "rate_bps": None, "pacing_rate_bps": None,
     "limit_cwnd_share": 0.0, "rtt_variation_ms": 0.05,
-    "limit_peer_window_share": 0.0, "limit_send_buffer_share": 0.0, "limit_none_share": 0.0,
+    "limit_rwnd_share": 0.0, "limit_send_buffer_share": 0.0, "limit_none_share": 0.0,
     "sender_idle_share": 0.0, "rtt_min_ms": 40.0, "rtt_median_ms": 41.0, "rtt_at_loss_ms": None,
-    "recoveries": 0, "peer_window_open_share": 1.0, "thread_busy_send": 0.05, "thread_busy_recv": 0.08,
+    "recoveries": 0, "rwnd_open_share": 1.0, "thread_busy_send": 0.05, "thread_busy_recv": 0.08,
     "cores_busy_send": 0.3, "cores_busy_recv": 0.3, "softirq_core_recv": 0.1, "throttled_send_share": None,
     "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None, "share": None,
     "goodput_mean_bps": 50e6, "link_queue_drops": None, "link_random_drops": None,
 }  # fmt: skip
 """A trial on idle hosts over an idle path of 40 ms."""
-PEER = {"limit_peer_window_share": 1.0}
+PEER = {"limit_rwnd_share": 1.0}
 BUFFER = {"limit_send_buffer_share": 1.0}
 CWND = {"limit_cwnd_share": 1.0}
 PACE = {"limit_none_share": 1.0}
@@ -48,7 +48,7 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("a buffer beside bbr's pace", "send window",
      {"limit_send_buffer_share": 0.57, "limit_none_share": 0.43}),
     ("both windows, the receiver's more", "receive window",
-     {"limit_peer_window_share": 0.6, "limit_send_buffer_share": 0.4}),
+     {"limit_rwnd_share": 0.6, "limit_send_buffer_share": 0.4}),
     ("a window and a standing queue", "congestion window: queue", PEER | {"rtt_median_ms": 60.0}),
     ("bursts of a whole buffer", "send window", BUFFER | {"rtt_median_ms": 60.0, "rtt_variation_ms": 1.9}),
     ("a window of the path's product", "congestion window: queue",
@@ -97,9 +97,9 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
              "rtt_median_ms": 0.05, "window_send_bytes": None, "cores_busy_send": 1.0,
              "cores_busy_recv": 1.0}),
     ("loopback, all cores in use, unread data", "receiver CPU",
-     {"limit_peer_window_share": 0.6, "limit_none_share": 0.4, "sender_idle_share": 0.3, "rtt_min_ms": 0.02,
+     {"limit_rwnd_share": 0.6, "limit_none_share": 0.4, "sender_idle_share": 0.3, "rtt_min_ms": 0.02,
       "rtt_median_ms": 0.05, "window_send_bytes": None, "cores_busy_send": 1.0, "cores_busy_recv": 1.0,
-      "peer_window_open_share": 0.5}),
+      "rwnd_open_share": 0.5}),
     ("a congestion window that still grows", "not clear", CWND),
     ("bbr's own pace", "congestion window: queue", PACE),
     ("bbr's own pace with loss", "congestion window: queue",
@@ -119,16 +119,16 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
     ("a receiver that is throttled", "receiver CPU",
      PEER | {"thread_busy_recv": 0.2, "throttled_recv_share": 0.4}),
     ("a receiver on a crowded host", "receiver CPU",
-     PEER | {"cores_busy_recv": 0.99, "peer_window_open_share": 0.5}),
+     PEER | {"cores_busy_recv": 0.99, "rwnd_open_share": 0.5}),
     ("interrupts fill a core", "receiver CPU", CWND | {"softirq_core_recv": 0.97}),
     ("both ends busy, data waits", "receiver CPU", PEER | BOTH_BUSY),
     ("both ends busy, none waits", "sender CPU", IDLE | BOTH_BUSY),
     ("both ends busy, either", "not clear",
-     {"limit_peer_window_share": 0.5, "limit_none_share": 0.5, "sender_idle_share": 0.5} | BOTH_BUSY),
+     {"limit_rwnd_share": 0.5, "limit_none_share": 0.5, "sender_idle_share": 0.5} | BOTH_BUSY),
     ("hosts drop what is lost", "host drops", LOSSY | {"host_dropped_packets": 15}),
     ("hosts drop a little of it", "congestion window: loss", LOSSY | {"host_dropped_packets": 3}),
     ("an idle sender nobody explains", "not clear", IDLE),
-    ("half window, half loss", "not clear", {"limit_peer_window_share": 0.5, "limit_cwnd_share": 0.5}),
+    ("half window, half loss", "not clear", {"limit_rwnd_share": 0.5, "limit_cwnd_share": 0.5}),
     ("no goodput", None, PEER | {"goodput_bps": None}),
     ("a kernel that does not say what waits", "not clear", PACE | {"sender_idle_share": None}),
     ("a kernel that says nothing", None, PEER | {"limit_none_share": None}),

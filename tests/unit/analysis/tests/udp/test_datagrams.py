@@ -85,7 +85,7 @@ def test_a_whole_trial_has_goodput_and_no_loss(rows):
     assert (row["status"], row["error"], row["goodput_bps"]) == ("ok", None, 16e6)
     assert (row["datagrams_sent"], row["datagrams"], row["lost"], row["loss"]) == (10_000, 10_000, 0, 0.0)
     assert (row["verdict"], row["rate_sum_bps"]) == ("application rate", 16e6)
-    assert (row["behind_max_ms"], row["burst_max"]) == (0.09, 3)
+    assert (row["pacing_lag_max_ms"], row["burst_max"]) == (0.09, 3)
 
 
 def test_loss_alone_leaves_a_trial_whole(rows):

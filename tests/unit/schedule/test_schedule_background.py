@@ -15,7 +15,7 @@ def trials(sweep: str) -> tuple[Trial, ...]:
 
 def test_a_probe_asks_before_during_and_after() -> None:
     (trial,) = trials('probe = "rtt"\nprobe_before = "3s"\nprobe_every = "50ms"')
-    (probe,) = trial.companions
+    (probe,) = trial.background
     assert (probe.name, probe.src, probe.dst, probe.test) == ("probe", "left", "right", "rtt")
     assert probe.start_ns == -3 * SECOND_NS
     assert isinstance(probe.parameters, RttParameters)
@@ -26,27 +26,27 @@ def test_a_probe_asks_before_during_and_after() -> None:
 
 def test_a_probe_goes_the_way_of_its_trial() -> None:
     there, back = trials('probe = "rtt"\ndirections = "both"\nprobe_echo = "tcp-connect"')
-    assert [(one.src, one.dst) for one in (*there.companions, *back.companions)] == [
+    assert [(one.src, one.dst) for one in (*there.background, *back.background)] == [
         ("left", "right"), ("right", "left"),
     ]  # fmt: skip
-    assert there.companions[0].parameters.echo == "tcp_connect"
+    assert there.background[0].parameters.echo == "tcp_connect"
 
 
 def test_background_ends_with_the_trial_unless_it_says_how_long() -> None:
     sweep = f'{CROSS}start = "2s"\n{CROSS.replace("cross", "later")}start = "1s"\nduration = "1s"'
     (trial,) = trials(sweep)
-    cross, later = trial.companions
+    cross, later = trial.background
     assert (cross.start_ns, cross.parameters.duration_ns) == (2 * SECOND_NS, 3 * SECOND_NS)
     assert (later.start_ns, later.parameters.duration_ns) == (1 * SECOND_NS, 1 * SECOND_NS)
 
 
 def test_background_has_parameters_of_its_own() -> None:
     sweep = f'window = "1MiB"\n{CROSS}test = "udp"\nrate = "30Mbit/s"\n'
-    (udp,) = trials(sweep)[0].companions
+    (udp,) = trials(sweep)[0].background
     assert isinstance(udp.parameters, UdpParameters)
     assert (udp.parameters.rate_bps, udp.parameters.length_bytes) == (30_000_000, 1470)
     assert udp.parameters.window_send_bytes is None
-    (tcp,) = trials(f'{CROSS}flows = 9\ncongestion = "bbr"\nwindow = "64KiB"')[0].companions
+    (tcp,) = trials(f'{CROSS}flows = 9\ncongestion = "bbr"\nwindow = "64KiB"')[0].background
     assert isinstance(tcp.parameters, TcpParameters)
     assert (tcp.parameters.flows, tcp.parameters.congestion, tcp.parameters.window_bytes) == (9, "bbr", 65536)
 
@@ -54,7 +54,7 @@ def test_background_has_parameters_of_its_own() -> None:
 def test_questions_for_round_trips_may_have_background() -> None:
     plan = plan_of(f'test = "rtt"\nduration = "5s"\n{CROSS}test = "udp"\nrate = "30Mbit/s"\nstart = "1s"')
     (trial,) = (trial for point in expand(plan) for trial in point.trials(1))
-    (cross,) = trial.companions
+    (cross,) = trial.background
     assert isinstance(trial.parameters, RttParameters)
     assert (cross.test, cross.start_ns, cross.parameters.duration_ns) == ("udp", SECOND_NS, 4 * SECOND_NS)
 
@@ -79,7 +79,7 @@ def test_background_may_be_between_other_hosts() -> None:
     plan = grouped("from = 'c'\nto = 'b'")
     (point,) = expand(plan)
     (trial,) = point.trials(1)
-    pairs = [(one.name, one.src, one.dst) for one in trial.companions]
+    pairs = [(one.name, one.src, one.dst) for one in trial.background]
     assert pairs == [("probe", "a1", "b1"), ("cross", "c", "b1"), ("cross", "c", "b2")]
     assert trial.hosts == ("a1", "b1", "c", "b2")
     assert {host.name for host in plan.hosts} == {"a1", "b1", "c", "b2"}

@@ -1,4 +1,4 @@
-"""What runs beside the trials of a sweep: from its keys to frozen companions."""
+"""What runs beside the trials of a sweep: from its keys to frozen traffic."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from flowsweep.plan.model import Background, HostPair, Plan, Probe, Sweep, host_
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 from flowsweep.schedule.tests.rtt import RttParameters
-from flowsweep.schedule.trial import Companion, Trial
+from flowsweep.schedule.trial import BackgroundTraffic, Trial
 
 PROBE = "probe"
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SweepBackground:
     """What a sweep has beside each of its trials."""
 
     probe: Probe | None
@@ -23,10 +23,10 @@ class Beside:
     clip_allowed: bool
 
     def added_to(self, trial: Trial) -> Trial:
-        """Give a trial its companions: its probe first, then other traffic as the plan lists it."""
-        return trial.model_copy(update={"companions": (*self._probes(trial), *self._traffic(trial))})
+        """Give a trial its background traffic: its probe first, then other traffic as the plan lists it."""
+        return trial.model_copy(update={"background": (*self._probes(trial), *self._traffic(trial))})
 
-    def _probes(self, trial: Trial) -> Iterator[Companion]:
+    def _probes(self, trial: Trial) -> Iterator[BackgroundTraffic]:
         if self.probe is None:
             return
         duration_ns = trial.parameters.duration_ns + trial.pad_ns
@@ -34,7 +34,7 @@ class Beside:
             duration_ns=self.probe.before_ns + duration_ns + self.probe.after_ns,
             family=trial.parameters.family,
             echo=self.probe.echo,
-            sizes_bytes=(defaults.COMPANION_PROBE_BYTES,),
+            sizes_bytes=(defaults.BACKGROUND_PROBE_BYTES,),
             every_ns=self.probe.every_ns,
             poisson=self.probe.poisson,
             seed=trial.repeat,
@@ -42,7 +42,7 @@ class Beside:
             dscp=None,
         )
         for src, dst in trial.pairs:
-            yield Companion(
+            yield BackgroundTraffic(
                 name=PROBE,
                 src=src,
                 dst=dst,
@@ -51,11 +51,11 @@ class Beside:
                 start_ns=-self.probe.before_ns,
             )
 
-    def _traffic(self, trial: Trial) -> Iterator[Companion]:
+    def _traffic(self, trial: Trial) -> Iterator[BackgroundTraffic]:
         for background, pairs in self.background:
             parameters = _parameters(background, trial, clip_allowed=self.clip_allowed)
             for src, dst in trial.pairs if pairs is None else pairs:
-                yield Companion(
+                yield BackgroundTraffic(
                     name=background.name,
                     src=src,
                     dst=dst,
@@ -65,10 +65,10 @@ class Beside:
                 )
 
 
-def beside_of(plan: Plan, sweep: Sweep) -> Beside:
+def background_of(plan: Plan, sweep: Sweep) -> SweepBackground:
     """Resolve the hosts of what a sweep has beside its trials."""
     placed = tuple((background, _pairs(plan, background)) for background in sweep.background)
-    return Beside(sweep.probe, placed, sweep.clip_allowed)
+    return SweepBackground(sweep.probe, placed, sweep.clip_allowed)
 
 
 def _pairs(plan: Plan, background: Background) -> tuple[HostPair, ...] | None:

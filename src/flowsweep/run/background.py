@@ -1,8 +1,8 @@
-"""One companion of a trial: whatever goes wrong with it is kept, and costs the trial nothing else."""
+"""Background traffic of a trial: whatever goes wrong with it is kept, and costs the trial nothing else."""
 
 from collections.abc import Mapping, Sequence
 
-from flowsweep.defaults import COMPANION_MEETS_AHEAD_NS, SECOND_NS
+from flowsweep.defaults import BACKGROUND_MEETS_AHEAD_NS, SECOND_NS
 from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import Deadlines, TrialError
@@ -12,10 +12,10 @@ from flowsweep.run.pair import Pair
 from flowsweep.run.shortfall import shortfall
 from flowsweep.run.starting import CommonStart
 from flowsweep.run.together import all_of
-from flowsweep.run.traffic import companion_traffic
+from flowsweep.run.traffic import background_traffic
 
 
-class Beside:
+class BackgroundPair:
     """Traffic that runs beside a trial's own. No method raises `TrialError`."""
 
     def __init__(self, pair: Pair) -> None:
@@ -25,7 +25,7 @@ class Beside:
     @property
     def meets_later(self) -> bool:
         """Whether its flows would have to wait for their start for longer than engines do."""
-        return self.pair.traffic.start_ns > COMPANION_MEETS_AHEAD_NS
+        return self.pair.traffic.start_ns > BACKGROUND_MEETS_AHEAD_NS
 
     @property
     def failure(self) -> Failure | None:
@@ -35,7 +35,7 @@ class Beside:
             failure = shortfall([self.pair])
         if failure is None:
             return None
-        words = f"companion {self.pair.traffic.companion}: {failure.message}"
+        words = f"background traffic {self.pair.traffic.background}: {failure.message}"
         return failure.model_copy(update={"message": words})
 
     async def meet(self) -> None:
@@ -49,7 +49,7 @@ class Beside:
         """Start it when it is time, and wait for its reports."""
         traffic, pair = self.pair.traffic, self.pair
         if self.meets_later:
-            await start.near(traffic.start_ns, ahead_ns=COMPANION_MEETS_AHEAD_NS)
+            await start.near(traffic.start_ns, ahead_ns=BACKGROUND_MEETS_AHEAD_NS)
             await self.meet()
         if self._trouble is not None:
             return
@@ -62,11 +62,13 @@ class Beside:
             self._trouble = error.failure
 
 
-def companions_of(attempt: Attempt, places: Mapping[str, Place], deadlines: Deadlines) -> Sequence[Beside]:
-    """Make the companions of a trial, none of which has met yet."""
+def background_of(
+    attempt: Attempt, places: Mapping[str, Place], deadlines: Deadlines
+) -> Sequence[BackgroundPair]:
+    """Make the background traffic of a trial, none of which is connected yet."""
     return [
-        Beside(Pair(traffic, places[traffic.src], places[traffic.dst], deadlines))
-        for traffic in companion_traffic(attempt)
+        BackgroundPair(Pair(traffic, places[traffic.src], places[traffic.dst], deadlines))
+        for traffic in background_traffic(attempt)
     ]
 
 

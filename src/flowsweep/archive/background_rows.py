@@ -8,8 +8,8 @@ from flowsweep.run.outcome import TrialRecord
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-OF_COMPANIONS = ("flows", "samples")
-"""Tables whose rows of companions are kept apart; of the others they are left out."""
+OF_BACKGROUND = ("flows", "samples")
+"""Tables whose rows of background traffic are kept apart; of the others they are left out."""
 NUMBERED = {"samples": "flow", "flows": "flow", "datagrams": "flow", "histograms": "flow", "cpu": "id"}
 """Tables with rows of flows, and the column with the flow's number."""
 
@@ -20,19 +20,19 @@ def split(
     empty: Mapping[str, "ir.Table"],
     records: Collection[TrialRecord],
 ) -> "dict[str, ir.Table]":
-    """Take the flows of companions, which are numbered after a trial's own, out of all tables.
+    """Take the flows of background traffic, which are numbered after a trial's own, out of all tables.
 
     Args:
         trials: As in an archive.
         tables: Of the archive, by name; with rows of all flows.
-        empty: Each of `OF_COMPANIONS` without rows.
-        records: The attempts that count. Without companions nothing is done, so that it costs nothing.
+        empty: Each of `OF_BACKGROUND` without rows.
+        records: The attempts that count. Without such traffic nothing is done, so that it costs nothing.
 
     Returns:
-        The tables by name, and those of `OF_COMPANIONS` once more as `companion_NAME`.
+        The tables by name, and those of `OF_BACKGROUND` once more as `background_NAME`.
     """
-    beside = {f"companion_{name}": table for name, table in empty.items()}
-    if not any(record.trial.companions for record in records):
+    beside = {f"background_{name}": table for name, table in empty.items()}
+    if not any(record.trial.background for record in records):
         return {**tables, **beside}
     own_flows = trials.select("trial_id", own_flows=trials.flows)
 
@@ -45,4 +45,4 @@ def split(
         return rows.filter(is_own if own else ~is_own).select(*table.columns)
 
     kept = {name: apart(name, own=True) for name in NUMBERED}
-    return {**tables, **kept, **{f"companion_{name}": apart(name, own=False) for name in OF_COMPANIONS}}
+    return {**tables, **kept, **{f"background_{name}": apart(name, own=False) for name in OF_BACKGROUND}}

@@ -1,4 +1,4 @@
-"""An archive keeps the flows of companions apart from a trial's own."""
+"""An archive keeps the flows of background traffic apart from a trial's own."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,22 +20,24 @@ from flowsweep.analysis import summarised
 from flowsweep.archive import Tables, read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.run.outcome import TrialOutcome
-from flowsweep.schedule import Companion
+from flowsweep.schedule import BackgroundTraffic
 
 OWN = Steady(bytes_per_second=10_000_000)
 OTHER = Steady(bytes_per_second=2_500_000)
 
 
 def beside(*, repeat: int = 1) -> TrialOutcome:
-    """A trial of two flows, and three of a companion beside it."""
+    """A trial of two flows, and three of background traffic."""
     parameters = make_parameters(flows=3)
-    companion = Companion(name="cross", src="a", dst="b", test="tcp", parameters=parameters, start_ns=0)
-    trial = make_trial(flows=2, repeat=repeat).model_copy(update={"companions": (companion,)})
+    background = BackgroundTraffic(
+        name="cross", src="a", dst="b", test="tcp", parameters=parameters, start_ns=0
+    )
+    trial = make_trial(flows=2, repeat=repeat).model_copy(update={"background": (background,)})
     own = make_outcome(trial, OWN)
     other = make_outcome(make_trial(flows=3), OTHER)
     samples = [row | {"flow": row["flow"] + 2} for row in other.samples.to_pylist()]
     flows = [
-        row | {"flow": row["flow"] + 2, "companion": "cross", "cpu_user_us": 5_000_000}
+        row | {"flow": row["flow"] + 2, "background": "cross", "cpu_user_us": 5_000_000}
         for row in other.flows.to_pylist()
     ]
     return replace(
@@ -71,7 +73,7 @@ def test_every_table_holds_a_trials_own_flows_only(tables: Tables) -> None:
         assert set(rows.filter(rows.trial_id == trial_id)[column].to_pyarrow().to_pylist()) == {0, 1}
         others = rows.filter(rows.trial_id != trial_id)[column].to_pyarrow().to_pylist()
         assert set(others) == {0, 1, 2, 3}
-        apart = getattr(tables, f"companion_{name}")
+        apart = getattr(tables, f"background_{name}")
         assert set(apart[column].to_pyarrow().to_pylist()) == {2, 3, 4}
         assert apart.columns == rows.columns
     cpu = [(row["kind"], row["id"]) for row in tables.cpu.to_pyarrow().to_pylist()]
@@ -86,8 +88,8 @@ def test_a_summary_tells_of_the_trials_own_flows(tables: Tables) -> None:
     assert row["cpu_recv"] == pytest.approx(0.1)
 
 
-def test_without_companions_nothing_is_filtered() -> None:
+def test_without_background_traffic_nothing_is_filtered() -> None:
     whole = tables_of([make_outcome(make_trial(flows=4), OWN)])
     assert "own_flows" not in str(whole.samples)
     assert type(whole.samples.op()).__name__ == "DatabaseTable"
-    assert whole.companion_samples.count().to_pyarrow().as_py() == 0
+    assert whole.background_samples.count().to_pyarrow().as_py() == 0

@@ -1,0 +1,45 @@
+"""Archives of format 2: what they call by other names, given the names of today."""
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json, to_json
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+FORMAT_2 = 2
+KEYS = {"companions": "background", "strangers": "rejected_connections"}
+"""Of records of attempts in the journal."""
+COLUMNS = {"flows": {"background": "companion"}}
+"""By table and by the name of today. Of a campaign that began under format 2 some files may have this name."""
+
+_SIGNS = tuple(f'"{name}":'.encode() for name in KEYS)
+
+
+def with_keys_of_today(payload: bytes) -> bytes:
+    """Rename the keys of a record of an attempt; any other payload stays as it is.
+
+    Raises:
+        ValueError: It has such a key, and is not JSON.
+    """
+    if not any(sign in payload for sign in _SIGNS):
+        return payload
+    entry = from_json(payload)
+    if not isinstance(entry, dict) or entry.get("kind") != "finished":
+        return payload
+    return to_json(_renamed(entry))
+
+
+def with_columns_of_today(name: str, rows: "ir.Table") -> "ir.Table":
+    """Rename the columns of a table."""
+    for today, former in COLUMNS.get(name, {}).items():
+        if former in rows.columns:
+            found = rows[today].coalesce(rows[former]) if today in rows.columns else rows[former]
+            rows = rows.mutate(**{today: found}).drop(former)
+    return rows
+
+
+def _renamed(value: Any) -> Any:  # noqa: ANN401 - any value of JSON
+    if isinstance(value, dict):
+        return {KEYS.get(key, key): _renamed(one) for key, one in value.items()}
+    return [_renamed(one) for one in value] if isinstance(value, list) else value
