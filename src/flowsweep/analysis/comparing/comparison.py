@@ -6,16 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
+from flowsweep.analysis.comparing.estimates import both_repeats, logs, mean, of_campaigns
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed
 from flowsweep.analysis.comparing.points import Point, Points, Row, by_point, point_of
 from flowsweep.analysis.comparing.remarks import Shifts, remarks
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
-from flowsweep.analysis.statistics.design import coded
-from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
-from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
-from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 METHOD = (
@@ -118,7 +113,7 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
         failures_p_value=failed.p_value,
-        remarks=remarks(a, b, _both_repeats(first, second, common), failed, told, shifts),
+        remarks=remarks(a, b, both_repeats(first, second, common), failed, told, shifts),
         margin=margin,
         method=METHOD,
     )
@@ -129,66 +124,25 @@ def _empty(rows: Sequence[Row]) -> Counter[Point]:
     return Counter(point_of(row) for row in rows if row["status"] == "ok" and row["goodput_bps"] == 0)
 
 
-def _logs(rows: Sequence[Row]) -> list[float]:
-    return [math.log(row["goodput_bps"]) for row in rows]
-
-
 def _geometric_mean(rows: Sequence[Row]) -> float:
-    return math.exp(_mean(_logs(rows)))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+    return math.exp(mean(logs(rows)))
 
 
 def _shifts(first: Points, second: Points, common: Sequence[Point], margin: float) -> Shifts:
     """Compare the points that both campaigns have; the overall shift is under None."""
     if not common:
         return {}
-    above = _both_repeats(first, second, common)
-    found = _difference(*above)
-    counts = len(above[0]), len(above[1])
+    found = of_campaigns(first, second, common)
     alone = len(common) == 1
-    overall = overall_shift(found, _mean(above[1]) - _mean(above[0]), counts, alone=alone)
+    overall = overall_shift(found.overall, found.shift, found.counts, alone=alone)
     if alone:
         return {key: decided(overall, margin) for key in (None, common[0])}
-    deviations = point_deviations(_side(first, common), _side(second, common))
     raw = [
-        (_mean(_logs(second[point])) - _mean(_logs(first[point])), len(first[point]), len(second[point]))
+        (mean(logs(second[point])) - mean(logs(first[point])), len(first[point]), len(second[point]))
         for point in common
     ]
-    shifts = dict(zip(common, point_shifts(found, deviations, raw), strict=True))
+    shifts = dict(zip(common, point_shifts(found.overall, found.deviations, raw), strict=True))
     return {key: decided(shift, margin) for key, shift in ({None: overall} | shifts).items()}
-
-
-def _both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tuple[list[float], list[float]]:
-    """The repeats of both campaigns, each a mean over its trials of how far they lie above their points."""
-    centres = {point: (_mean(_logs(first[point])) + _mean(_logs(second[point]))) / 2 for point in common}
-    return _repeats(first, centres), _repeats(second, centres)
-
-
-def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
-    """In the order of the repeats."""
-    above: dict[int, list[float]] = {}
-    for point, centre in centres.items():
-        for row in points[point]:
-            above.setdefault(row["repeat"], []).append(math.log(row["goodput_bps"]) - centre)
-    return [_mean(above[repeat]) for repeat in sorted(above)]
-
-
-def _difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
-    """Compare repeats; None where they resemble their neighbours so much that they tell next to nothing."""
-    correlation = lag_one((a, b)) or 0.0
-    return None if too_alike((a, b), correlation) else mean_difference(a, b, correlation)
-
-
-def _side(points: Points, common: Sequence[Point]) -> Side:
-    placed = [(place, row) for place, point in enumerate(common) for row in points[point]]
-    return Side(
-        logs=np.array(_logs([row for _, row in placed])),
-        points=np.array([place for place, _ in placed], dtype=np.intp),
-        repeats=coded([row["repeat"] for _, row in placed]),
-    )
 
 
 def _in(found: Counter[Point], point: Point | None) -> bool:

@@ -1,0 +1,87 @@
+"""How far B lies above A, overall and at each point, with what tells chance."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flowsweep.analysis.comparing.points import Point, Points, Row
+from flowsweep.analysis.statistics.design import coded
+from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
+from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
+from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """B less A; natural logarithms of goodput."""
+
+    shift: float
+    """Overall."""
+    overall: Uncertain | None
+    """None where nothing tells chance."""
+    counts: tuple[int, int]
+    """Repeats of A and of B."""
+    deviations: Uncertain | None
+    """Of each point from the overall shift; None where nothing tells chance, or there is one point only."""
+
+
+def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
+    """Compare two campaigns, each with repeats of its own.
+
+    Args:
+        first: Trials of A that ended well, by point.
+        second: Of B.
+        common: The points of both, at least one.
+    """
+    above = both_repeats(first, second, common)
+    deviations = None
+    if len(common) > 1:
+        deviations = point_deviations(_side(first, common), _side(second, common))
+    return Estimates(
+        shift=mean(above[1]) - mean(above[0]),
+        overall=_difference(*above),
+        counts=(len(above[0]), len(above[1])),
+        deviations=deviations,
+    )
+
+
+def both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tuple[list[float], list[float]]:
+    """The repeats of both campaigns, each a mean over its trials of how far they lie above their points."""
+    centres = {point: (mean(logs(first[point])) + mean(logs(second[point]))) / 2 for point in common}
+    return _repeats(first, centres), _repeats(second, centres)
+
+
+def logs(rows: Sequence[Row]) -> list[float]:
+    """Natural logarithms of the trials' goodput in bit/s."""
+    return [math.log(row["goodput_bps"]) for row in rows]
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean of at least one value."""
+    return math.fsum(values) / len(values)
+
+
+def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
+    """In the order of the repeats."""
+    above: dict[int, list[float]] = {}
+    for point, centre in centres.items():
+        for row in points[point]:
+            above.setdefault(row["repeat"], []).append(math.log(row["goodput_bps"]) - centre)
+    return [mean(above[repeat]) for repeat in sorted(above)]
+
+
+def _difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
+    """Compare repeats; None where they resemble their neighbours so much that they tell next to nothing."""
+    correlation = lag_one((a, b)) or 0.0
+    return None if too_alike((a, b), correlation) else mean_difference(a, b, correlation)
+
+
+def _side(points: Points, common: Sequence[Point]) -> Side:
+    placed = [(place, row) for place, point in enumerate(common) for row in points[point]]
+    return Side(
+        logs=np.array(logs([row for _, row in placed])),
+        points=np.array([place for place, _ in placed], dtype=np.intp),
+        repeats=coded([row["repeat"] for _, row in placed]),
+    )
