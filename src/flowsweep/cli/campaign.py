@@ -87,6 +87,13 @@ def tell_the_end(folder: Path) -> int:
     return tell_end(folder)
 
 
+def tell_settings(folder: Path) -> None:
+    """Say how the two settings of a campaign compare."""
+    from flowsweep.cli.settings import tell_settings
+
+    tell_settings(folder)
+
+
 def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
     kept = f"{counted(len(writer.records), 'finished trial')} kept in {writer.folder}"
     say(f"{beginning}{kept}\n{advice}", err=True)

@@ -18,6 +18,7 @@ from flowsweep.cli.archives import read_told
 from flowsweep.cli.comparison_text import Difference, print_comparison
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.cli.settings import nothing_compared, print_settings, settings_compared
 from flowsweep.cli.terminal import say_json
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
@@ -49,29 +50,45 @@ _EPILOG = (
 
 @app.command("compare", epilog=_EPILOG)
 def compare_campaigns(
-    before: Annotated[Path, typer.Argument(metavar="A", help="The folder of a campaign.")],
-    after: Annotated[
-        Path, typer.Argument(metavar="B", help="The folder of another one with the same points.")
+    before: Annotated[
+        Path,
+        typer.Argument(
+            metavar="A", help="The folder of a campaign; alone, one of two settings (run --against)."
+        ),
     ],
+    after: Annotated[
+        Path | None, typer.Argument(metavar="[B]", help="The folder of another one with the same points.")
+    ] = None,
     fail_if: Annotated[
         FailIf | None, typer.Option("--fail-if", help="End with exit code 1 if B is that, compared with A.")
     ] = None,
     margin: MarginText = DEFAULT_MARGIN,
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
 ) -> None:
-    """Compare two campaigns: whether B is faster or slower than A, at each point and overall."""
+    """Compare two campaigns: whether B is faster or slower than A, at each point and overall.
+
+    With one archive, of `flowsweep run A.toml --against B.toml`, compare its two settings, pair by pair.
+    """
     share = read_margin(margin)
-    archives = read_told(before), read_told(after)
-    rows = [_rows(archive) for archive in archives]
-    comparison = compare(*rows, margin=share)
-    if comparison.overall is None:
-        raise PlanError("compare", (_nothing_in_common(before, after, comparison, rows),))
-    hosts, plans = _hosts(*archives), _plans(*archives)
+    hosts: Sequence[Difference] = ()
+    if after is None:
+        comparison, plans = settings_compared(read_told(before), before, share)
+        if comparison.overall is None:
+            raise PlanError("compare", (f"{before}: {nothing_compared(comparison)}",))
+    else:
+        archives = read_told(before), read_told(after)
+        rows = [_rows(archive) for archive in archives]
+        comparison = compare(*rows, margin=share)
+        if comparison.overall is None:
+            raise PlanError("compare", (_nothing_in_common(before, after, comparison, rows),))
+        hosts, plans = _hosts(*archives), _plans(*archives)
     if form is Format.json:
         differing = {"hosts_differ": _as_objects(hosts), "plans_differ": _as_objects(plans)}
         say_json(asdict(comparison) | differing)
+    elif after is None:
+        print_settings(comparison, plans)
     else:
-        print_comparison(comparison, comparison.overall, hosts, plans)
+        print_comparison(comparison, comparison.overall, {"Hosts": hosts, "Plans": plans})
     raise typer.Exit(exit_code(comparison, fail_if))
 
 
@@ -129,13 +146,13 @@ def _hosts(a: Archive, b: Archive) -> list[Difference]:
     ]
 
 
-def _plans(a: Archive, b: Archive) -> list[Difference]:
+def _plans(a: Archive, b: Archive) -> tuple[Difference, ...]:
     """Keys that differ; none where a plan is not one that can be read, as that of imported trials."""
     try:
         plans = [Plan.model_validate(archive.campaign.plan) for archive in (a, b)]
     except ValidationError:
-        return []
-    return list(plan_changes(*plans))
+        return ()
+    return tuple(plan_changes(*plans))
 
 
 def _as_objects(differences: Sequence[Difference]) -> list[dict[str, str]]:

@@ -22,15 +22,14 @@ Difference = tuple[str, str, str]
 
 
 def print_comparison(
-    comparison: Comparison, overall: Shift, hosts: Sequence[Difference], plans: Sequence[Difference]
+    comparison: Comparison, overall: Shift, differing: Mapping[str, Sequence[Difference]]
 ) -> None:
     """Print a comparison.
 
     Args:
-        comparison: Of campaigns with points in common.
+        comparison: With points in common.
         overall: Its overall shift.
-        hosts: What of the hosts differs.
-        plans: What of the plans differs.
+        differing: What else differs, by what it is of: "Hosts", "Plans", "Settings".
     """
     console = Screen()
     if not console.is_terminal:
@@ -49,7 +48,7 @@ def print_comparison(
         _print_left_out(console, name, trials, not_ok, empty)
     for name, only in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
         _print_only(console, name, only)
-    for heading, differences in (("Hosts", hosts), ("Plans", plans)):
+    for heading, differences in differing.items():
         if differences:
             console.print(f"{heading} differ:")
             for what, in_a, in_b in differences:
@@ -100,8 +99,12 @@ def place(point: Mapping[str, Any], names: Mapping[str, Callable[[Mapping[str, A
     """Name a point by its direction and what tells it from others."""
     simultaneous = bool(point["simultaneous"])
     parts = [wording.direction(point["src"], point["dst"], simultaneous=simultaneous)]
-    parts += [f"{AXIS_NAMES[name]} {write(point)}" for name, write in names.items() if name in AXIS_NAMES]
-    if "mode" in names and point["mode"] is not None:
+    parts += [
+        f"{AXIS_NAMES[name]} {write(point)}"
+        for name, write in names.items()
+        if name in AXIS_NAMES.keys() & point.keys()
+    ]
+    if "mode" in names and point.get("mode") is not None:
         parts.append(format_mode(point["mode"]))
     if "sweep" in names:
         parts.insert(0, point["sweep"])

@@ -10,7 +10,7 @@ from flowsweep.analysis.comparing.points import Point, Points, Row
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
-from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference
+from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference, mean_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class Estimates:
     """Repeats of A and of B."""
     deviations: Uncertain | None
     """Of each point from the overall shift; None where nothing tells chance, or there is one point only."""
+    series: tuple[Sequence[float], ...]
+    """What the overall shift is estimated from, a value for each repeat, in order of time."""
 
 
 def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
@@ -35,7 +37,7 @@ def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Esti
         second: Of B.
         common: The points of both, at least one.
     """
-    above = both_repeats(first, second, common)
+    above = _both_repeats(first, second, common)
     deviations = None
     if len(common) > 1:
         deviations = point_deviations(_side(first, common), _side(second, common))
@@ -44,10 +46,60 @@ def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Esti
         overall=_difference(*above),
         counts=(len(above[0]), len(above[1])),
         deviations=deviations,
+        series=above,
     )
 
 
-def both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tuple[list[float], list[float]]:
+def of_pairs(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
+    """Compare two settings of one campaign by the differences of trials that ran side by side.
+
+    Args:
+        first: Trials of A that ended well, by point.
+        second: Their partners of B, in the same places.
+        common: The points of both, at least one.
+    """
+    pairs = [
+        (place, b["repeat"], math.log(b["goodput_bps"]) - math.log(a["goodput_bps"]))
+        for place, point in enumerate(common)
+        for a, b in zip(first[point], second[point], strict=True)
+    ]
+    repeats = _repeated_differences(first, second, common)
+    deviations = None
+    if len(common) > 1:
+        deviations = point_deviations(
+            Side(
+                logs=np.array([difference for _, _, difference in pairs]),
+                points=np.array([place for place, _, _ in pairs], dtype=np.intp),
+                repeats=coded([repeat for _, repeat, _ in pairs]),
+            )
+        )
+    correlation = lag_one((repeats,)) or 0.0
+    return Estimates(
+        shift=mean(repeats),
+        overall=None if too_alike((repeats,), correlation) else mean_of(repeats, correlation),
+        counts=(len(repeats), len(repeats)),
+        deviations=deviations,
+        series=(repeats,),
+    )
+
+
+def _repeated_differences(first: Points, second: Points, common: Sequence[Point]) -> list[float]:
+    """The difference of B and A in each repeat: a mean over its pairs, were all points alike.
+
+    What a point's difference has above that of all points is taken off, so that a repeat that lacks a pair
+    is not moved by it.
+    """
+    above = {point: mean(logs(second[point])) - mean(logs(first[point])) for point in common}
+    centre = mean(list(above.values()))
+    found: dict[int, list[float]] = {}
+    for point in common:
+        for a, b in zip(first[point], second[point], strict=True):
+            difference = math.log(b["goodput_bps"]) - math.log(a["goodput_bps"])
+            found.setdefault(b["repeat"], []).append(difference - above[point] + centre)
+    return [mean(found[repeat]) for repeat in sorted(found)]
+
+
+def _both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tuple[list[float], list[float]]:
     """The repeats of both campaigns, each a mean over its trials of how far they lie above their points."""
     centres = {point: (mean(logs(first[point])) + mean(logs(second[point]))) / 2 for point in common}
     return _repeats(first, centres), _repeats(second, centres)

@@ -97,3 +97,29 @@ def trimmed(first: Points, second: Points, failed: Failures) -> tuple[Points, Po
             if fastest:
                 kept[side][point] = fastest
     return kept
+
+
+def trimmed_pairs(first: Points, second: Points, failed: Failures) -> tuple[Points, Points]:
+    """Leave out pairs as if those that were lost had been the ones in which the failed trial was slowest.
+
+    Args:
+        first: Trials of A whose partner ended well, too, by point.
+        second: The partners, in the same places.
+        failed: How many of the points' trials did not.
+
+    Returns:
+        Both without, for each trial of B that failed, the pair in which B is furthest ahead, and for each of
+        A the one in which A is: what is left is in the middle, wherever at its own end the lost ones were.
+        Points of which nothing is left are out of both.
+    """
+    kept: tuple[Points, Points] = ({}, {})
+    for point in first:
+        both = sorted(
+            zip(first[point], second[point], strict=True),
+            key=lambda pair: float(pair[1]["goodput_bps"]) / float(pair[0]["goodput_bps"]),
+        )
+        lost_a, lost_b = (failed.failed[side].get(point, 0) for side in (0, 1))
+        left = sorted(both[lost_a : max(len(both) - lost_b, 0)], key=lambda pair: pair[0]["repeat"])
+        if left:
+            kept[0][point], kept[1][point] = [one for one, _ in left], [other for _, other in left]
+    return kept

@@ -21,6 +21,26 @@ def by_point(rows: Sequence[Row]) -> Points:
     return found
 
 
+def pairs(first: Points, second: Points) -> tuple[Points, Points]:
+    """Leave what has a partner: trials of one `pair`, the two of each in the same place of both.
+
+    Args:
+        first: Trials of A that ended well, by point.
+        second: Of B.
+
+    Returns:
+        Both without points of which nothing is left, in the order of the repeats.
+    """
+    kept: tuple[Points, Points] = ({}, {})
+    for point in first:
+        partners = {row["pair"]: row for row in second.get(point, ())}
+        both = [(row, partners[row["pair"]]) for row in first[point] if row["pair"] in partners]
+        if both:
+            both.sort(key=lambda one: one[0]["repeat"])
+            kept[0][point], kept[1][point] = [one for one, _ in both], [other for _, other in both]
+    return kept
+
+
 def point_of(row: Row) -> Point:
     """Name the point of a trial."""
     return tuple((name, _hashable(row[name])) for name in POINT_COLUMNS if name in row)

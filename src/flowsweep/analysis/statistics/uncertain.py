@@ -11,6 +11,7 @@ from flowsweep.analysis.statistics.serial_correlation import resemblance
 
 _FEWEST = 3
 """Values of both sides together."""
+_FEWEST_DIFFERENCES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +67,23 @@ def mean_difference(a: Sequence[float], b: Sequence[float], correlation: float =
         errors.append(np.sqrt(own.sum()))
         freedoms.append(float(own.sum() ** 2 / (own**2 / (worth - 1)).sum()))
     return Uncertain(value, np.array(errors)[:, None], np.array(freedoms)[:, None])
+
+
+def mean_of(values: Sequence[float], correlation: float = 0.0) -> Uncertain | None:
+    """Estimate the mean of some differences.
+
+    Args:
+        values: Of a normal distribution in order of time, at least one; natural logarithms.
+        correlation: Of neighbours; 0 takes all values to be independent.
+
+    Returns:
+        By Student's t of one sample; None with a single value.
+    """
+    count = len(values)
+    if count < _FEWEST_DIFFERENCES:
+        return None
+    alike = resemblance(count, correlation)
+    centre = float(np.mean(values))
+    variance = float(np.square(np.asarray(values) - centre).sum()) / alike.told / (count - 1)
+    error = np.sqrt(variance * alike.factor / count)
+    return Uncertain(np.array([centre]), np.array([[error]]), np.array([[alike.worth - 1]]))
