@@ -57,7 +57,7 @@ def compare_campaigns(
         ),
     ],
     after: Annotated[
-        Path | None, typer.Argument(metavar="[B]", help="The folder of another one with the same points.")
+        Path | None, typer.Argument(metavar="B", help="The folder of another one with the same points.")
     ] = None,
     fail_if: Annotated[
         FailIf | None, typer.Option("--fail-if", help="End with exit code 1 if B is that, compared with A.")

@@ -14,7 +14,6 @@ from flowsweep.plan import setting_changes
 from flowsweep.schedule import joined_plan
 from flowsweep.wording import counted
 
-SAME_SETTING = "A and B are the same setting."
 _TRY = (
     "name another archive to compare it with, or measure two settings in one campaign: "
     "flowsweep run A.toml --against B.toml"
@@ -59,9 +58,9 @@ def print_settings(comparison: Comparison, changes: tuple[Difference, ...]) -> N
     if comparison.overall is None:
         say(nothing_compared(comparison))
         return
-    print_comparison(comparison, comparison.overall, {"Settings": changes})
     if not changes:
-        say(SAME_SETTING)
+        say("A and B are the same setting.")
+    print_comparison(comparison, comparison.overall, {"Settings": changes})
 
 
 def tell_settings(folder: Path) -> None:
