@@ -18,7 +18,7 @@ from flowsweep.cli.archives import read_told
 from flowsweep.cli.comparison_text import Difference, print_comparison
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
-from flowsweep.cli.settings import nothing_compared, print_settings, settings_compared
+from flowsweep.cli.settings import nothing_compared, print_settings, settings_of_archive
 from flowsweep.cli.terminal import say_json
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
@@ -70,12 +70,14 @@ def compare_campaigns(
     With one archive, of `flowsweep run A.toml --against B.toml`, compare its two settings, pair by pair.
     """
     share = read_margin(margin)
-    hosts: Sequence[Difference] = ()
+    hosts: tuple[Difference, ...] = ()
     if after is None:
-        comparison, plans = settings_compared(read_told(before), before, share)
+        compared = settings_of_archive(read_told(before), before, share)
+        comparison, plans = compared.comparison, compared.changes
         if comparison.overall is None:
             raise PlanError("compare", (f"{before}: {nothing_compared(comparison)}",))
     else:
+        compared = None
         archives = read_told(before), read_told(after)
         rows = [_rows(archive) for archive in archives]
         comparison = compare(*rows, margin=share)
@@ -85,8 +87,8 @@ def compare_campaigns(
     if form is Format.json:
         differing = {"hosts_differ": _as_objects(hosts), "plans_differ": _as_objects(plans)}
         say_json(asdict(comparison) | differing)
-    elif after is None:
-        print_settings(comparison, plans)
+    elif compared is not None:
+        print_settings(compared)
     else:
         print_comparison(comparison, comparison.overall, {"Hosts": hosts, "Plans": plans})
     raise typer.Exit(exit_code(comparison, fail_if))
@@ -135,15 +137,15 @@ def _values(name: str, points: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(dict.fromkeys(level_words(name, point.get(name)) for point in points))
 
 
-def _hosts(a: Archive, b: Archive) -> list[Difference]:
+def _hosts(a: Archive, b: Archive) -> tuple[Difference, ...]:
     """Facts of hosts that both campaigns know, where they differ."""
-    return [
+    return tuple(
         (f"{host}: {line.name}", line.values[0] or "unknown", line.values[1] or "unknown")
         for host in a.host_facts
         if host in b.host_facts
         for line in host_lines({"A": a.host_facts[host], "B": b.host_facts[host]})
         if line.differs
-    ]
+    )
 
 
 def _plans(a: Archive, b: Archive) -> tuple[Difference, ...]:

@@ -10,8 +10,9 @@ from flowsweep import wording
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, levels_apart
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift
 from flowsweep.analysis.comparing.shifts import Shift
+from flowsweep.analysis.comparing.words import change, verdict
 from flowsweep.cli.terminal import Screen
-from flowsweep.wording import counted, format_change, format_mode, format_rate
+from flowsweep.wording import counted, format_mode, format_rate
 
 _WIDTH_OF_NO_TERMINAL = 1000
 _MOST_POINTS_TOLD = 10
@@ -36,7 +37,7 @@ def print_comparison(
         console.width = _WIDTH_OF_NO_TERMINAL
     points = counted(len(comparison.points), "point")
     repeats = f"{counted(overall.repeats_a, 'repeat')} in A, {overall.repeats_b} in B"
-    console.print(f"B is {_verdict(overall, comparison.margin)}: {points}, {repeats}")
+    console.print(f"B is {verdict(overall, comparison.margin)}: {points}, {repeats}")
     for remark in comparison.remarks:
         console.print(remark, soft_wrap=True)
     console.print(_table(comparison.points))
@@ -56,21 +57,6 @@ def print_comparison(
     console.print(comparison.method, style="dim")
 
 
-def _verdict(overall: Shift, margin: float) -> str:
-    """Say it as a sentence goes on: "slower, −5.1 % [−5.4, −4.8]"."""
-    words = {
-        "same": f"the same within {wording.format_margin(margin)}",
-        "undecided": "not known to be faster, slower or the same",
-    }
-    return f"{words.get(overall.outcome, overall.outcome)}, {_change(overall)}"
-
-
-def _change(shift: Shift) -> str:
-    if shift.interval_low_percent is None or shift.interval_high_percent is None:
-        return f"{shift.percent:+.1f} %, without repeats"
-    return format_change(shift.percent, shift.interval_low_percent, shift.interval_high_percent)
-
-
 def _table(points: Sequence[PointShift]) -> Table:
     names = telling([point.point for point in points])
     table = Table(box=box.SIMPLE_HEAD)
@@ -82,7 +68,7 @@ def _table(points: Sequence[PointShift]) -> Table:
         rates = format_rate(point.goodput_a_bps), format_rate(point.goodput_b_bps)
         style = None if point.shift.outcome in ("same", "undecided") else "bold"
         table.add_row(
-            place(point.point, names), *rates, _change(point.shift), point.shift.outcome, style=style
+            place(point.point, names), *rates, change(point.shift), point.shift.outcome, style=style
         )
     return table
 

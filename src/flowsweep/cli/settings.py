@@ -2,16 +2,14 @@
 
 from pathlib import Path
 
-from flowsweep.analysis.comparing.comparison import Comparison, compare_settings
-from flowsweep.analysis.comparing.settings import both_settings
+from flowsweep.analysis.comparing.comparison import Comparison
+from flowsweep.analysis.comparing.settings import SettingsCompared, settings_compared
 from flowsweep.archive import Archive, read_archive
-from flowsweep.cli.comparison_text import Difference, print_comparison
+from flowsweep.cli.comparison_text import print_comparison
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.errors import PlanError
-from flowsweep.plan import setting_changes
-from flowsweep.schedule import joined_plan
 from flowsweep.wording import counted
 
 _TRY = (
@@ -20,24 +18,19 @@ _TRY = (
 )
 
 
-def settings_compared(
-    archive: Archive, folder: Path, margin: float
-) -> tuple[Comparison, tuple[Difference, ...]]:
-    """Compare the settings of a campaign, and tell in what they differ.
+def settings_of_archive(archive: Archive, folder: Path, margin: float) -> SettingsCompared:
+    """Compare the settings of a campaign.
 
     Raises:
         PlanError: It is no campaign of two settings.
         ArchiveError: A file of data cannot be read.
     """
-    plan = joined_plan(archive.campaign.plan)
-    rows = [] if plan is None else rows_of_archive(archive)
-    try:
-        sides = None if plan is None else both_settings(rows, plan)
-    except ValueError:  # a plan that was written by hand: its sweeps do not match
-        sides = None
-    if plan is None or sides is None:
-        raise PlanError("compare", (f"{folder}: is no campaign of two settings; {_TRY}",))
-    return compare_settings(*sides, margin=margin), setting_changes(plan)
+    compared = settings_compared(archive.campaign.plan, rows_of_archive(archive), margin)
+    if compared is None:
+        raise PlanError(
+            "compare", (f"{folder}: is no campaign of two settings that is understood here; {_TRY}",)
+        )
+    return compared
 
 
 def nothing_compared(comparison: Comparison) -> str:
@@ -53,8 +46,9 @@ def nothing_compared(comparison: Comparison) -> str:
     return f"{pair} ({', '.join(not_ok)}), so there is nothing to compare"
 
 
-def print_settings(comparison: Comparison, changes: tuple[Difference, ...]) -> None:
+def print_settings(compared: SettingsCompared) -> None:
     """Print the comparison of two settings."""
+    comparison, changes = compared.comparison, compared.changes
     if comparison.overall is None:
         say(nothing_compared(comparison))
         return
@@ -65,4 +59,4 @@ def print_settings(comparison: Comparison, changes: tuple[Difference, ...]) -> N
 
 def tell_settings(folder: Path) -> None:
     """Say how the settings of a campaign compare that has come to its end."""
-    print_settings(*settings_compared(read_archive(folder), folder, EQUIVALENCE_MARGIN))
+    print_settings(settings_of_archive(read_archive(folder), folder, EQUIVALENCE_MARGIN))

@@ -29,12 +29,13 @@ class Opening:
     """Each with the word it is found by: what was reached, the limit, what to do, what to trust."""
 
 
-def opening(trials: Sequence[Row], findings: Sequence[Finding]) -> Opening | None:
+def opening(trials: Sequence[Row], findings: Sequence[Finding], settings: str = "") -> Opening | None:
     """Sum a campaign up in a few sentences.
 
     Args:
         trials: Rows of a summary.
         findings: Of the same campaign: what its hosts are advised to set is among them.
+        settings: How the two settings of the campaign compare, if it has two (`settings_line`).
 
     Returns:
         None where no trial that ended ok has a goodput. Those whose emulated path was late take no part, and
@@ -48,6 +49,7 @@ def opening(trials: Sequence[Row], findings: Sequence[Finding]) -> Opening | Non
     points = [_trials_of(one, of_the_path) for one in best]
     lines = [
         ("Highest goodput", " ".join([*map(_reached, best, points), *_further(len(highest) - len(best))])),
+        ("A against B", settings),
         ("Limit", " ".join(_limits(points))),
         ("To do", " ".join(dict.fromkeys(_to_do(own, findings) for own in points))),
         ("Trust", " ".join(_trust(trials, points))),

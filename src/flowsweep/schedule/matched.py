@@ -19,17 +19,20 @@ def joined_plan(stored_plan: Mapping[str, Any]) -> Plan | None:
 
 
 def matched(plan: Plan) -> tuple[tuple[Point, Point], ...]:
-    """Match the points of A and of B, which their sweeps have in the same order.
+    """Match the points of A and of B, which their sweeps have in the same order; none of any other plan.
 
     Raises:
         ValueError: The sweeps have not the same points, as no plan that was joined has them.
     """
+    sweeps = setting_pairs(plan)
+    if not sweeps:
+        return ()
     of_sweep: dict[str, list[Point]] = {sweep.name: [] for sweep in plan.sweeps}
     for point in expand(plan):
         of_sweep[point.sweep].append(point)
     return tuple(
         both
-        for first, second in setting_pairs(plan)
+        for first, second in sweeps
         for both in zip(of_sweep[first.name], of_sweep[second.name], strict=True)
     )
 

@@ -57,15 +57,15 @@ def invoke(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, words)
 
 
-def carried(trial: Trial) -> TrialOutcome:
+def carried(trial: Trial, *, attempt: int) -> TrialOutcome:
     """What a trial carries: its congestion control tells, and a little its repeat."""
     assert trial.parameters.congestion is not None
     rate = BYTES_PER_SECOND[trial.parameters.congestion] + 10_000 * trial.repeat
-    return make_outcome(trial, Steady(bytes_per_second=rate))
+    return make_outcome(trial, Steady(bytes_per_second=rate), attempt=attempt)
 
 
 def campaigns(patch: pytest.MonkeyPatch, outcome: Any = carried, killed_after: int = TRIALS) -> list[str]:
-    """Lets campaigns end at once, or be killed after some trials; the sweeps that ran, in order."""
+    """Lets campaigns end at once, or be killed after some trials; the ids of those that ran, in order."""
     ran: list[str] = []
 
     async def run_campaign(
@@ -75,10 +75,10 @@ def campaigns(patch: pytest.MonkeyPatch, outcome: Any = carried, killed_after: i
         for slot in left[:killed_after]:
             (trial,) = slot.trials
             attempt = earlier.attempts.get(trial.trial_id, 0) + 1
-            made = outcome(trial)
+            made = outcome(trial, attempt=attempt)
             recorder.started(trial.trial_id, attempt, made.record.started_at)
             recorder.finished(made)
-            ran.append(trial.sweep)
+            ran.append(trial.trial_id)
         if len(left) > killed_after:
             raise ArchiveError("killed")
 
@@ -120,7 +120,8 @@ def test_a_run_ends_with_the_comparison(
     ran = campaigns(monkeypatch)
     told = run(plans, archive)
     assert told.exit_code == 0, told.output
-    assert all({a, b} == {"bulk-A", "bulk-B"} for a, b in zip(ran[::2], ran[1::2], strict=True))
+    sweeps = [read_archive(archive).records[trial_id].trial.sweep for trial_id in ran]
+    assert all({a, b} == {"bulk-A", "bulk-B"} for a, b in zip(sweeps[::2], sweeps[1::2], strict=True))
     assert "12 trials: 12 ok" in told.stdout
     assert "B is slower, −10.0 %" in told.stdout
     assert "2 points, 3 repeats in A, 3 in B" in told.stdout
@@ -153,6 +154,19 @@ def test_settings_stay_apart_in_the_summary_and_in_findings(
     assert {finding["sweep"] for finding in findings} <= {"bulk-A", "bulk-B"}
 
 
+def test_findings_and_report_open_with_how_the_settings_compare(
+    plans: dict[str, Path], archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaigns(monkeypatch)
+    run(plans, archive)
+    told = " ".join(invoke("findings", archive).stdout.split())
+    assert "A against B B is slower, −10.0 % [−10.0, −10.0], trial beside trial, over 2 points, 3" in told
+    assert 'They differ in sweep.bulk.congestion ("cubic" in A, "reno" in B).' in told
+    page = tmp_path / "report.html"
+    assert invoke("report", archive, "-o", page).exit_code == 0
+    assert "B is slower, −10.0" in page.read_text(encoding="utf-8")
+
+
 def test_the_same_setting_twice_is_said(
     plans: dict[str, Path], archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,7 +179,7 @@ def test_the_same_setting_twice_is_said(
 def test_a_killed_campaign_goes_on_where_it_was(
     plans: dict[str, Path], archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaigns(monkeypatch, killed_after=5)
+    begun = campaigns(monkeypatch, killed_after=5)
     told = run(plans, archive)
     assert told.exit_code == EXIT_TRIALS_FAILED
     cubic, reno = plans["cubic"], plans["reno"]
@@ -175,10 +189,17 @@ def test_a_killed_campaign_goes_on_where_it_was(
     rest = campaigns(monkeypatch)
     told = run(plans, archive, "--resume")
     assert told.exit_code == 0, told.output
-    assert len(rest) == TRIALS - 5
+    # The trial whose partner was killed runs again beside it: what drifted meanwhile would be between them.
+    assert set(rest) & set(begun) == {begun[4]}
+    assert begun[4] in rest[:2]
+    assert len(rest) == TRIALS - 4
     assert "12 trials: 12 ok" in told.stdout
     assert "B is slower, −10.0 %" in told.stdout
-    assert len(read_archive(archive).records) == TRIALS
+    records = read_archive(archive).records
+    assert len(records) == TRIALS
+    assert records[begun[4]].attempt == 2
+    assert campaigns(monkeypatch) == []
+    assert run(plans, archive, "--resume").exit_code == 0
 
 
 def test_another_plan_is_not_gone_on_with(
@@ -208,6 +229,5 @@ def test_an_archive_of_one_setting_needs_another(plans: dict[str, Path], archive
     create_archive(archive, plan_json=load_plan(plans["cubic"]).model_dump_json(), seed=1).close()
     told = invoke("compare", archive)
     assert isinstance(told.exception, PlanError)
-    assert "is no campaign of two settings; name another archive to compare it with, or" in str(
-        told.exception
-    )
+    assert "is no campaign of two settings" in str(told.exception)
+    assert "name another archive to compare it with, or" in str(told.exception)

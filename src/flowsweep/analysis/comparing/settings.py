@@ -1,12 +1,47 @@
 """The trials of a campaign of two plans that were joined, apart by setting and matched."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from flowsweep.analysis.comparing.comparison import Comparison, compare_settings
 from flowsweep.analysis.comparing.points import Row
 from flowsweep.analysis.grid_points import POINT_COLUMNS
-from flowsweep.plan import Plan
-from flowsweep.schedule import matched_trials
+from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.plan import Plan, setting_changes
+from flowsweep.schedule import joined_plan, matched_trials
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsCompared:
+    """B against A, of one campaign."""
+
+    comparison: Comparison
+    changes: tuple[tuple[str, str, str], ...]
+    """Keys in which they differ, each with its value in A and in B; none of a setting against itself."""
+
+
+def settings_compared(
+    stored_plan: Mapping[str, Any], rows: Sequence[Row], margin: float = EQUIVALENCE_MARGIN
+) -> SettingsCompared | None:
+    """Compare the two settings of a campaign.
+
+    Args:
+        stored_plan: As its archive has it.
+        rows: Of its summary.
+        margin: Share of goodput that counts as the same, above 0.
+
+    Returns:
+        None where it has not two settings, or another version of Flowsweep wrote its plan.
+    """
+    plan = joined_plan(stored_plan)
+    if plan is None:
+        return None
+    try:
+        sides = both_settings(rows, plan)
+    except ValueError:  # a plan that nobody joined: its sweeps do not match
+        return None
+    return SettingsCompared(compare_settings(*sides, margin=margin), setting_changes(plan))
 
 
 def both_settings(rows: Sequence[Row], plan: Plan) -> tuple[list[Row], list[Row]]:
