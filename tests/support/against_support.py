@@ -11,6 +11,7 @@ from flowsweep.analysis.comparing.settings import both_settings
 from flowsweep.plan import Plan, joined
 from flowsweep.schedule import schedule
 from plan_support import plan_of
+from synthetic_campaigns import Noise, normal
 
 Row = dict[str, Any]
 HOUR_S = 3600.0
@@ -33,6 +34,9 @@ class Truth:
     daily: float = 0.3
     """Amplitude of a cycle of 24 h: in the worst hour exp(−0.6) of the best one's goodput is left."""
     trial_s: float = 60.0
+    draw: Noise = normal
+    correlation: float = 0.0
+    """Of the chance of a trial and of the one after it."""
 
 
 def rows_of(plan: Plan, truth: Truth, rng: np.random.Generator, begins_s: float | None = None) -> list[Row]:
@@ -48,7 +52,8 @@ def rows_of(plan: Plan, truth: Truth, rng: np.random.Generator, begins_s: float 
     slots = schedule(plan, int(rng.integers(2**31)))
     trials = [trial for slot in slots for trial in slot.trials]
     phases = 2 * math.pi * (begins_s + truth.trial_s * np.arange(len(trials))) / DAY_S
-    logs = math.log(_BPS) + truth.daily * np.sin(phases) + truth.noise * rng.standard_normal(len(trials))
+    chance = _resembling(truth.draw(rng, len(trials)), truth.correlation)
+    logs = math.log(_BPS) + truth.daily * np.sin(phases) + truth.noise * chance
     return [
         {
             "trial_id": trial.trial_id, "sweep": trial.sweep, "src": trial.src, "dst": trial.dst,
@@ -59,6 +64,14 @@ def rows_of(plan: Plan, truth: Truth, rng: np.random.Generator, begins_s: float 
         }
         for place, (trial, log) in enumerate(zip(trials, logs.tolist(), strict=True))
     ]  # fmt: skip
+
+
+def _resembling(drawn: Any, correlation: float) -> Any:
+    """Make independent values first-order autoregressive, of the same variance."""
+    found = np.array(drawn)
+    for place in range(1, len(found)):
+        found[place] = correlation * found[place - 1] + math.sqrt(1 - correlation**2) * drawn[place]
+    return found
 
 
 def side_by_side(plan: Plan, truth: Truth, rng: np.random.Generator) -> Comparison:

@@ -26,7 +26,7 @@ class Estimates:
     deviations: Uncertain | None
     """Of each point from the overall shift; None where nothing tells chance, or there is one point only."""
     series: tuple[Sequence[float], ...]
-    """What the overall shift is estimated from, a value for each repeat, in order of time."""
+    """Repeats that may resemble their neighbours, in order of time, a value for each; none within pairs."""
 
 
 def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
@@ -53,6 +53,9 @@ def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Esti
 def of_pairs(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
     """Compare two settings of one campaign by the differences of trials that ran side by side.
 
+    Which trial of a pair ran first was drawn: where A and B are alike, what trials have in common with those
+    before them comes into the differences with a sign that is drawn each time, and resembles nothing.
+
     Args:
         first: Trials of A that ended well, by point.
         second: Their partners of B, in the same places.
@@ -63,39 +66,37 @@ def of_pairs(first: Points, second: Points, common: Sequence[Point]) -> Estimate
         for place, point in enumerate(common)
         for a, b in zip(first[point], second[point], strict=True)
     ]
-    repeats = _repeated_differences(first, second, common)
+    places, repeats, differences = (list(column) for column in zip(*pairs, strict=True))
+    of_repeats = _means_of_repeats(places, repeats, differences)
     deviations = None
     if len(common) > 1:
-        deviations = point_deviations(
-            Side(
-                logs=np.array([difference for _, _, difference in pairs]),
-                points=np.array([place for place, _, _ in pairs], dtype=np.intp),
-                repeats=coded([repeat for _, repeat, _ in pairs]),
-            )
-        )
-    correlation = lag_one((repeats,)) or 0.0
+        side = Side(np.array(differences), np.array(places, dtype=np.intp), coded(repeats))
+        deviations = point_deviations(side)
     return Estimates(
-        shift=mean(repeats),
-        overall=None if too_alike((repeats,), correlation) else mean_of(repeats, correlation),
-        counts=(len(repeats), len(repeats)),
+        shift=mean(of_repeats),
+        overall=mean_of(of_repeats),
+        counts=(len(of_repeats), len(of_repeats)),
         deviations=deviations,
-        series=(repeats,),
+        series=(),
     )
 
 
-def _repeated_differences(first: Points, second: Points, common: Sequence[Point]) -> list[float]:
-    """The difference of B and A in each repeat: a mean over its pairs, were all points alike.
+def _means_of_repeats(
+    points: Sequence[int], repeats: Sequence[int], differences: Sequence[float]
+) -> list[float]:
+    """Take the mean over the pairs of each repeat, in order, as if all points differed alike.
 
-    What a point's difference has above that of all points is taken off, so that a repeat that lacks a pair
-    is not moved by it.
+    What a point's mean difference has above that of all points is taken off, so that a repeat that lacks a
+    pair is not moved by it.
     """
-    above = {point: mean(logs(second[point])) - mean(logs(first[point])) for point in common}
+    of_point: dict[int, list[float]] = {}
+    for point, difference in zip(points, differences, strict=True):
+        of_point.setdefault(point, []).append(difference)
+    above = {point: mean(values) for point, values in of_point.items()}
     centre = mean(list(above.values()))
     found: dict[int, list[float]] = {}
-    for point in common:
-        for a, b in zip(first[point], second[point], strict=True):
-            difference = math.log(b["goodput_bps"]) - math.log(a["goodput_bps"])
-            found.setdefault(b["repeat"], []).append(difference - above[point] + centre)
+    for point, repeat, difference in zip(points, repeats, differences, strict=True):
+        found.setdefault(repeat, []).append(difference - above[point] + centre)
     return [mean(found[repeat]) for repeat in sorted(found)]
 
 

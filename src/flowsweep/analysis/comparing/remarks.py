@@ -20,7 +20,7 @@ def remarks(
     """Say what speaks against taking the shifts for the effect of what was changed.
 
     Args:
-        repeats: What the overall shift is estimated from, in order of time.
+        repeats: Series of repeats that may resemble their neighbours, in order of time.
         failed: Trials that failed.
         told: What would be said if failures were a matter of chance.
         left: What is said.

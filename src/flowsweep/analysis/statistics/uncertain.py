@@ -69,12 +69,11 @@ def mean_difference(a: Sequence[float], b: Sequence[float], correlation: float =
     return Uncertain(value, np.array(errors)[:, None], np.array(freedoms)[:, None])
 
 
-def mean_of(values: Sequence[float], correlation: float = 0.0) -> Uncertain | None:
+def mean_of(values: Sequence[float]) -> Uncertain | None:
     """Estimate the mean of some differences.
 
     Args:
-        values: Of a normal distribution in order of time, at least one; natural logarithms.
-        correlation: Of neighbours; 0 takes all values to be independent.
+        values: Independent ones of a normal distribution, at least one; natural logarithms.
 
     Returns:
         By Student's t of one sample; None with a single value.
@@ -82,8 +81,5 @@ def mean_of(values: Sequence[float], correlation: float = 0.0) -> Uncertain | No
     count = len(values)
     if count < _FEWEST_DIFFERENCES:
         return None
-    alike = resemblance(count, correlation)
-    centre = float(np.mean(values))
-    variance = float(np.square(np.asarray(values) - centre).sum()) / alike.told / (count - 1)
-    error = np.sqrt(variance * alike.factor / count)
-    return Uncertain(np.array([centre]), np.array([[error]]), np.array([[alike.worth - 1]]))
+    error = float(np.std(values, ddof=1)) / np.sqrt(count)
+    return Uncertain(np.array([np.mean(values)]), np.array([[error]]), np.array([[count - 1.0]]))
