@@ -11,6 +11,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis import bins, cells, flow_states, intervals, points, summarised
 from flowsweep.analysis.comparing.comparison import Comparison, compare
+from flowsweep.analysis.comparing.settings import SettingsCompared, settings_compared
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import Archive, read_archive
@@ -134,6 +135,10 @@ class OpenCampaign:
     def compared_with(self, other: "OpenCampaign", *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
         """Compare another campaign with this one: the shifts are those of the other."""
         return compare(self.summary_rows(), other.summary_rows(), margin=margin)
+
+    def settings_compared(self, *, margin: float = EQUIVALENCE_MARGIN) -> SettingsCompared | None:
+        """Compare the two settings of a campaign of `flowsweep run --against`; None of any other."""
+        return settings_compared(self.archive.campaign.plan, self.summary_rows(), margin)
 
     def summary_rows(self) -> list[dict[str, Any]]:
         """Return the summary as plain values.

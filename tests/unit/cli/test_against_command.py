@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+import flowsweep
 from analysis_support import Steady, make_failed, make_outcome
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.cli import load
@@ -165,6 +166,18 @@ def test_findings_and_report_open_with_how_the_settings_compare(
     page = tmp_path / "report.html"
     assert invoke("report", archive, "-o", page).exit_code == 0
     assert "B is slower, −10.0" in page.read_text(encoding="utf-8")
+
+
+def test_python_compares_the_settings(
+    plans: dict[str, Path], archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaigns(monkeypatch)
+    run(plans, archive)
+    compared = flowsweep.open(archive).settings_compared()
+    assert compared is not None
+    assert compared.comparison.overall is not None
+    assert compared.comparison.overall.outcome == "slower"
+    assert compared.changes == (("sweep.bulk.congestion", '"cubic"', '"reno"'),)
 
 
 def test_the_same_setting_twice_is_said(
