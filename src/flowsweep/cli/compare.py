@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from flowsweep.analysis import summary
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.comparing.comparison import Comparison, compare
 from flowsweep.archive import Archive
@@ -19,6 +18,7 @@ from flowsweep.cli.comparison_text import Difference, print_comparison
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
 from flowsweep.cli.settings import nothing_compared, print_settings, settings_of_archive
+from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say_json
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
@@ -79,7 +79,7 @@ def compare_campaigns(
     else:
         compared = None
         archives = read_told(before), read_told(after)
-        rows = [_rows(archive) for archive in archives]
+        rows = [rows_of_archive(archive) for archive in archives]
         comparison = compare(*rows, margin=share)
         if comparison.overall is None:
             raise PlanError("compare", (_nothing_in_common(before, after, comparison, rows),))
@@ -103,11 +103,6 @@ def exit_code(comparison: Comparison, fail_if: FailIf | None) -> int:
     if outcomes & failing:
         return EXIT_FAILED_IF
     return EXIT_UNDECIDED if comparison.overall.outcome == "undecided" else 0
-
-
-def _rows(archive: Archive) -> list[dict[str, Any]]:
-    with archive.damage_named():
-        return list(summary(archive.tables()).to_pyarrow().to_pylist())
 
 
 def _nothing_in_common(
