@@ -1,0 +1,52 @@
+"""A row of the summary: each column once, with its type.
+
+A new column is a line in the class of its subject; they stand here in the order of the summary.
+tests/contract/test_trial_row.py holds them against the tables of recorded archives.
+"""
+
+from flowsweep.analysis.summarising.columns import (
+    STABLE_COLUMNS,
+    AttemptColumns,
+    BackgroundColumns,
+    FairnessColumns,
+    HostLoadColumns,
+    OriginColumns,
+    ScopeColumns,
+    StableColumns,
+)
+from flowsweep.analysis.tests.path.columns import PathColumns
+from flowsweep.analysis.tests.rtt.columns import RttColumns
+from flowsweep.analysis.tests.tcp.columns import (
+    FlowStateColumns,
+    KernelColumns,
+    LinkDropColumns,
+    PredictionColumns,
+)
+from flowsweep.analysis.tests.udp.columns import DatagramColumns, RateSearchColumns, SenderColumns
+from flowsweep.axes import SettingColumns
+
+
+class TrialRow(
+    StableColumns,
+    AttemptColumns,
+    SettingColumns,
+    ScopeColumns,
+    FlowStateColumns,
+    OriginColumns,
+    KernelColumns,
+    HostLoadColumns,
+    PredictionColumns,
+    PathColumns,
+    DatagramColumns,
+    BackgroundColumns,
+    FairnessColumns,
+    RttColumns,
+    RateSearchColumns,
+    LinkDropColumns,
+    SenderColumns,
+):
+    """What `flowsweep.analysis.summary` says of a trial. Definitions: docs/explanation/statistics.md."""
+
+
+FURTHER_COLUMNS = tuple(name for name in TrialRow.__annotations__ if name not in STABLE_COLUMNS)
+"""The columns of a summary that come after the stable ones, in this order."""
