@@ -4,6 +4,8 @@ A new column is a line in the class of its subject; they stand here in the order
 tests/contract/test_trial_row.py holds them against the tables of recorded archives.
 """
 
+from collections.abc import Mapping
+
 from flowsweep.analysis.summarising.columns import (
     STABLE_COLUMNS,
     AttemptColumns,
@@ -50,3 +52,15 @@ class TrialRow(
 
 FURTHER_COLUMNS = tuple(name for name in TrialRow.__annotations__ if name not in STABLE_COLUMNS)
 """The columns of a summary that come after the stable ones, in this order."""
+
+
+def quantity_of(row: Mapping[str, object], column: str) -> float | None:
+    """Look a number up by the name of its column, where that is not known before.
+
+    Raises:
+        TypeError: The column has no numbers; says which it is.
+    """
+    value = row[column]
+    if value is None or isinstance(value, int | float):
+        return value
+    raise TypeError(f"column {column}: {value!r} is no number")
