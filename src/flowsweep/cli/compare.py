@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -16,6 +16,7 @@ from flowsweep.analysis import summary
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, level_words, levels_apart
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift, compare
 from flowsweep.analysis.comparing.shifts import Shift
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
@@ -30,6 +31,9 @@ from flowsweep.wording import counted, format_change, format_mode, format_rate
 _WIDTH_OF_NO_TERMINAL = 1000
 _MOST_POINTS_TOLD = 10
 """Of those that only one campaign has."""
+
+Point = Mapping[str, object]
+"""A point of a grid, column by column, as far as a summary has them."""
 
 Difference = tuple[str, str, str]
 """What differs, its value in A, its value in B."""
@@ -96,13 +100,14 @@ def exit_code(comparison: Comparison, fail_if: FailIf | None) -> int:
     return EXIT_UNDECIDED if comparison.overall.outcome == "undecided" else 0
 
 
-def _rows(archive: Archive) -> list[dict[str, Any]]:
+def _rows(archive: Archive) -> list[TrialRow]:
     with archive.damage_named():
-        return list(summary(archive.tables()).to_pyarrow().to_pylist())
+        rows: list[TrialRow] = summary(archive.tables()).to_pyarrow().to_pylist()
+    return rows
 
 
 def _nothing_in_common(
-    before: Path, after: Path, comparison: Comparison, rows: Sequence[Sequence[Mapping[str, Any]]]
+    before: Path, after: Path, comparison: Comparison, rows: Sequence[Sequence[TrialRow]]
 ) -> str:
     """Say why there is nothing to compare: a campaign without good trials, or what all points differ in."""
     for folder, points, trials in zip(
@@ -120,11 +125,11 @@ def _nothing_in_common(
     return f"{before} and {after} have no point in common: {why}"
 
 
-def _distinct(name: str, points: Sequence[Mapping[str, Any]]) -> set[Any]:
+def _distinct(name: str, points: Sequence[Point]) -> set[object]:
     return {point.get(name) for point in points}
 
 
-def _values(name: str, points: Sequence[Mapping[str, Any]]) -> str:
+def _values(name: str, points: Sequence[Point]) -> str:
     return ", ".join(dict.fromkeys(level_words(name, point.get(name)) for point in points))
 
 
@@ -211,7 +216,7 @@ def _table(points: Sequence[PointShift]) -> Table:
     return table
 
 
-def _telling(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
+def _telling(points: Sequence[Point]) -> Mapping[str, Callable[[Point], str]]:
     """Columns that tell points apart, and what writes them; what follows from other columns is none."""
     varying = [name for name in points[0] if len({level_of(point, name) for point in points}) > 1]
     names = [name for name in varying if name not in _settled(varying)]
@@ -219,15 +224,15 @@ def _telling(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mapp
     return {name: levels_apart(name, points) for name in names}
 
 
-def _place(point: Mapping[str, Any], names: Mapping[str, Callable[[Mapping[str, Any]], str]]) -> str:
+def _place(point: Point, names: Mapping[str, Callable[[Point], str]]) -> str:
     """Name a point by its direction and what tells it from others."""
     simultaneous = bool(point["simultaneous"])
-    parts = [wording.direction(point["src"], point["dst"], simultaneous=simultaneous)]
+    parts = [wording.direction(str(point["src"]), str(point["dst"]), simultaneous=simultaneous)]
     parts += [f"{AXIS_NAMES[name]} {write(point)}" for name, write in names.items() if name in AXIS_NAMES]
     if "mode" in names and point["mode"] is not None:
-        parts.append(format_mode(point["mode"]))
+        parts.append(format_mode(str(point["mode"])))
     if "sweep" in names:
-        parts.insert(0, point["sweep"])
+        parts.insert(0, str(point["sweep"]))
     return ", ".join(parts)
 
 
@@ -249,7 +254,7 @@ def _print_left_out(console: Screen, name: str, trials: int, not_ok: int, empty:
         console.print(f"Left out in {name}: {', '.join(why)}, of {counted(trials, 'trial')}", soft_wrap=True)
 
 
-def _print_only(console: Screen, name: str, points: Sequence[Mapping[str, Any]]) -> None:
+def _print_only(console: Screen, name: str, points: Sequence[Point]) -> None:
     if not points:
         return
     console.print(f"Only in {name}: {counted(len(points), 'point')}")

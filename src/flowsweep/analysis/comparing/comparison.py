@@ -4,18 +4,18 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed
-from flowsweep.analysis.comparing.points import Point, Points, Row, by_point, point_of
+from flowsweep.analysis.comparing.points import Point, Points, by_point, point_of
 from flowsweep.analysis.comparing.remarks import Shifts, remarks
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
 from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 METHOD = (
@@ -29,7 +29,7 @@ METHOD = (
 class PointShift:
     """One point that both campaigns have."""
 
-    point: Mapping[str, Any]
+    point: Mapping[str, object]
     """Its value of each of POINT_COLUMNS that a summary has."""
     goodput_a_bps: float
     """Geometric mean over the repeats."""
@@ -45,9 +45,9 @@ class Comparison:
     """None: no point is in both."""
     points: tuple[PointShift, ...]
     """In the order in which they first ran in A."""
-    only_in_a: tuple[Mapping[str, Any], ...]
+    only_in_a: tuple[Mapping[str, object], ...]
     """Points without a good trial in B."""
-    only_in_b: tuple[Mapping[str, Any], ...]
+    only_in_b: tuple[Mapping[str, object], ...]
     trials_a: int
     trials_b: int
     """Of the campaign, good or not."""
@@ -67,7 +67,9 @@ class Comparison:
     method: str
 
 
-def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
+def compare(
+    a: Sequence[TrialRow], b: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN
+) -> Comparison:
     """Compare two campaigns over the points that both have.
 
     The natural logarithm of goodput (bit/s) of a trial is taken as point + campaign + what the campaign
@@ -124,16 +126,16 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
     )
 
 
-def _empty(rows: Sequence[Row]) -> Counter[Point]:
+def _empty(rows: Sequence[TrialRow]) -> Counter[Point]:
     """How many trials of each point ended well and carried nothing."""
     return Counter(point_of(row) for row in rows if row["status"] == "ok" and row["goodput_bps"] == 0)
 
 
-def _logs(rows: Sequence[Row]) -> list[float]:
-    return [math.log(row["goodput_bps"]) for row in rows]
+def _logs(rows: Sequence[TrialRow]) -> list[float]:
+    return [math.log(goodput_of(row)) for row in rows]
 
 
-def _geometric_mean(rows: Sequence[Row]) -> float:
+def _geometric_mean(rows: Sequence[TrialRow]) -> float:
     return math.exp(_mean(_logs(rows)))
 
 
@@ -172,7 +174,7 @@ def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
     above: dict[int, list[float]] = {}
     for point, centre in centres.items():
         for row in points[point]:
-            above.setdefault(row["repeat"], []).append(math.log(row["goodput_bps"]) - centre)
+            above.setdefault(row["repeat"], []).append(math.log(goodput_of(row)) - centre)
     return [_mean(above[repeat]) for repeat in sorted(above)]
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import scipy
 
-from flowsweep.analysis.comparing.points import Point, Points, Row, point_of
+from flowsweep.analysis.comparing.points import Point, Points, point_of
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import SIGNIFICANCE
 
 
@@ -55,7 +56,7 @@ class Failures:
         return more_in_a, not more_in_a
 
 
-def failures(a: Sequence[Row], b: Sequence[Row], common: Sequence[Point]) -> Failures:
+def failures(a: Sequence[TrialRow], b: Sequence[TrialRow], common: Sequence[Point]) -> Failures:
     """Count the trials that failed at some points.
 
     Args:
@@ -93,7 +94,7 @@ def trimmed(first: Points, second: Points, failed: Failures) -> tuple[Points, Po
         for side, rows in enumerate((first[point], second[point])):
             other = 1 - side
             count = min(well[side], trials[side] * well[other] // trials[other])
-            fastest = sorted(rows, key=lambda row: float(row["goodput_bps"]), reverse=True)[:count]
+            fastest = sorted(rows, key=goodput_of, reverse=True)[:count]
             if fastest:
                 kept[side][point] = fastest
     return kept

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from flowsweep.analysis.comparing.failures import Failures
-from flowsweep.analysis.comparing.points import Point, Row
+from flowsweep.analysis.comparing.points import Point
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, format_number, format_p
 
 Shifts = Mapping[Point | None, Shift]
@@ -15,8 +16,8 @@ _TO_THE_MINUTE = len("2026-01-31T23:59")
 
 
 def remarks(
-    a: Sequence[Row],
-    b: Sequence[Row],
+    a: Sequence[TrialRow],
+    b: Sequence[TrialRow],
     repeats: tuple[Sequence[float], Sequence[float]],
     failed: Failures,
     told: Shifts,
@@ -67,7 +68,7 @@ def _of_failures(failed: Failures, told: Shifts, left: Shifts) -> list[str]:
     return [*said, f"{subject[0].upper()}{subject[1:]} {became} taken back: {why}."]
 
 
-def _of_times(a: Sequence[Row], b: Sequence[Row]) -> list[str]:
+def _of_times(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> list[str]:
     spans = [_span(rows) for rows in (a, b)]
     if spans[0] is None or spans[1] is None:
         return []
@@ -82,7 +83,7 @@ def _of_times(a: Sequence[Row], b: Sequence[Row]) -> list[str]:
     return [f"{' and '.join(times)} did not overlap: {what}. Repeats of A and B in turn would tell it apart."]
 
 
-def _span(rows: Sequence[Row]) -> tuple[str, str] | None:
+def _span(rows: Sequence[TrialRow]) -> tuple[str, str] | None:
     """When the first and the last trial of a campaign began; None where nobody knows of one."""
     starts = [row.get("started_at") for row in rows]
     if not starts or None in starts:

@@ -54,6 +54,18 @@ FURTHER_COLUMNS = tuple(name for name in TrialRow.__annotations__ if name not in
 """The columns of a summary that come after the stable ones, in this order."""
 
 
+def goodput_of(row: TrialRow) -> float:
+    """Take the goodput (bit/s) of a trial that has one, where those without were left out before.
+
+    Raises:
+        ValueError: It has none; says which trial it is.
+    """
+    goodput_bps = row["goodput_bps"]
+    if goodput_bps is None:
+        raise ValueError(f"trial {row['trial_id']}: without a goodput, where only trials with one take part")
+    return goodput_bps
+
+
 def quantity_of(row: Mapping[str, object], column: str) -> float | None:
     """Look a number up by the name of its column, where that is not known before.
 
