@@ -5,13 +5,13 @@ from typing import Any
 
 from flowsweep.analysis.comparing.settings import settings_compared
 from flowsweep.analysis.comparing.words import verdict
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.figures.axis import Row
 from flowsweep.wording import counted
 
 
 def settings_line(
-    stored_plan: Mapping[str, Any], trials: Sequence[Row], margin: float = EQUIVALENCE_MARGIN
+    stored_plan: Mapping[str, Any], trials: Sequence[TrialRow], margin: float = EQUIVALENCE_MARGIN
 ) -> str:
     """Say whether B is faster or slower than A, and in what they differ; nothing of any other campaign."""
     compared = settings_compared(stored_plan, trials, margin)

@@ -8,9 +8,10 @@ from typing import Any
 
 from flowsweep.analysis.comparing.estimates import Estimates, logs, mean, of_campaigns, of_pairs
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed, trimmed_pairs
-from flowsweep.analysis.comparing.points import Point, Points, Row, by_point, pairs, point_of
+from flowsweep.analysis.comparing.points import Point, Points, by_point, pairs, point_of
 from flowsweep.analysis.comparing.remarks import Shifts, remarks, times_apart
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 _AT_POINTS = (
@@ -66,7 +67,9 @@ class Comparison:
     method: str
 
 
-def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
+def compare(
+    a: Sequence[TrialRow], b: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN
+) -> Comparison:
     """Compare two campaigns over the points that both have.
 
     The natural logarithm of goodput (bit/s) of a trial is taken as point + campaign + what the campaign
@@ -96,7 +99,9 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
     return replace(found, remarks=found.remarks + times_apart(a, b))
 
 
-def compare_settings(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
+def compare_settings(
+    a: Sequence[TrialRow], b: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN
+) -> Comparison:
     """Compare two settings that were measured in one campaign, trial beside trial.
 
     What counts are the differences of log goodput within pairs: of the trials of A and B at one point in one
@@ -129,7 +134,7 @@ _PAIRS = _Design(of_pairs, trimmed_pairs, METHOD_OF_PAIRS)
 
 
 def _compared(
-    rows: tuple[Sequence[Row], Sequence[Row]],
+    rows: tuple[Sequence[TrialRow], Sequence[TrialRow]],
     ended: tuple[Points, Points],
     kept: tuple[Points, Points],
     margin: float,
@@ -169,12 +174,12 @@ def _compared(
     )
 
 
-def _empty(rows: Sequence[Row]) -> Counter[Point]:
+def _empty(rows: Sequence[TrialRow]) -> Counter[Point]:
     """How many trials of each point ended well and carried nothing."""
     return Counter(point_of(row) for row in rows if row["status"] == "ok" and row["goodput_bps"] == 0)
 
 
-def _geometric_mean(rows: Sequence[Row]) -> float:
+def _geometric_mean(rows: Sequence[TrialRow]) -> float:
     return math.exp(mean(logs(rows)))
 
 

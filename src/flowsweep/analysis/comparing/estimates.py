@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flowsweep.analysis.comparing.points import Point, Points, Row
+from flowsweep.analysis.comparing.points import Point, Points
 from flowsweep.analysis.statistics.design import coded
 from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
 from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference, mean_of
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def of_pairs(first: Points, second: Points, common: Sequence[Point]) -> Estimate
         common: The points of both, at least one.
     """
     pairs = [
-        (place, b["repeat"], math.log(b["goodput_bps"]) - math.log(a["goodput_bps"]))
+        (place, b["repeat"], math.log(goodput_of(b)) - math.log(goodput_of(a)))
         for place, point in enumerate(common)
         for a, b in zip(first[point], second[point], strict=True)
     ]
@@ -106,9 +107,9 @@ def _both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tup
     return _repeats(first, centres), _repeats(second, centres)
 
 
-def logs(rows: Sequence[Row]) -> list[float]:
+def logs(rows: Sequence[TrialRow]) -> list[float]:
     """Natural logarithms of the trials' goodput in bit/s."""
-    return [math.log(row["goodput_bps"]) for row in rows]
+    return [math.log(goodput_of(row)) for row in rows]
 
 
 def mean(values: Sequence[float]) -> float:
@@ -121,7 +122,7 @@ def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
     above: dict[int, list[float]] = {}
     for point, centre in centres.items():
         for row in points[point]:
-            above.setdefault(row["repeat"], []).append(math.log(row["goodput_bps"]) - centre)
+            above.setdefault(row["repeat"], []).append(math.log(goodput_of(row)) - centre)
     return [mean(above[repeat]) for repeat in sorted(above)]
 
 

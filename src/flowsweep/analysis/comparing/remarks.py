@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from flowsweep.analysis.comparing.failures import Failures
-from flowsweep.analysis.comparing.points import Point, Row
+from flowsweep.analysis.comparing.points import Point
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, format_number, format_p
 
 Shifts = Mapping[Point | None, Shift]
@@ -60,7 +61,7 @@ def _of_failures(failed: Failures, told: Shifts, left: Shifts) -> list[str]:
     return [*said, f"{subject[0].upper()}{subject[1:]} {became} taken back: {why}."]
 
 
-def times_apart(a: Sequence[Row], b: Sequence[Row]) -> tuple[str, ...]:
+def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:
     """Say what follows where one campaign was over before the other began.
 
     Args:
@@ -82,7 +83,7 @@ def times_apart(a: Sequence[Row], b: Sequence[Row]) -> tuple[str, ...]:
     return (f"{told} Repeats of A and B in turn tell it apart: flowsweep run A.toml --against B.toml.",)
 
 
-def _span(rows: Sequence[Row]) -> tuple[str, str] | None:
+def _span(rows: Sequence[TrialRow]) -> tuple[str, str] | None:
     """When the first and the last trial of a campaign began; None where nobody knows of one."""
     starts = [row.get("started_at") for row in rows]
     if not starts or None in starts:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from flowsweep.analysis.comparing.comparison import Comparison, compare_settings
-from flowsweep.analysis.comparing.points import Row
 from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.plan import Plan, setting_changes
 from flowsweep.schedule import joined_plan, matched_trials
@@ -22,7 +22,7 @@ class SettingsCompared:
 
 
 def settings_compared(
-    stored_plan: Mapping[str, Any], rows: Sequence[Row], margin: float = EQUIVALENCE_MARGIN
+    stored_plan: Mapping[str, Any], rows: Sequence[TrialRow], margin: float = EQUIVALENCE_MARGIN
 ) -> SettingsCompared | None:
     """Compare the two settings of a campaign.
 
@@ -44,7 +44,7 @@ def settings_compared(
     return SettingsCompared(compare_settings(*sides, margin=margin), setting_changes(plan))
 
 
-def both_settings(rows: Sequence[Row], plan: Plan) -> tuple[list[Row], list[Row]]:
+def both_settings(rows: Sequence[TrialRow], plan: Plan) -> tuple[list[TrialRow], list[TrialRow]]:
     """Take the trials of A and of B apart.
 
     Args:
@@ -60,7 +60,7 @@ def both_settings(rows: Sequence[Row], plan: Plan) -> tuple[list[Row], list[Row]
         ValueError: The sweeps of the plan have not the same points.
     """
     by_id = {row["trial_id"]: row for row in rows}
-    sides: tuple[list[Row], list[Row]] = ([], [])
+    sides: tuple[list[TrialRow], list[TrialRow]] = ([], [])
     for point, (sweep, trials) in enumerate(matched_trials(plan)):
         found = [
             (side, pair, by_id[trial.trial_id])
@@ -71,7 +71,8 @@ def both_settings(rows: Sequence[Row], plan: Plan) -> tuple[list[Row], list[Row]
         differing = _differing([row for _, _, row in found])
         for side, pair, row in found:
             alike = {name: value for name, value in row.items() if name not in differing}
-            sides[side].append(alike | {"sweep": sweep, "pair": (point, pair)})
+            # Not quite the row of a trial: what tells the settings apart is missing, and the pair is there.
+            sides[side].append(cast("TrialRow", alike | {"sweep": sweep, "pair": (point, pair)}))
     return sides
 
 
