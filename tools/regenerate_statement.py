@@ -22,7 +22,7 @@ from sqlglot.optimizer.qualify import qualify
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.summarising.samples import sampled
 from flowsweep.analysis.summarising.summary import concluded
-from flowsweep.analysis.tests.path.columns import FACTS_SCHEMA
+from flowsweep.analysis.tests.path.facts import FACTS_SCHEMA
 from flowsweep.archive import Tables
 from flowsweep.archive.background_rows import OF_BACKGROUND
 from flowsweep.archive.parquet import EMPTY_TABLES, HOST_FIELDS, KEY_FIELDS

@@ -167,7 +167,8 @@ def commands() -> str:
 def _command_section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - Typer hides its class
     arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
     options = [parameter for parameter in command.params if isinstance(parameter, TyperOption)]
-    usage = " ".join(["flowsweep", name, *(_metavar(argument) for argument in arguments), "[OPTIONS]"])
+    asked = [_metavar(argument) if argument.required else f"[{_metavar(argument)}]" for argument in arguments]
+    usage = " ".join(["flowsweep", name, *asked, "[OPTIONS]"])
     yield from (f"## `flowsweep {name}`", "", _prose(command.help), "", f"    {usage}", "")
     yield from _table_head(("argument or option", "default", "meaning"))
     for argument in arguments:

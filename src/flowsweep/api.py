@@ -11,8 +11,10 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis import bins, cells, flow_states, intervals, points, summarised
 from flowsweep.analysis.comparing.comparison import Comparison, compare
+from flowsweep.analysis.comparing.settings import SettingsCompared, settings_compared
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive, read_archive
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
@@ -135,11 +137,16 @@ class OpenCampaign:
         """Compare another campaign with this one: the shifts are those of the other."""
         return compare(self.summary_rows(), other.summary_rows(), margin=margin)
 
-    def summary_rows(self) -> list[dict[str, Any]]:
+    def settings_compared(self, *, margin: float = EQUIVALENCE_MARGIN) -> SettingsCompared | None:
+        """Compare the two settings of a campaign of `flowsweep run --against`; None of any other."""
+        return settings_compared(self.archive.campaign.plan, self.summary_rows(), margin)
+
+    def summary_rows(self) -> list[TrialRow]:
         """Return the summary as plain values.
 
         Raises:
             ArchiveError: A file of data cannot be read; says which.
         """
         with self.archive.damage_named():
-            return list(self.summary.to_pyarrow().to_pylist())
+            rows: list[TrialRow] = self.summary.to_pyarrow().to_pylist()
+        return rows

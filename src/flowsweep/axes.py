@@ -6,7 +6,7 @@ key in `plan/tests/`, and its parameter in `schedule/tests/`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.tests import BULK_TESTS, TESTS
@@ -161,6 +161,20 @@ SETTINGS = (
     Axis("gro", "gro", "GRO", _switch, tests=_UDP, spans=_UDP, parameter="gro", quantity=False, kind="bool"),
 )  # fmt: skip
 """What most plans leave to the hosts. Every table shows them alike."""
+
+
+class SettingColumns(TypedDict):
+    """Their columns in a row of a summary, but for those of datagrams alone (`analysis/tests/udp`)."""
+
+    rate_bps: int | None
+    pacing_rate_bps: int | None
+    mss_bytes: int | None
+    dscp: int | None
+    no_delay: bool | None
+    affinity: list[int]
+    family: int | None
+    fwmark: int | None
+
 
 OTHERS = (LENGTH, CONGESTION, DURATION, RATE, RATE_SUM, *SETTINGS[1:])
 

@@ -21,7 +21,7 @@ from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.archive import tables_of
 from flowsweep.archive.trials import trials_table
 from flowsweep.axes import APART, AXES
-from flowsweep.cli.compare import _place, _telling
+from flowsweep.cli.comparison_text import place, telling
 from flowsweep.cli.summary import print_table
 from flowsweep.defaults import SECOND_NS
 from flowsweep.export.tables import export_tables
@@ -208,5 +208,5 @@ def test_points_of_several_axes_are_told_apart(found: tuple[str, dict[str, tuple
 
 def test_points_of_a_comparison_are_told_apart_where_the_windows_of_the_ends_differ() -> None:
     rows = rows_of(failed_trials("tcp", {"window": ALIKE["window"][:1], "window_send": ALIKE["window_send"]}))
-    names = _telling([{name: row[name] for name in POINT_COLUMNS if name in row} for row in rows])
-    assert len({_place(row, names) for row in rows}) == len(rows) == len(ALIKE["window_send"])
+    names = telling([{name: row[name] for name in POINT_COLUMNS if name in row} for row in rows])
+    assert len({place(row, names) for row in rows}) == len(rows) == len(ALIKE["window_send"])

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from flowsweep.analysis.hosts import core_loads
     from flowsweep.analysis.summarising.bounded_memory import summarised
     from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
-    from flowsweep.analysis.summarising.summary import FURTHER_COLUMNS, summary
+    from flowsweep.analysis.summarising.summary import summary
+    from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS, TrialRow
     from flowsweep.analysis.tests.tcp.flow_states import flow_states
     from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
     from flowsweep.analysis.tests.tcp.limits import LIMITS, trial_limits
@@ -37,7 +38,8 @@ else:
             "hosts": ("core_loads",),
             "summarising.bounded_memory": ("summarised",),
             "summarising.columns": ("STABLE_COLUMNS",),
-            "summarising.summary": ("FURTHER_COLUMNS", "summary"),
+            "summarising.summary": ("summary",),
+            "summarising.trial_row": ("FURTHER_COLUMNS", "TrialRow"),
             "tests.tcp.flow_states": ("flow_states",),
             "tests.tcp.flow_totals": ("flow_totals",),
             "tests.tcp.limits": ("LIMITS", "trial_limits"),
@@ -49,6 +51,7 @@ __all__ = [
     "FURTHER_COLUMNS",
     "LIMITS",
     "STABLE_COLUMNS",
+    "TrialRow",
     "balance",
     "bins",
     "cells",

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 from flowsweep.axes import AXES, AXIS_OF
 
-Row = Mapping[str, Any]
+Row = TypeVar("Row", bound=Mapping[str, object])
+"""A row of any table that has columns of axes: of a summary, or of points."""
 
 AXIS_NAMES = {axis.column: axis.name for axis in AXES}
 """Every column of a summary that a list in a plan can make vary, but for path, mode and kind of echo."""
@@ -57,7 +58,7 @@ def levels_apart(axis: str, rows: Iterable[Row]) -> Callable[[Row], str]:
     return write
 
 
-def level_of(row: Row, axis: str) -> Hashable:
+def level_of(row: Mapping[str, object], axis: str) -> Hashable:
     """A trial's level of an axis, to be compared with others'; null where its archive knows no such axis."""
     level = row.get(axis)
     return tuple(level) if isinstance(level, list) else level

@@ -19,11 +19,6 @@ _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
 _DRIVER = ".ethtool."
 """A driver's own counters say the same again."""
 
-HOST_LOAD_COLUMNS = (
-    "thread_busy_send", "thread_busy_recv", "cores_busy_send", "cores_busy_recv", "softirq_core_recv",
-    "host_dropped_packets",
-)  # fmt: skip
-
 
 def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
     """Sum up CPU time and drops of each trial's hosts.

@@ -11,7 +11,7 @@ FORMAT_2 = 2
 KEYS = {"companions": "background", "strangers": "rejected_connections"}
 """Of records of attempts in the journal."""
 COLUMNS = {"flows": {"background": "companion"}}
-"""By table and by the name of today. Of a campaign that began under format 2 some files may have this name."""
+"""By table and by the name of today; of a campaign that began under format 2 some files may have this one."""
 
 _SIGNS = tuple(f'"{name}":'.encode() for name in KEYS)
 

@@ -22,7 +22,7 @@ from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.earlier import Earlier
 from flowsweep.run.observer import PathObserver
 from flowsweep.run.preflight import refuse_impossible
-from flowsweep.schedule import schedule
+from flowsweep.schedule import matched_trials, schedule
 from flowsweep.wording import counted
 
 SEED_BITS = 31
@@ -66,7 +66,7 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
         PreflightError: the hosts cannot do what the trials ask for; nothing ran.
         ArchiveError: the archive cannot be written; what is in it stays.
     """
-    earlier = _earlier(writer)
+    earlier = _earlier(plan, writer)
     slots = schedule(plan, writer.seed)
     if any(earlier.next_step(slot)[1] is not None for slot in slots):
         if plan.links and (busy := busy_machine()) is not None:
@@ -87,13 +87,23 @@ def tell_the_end(folder: Path) -> int:
     return tell_end(folder)
 
 
+def tell_settings(folder: Path) -> None:
+    """Say how the two settings of a campaign compare."""
+    from flowsweep.cli.settings import tell_settings
+
+    tell_settings(folder)
+
+
 def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
     kept = f"{counted(len(writer.records), 'finished trial')} kept in {writer.folder}"
     say(f"{beginning}{kept}\n{advice}", err=True)
 
 
-def _earlier(writer: ArchiveWriter) -> Earlier:
+def _earlier(plan: Plan, writer: ArchiveWriter) -> Earlier:
     done = _whole_trials(writer)
+    # The two trials of a pair are about each other, as those of a slot are: they run again together.
+    pairs = ({a.trial_id, b.trial_id} for _, repeats in matched_trials(plan) for a, b in repeats)
+    done -= {trial_id for pair in pairs if not pair <= done for trial_id in pair}
     judged = {name: record.carried for name, record in writer.records.items() if name in done}
     carried = {name: word for name, word in judged.items() if word is not None}
     return Earlier(done=done, attempts=writer.attempts, carried=carried)

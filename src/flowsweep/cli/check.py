@@ -11,15 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from flowsweep.axes import CONGESTION, MODE, RATE, RATE_SUM, SETTINGS
+from flowsweep.cli.against import Against, load_both
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.errors import PlanError
-from flowsweep.plan import Plan, load_plan, parse_overrides
+from flowsweep.plan import Plan, parse_overrides, setting_changes
 from flowsweep.plan.model import Asking, Background, Group, PathProbing, Probe, RateSearch, Sweep
-from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, remarks, schedule
+from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, matched, remarks, schedule
 from flowsweep.schedule.parameters import Bulk
+from flowsweep.tests import BULK_TESTS
 from flowsweep.wording import (
     counted,
     direction,
@@ -45,6 +47,7 @@ def check(
         typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
     ] = None,
     *,
+    against: Against = None,
     hosts: Annotated[
         bool,
         typer.Option(
@@ -58,7 +61,7 @@ def check(
 
     This machine is asked whether it can be what the plan makes of it: a lab, or hosts.
     """
-    loaded = load_plan(plan, parse_overrides(overrides or []))
+    loaded = load_both(plan, against, parse_overrides(overrides or []))
     if hosts:
         # Sessions and traffic take longer to load than all else of this command.
         from flowsweep.cli.check_hosts import check_hosts
@@ -67,6 +70,8 @@ def check(
     points = expand(loaded)
     slots = schedule(loaded, NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed)
     sections = [("campaign", _campaign_rows(loaded, points, slots))]
+    if against is not None:
+        sections.append(("A against B", _setting_rows(loaded)))
     sections += [
         (f"sweep {sweep.name}", _sweep_rows(sweep, loaded, points, slots)) for sweep in loaded.sweeps
     ]
@@ -97,6 +102,17 @@ def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -
             if plan.links
             else []
         ),
+    ]
+
+
+def _setting_rows(plan: Plan) -> list[Row]:
+    """What is matched, and in what it differs."""
+    points = sum(first.test in BULK_TESTS for first, _ in matched(plan))
+    turns = "in each repeat A and B one after the other, whichever first is drawn"
+    changes = [(key, f"{in_a} in A, {in_b} in B") for key, in_a, in_b in setting_changes(plan)]
+    return [
+        ("compared", f"{counted(points, 'point')}, {turns}"),
+        *(changes or [("differ in", "nothing: A and B are the same setting")]),
     ]
 
 

@@ -19,6 +19,7 @@ from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.report.findings_list import MOST_AT_ONCE
 from flowsweep.report.opening import Opening, opening
+from flowsweep.report.settings_line import settings_line
 from flowsweep.wording import (
     NO_BREAK_SPACE,
     counted,
@@ -71,7 +72,8 @@ def show_findings(
     if not conclusions:
         good = sum(row["status"] == "ok" for row in rows)
         console.print(f"Nothing to conclude: of {counted(len(rows), 'trial')} {good} ended well.")
-    print_opening(opening(rows, conclusions), console)
+    settings = settings_line(found.campaign.plan, rows, share)
+    print_opening(opening(rows, conclusions, settings), console)
     print_findings(conclusions, console, most=len(conclusions) if every else MOST_AT_ONCE)
 
 

@@ -1,8 +1,6 @@
 """The last line of every command of one trial: what limited it, or why that is not known."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from flowsweep.wording import format_share
 
@@ -17,7 +15,7 @@ _WINDOWS = {
 }
 
 
-def limited_by(row: Mapping[str, Any], *, unclear: str, unknown: str) -> str:
+def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
     """Say what limited a trial that sent for a time.
 
     Args:
@@ -34,13 +32,14 @@ def limited_by(row: Mapping[str, Any], *, unclear: str, unknown: str) -> str:
     return not_known(row, unknown)
 
 
-def not_known(row: Mapping[str, Any], reason: str) -> str:
+def not_known(row: TrialRow, reason: str) -> str:
     """Say why it is not known; of a trial that failed, because it did."""
     return f"not known: {reason if row['status'] != 'failed' else 'the trial failed'}"
 
 
-def windows_full(row: Mapping[str, Any]) -> str:
+def windows_full(row: TrialRow) -> str:
     """Say for which share of the time each window was full, the most frequent first."""
-    known = sorted(((row[column], name) for column, name in _WINDOWS.items() if row[column]), reverse=True)
-    shares = ", ".join(f"{name} {format_share(share)}" for share, name in known)
-    return f"full, by share of the time: {shares}"
+    shares = ((quantity_of(row, column), name) for column, name in _WINDOWS.items())
+    known = sorted(((share, name) for share, name in shares if share), reverse=True)
+    told = ", ".join(f"{name} {format_share(share)}" for share, name in known)
+    return f"full, by share of the time: {told}"

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.app import tell_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
@@ -60,7 +61,7 @@ class Asked:
 class Measured:
     """What came of it."""
 
-    row: Mapping[str, Any]
+    row: TrialRow
     """Of the summary."""
     outcome: TrialOutcome
 
@@ -82,7 +83,8 @@ def measure_and_exit(asked: Asked, in_words: Callable[[Measured], None]) -> NoRe
     if asked.as_json:
         from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 
-        say_json({name: measured.row[name] for name in ONE_TRIAL_COLUMNS[asked.test]})
+        row: Mapping[str, object] = measured.row
+        say_json({name: row[name] for name in ONE_TRIAL_COLUMNS[asked.test]})
     else:
         in_words(measured)
     raise typer.Exit(0 if measured.row["status"] == "ok" else EXIT_TRIALS_FAILED)

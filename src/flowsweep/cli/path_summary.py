@@ -1,9 +1,9 @@
 """What `flowsweep path` says at its end: a line for each hop, then the path as a whole."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from flowsweep.analysis.tests.path.rows import hop_rows_of_trial
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.path.rows import HopRow, hop_rows_of_trial
 from flowsweep.analysis.tests.path.words import hop_address, hop_capacity
 from flowsweep.archive import tables_of
 from flowsweep.cli.limited_by import LIMITED_BY, not_known
@@ -37,7 +37,7 @@ def tell_summary(measured: Measured) -> None:
     )
 
 
-def _tell_hops(hops: Sequence[Mapping[str, Any]]) -> None:
+def _tell_hops(hops: Sequence[HopRow]) -> None:
     if not hops:
         return
     say()
@@ -48,13 +48,13 @@ def _tell_hops(hops: Sequence[Mapping[str, Any]]) -> None:
         say(f"hop {hop['hop']:<3} {hop_address(hop):<{width}}  {rtt:>8}  {answers:>12}  {hop_capacity(hop)}")
 
 
-def _hops(row: Mapping[str, Any]) -> str:
+def _hops(row: TrialRow) -> str:
     if row["path_hops"] is None:
         return f"{_UNDECIDED}: the other end answered no probe of a hop"
     return str(row["path_hops"])
 
 
-def _narrow(row: Mapping[str, Any]) -> str:
+def _narrow(row: TrialRow) -> str:
     if row["path_hops"] == 1:
         return "1, the only one"
     if row["path_narrow_hop"] is None:
@@ -63,22 +63,23 @@ def _narrow(row: Mapping[str, Any]) -> str:
     return f"{row['path_narrow_hop']}{of_all}"
 
 
-def _capacity(row: Mapping[str, Any], hops: Sequence[Mapping[str, Any]]) -> str:
-    if row["path_capacity_bps"] is None:
+def _capacity(row: TrialRow, hops: Sequence[HopRow]) -> str:
+    capacity_bps = row["path_capacity_bps"]
+    if capacity_bps is None:
         return f"{_UNDECIDED}: neither trains of packets nor hops tell it"
     narrow = next((hop["capacity_bps"] for hop in hops if hop["hop"] == row["path_narrow_hop"]), None)
     # Without trains that agree it is what the narrow hop carries, to the digit.
-    by = "the probes of the narrow hop" if narrow == row["path_capacity_bps"] else "trains of packets"
-    return f"{_with_interval(row)}, by {by}"
+    by = "the probes of the narrow hop" if narrow == capacity_bps else "trains of packets"
+    return f"{_with_interval(capacity_bps, row)}, by {by}"
 
 
-def _with_interval(row: Mapping[str, Any]) -> str:
+def _with_interval(capacity_bps: float, row: TrialRow) -> str:
     low, high = row["path_capacity_low_bps"], row["path_capacity_high_bps"]
     interval = "" if low is None or high is None else f" [{format_rate(low)}, {format_rate(high)}]"
-    return f"{format_rate(row['path_capacity_bps'])}{interval}"
+    return f"{format_rate(capacity_bps)}{interval}"
 
 
-def _available(row: Mapping[str, Any]) -> str:
+def _available(row: TrialRow) -> str:
     low, high = row["path_available_low_bps"], row["path_available_high_bps"]
     if low is None or high is None:
         return f"{_UNDECIDED}: no rate is known at which delays grow or do not"
@@ -94,22 +95,22 @@ def _available(row: Mapping[str, Any]) -> str:
     return f"{format_rate(low)} to {format_rate(high)} while it was measured"
 
 
-def _rtt(row: Mapping[str, Any]) -> str:
+def _rtt(row: TrialRow) -> str:
     if row["path_rtt_min_ms"] is None:
         return f"{_UNDECIDED}: the other end answered no probe of a hop"
     return format_milliseconds(row["path_rtt_min_ms"])
 
 
-def _window(row: Mapping[str, Any]) -> str:
+def _window(row: TrialRow) -> str:
     if row["path_window_bytes"] is None:
         return f"{_UNDECIDED}: it takes both capacity and least RTT"
     return f"{format_size(row['path_window_bytes'])} in flight fill the path: capacity × least RTT"
 
 
-def _limited_by(row: Mapping[str, Any]) -> str:
+def _limited_by(row: TrialRow) -> str:
     if row["path_capacity_bps"] is None:
         return not_known(row, "neither trains of packets nor hops tell what the path carries")
-    carried = _with_interval(row)
+    carried = _with_interval(row["path_capacity_bps"], row)
     if row["path_hops"] == 1:
         return f"hop 1, the path's only link: {carried}"
     if row["path_narrow_hop"] is None:

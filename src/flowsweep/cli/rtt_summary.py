@@ -1,8 +1,6 @@
 """What `flowsweep rtt` says at its end."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.rtt.responses import Responses, responses
 from flowsweep.cli.limited_by import LIMITED_BY, not_known
 from flowsweep.cli.one_trial import Measured
@@ -52,7 +50,7 @@ def tell_summary(measured: Measured) -> None:
     )
 
 
-def _probes(row: Mapping[str, Any], parameters: object) -> str | None:
+def _probes(row: TrialRow, parameters: object) -> str | None:
     if row["rtt_probes"] is None or not isinstance(parameters, RttParameters):
         return None
     length = "" if parameters.length_bytes is None else f" of {format_size(parameters.length_bytes)}"
@@ -74,7 +72,7 @@ def _by_second(found: Responses) -> str | None:
     return f"{format_duration(min(found.by_second_ns))} to {format_duration(max(found.by_second_ns))}"
 
 
-def _lost(row: Mapping[str, Any]) -> str | None:
+def _lost(row: TrialRow) -> str | None:
     probes, loss = row["rtt_probes"], row["rtt_probe_loss"]
     if loss is None or probes is None:
         return None

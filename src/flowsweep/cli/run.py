@@ -9,14 +9,15 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive
+from flowsweep.cli.against import Against, load_both
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
-from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
+from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_settings, tell_the_end
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
-from flowsweep.plan import Plan, load_plan, parse_overrides, plan_difference
+from flowsweep.plan import Plan, parse_overrides, plan_difference
 from flowsweep.version import __version__
 
 
@@ -31,15 +32,21 @@ def run(
         typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Put over the plan, as in sweep.duration=2s."),
     ] = None,
     *,
+    against: Against = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the archive: run what is missing or not ok.")
     ] = False,
 ) -> None:
-    """Run the trials of a plan, one after the other, and keep every sample of them."""
-    loaded = load_plan(plan, parse_overrides(overrides or []))
+    """Run the trials of a plan, one after the other, and keep every sample of them.
+
+    With --against, trials of two plans take turns, and the comparison of both is told at the end.
+    """
+    loaded = load_both(plan, against, parse_overrides(overrides or []))
     if loaded.links:
         enter_user_namespace_if_needed()
-    go_on = ["flowsweep", "run", str(plan), "--archive", str(archive), "--resume"]
+    go_on = ["flowsweep", "run", str(plan)]
+    go_on += [] if against is None else ["--against", str(against)]
+    go_on += ["--archive", str(archive), "--resume"]
     go_on += [word for override in overrides or [] for word in ("--set", override)]
     advice = f"to go on: {shlex.join(go_on)}"
     with (
@@ -48,6 +55,8 @@ def run(
     ):
         carry_out(loaded, writer, stopper)
         code = tell_the_end(archive)
+        if against is not None:
+            tell_settings(archive)
     say(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
     raise typer.Exit(code)
 

@@ -11,6 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, levels_apart
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_told
@@ -36,8 +37,7 @@ from flowsweep.wording import (
 if TYPE_CHECKING:
     from flowsweep.archive import Backend
 
-Row = Mapping[str, Any]
-Column = tuple[str, Callable[[Row], str]]
+Column = tuple[str, Callable[[TrialRow], str]]
 """A heading, and what to show of a row under it."""
 
 _WIDTH_OF_NO_TERMINAL = 1000
@@ -97,7 +97,7 @@ def _backend(engine: str) -> "Backend":
 
 
 def print_table(
-    rows: Sequence[Row], console: Screen, *, sweeps: Sequence[str] = (), planned: int | None = None
+    rows: Sequence[TrialRow], console: Screen, *, sweeps: Sequence[str] = (), planned: int | None = None
 ) -> None:
     """Print one table for each sweep; what is the same in all of its trials stands below it.
 
@@ -121,12 +121,12 @@ def print_table(
         console.print(f"{len(rows)} of {counted(planned, 'trial')} have finished.")
 
 
-def _place(row: Row) -> tuple[Any, ...]:
+def _place(row: TrialRow) -> tuple[Any, ...]:
     """Where a trial stands among those of its sweep: as a person would look for it, not as it ran."""
     return tuple((row.get(column) is not None, row.get(column)) for column in _ORDER)
 
 
-def _fitting_table(sweep: str, rows: Sequence[Row], console: Screen) -> Table:
+def _fitting_table(sweep: str, rows: Sequence[TrialRow], console: Screen) -> Table:
     """Leave out results that no trial has, and the last ones where the terminal is too narrow for all."""
     unlimited = console.options.update(max_width=_WIDTH_OF_NO_TERMINAL)
     told = [(heading, show) for heading, show in _RESULTS if any(show(row) for row in rows)]
@@ -137,7 +137,7 @@ def _fitting_table(sweep: str, rows: Sequence[Row], console: Screen) -> Table:
     return table
 
 
-def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column], *, left_out: bool) -> Table:
+def _sweep_table(sweep: str, rows: Sequence[TrialRow], results: Sequence[Column], *, left_out: bool) -> Table:
     varying: list[Column] = []
     same: list[str] = []
     for heading, show in _parameters(rows):
@@ -166,14 +166,18 @@ def _sweep_table(sweep: str, rows: Sequence[Row], results: Sequence[Column], *, 
     return table
 
 
-def _parameters(rows: Sequence[Row]) -> tuple[Column, ...]:
+def _parameters(rows: Sequence[TrialRow]) -> tuple[Column, ...]:
     """What tells trials apart: the usual columns, then axes by which some differ that look alike in those."""
     needed = axes_untold(rows, lambda row: tuple(show(row) for _, show in _PARAMETERS))
     return (*_PARAMETERS, *((AXIS_NAMES[axis], levels_apart(axis, rows)) for axis in needed))
 
 
-def _cell(column: str, show: Callable[[Any], str]) -> Callable[[Row], str]:
-    return lambda row: "" if row[column] is None else show(row[column])
+def _cell(column: str, show: Callable[[Any], str]) -> Callable[[TrialRow], str]:
+    def cell(row: Mapping[str, object]) -> str:
+        value = row[column]
+        return "" if value is None else show(value)
+
+    return cell
 
 
 _TEXTS = (

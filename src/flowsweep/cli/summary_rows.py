@@ -1,11 +1,12 @@
 """Rows of summaries: by the prepared statement if it is for these trials, else by Ibis."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path.columns import PATH_COLUMNS
 from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
 from flowsweep.analysis.tests.udp.columns import DATAGRAM_COLUMNS
@@ -15,8 +16,6 @@ from flowsweep.run.outcome import TrialOutcome
 
 if TYPE_CHECKING:
     from flowsweep.archive import Backend
-
-Row = Mapping[str, Any]
 
 ONE_TRIAL_COLUMNS = {
     "tcp": STABLE_COLUMNS,
@@ -47,13 +46,13 @@ def summary_table(archive: Archive, backend: "Backend | None" = None) -> pa.Tabl
     return table
 
 
-def rows_of_archive(archive: Archive) -> list[Row]:
+def rows_of_archive(archive: Archive) -> list[TrialRow]:
     """One row per trial.
 
     Raises:
         ArchiveError: A file of data cannot be read; says which.
     """
-    return cast("list[Row]", summary_table(archive).to_pylist())
+    return cast("list[TrialRow]", summary_table(archive).to_pylist())
 
 
 def whole_trials(archive: Archive) -> frozenset[str]:
@@ -65,7 +64,7 @@ def whole_trials(archive: Archive) -> frozenset[str]:
     return frozenset(row["trial_id"] for row in rows_of_archive(archive) if row["status"] == "ok")
 
 
-def row_of_outcomes(outcomes: Sequence[TrialOutcome]) -> Row:
+def row_of_outcomes(outcomes: Sequence[TrialOutcome]) -> TrialRow:
     """The row of the one trial that no archive keeps."""
     table = summary_of_outcomes(outcomes)
     if table is None:
@@ -74,4 +73,4 @@ def row_of_outcomes(outcomes: Sequence[TrialOutcome]) -> Row:
 
         table = summary(tables_of(outcomes)).to_pyarrow()
     (row,) = table.to_pylist()
-    return cast("Row", row)
+    return cast("TrialRow", row)

@@ -1,8 +1,8 @@
 """What `flowsweep tcp` says at its end, and what other commands of one trial say alike."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by, windows_full
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import MILLISECOND_NS
@@ -12,7 +12,7 @@ _ALLOW_CLIPPING = "--set sweep.clip=allow"
 """A plan's words for it are in the error."""
 
 
-def tell_summary(row: Mapping[str, Any]) -> None:
+def tell_summary(row: TrialRow) -> None:
     """Lines of a name and a value; what is not known is left out.
 
     `row`: of the summary's columns.
@@ -28,14 +28,14 @@ def tell_summary(row: Mapping[str, Any]) -> None:
             ),
             (
                 "window granted",
-                pair(row, "window_granted_send_bytes", "window_granted_recv_bytes", format_size),
+                pair(row["window_granted_send_bytes"], row["window_granted_recv_bytes"], format_size),
             ),
             (
                 "effective window",
                 None if row["window_usable_bytes"] is None else format_size(row["window_usable_bytes"]),
             ),
             ("congestion", row["congestion"]),
-            ("CPU, busiest thread", pair(row, "cpu_send", "cpu_recv", format_share)),
+            ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
             (row["status"], row["error"]),
             ("that is here", _ALLOW_CLIPPING if row["failure_kind"] == "window_clipped" else None),
             (LIMITED_BY, _limited_by(row)),
@@ -43,7 +43,7 @@ def tell_summary(row: Mapping[str, Any]) -> None:
     )
 
 
-def _limited_by(row: Mapping[str, Any]) -> str:
+def _limited_by(row: TrialRow) -> str:
     if row["goodput_bps"] is None:
         unknown = "there are too few whole intervals for a goodput"
     else:
@@ -60,19 +60,18 @@ def tell_lines(lines: Sequence[tuple[str, object]]) -> None:
             say(f"{name:<20}  {value}")
 
 
-def goodput(row: Mapping[str, Any]) -> str | None:
+def goodput(row: TrialRow) -> str | None:
     """The median over the intervals of a trial, and how far they are apart."""
-    if row["goodput_bps"] is None:
+    median_bps, low_bps, high_bps = row["goodput_bps"], row["goodput_p10_bps"], row["goodput_p90_bps"]
+    if median_bps is None or low_bps is None or high_bps is None:
         return None
-    median, low, high = (format_rate(row[f"goodput_{name}bps"]) for name in ("", "p10_", "p90_"))
-    return f"{median}, the median over intervals; p10 {low}, p90 {high}"
+    low, high = format_rate(low_bps), format_rate(high_bps)
+    return f"{format_rate(median_bps)}, the median over intervals; p10 {low}, p90 {high}"
 
 
-def pair(row: Mapping[str, Any], send: str, receive: str, write: Callable[[float], str]) -> str | None:
+def pair(send: float | None, receive: float | None, write: Callable[[float], str]) -> str | None:
     """A quantity that both ends have."""
     sides = [
-        f"{write(row[key])} {side}"
-        for key, side in ((send, "source"), (receive, "sink"))
-        if row[key] is not None
+        f"{write(value)} {side}" for value, side in ((send, "source"), (receive, "sink")) if value is not None
     ]
     return ", ".join(sides) or None

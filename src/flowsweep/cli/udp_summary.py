@@ -1,15 +1,13 @@
 """What `flowsweep udp` says at its end."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.tcp_summary import goodput, pair, tell_lines
 from flowsweep.defaults import LOSS_MATTERS
 from flowsweep.wording import counted, format_milliseconds, format_share
 
 
-def tell_summary(row: Mapping[str, Any]) -> None:
+def tell_summary(row: TrialRow) -> None:
     """Lines of a name and a value; what is not known is left out.
 
     `row`: of the summary's columns.
@@ -18,14 +16,14 @@ def tell_summary(row: Mapping[str, Any]) -> None:
         [
             ("goodput", goodput(row)),
             ("lost", _lost(row)),
-            ("of these at hosts", _share(row, "loss_at_hosts")),
+            ("of these at hosts", _share(row["loss_at_hosts"])),
             ("bursts of loss", _bursts(row)),
-            ("duplicates", _count(row, "duplicates")),
-            ("reordered", _count(row, "reordered")),
-            ("jitter", _duration(row, "jitter_ms")),
-            ("delay variation", _duration(row, "delay_variation_ms")),
+            ("duplicates", _count(row["duplicates"])),
+            ("reordered", _count(row["reordered"])),
+            ("jitter", _duration(row["jitter_ms"])),
+            ("delay variation", _duration(row["delay_variation_ms"])),
             ("least delay", _delay(row)),
-            ("CPU, busiest thread", pair(row, "cpu_send", "cpu_recv", format_share)),
+            ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
             (row["status"], row["error"]),
             ("remark", row["remarks"]),
             (LIMITED_BY, _limited_by(row)),
@@ -33,7 +31,7 @@ def tell_summary(row: Mapping[str, Any]) -> None:
     )
 
 
-def _limited_by(row: Mapping[str, Any]) -> str:
+def _limited_by(row: TrialRow) -> str:
     if row["goodput_bps"] is None:
         unknown = "there are too few whole intervals for a goodput"
     else:
@@ -41,7 +39,7 @@ def _limited_by(row: Mapping[str, Any]) -> str:
     return limited_by(row, unclear=_unclear(row), unknown=unknown)
 
 
-def _unclear(row: Mapping[str, Any]) -> str:
+def _unclear(row: TrialRow) -> str:
     """Why the rules of `flowsweep.analysis.tests.udp.verdict` name nothing."""
     if (row["loss"] or 0.0) >= LOSS_MATTERS:
         return "how many of the lost datagrams hosts dropped, and how many the path, cannot be told"
@@ -51,33 +49,34 @@ def _unclear(row: Mapping[str, Any]) -> str:
     return f"{rate}, and neither losses nor the source's CPU account for the goodput"
 
 
-def _lost(row: Mapping[str, Any]) -> str | None:
-    if row["loss"] is None:
+def _lost(row: TrialRow) -> str | None:
+    if row["loss"] is None or row["datagrams_sent"] is None:
         return None
     return f"{row['lost']} of {counted(row['datagrams_sent'], 'datagram')}, {format_share(row['loss'])}"
 
 
-def _share(row: Mapping[str, Any], name: str) -> str | None:
-    return format_share(row[name]) if row[name] else None
+def _share(share: float | None) -> str | None:
+    return format_share(share) if share else None
 
 
-def _bursts(row: Mapping[str, Any]) -> str | None:
-    if not row["loss_bursts"]:
+def _bursts(row: TrialRow) -> str | None:
+    if not row["loss_bursts"] or row["loss_burst_max"] is None:
         return None
     return f"{row['loss_bursts']}, the longest of {counted(row['loss_burst_max'], 'datagram')}"
 
 
-def _count(row: Mapping[str, Any], name: str) -> str | None:
-    return counted(row[name], "datagram") if row[name] else None
+def _count(count: int | None) -> str | None:
+    return counted(count, "datagram") if count else None
 
 
-def _duration(row: Mapping[str, Any], name: str) -> str | None:
-    return None if row[name] is None else format_milliseconds(row[name])
+def _duration(milliseconds: float | None) -> str | None:
+    return None if milliseconds is None else format_milliseconds(milliseconds)
 
 
-def _delay(row: Mapping[str, Any]) -> str | None:
+def _delay(row: TrialRow) -> str | None:
     """One way: by two clocks it would say nothing without how far they may be off; by one they are not."""
-    if row["delay_min_ms"] is None or row["delay_bound_ms"] is None:
+    delay_ms, bound_ms = row["delay_min_ms"], row["delay_bound_ms"]
+    if delay_ms is None or bound_ms is None:
         return None
-    delay, bound = (format_milliseconds(row[name]) for name in ("delay_min_ms", "delay_bound_ms"))
-    return f"{delay} ± {bound}" if row["delay_bound_ms"] else delay
+    delay = format_milliseconds(delay_ms)
+    return f"{delay} ± {format_milliseconds(bound_ms)}" if bound_ms else delay

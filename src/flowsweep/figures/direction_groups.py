@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
@@ -20,7 +21,7 @@ class PathGroup:
     sweep: str
     mode: str | None
     direction: str
-    trials: tuple[Row, ...]
+    trials: tuple[TrialRow, ...]
     """Of the summary, by repeat."""
     rows: tuple[Row, ...]
     """Of these trials in their order, each with its `repeat`."""
@@ -45,12 +46,12 @@ class PathGroup:
         )
 
 
-def path_groups(trials: Sequence[Row], rows: Sequence[Row]) -> list[PathGroup]:
+def path_groups(trials: Sequence[TrialRow], rows: Sequence[Mapping[str, object]]) -> list[PathGroup]:
     """Group rows that have a trial_id by the sweep and direction of their trials; without rows, no group."""
-    by_trial: dict[str, list[Row]] = {}
+    by_trial: dict[str, list[Mapping[str, object]]] = {}
     for row in rows:
-        by_trial.setdefault(row["trial_id"], []).append(row)
-    groups: dict[tuple[str, str, str], list[Row]] = {}
+        by_trial.setdefault(str(row["trial_id"]), []).append(row)
+    groups: dict[tuple[str, str | None, str], list[TrialRow]] = {}
     for trial in trials:
         if trial["trial_id"] in by_trial:
             key = (trial["sweep"], trial["mode"], direction(trial["src"], trial["dst"]))

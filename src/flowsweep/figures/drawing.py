@@ -3,11 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
+from flowsweep.analysis.tests.rtt.under_load import ShownEcho
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import Row
 
@@ -48,7 +50,7 @@ _SAME_PLACE = {"line": "plane", "repeats": "plane"}
 class FigureData:
     """All that the figures of a report are drawn from."""
 
-    trials: Sequence[Row]
+    trials: Sequence[TrialRow]
     """Rows of `flowsweep.analysis.summary`, in any order."""
     cells: Sequence[Row]
     """Rows of `flowsweep.analysis.grid_points`, in the order in which sweeps and directions shall stand."""
@@ -58,15 +60,15 @@ class FigureData:
     """Rows of `flowsweep.analysis.binning.truncated_durations`, likewise."""
     spacings: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
-    hops: Sequence[Row] = ()
+    hops: Sequence[HopRow] = ()
     """Rows of `flowsweep.analysis.tests.path.hop_rows`; none without measurements of paths."""
-    trains: Sequence[Row] = ()
+    trains: Sequence[TrainRow] = ()
     """Rows of `flowsweep.analysis.tests.path.rows`, likewise."""
     shares: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.background.shares.shares`; none without traffic beside trials."""
     courses: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.background.shares.series`, likewise."""
-    echoes: Sequence[Row] = ()
+    echoes: Sequence[ShownEcho] = ()
     """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where nobody asked."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
@@ -97,7 +99,7 @@ class Drawn:
     """Of the picture and of the data, without ending."""
     figure: go.Figure
     """It may have several axes (`xaxis2` …) and annotations."""
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[Mapping[str, object], ...]
     """What is drawn, for a table: all rows have the same columns, with units in their names."""
     needs_webgl: bool = False
     """It is a surface, of which a browser can show few at once; a map of the same data follows it."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from flowsweep.on_demand import names_of
 
 if TYPE_CHECKING:
+    from flowsweep.plan.against import joined, setting_changes
     from flowsweep.plan.difference import plan_changes, plan_difference
     from flowsweep.plan.file import load_plan, parse_plan
     from flowsweep.plan.model import Plan
@@ -13,6 +14,7 @@ else:
     __getattr__ = names_of(
         __name__,
         {
+            "against": ("joined", "setting_changes"),
             "difference": ("plan_changes", "plan_difference"),
             "file": ("load_plan", "parse_plan"),
             "model": ("Plan",),
@@ -20,4 +22,13 @@ else:
         },
     )
 
-__all__ = ["Plan", "load_plan", "parse_overrides", "parse_plan", "plan_changes", "plan_difference"]
+__all__ = [
+    "Plan",
+    "joined",
+    "load_plan",
+    "parse_overrides",
+    "parse_plan",
+    "plan_changes",
+    "plan_difference",
+    "setting_changes",
+]

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from flowsweep.plan.model import Link, Plan, Sweep
 from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_rate, write_size
@@ -34,6 +36,28 @@ def plan_changes(stored: Plan, now: Plan) -> Iterator[tuple[str, str, str]]:
     return _compared("", _normal(stored), _normal(now))
 
 
+def sweep_changes(then: Sweep, now: Sweep) -> Iterator[tuple[str, str, str]]:
+    """Find each key of a sweep that differs, with its value in both; what a sweep is called is none."""
+    return _compared("", _sweep(then), _sweep(now))
+
+
+def key_change(field: str, then: object, now: object) -> tuple[str, str, str]:
+    """Write a field of a frozen sweep that differs as a plan file has it: its key, and both values."""
+    sides = ({field: _plain(value)} for value in (then, now))
+    return next(_compared("", *sides))
+
+
+def _plain(value: object) -> object:
+    """What a field holds, without types of ours."""
+    match value:
+        case BaseModel():
+            return value.model_dump()
+        case tuple():
+            return tuple(map(_plain, value))
+        case _:
+            return value
+
+
 def _normal(plan: Plan) -> dict[str, Any]:
     """Lists of named things become tables by name, so that an inserted one does not shift the others."""
     return {
@@ -50,7 +74,7 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
     asking = {} if sweep.asking is None else sweep.asking.model_dump()
     probe = {} if sweep.probe is None else {f"probe_{key}": value for key, value in sweep.probe}
     beside = {one.name: one.model_dump(exclude={"name"}) for one in sweep.background}
-    rest = sweep.model_dump(exclude={"name", "asking", "probing", "probe", "background"})
+    rest = sweep.model_dump(exclude={"name", "setting", "asking", "probing", "probe", "background"})
     return {**rest, **asking, **probing, **probe, "background": beside}
 
 

@@ -40,6 +40,7 @@ def host_pairs(sources: Sequence[str], sinks: Sequence[str]) -> tuple[HostPair, 
 
 Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
+Setting = Literal["A", "B"]
 Echo = Literal["auto", "icmp", "udp", "tcp_connect"]
 
 
@@ -302,6 +303,13 @@ class Sweep(Frozen):
     sample_interval_ns: int
     clip_allowed: bool
     drain_timeout_ns: int
+    setting: Setting | None = None
+    """Of which of two plans that were joined; it ends the name, too: `NAME-A`."""
+
+    @property
+    def plain_name(self) -> str:
+        """Its name in the plan that it is of."""
+        return self.name if self.setting is None else self.name.removesuffix(f"-{self.setting}")
 
 
 class Plan(Frozen):

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from flowsweep.analysis import cells
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.grid.cells import format_range
@@ -53,7 +54,7 @@ class Highest:
     """The same, as a row of `flowsweep.analysis.cells`."""
 
 
-def status_counts(trials: Sequence[Row]) -> tuple[StatusCount, ...]:
+def status_counts(trials: Sequence[TrialRow]) -> tuple[StatusCount, ...]:
     """Count the trials by status; a status that nothing has is left out."""
     counts = {status: sum(row["status"] == status for row in trials) for status in STATUSES}
     return tuple(StatusCount(status, count) for status, count in counts.items() if count)
@@ -66,7 +67,7 @@ def finished(trials: int, planned: int | None) -> str:
     return "trial" if trials == 1 else "trials"
 
 
-def emulation_marks(trials: Sequence[Row]) -> tuple[str, ...]:
+def emulation_marks(trials: Sequence[TrialRow]) -> tuple[str, ...]:
     """Say of how many trials the emulated path was not what the plan asks for, and why; none: of no trial."""
     marks = Counter(row.get("path_emulation") for row in trials)
     return tuple(
@@ -77,7 +78,7 @@ def emulation_marks(trials: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
-def goodput_meant(trials: Sequence[Row]) -> str:
+def goodput_meant(trials: Sequence[TrialRow]) -> str:
     """Say what the goodput of a trial is; of how many each, where they differ."""
     methods = Counter(row.get("goodput_method", "receiver_median") for row in trials)
     if len(methods) < 2:
@@ -85,7 +86,7 @@ def goodput_meant(trials: Sequence[Row]) -> str:
     return "; ".join(f"of {counted(count, 'trial')} {_METHODS[method]}" for method, count in methods.items())
 
 
-def when_measured(trials: Sequence[Row], created_at: datetime) -> str:
+def when_measured(trials: Sequence[TrialRow], created_at: datetime) -> str:
     """Say when the trials ran; of imported ones, which ran long before, also when they were taken in."""
     at = f"{created_at:%-d %B %Y, %H:%M} UTC"
     if not trials or not all(row.get("imported_from") for row in trials):
@@ -96,7 +97,7 @@ def when_measured(trials: Sequence[Row], created_at: datetime) -> str:
     return f"Measured {' to '.join(dict.fromkeys((days[0], days[-1])))}, imported {at}"
 
 
-def highest_goodputs(trials: Sequence[Row]) -> tuple[Highest, ...]:
+def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     """Find the highest median over repeats in each direction and mode; none where no trial is `ok`.
 
     The rows are those of a summary. Medians of short intervals, of which the highest is taken, may be above
@@ -126,7 +127,7 @@ def _name(row: Row, *, named: bool) -> str:
     return f"{direction(row)}, {mode}" if named and mode else direction(row)
 
 
-def _cells(trials: Sequence[Row]) -> list[Row]:
+def _cells(trials: Sequence[TrialRow]) -> list[Row]:
     """The points of some trials that have a goodput, their repeats put together."""
     if all(row["goodput_bps"] is None for row in trials):
         return []
@@ -141,7 +142,7 @@ def _spread(row: Row) -> str:
     return f"{row['repeats_ok']} repeats, {spread}"
 
 
-def _place(row: Row, trials: Sequence[Row]) -> str:
+def _place(row: Row, trials: Sequence[TrialRow]) -> str:
     """Tell flows and window, what else is set and varies in the sweep, and the sweep if there are several."""
     window_sum = row["window_sum_bytes"]
     windows = asked_windows(row)

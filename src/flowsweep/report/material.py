@@ -25,8 +25,10 @@ from flowsweep.analysis import (
 from flowsweep.analysis.background.shares import series, shares, traffic_bins
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path import facts_of, facts_table, hop_rows, train_rows
-from flowsweep.analysis.tests.rtt.under_load import shown_echoes
+from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
+from flowsweep.analysis.tests.rtt.under_load import ShownEcho, shown_echoes
 from flowsweep.archive import Archive, Tables
 from flowsweep.figures.axis import Row
 from flowsweep.figures.trial_data import TrialData, trial_data
@@ -50,7 +52,7 @@ class Material:
     """What each engine saw of its host, by host name."""
     trials_planned: int | None
     """How many the plan asks for, finished or not; absent if it cannot be told."""
-    trials: tuple[Row, ...]
+    trials: tuple[TrialRow, ...]
     """One row for each trial that has finished: its summary and all its parameters."""
     summary_columns: tuple[str, ...]
     """Those of the summary, in its order."""
@@ -68,11 +70,11 @@ class Material:
     """The same interval by interval."""
     findings: tuple[Finding, ...] = ()
     """The most important first."""
-    hops: tuple[Row, ...] = ()
+    hops: tuple[HopRow, ...] = ()
     """The hops of measured paths; none without measurements of paths."""
-    trains: tuple[Row, ...] = ()
+    trains: tuple[TrainRow, ...] = ()
     """Their trains and streams, likewise."""
-    echoes: tuple[Row, ...] = ()
+    echoes: tuple[ShownEcho, ...] = ()
     """Questions for the round-trip time of some trials; none where nobody asked."""
     details: TrialDetails = field(default_factory=TrialDetails)
     series: Mapping[str, TrialData] = field(default_factory=dict)
@@ -92,7 +94,7 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     grid = cells(points(ibis.memtable(summed), ibis.memtable(asked)))
     plan_order = _plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
-    trials = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
+    trials: list[TrialRow] = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
     told("drawing conclusions")
     concluded = findings(trials, tables=tables, hosts=archive.host_facts)
     told("reading samples")
@@ -124,7 +126,7 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     )
 
 
-def _shared(tables: Tables, trials: Sequence[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _shared(tables: Tables, trials: Sequence[TrialRow]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """Shares of trials and the traffic beside them, at once and over time."""
     if not any(row["share"] is not None for row in trials):
         return (), ()

@@ -10,6 +10,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.panel import direction
@@ -29,12 +30,13 @@ class Opening:
     """Each with the word it is found by: what was reached, the limit, what to do, what to trust."""
 
 
-def opening(trials: Sequence[Row], findings: Sequence[Finding]) -> Opening | None:
+def opening(trials: Sequence[TrialRow], findings: Sequence[Finding], settings: str = "") -> Opening | None:
     """Sum a campaign up in a few sentences.
 
     Args:
         trials: Rows of a summary.
         findings: Of the same campaign: what its hosts are advised to set is among them.
+        settings: How the two settings of the campaign compare, if it has two (`settings_line`).
 
     Returns:
         None where no trial that ended ok has a goodput. Those whose emulated path was late take no part, and
@@ -48,6 +50,7 @@ def opening(trials: Sequence[Row], findings: Sequence[Finding]) -> Opening | Non
     points = [_trials_of(one, of_the_path) for one in best]
     lines = [
         ("Highest goodput", " ".join([*map(_reached, best, points), *_further(len(highest) - len(best))])),
+        ("A against B", settings),
         ("Limit", " ".join(_limits(points))),
         ("To do", " ".join(dict.fromkeys(_to_do(own, findings) for own in points))),
         ("Trust", " ".join(_trust(trials, points))),
@@ -66,7 +69,7 @@ def _way(one: Highest) -> Row:
     return {name: one.point.get(name) for name in ("src", "dst", "simultaneous", "mode")}
 
 
-def _trials_of(one: Highest, trials: Sequence[Row]) -> list[Row]:
+def _trials_of(one: Highest, trials: Sequence[TrialRow]) -> list[TrialRow]:
     """The trials behind a point, those that ended ok."""
     return [
         row
@@ -77,11 +80,11 @@ def _trials_of(one: Highest, trials: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _reached(one: Highest, own: Sequence[Row]) -> str:
+def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
     middle = f"{one.number} {one.unit}"
-    means = [row["goodput_mean_bps"] for row in own if row.get("goodput_mean_bps") is not None]
+    means = [mean_bps for row in own if (mean_bps := row.get("goodput_mean_bps")) is not None]
     text = middle
-    if means and median(means) < median(row["goodput_bps"] for row in own):
+    if means and median(means) < median(map(goodput_of, own)):
         mean = format_rate(median(means))
         text = middle if mean == middle else f"{mean} over whole trials, {middle} in their median intervals"
     lost = median(row.get("loss") or 0.0 for row in own)
@@ -96,7 +99,7 @@ def _further(count: int) -> list[str]:
     return [f"{counted(count, 'further direction')} {'has' if count == 1 else 'have'} less."]
 
 
-def _limits(points: Sequence[Sequence[Row]]) -> list[str]:
+def _limits(points: Sequence[Sequence[TrialRow]]) -> list[str]:
     """What limits there, said once for directions that are alike."""
     by_limit: dict[str, list[str]] = {}
     for own in points:
@@ -106,7 +109,7 @@ def _limits(points: Sequence[Sequence[Row]]) -> list[str]:
     return [f"{' and '.join(where)}: {limit}." for limit, where in by_limit.items()]
 
 
-def _limit(own: Sequence[Row]) -> str:
+def _limit(own: Sequence[TrialRow]) -> str:
     verdict, count = _verdict(own)
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
     if verdict in (None, "not clear"):
@@ -115,29 +118,29 @@ def _limit(own: Sequence[Row]) -> str:
     return f"{words} limits{many}{_said_of_path(own)}"
 
 
-def _verdict(own: Sequence[Row]) -> tuple[str | None, int]:
+def _verdict(own: Sequence[TrialRow]) -> tuple[str | None, int]:
     """The most frequent verdict, and of how many trials it is."""
     return Counter(row.get("verdict") for row in own).most_common(1)[0]
 
 
-def _said_of_path(own: Sequence[Row]) -> str:
+def _said_of_path(own: Sequence[TrialRow]) -> str:
     """What part of an emulated link that is, and what background traffic there was."""
     background = beside_others(own)
     beside = f", {background}" if background else ""
-    share = _share_of_link(own)
-    if share is None:
+    share, link_bps = _share_of_link(own), own[0].get("link_payload_bps")
+    if share is None or link_bps is None:
         return beside
-    carried = format_rate(own[0]["link_payload_bps"])
+    carried = format_rate(link_bps)
     return f", at {format_share(share)} of the {carried} that the link carries in the long run{beside}"
 
 
-def _share_of_link(own: Sequence[Row]) -> float | None:
+def _share_of_link(own: Sequence[TrialRow]) -> float | None:
     """Goodput as a share of what the plan's link carries; bins that end late may hold a little more."""
     link_bps = own[0].get("link_payload_bps")
-    return min(1.0, median(row["goodput_bps"] for row in own) / link_bps) if link_bps else None
+    return min(1.0, median(map(goodput_of, own)) / link_bps) if link_bps else None
 
 
-def _to_do(own: Sequence[Row], findings: Sequence[Finding]) -> str:
+def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
     verdict, _ = _verdict(own)
     if verdict in ("send window", "receive window"):
         if facts_of(own[0]["test"]).datagrams:
@@ -160,7 +163,7 @@ _HINTS: Mapping[str, str] = {
 }
 
 
-def _trust(trials: Sequence[Row], points: Sequence[Sequence[Row]]) -> list[str]:
+def _trust(trials: Sequence[TrialRow], points: Sequence[Sequence[TrialRow]]) -> list[str]:
     """What speaks against the numbers; that nothing does."""
     of_all = counted(len(trials), "trial")
     bad = sum(row["status"] != "ok" for row in trials)

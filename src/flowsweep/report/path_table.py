@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.path.rows import HopRow
 from flowsweep.analysis.tests.path.words import hop_address, hop_capacity
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.figures.axis import Row
 from flowsweep.figures.direction_groups import path_groups
 from flowsweep.wording import format_duration
 
@@ -24,12 +25,12 @@ class HopLine:
     """With its interval, or why there is none."""
 
 
-def hop_lines(trials: Sequence[Row], hops: Sequence[Row]) -> list[HopLine]:
+def hop_lines(trials: Sequence[TrialRow], hops: Sequence[HopRow]) -> list[HopLine]:
     """List the hops of each trial that measured a path, direction by direction."""
     return [
         HopLine(
             path=group.direction,
-            repeat=row["repeat"],
+            repeat=trial["repeat"],
             hop=row["hop"],
             address=hop_address(row),
             answers=f"{row['answers']} of {row['probes']}",
@@ -39,5 +40,7 @@ def hop_lines(trials: Sequence[Row], hops: Sequence[Row]) -> list[HopLine]:
             capacity=hop_capacity(row),
         )
         for group in path_groups(trials, hops)
-        for row in group.rows
+        for trial in group.trials
+        for row in hops
+        if row["trial_id"] == trial["trial_id"]
     ]

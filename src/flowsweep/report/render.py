@@ -29,6 +29,7 @@ from flowsweep.report.host_table import host_lines
 from flowsweep.report.material import Material
 from flowsweep.report.opening import opening
 from flowsweep.report.path_table import hop_lines
+from flowsweep.report.settings_line import settings_line
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.schedule import planned_links
@@ -67,7 +68,9 @@ def render(material: Material) -> str:
             material=material,
             finished=finished(len(material.trials), material.trials_planned),
             status_counts=status_counts(material.trials),
-            opening=opening(material.trials, material.findings),
+            opening=opening(
+                material.trials, material.findings, settings_line(material.plan, material.trials)
+            ),
             highest=highest_goodputs(material.trials),
             answers=answers(material.trials),
             goodput_meant=goodput_meant(material.trials),

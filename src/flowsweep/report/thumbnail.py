@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from plotly.colors import sample_colorscale
 
+from flowsweep.analysis.summarising.trial_row import quantity_of
 from flowsweep.figures.drawing import Drawn
 from flowsweep.figures.theme import MAGNITUDE
 from flowsweep.wording import format_rate
@@ -71,7 +72,8 @@ def _thumbnail(anchor: str, drawn: Drawn) -> Thumbnail:
         if height is not None
     ]
     colours = sample_colorscale(MAGNITUDE, [min(1.0, height / sheet.zmax) for _, _, height in cells])
-    medians = [row["goodput_median_bps"] for row in drawn.rows if row["goodput_median_bps"] is not None]
+    known = (quantity_of(row, "goodput_median_bps") for row in drawn.rows)
+    medians = [median for median in known if median is not None]
     return Thumbnail(
         anchor,
         drawn.key.direction or "",

@@ -8,6 +8,7 @@ from typing import Any
 
 from flowsweep.analysis.background.findings import beside_others
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
+from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.panel import direction
 from flowsweep.figures.trials import point_of
@@ -30,7 +31,7 @@ Page = dict[str, Any]
 
 
 def trial_pages(
-    trials: Sequence[Row],
+    trials: Sequence[TrialRow],
     details: TrialDetails,
     series: Mapping[str, Any],
     *,
@@ -47,8 +48,8 @@ def trial_pages(
     Yields:
         trial_id, and the page's data as JSON (RFC 8259), compressed (gzip, RFC 1952), in Base64 (RFC 4648).
     """
-    repeats: dict[tuple[object, ...], list[Row]] = {}
-    paths: dict[tuple[str, str], list[Row]] = {}
+    repeats: dict[tuple[object, ...], list[TrialRow]] = {}
+    paths: dict[tuple[str, str], list[TrialRow]] = {}
     ordered = sorted(trials, key=lambda row: str(row["started_at"] or ""))
     for row in ordered:
         repeats.setdefault(point_of(row), []).append(row)
@@ -68,7 +69,7 @@ def _packed(page: Page) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
-def _page(row: Row, repeats: Sequence[Row], details: TrialDetails) -> Page:
+def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> Page:
     trial_id = row["trial_id"]
     tables = (
         _flows(details.flows.get(trial_id, ())),
@@ -80,9 +81,9 @@ def _page(row: Row, repeats: Sequence[Row], details: TrialDetails) -> Page:
         "lede": _lede(row),
         "verdict": row.get("verdict"),
         "limits": [
-            [word, round(row[f"limit_{key}_share"], 4)]
+            [word, round(share, 4)]
             for key, word in LIMIT_WORDS.items()
-            if row.get(f"limit_{key}_share")
+            if (column := f"limit_{key}_share") in row and (share := quantity_of(row, column))
         ],
         "repeats": [
             [one["trial_id"], f"repeat {one['repeat']}", result_words(one)]
@@ -93,7 +94,7 @@ def _page(row: Row, repeats: Sequence[Row], details: TrialDetails) -> Page:
     }
 
 
-def _title(row: Row) -> list[str]:
+def _title(row: TrialRow) -> list[str]:
     facts = facts_of(row["test"])
     if facts.answer:
         return [direction(row), facts.answer]
@@ -106,7 +107,7 @@ def _title(row: Row) -> list[str]:
     ]
 
 
-def _lede(row: Row) -> str:
+def _lede(row: TrialRow) -> str:
     """What became of the trial, in a sentence."""
     when = f"Repeat {row['repeat']} of sweep {row['sweep']}"
     if row.get("duration_s"):
@@ -114,7 +115,7 @@ def _lede(row: Row) -> str:
     return f"{when}: {result_words(row)}."
 
 
-def _explained(row: Row, path_bps: float | None, hosts: HostFacts | None) -> str | None:
+def _explained(row: TrialRow, path_bps: float | None, hosts: HostFacts | None) -> str | None:
     """What the verdict means, what to set where a window limits, and what else ran."""
     advice = window_advice(row, path_bps=path_bps, hosts=hosts)
     others = beside_others([row])

@@ -3,6 +3,7 @@
 from flowsweep.schedule.estimate import Estimate, estimate, slot_duration_ns
 from flowsweep.schedule.grid import Point, expand
 from flowsweep.schedule.halving import first_rate_bps, next_rate_bps
+from flowsweep.schedule.matched import joined_plan, matched, matched_trials
 from flowsweep.schedule.order import schedule
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.path import path_mtu_bytes, path_rate_bps
@@ -31,6 +32,9 @@ __all__ = [
     "expand",
     "first_rate_bps",
     "followed",
+    "joined_plan",
+    "matched",
+    "matched_trials",
     "next_rate_bps",
     "path_mtu_bytes",
     "path_rate_bps",

@@ -1,9 +1,11 @@
 """The order in which trials run."""
 
 import random
+from collections.abc import Sequence
 
 from flowsweep.plan.model import Plan
 from flowsweep.schedule.grid import Point, expand
+from flowsweep.schedule.matched import matched
 from flowsweep.schedule.trial import Slot
 
 
@@ -14,30 +16,37 @@ def schedule(plan: Plan, seed: int) -> tuple[Slot, ...]:
     drifts while a campaign runs falls on all points alike. The points of all sweeps are shuffled together
     inside each repeat, and which direction of a point goes first is drawn too.
     `order = "listed"` keeps the order of the plan in each repeat, and does not use the seed.
+
+    Of two plans that were joined, the same point of A and of B run side by side, direction by direction, and
+    which goes first is drawn each time: what drifts falls on both alike and cancels in their differences.
     """
     points = expand(plan)
+    together: Sequence[tuple[Point, ...]] = matched(plan) or [(point,) for point in points]
     slots: list[Slot] = []
     for repeat in range(1, plan.campaign.repeats + 1):
         if plan.campaign.order == "listed":
             slots.extend(slot for point in points for slot in _slots(point, repeat))
         else:
-            slots.extend(_shuffled(points, repeat, seed))
+            slots.extend(_shuffled(together, repeat, seed))
     return tuple(slots)
 
 
-def _shuffled(points: tuple[Point, ...], repeat: int, seed: int) -> list[Slot]:
-    """Sort the points of one repeat by drawn numbers.
+def _shuffled(together: Sequence[tuple[Point, ...]], repeat: int, seed: int) -> list[Slot]:
+    """Sort the points of one repeat by drawn numbers; those that run side by side are one.
 
     The numbers come from `random.Random(f"{seed}/{repeat}")`: first one for each point, in the order of the
-    plan, then one for each point in the drawn order, which turns its directions round if it is below a half.
+    plan, then one for each point in the drawn order, which turns its directions round if it is below a half,
+    followed, where A and B run side by side, by one for each direction, which has B go first likewise.
     Python promises the same sequence of `random()` for a seed in all versions; of `shuffle()` it does not.
     """
     generator = random.Random(f"{seed}/{repeat}")
-    keys = [generator.random() for _ in points]
+    keys = [generator.random() for _ in together]
     slots: list[Slot] = []
-    for index in sorted(range(len(points)), key=keys.__getitem__):
-        pair = _slots(points[index], repeat)
-        slots.extend(reversed(pair) if generator.random() < 0.5 else pair)
+    for index in sorted(range(len(together)), key=keys.__getitem__):
+        ways = list(zip(*(_slots(point, repeat) for point in together[index]), strict=True))
+        for settings in reversed(ways) if generator.random() < 0.5 else ways:
+            turned = len(settings) > 1 and generator.random() < 0.5
+            slots.extend(reversed(settings) if turned else settings)
     return slots
 
 

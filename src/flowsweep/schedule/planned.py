@@ -23,7 +23,8 @@ def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
     """
     try:
         plan = Plan.model_validate(stored_plan)
-        if plan.campaign.repeats * sum(map(_most_points, plan.sweeps)) > defaults.TRIALS_MAX:
+        most = plan.campaign.repeats * sum(map(_most_points, plan.sweeps))
+        if most > defaults.TRIALS_MAX * (2 if any(sweep.setting for sweep in plan.sweeps) else 1):
             return None
         each = (
             len(point.trials(repeat=1)) * (1 if point.search is None else point.search.trials)

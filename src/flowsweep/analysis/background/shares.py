@@ -5,12 +5,12 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.binning.resampling import bins
 from flowsweep.analysis.expressions import columns_added
+from flowsweep.analysis.summarising.columns import FAIRNESS_COLUMNS
 from flowsweep.archive import Tables
 from flowsweep.schedule.background import PROBE
 
 OWN = ""
 """The name of a trial's own traffic among those of its background traffic."""
-FAIRNESS_COLUMNS = ("share", "jain_flows", "jain_groups")
 _SAMPLE_COLUMNS = ("trial_id", "role", "flow", "start_ns", "end_ns", "bytes")
 _FLOW_COLUMNS = ("trial_id", "role", "flow", "origin_ns")
 

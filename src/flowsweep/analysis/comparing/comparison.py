@@ -2,26 +2,26 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from flowsweep.analysis.comparing.failures import Failures, failures, trimmed
-from flowsweep.analysis.comparing.points import Point, Points, Row, by_point, point_of
-from flowsweep.analysis.comparing.remarks import Shifts, remarks
+from flowsweep.analysis.comparing.estimates import Estimates, logs, mean, of_campaigns, of_pairs
+from flowsweep.analysis.comparing.failures import Failures, failures, trimmed, trimmed_pairs
+from flowsweep.analysis.comparing.points import Point, Points, by_point, pairs, point_of
+from flowsweep.analysis.comparing.remarks import Shifts, remarks, times_apart
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
-from flowsweep.analysis.statistics.design import coded
-from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
-from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
-from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
-METHOD = (
-    "overall, the wider of Welch's and Student's t over the repeats' means of log goodput; at points, that "
-    "and the point's deviation from it, repeats as blocks, variances moderated over the points; all "
-    "intervals hold together with 95 %"
+_AT_POINTS = (
+    "at points, that and the point's deviation from it, repeats as blocks, variances moderated over the "
+    "points; all intervals hold together with 95 %"
+)
+METHOD = f"overall, the wider of Welch's and Student's t over the repeats' means of log goodput; {_AT_POINTS}"
+METHOD_OF_PAIRS = (
+    "differences of log goodput within pairs of trials side by side; overall, Student's t over the repeats' "
+    f"means; {_AT_POINTS}"
 )
 
 
@@ -67,7 +67,9 @@ class Comparison:
     method: str
 
 
-def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_MARGIN) -> Comparison:
+def compare(
+    a: Sequence[TrialRow], b: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN
+) -> Comparison:
     """Compare two campaigns over the points that both have.
 
     The natural logarithm of goodput (bit/s) of a trial is taken as point + campaign + what the campaign
@@ -93,14 +95,62 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
         margin: Share of goodput, above 0.
     """
     first, second = by_point(a), by_point(b)
+    found = _compared((a, b), (first, second), (first, second), margin, _CAMPAIGNS)
+    return replace(found, remarks=found.remarks + times_apart(a, b))
+
+
+def compare_settings(
+    a: Sequence[TrialRow], b: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN
+) -> Comparison:
+    """Compare two settings that were measured in one campaign, trial beside trial.
+
+    What counts are the differences of log goodput within pairs: of the trials of A and B at one point in one
+    repeat, which ran one after the other, whichever first. What the hour or the day changed is in both and
+    cancels. Repeats are blocks, as in `compare`: overall, the mean difference of a repeat is one observation
+    (`uncertain.mean_of`); points deviate from the overall shift, and outcomes are decided, likewise. A trial
+    whose partner failed takes no part; an outcome must hold, too, if the failed ones were the slow ones
+    (`comparing.failures.trimmed_pairs`).
+
+    Args:
+        a: Rows of the summary that are of A, as `both_settings` gives them: with the `pair` they are of.
+        b: Those of B.
+        margin: Share of goodput, above 0.
+    """
+    ended = by_point(a), by_point(b)
+    return _compared((a, b), ended, pairs(*ended), margin, _PAIRS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """How trials of A and B belong together."""
+
+    estimates: Callable[[Points, Points, Sequence[Point]], Estimates]
+    trimmed: Callable[[Points, Points, Failures], tuple[Points, Points]]
+    method: str
+
+
+_CAMPAIGNS = _Design(of_campaigns, trimmed, METHOD)
+_PAIRS = _Design(of_pairs, trimmed_pairs, METHOD_OF_PAIRS)
+
+
+def _compared(
+    rows: tuple[Sequence[TrialRow], Sequence[TrialRow]],
+    ended: tuple[Points, Points],
+    kept: tuple[Points, Points],
+    margin: float,
+    design: _Design,
+) -> Comparison:
+    """Compare what is kept of the trials that ended well."""
+    (a, b), (first, second) = rows, kept
     common = [point for point in first if point in second]
     empty_a, empty_b = _empty(a), _empty(b)
+    found = design.estimates(first, second, common) if common else None
     told = {
         key: _without(shift, (_in(empty_a, key), _in(empty_b, key)))
-        for key, shift in _shifts(first, second, common, margin).items()
+        for key, shift in _shifts(found, kept, common, margin).items()
     }
     failed = failures(a, b, common)
-    shifts = _held(told, first, second, failed, margin) if failed.any_failed else told
+    shifts = _held(told, kept, failed, margin, design) if failed.any_failed else told
     return Comparison(
         overall=shifts.get(None),
         points=tuple(
@@ -109,8 +159,8 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
             )
             for point in common
         ),
-        only_in_a=tuple(dict(point) for point in first if point not in second),
-        only_in_b=tuple(dict(point) for point in second if point not in first),
+        only_in_a=tuple(dict(point) for point in ended[0] if point not in common),
+        only_in_b=tuple(dict(point) for point in ended[1] if point not in common),
         trials_a=len(a),
         trials_b=len(b),
         not_ok_a=sum(row["status"] != "ok" for row in a),
@@ -118,77 +168,38 @@ def compare(a: Sequence[Row], b: Sequence[Row], *, margin: float = EQUIVALENCE_M
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
         failures_p_value=failed.p_value,
-        remarks=remarks(a, b, _both_repeats(first, second, common), failed, told, shifts),
+        remarks=remarks(found.series if found else (), failed, told, shifts),
         margin=margin,
-        method=METHOD,
+        method=design.method,
     )
 
 
-def _empty(rows: Sequence[Row]) -> Counter[Point]:
+def _empty(rows: Sequence[TrialRow]) -> Counter[Point]:
     """How many trials of each point ended well and carried nothing."""
     return Counter(point_of(row) for row in rows if row["status"] == "ok" and row["goodput_bps"] == 0)
 
 
-def _logs(rows: Sequence[Row]) -> list[float]:
-    return [math.log(row["goodput_bps"]) for row in rows]
+def _geometric_mean(rows: Sequence[TrialRow]) -> float:
+    return math.exp(mean(logs(rows)))
 
 
-def _geometric_mean(rows: Sequence[Row]) -> float:
-    return math.exp(_mean(_logs(rows)))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _shifts(first: Points, second: Points, common: Sequence[Point], margin: float) -> Shifts:
-    """Compare the points that both campaigns have; the overall shift is under None."""
-    if not common:
+def _shifts(
+    found: Estimates | None, kept: tuple[Points, Points], common: Sequence[Point], margin: float
+) -> Shifts:
+    """Decide on the points that both have; the overall shift is under None."""
+    if found is None:
         return {}
-    above = _both_repeats(first, second, common)
-    found = _difference(*above)
-    counts = len(above[0]), len(above[1])
+    first, second = kept
     alone = len(common) == 1
-    overall = overall_shift(found, _mean(above[1]) - _mean(above[0]), counts, alone=alone)
+    overall = overall_shift(found.overall, found.shift, found.counts, alone=alone)
     if alone:
         return {key: decided(overall, margin) for key in (None, common[0])}
-    deviations = point_deviations(_side(first, common), _side(second, common))
     raw = [
-        (_mean(_logs(second[point])) - _mean(_logs(first[point])), len(first[point]), len(second[point]))
+        (mean(logs(second[point])) - mean(logs(first[point])), len(first[point]), len(second[point]))
         for point in common
     ]
-    shifts = dict(zip(common, point_shifts(found, deviations, raw), strict=True))
+    shifts = dict(zip(common, point_shifts(found.overall, found.deviations, raw), strict=True))
     return {key: decided(shift, margin) for key, shift in ({None: overall} | shifts).items()}
-
-
-def _both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tuple[list[float], list[float]]:
-    """The repeats of both campaigns, each a mean over its trials of how far they lie above their points."""
-    centres = {point: (_mean(_logs(first[point])) + _mean(_logs(second[point]))) / 2 for point in common}
-    return _repeats(first, centres), _repeats(second, centres)
-
-
-def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
-    """In the order of the repeats."""
-    above: dict[int, list[float]] = {}
-    for point, centre in centres.items():
-        for row in points[point]:
-            above.setdefault(row["repeat"], []).append(math.log(row["goodput_bps"]) - centre)
-    return [_mean(above[repeat]) for repeat in sorted(above)]
-
-
-def _difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
-    """Compare repeats; None where they resemble their neighbours so much that they tell next to nothing."""
-    correlation = lag_one((a, b)) or 0.0
-    return None if too_alike((a, b), correlation) else mean_difference(a, b, correlation)
-
-
-def _side(points: Points, common: Sequence[Point]) -> Side:
-    placed = [(place, row) for place, point in enumerate(common) for row in points[point]]
-    return Side(
-        logs=np.array(_logs([row for _, row in placed])),
-        points=np.array([place for place, _ in placed], dtype=np.intp),
-        repeats=coded([row["repeat"] for _, row in placed]),
-    )
 
 
 def _in(found: Counter[Point], point: Point | None) -> bool:
@@ -205,11 +216,14 @@ def _without(shift: Shift, missing: tuple[bool, bool]) -> Shift:
     return replace(shift, outcome="undecided") if shift.outcome in spoken_against else shift
 
 
-def _held(told: Shifts, first: Points, second: Points, failed: Failures, margin: float) -> Shifts:
+def _held(
+    told: Shifts, kept: tuple[Points, Points], failed: Failures, margin: float, design: _Design
+) -> Shifts:
     """Leave of what is said what trials that failed do not speak against."""
-    trimmed_a, trimmed_b = trimmed(first, second, failed)
-    left = [point for point in first if point in trimmed_a and point in trimmed_b]
-    if_slow = _shifts(trimmed_a, trimmed_b, left, margin)
+    of_rest = design.trimmed(*kept, failed)
+    left = [point for point in kept[0] if point in of_rest[0] and point in of_rest[1]]
+    found = design.estimates(*of_rest, left) if left else None
+    if_slow = _shifts(found, of_rest, left, margin)
     return {
         key: _without(_borne_out(shift, if_slow.get(key), margin), failed.beyond_chance)
         for key, shift in told.items()

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import scipy
 
-from flowsweep.analysis.comparing.points import Point, Points, Row, point_of
+from flowsweep.analysis.comparing.points import Point, Points, point_of
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import SIGNIFICANCE
 
 
@@ -55,7 +56,7 @@ class Failures:
         return more_in_a, not more_in_a
 
 
-def failures(a: Sequence[Row], b: Sequence[Row], common: Sequence[Point]) -> Failures:
+def failures(a: Sequence[TrialRow], b: Sequence[TrialRow], common: Sequence[Point]) -> Failures:
     """Count the trials that failed at some points.
 
     Args:
@@ -93,7 +94,33 @@ def trimmed(first: Points, second: Points, failed: Failures) -> tuple[Points, Po
         for side, rows in enumerate((first[point], second[point])):
             other = 1 - side
             count = min(well[side], trials[side] * well[other] // trials[other])
-            fastest = sorted(rows, key=lambda row: float(row["goodput_bps"]), reverse=True)[:count]
+            fastest = sorted(rows, key=goodput_of, reverse=True)[:count]
             if fastest:
                 kept[side][point] = fastest
+    return kept
+
+
+def trimmed_pairs(first: Points, second: Points, failed: Failures) -> tuple[Points, Points]:
+    """Leave out pairs as if those that were lost had been the ones in which the failed trial was slowest.
+
+    Args:
+        first: Trials of A whose partner ended well, too, by point.
+        second: The partners, in the same places.
+        failed: How many of the points' trials did not.
+
+    Returns:
+        Both without, for each trial of B that failed, the pair in which B is furthest ahead, and for each of
+        A the one in which A is: what is left is in the middle, wherever at its own end the lost ones were.
+        Points of which nothing is left are out of both.
+    """
+    kept: tuple[Points, Points] = ({}, {})
+    for point in first:
+        both = sorted(
+            zip(first[point], second[point], strict=True),
+            key=lambda pair: goodput_of(pair[1]) / goodput_of(pair[0]),
+        )
+        lost_a, lost_b = (failed.failed[side].get(point, 0) for side in (0, 1))
+        left = sorted(both[lost_a : max(len(both) - lost_b, 0)], key=lambda pair: pair[0]["repeat"])
+        if left:
+            kept[0][point], kept[1][point] = [one for one, _ in left], [other for _, other in left]
     return kept

@@ -1,18 +1,16 @@
 """The trials of a campaign by their point, as comparisons match them."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
 
 from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.summarising.trial_row import TrialRow
 
-Row = Mapping[str, Any]
-"""Of a summary."""
 Point = tuple[tuple[str, Hashable], ...]
 """Its value of each of POINT_COLUMNS that a summary has, with their names."""
-Points = dict[Point, list[Row]]
+Points = dict[Point, list[TrialRow]]
 
 
-def by_point(rows: Sequence[Row]) -> Points:
+def by_point(rows: Sequence[TrialRow]) -> Points:
     """Put together the trials of each point that ended well with a goodput above 0, as they ran."""
     found: Points = {}
     for row in sorted(rows, key=lambda row: row["order_index"]):
@@ -21,10 +19,35 @@ def by_point(rows: Sequence[Row]) -> Points:
     return found
 
 
-def point_of(row: Row) -> Point:
+def pairs(first: Points, second: Points) -> tuple[Points, Points]:
+    """Leave what has a partner: trials of one `pair`, the two of each in the same place of both.
+
+    Args:
+        first: Trials of A that ended well, by point.
+        second: Of B.
+
+    Returns:
+        Both without points of which nothing is left, in the order of the repeats.
+    """
+    kept: tuple[Points, Points] = ({}, {})
+    for point in first:
+        partners = {_pair_of(row): row for row in second.get(point, ())}
+        both = [(row, partners[_pair_of(row)]) for row in first[point] if _pair_of(row) in partners]
+        if both:
+            both.sort(key=lambda one: one[0]["repeat"])
+            kept[0][point], kept[1][point] = [one for one, _ in both], [other for _, other in both]
+    return kept
+
+
+def point_of(row: Mapping[str, object]) -> Point:
     """Name the point of a trial."""
     return tuple((name, _hashable(row[name])) for name in POINT_COLUMNS if name in row)
 
 
 def _hashable(value: object) -> Hashable:
     return tuple(value) if isinstance(value, list) else value
+
+
+def _pair_of(row: Mapping[str, object]) -> object:
+    """What `both_settings` has added to a row."""
+    return row["pair"]

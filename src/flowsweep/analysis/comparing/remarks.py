@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from flowsweep.analysis.comparing.failures import Failures
-from flowsweep.analysis.comparing.points import Point, Row
+from flowsweep.analysis.comparing.points import Point
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, format_number, format_p
 
 Shifts = Mapping[Point | None, Shift]
@@ -15,27 +16,20 @@ _TO_THE_MINUTE = len("2026-01-31T23:59")
 
 
 def remarks(
-    a: Sequence[Row],
-    b: Sequence[Row],
-    repeats: tuple[Sequence[float], Sequence[float]],
-    failed: Failures,
-    told: Shifts,
-    left: Shifts,
+    repeats: Sequence[Sequence[float]], failed: Failures, told: Shifts, left: Shifts
 ) -> tuple[str, ...]:
     """Say what speaks against taking the shifts for the effect of what was changed.
 
     Args:
-        a: Rows of the first campaign's summary.
-        b: Rows of the second's.
-        repeats: Of both, in order of time: mean log goodput less the points'.
+        repeats: Series of repeats that may resemble their neighbours, in order of time.
         failed: Trials that failed.
         told: What would be said if failures were a matter of chance.
         left: What is said.
     """
-    return tuple(_of_resemblance(repeats) + _of_failures(failed, told, left) + _of_times(a, b))
+    return tuple(_of_resemblance(repeats) + _of_failures(failed, told, left))
 
 
-def _of_resemblance(repeats: tuple[Sequence[float], Sequence[float]]) -> list[str]:
+def _of_resemblance(repeats: Sequence[Sequence[float]]) -> list[str]:
     correlation = lag_one(repeats)
     if correlation is None or correlation < _CORRELATION_TOLD:
         return []
@@ -67,22 +61,29 @@ def _of_failures(failed: Failures, told: Shifts, left: Shifts) -> list[str]:
     return [*said, f"{subject[0].upper()}{subject[1:]} {became} taken back: {why}."]
 
 
-def _of_times(a: Sequence[Row], b: Sequence[Row]) -> list[str]:
+def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:
+    """Say what follows where one campaign was over before the other began.
+
+    Args:
+        a: Rows of the first campaign's summary.
+        b: Rows of the second's.
+    """
     spans = [_span(rows) for rows in (a, b)]
     if spans[0] is None or spans[1] is None:
-        return []
+        return ()
     (first_a, last_a), (first_b, last_b) = spans[0], spans[1]
     if first_a <= last_b and first_b <= last_a:
-        return []
+        return ()
     times = [
         f"{name} from {first[:_TO_THE_MINUTE]} to {last[:_TO_THE_MINUTE]}".replace("T", " ")
         for name, first, last in (("A", first_a, last_a), ("B", first_b, last_b))
     ]
     what = "what the day or the hour changed is part of every shift, and in no interval"
-    return [f"{' and '.join(times)} did not overlap: {what}. Repeats of A and B in turn would tell it apart."]
+    told = f"{' and '.join(times)} did not overlap: {what}."
+    return (f"{told} Repeats of A and B in turn tell it apart: flowsweep run A.toml --against B.toml.",)
 
 
-def _span(rows: Sequence[Row]) -> tuple[str, str] | None:
+def _span(rows: Sequence[TrialRow]) -> tuple[str, str] | None:
     """When the first and the last trial of a campaign began; None where nobody knows of one."""
     starts = [row.get("started_at") for row in rows]
     if not starts or None in starts:

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted
 
 _NAMED = 3
 """Trials that the sentence names, at most."""
 
 
-def empty_questions(summary: Sequence[Row]) -> Iterator[Question]:
+def empty_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
     """Count the trials with a goodput of 0 bit/s, sweep by sweep and mode by mode.
 
     Args:
@@ -21,7 +21,7 @@ def empty_questions(summary: Sequence[Row]) -> Iterator[Question]:
         One description for each sweep and mode with such trials; the effect is their share (unit "1") of the
         trials that ended well. Other findings work on the logarithm of goodput and leave them out.
     """
-    groups: dict[tuple[str, str | None], list[Row]] = {}
+    groups: dict[tuple[str, str | None], list[TrialRow]] = {}
     for row in sorted(summary, key=lambda row: row["order_index"]):
         if row["status"] == "ok" and row["goodput_bps"] is not None:
             groups.setdefault((row["sweep"], row["mode"]), []).append(row)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.wording import counted, format_share
 
@@ -16,7 +16,7 @@ _UNTRUE = {
 """Marks of `flowsweep.analysis.hosts.path_emulation`, and what each says of so many trials."""
 
 
-def trusted(summary: Sequence[Row]) -> list[Row]:
+def trusted(summary: Sequence[TrialRow]) -> list[TrialRow]:
     """Leave out the trials whose emulated path this machine turned into another.
 
     Args:
@@ -25,7 +25,7 @@ def trusted(summary: Sequence[Row]) -> list[Row]:
     return [row for row in summary if row.get("path_emulation") not in _UNTRUE]
 
 
-def late_questions(summary: Sequence[Row]) -> Iterator[Question]:
+def late_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
     """Count the trials that are left out, sweep by sweep and mode by mode.
 
     Args:
@@ -34,7 +34,7 @@ def late_questions(summary: Sequence[Row]) -> Iterator[Question]:
     Yields:
         One description for each sweep and mode with such trials; the effect is their share (unit "1").
     """
-    groups: dict[tuple[str, str | None], list[Row]] = {}
+    groups: dict[tuple[str, str | None], list[TrialRow]] = {}
     for row in sorted(summary, key=lambda row: row["order_index"]):
         if row.get("path_emulation") is not None:
             groups.setdefault((row["sweep"], row["mode"]), []).append(row)
@@ -44,7 +44,7 @@ def late_questions(summary: Sequence[Row]) -> Iterator[Question]:
             yield _question(sweep, mode, rows, late)
 
 
-def _question(sweep: str, mode: str | None, rows: Sequence[Row], late: Sequence[Row]) -> Question:
+def _question(sweep: str, mode: str | None, rows: Sequence[TrialRow], late: Sequence[TrialRow]) -> Question:
     marks = Counter(row["path_emulation"] for row in late)
     why = ", ".join(said.format(marks[mark]) for mark, said in _UNTRUE.items() if marks[mark])
     others = len(rows) - len(late)

@@ -30,9 +30,10 @@ from flowsweep.analysis.findings.verdict import verdict_questions
 from flowsweep.analysis.findings.within_trials import WithinTrials, within_trial_questions, within_trials
 from flowsweep.analysis.statistics.campaign_series import campaign_series
 from flowsweep.analysis.statistics.design import design
-from flowsweep.analysis.statistics.observations import Observations, Row, observations
+from flowsweep.analysis.statistics.observations import Observations, observations
 from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path import path_questions, path_windows
 from flowsweep.analysis.tests.rtt.findings import rtt_questions
 from flowsweep.analysis.tests.udp.loss import broken_questions, loss_questions
@@ -42,7 +43,7 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 
 def findings(
-    summary: Sequence[Row],
+    summary: Sequence[TrialRow],
     *,
     tables: Tables | None = None,
     hosts: HostFacts | None = None,

@@ -1,4 +1,4 @@
-"""How far each point's shift between two campaigns lies from the mean shift over all points."""
+"""How far each point's shift lies from the mean shift over all points: between campaigns, or within pairs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,22 +15,21 @@ _LEAST_FREEDOM = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The trials of one campaign."""
+    """The trials of one campaign, or its pairs of trials."""
 
     logs: Floats
-    """(n,) natural logarithms of goodput."""
+    """(n,) natural logarithms of goodput, or their differences within pairs."""
     points: Codes
-    """(n,) number of the point, the same in both campaigns; each occurs."""
+    """(n,) number of the point, the same on both sides; each occurs."""
     repeats: Codes
     """(n,) number of the repeat."""
 
 
-def point_deviations(a: Side, b: Side) -> Uncertain | None:
+def point_deviations(*sides: Side) -> Uncertain | None:
     """Estimate, for each point, its shift from A to B less the mean over all points.
 
     Args:
-        a: Trials of at least two points.
-        b: Of the same points.
+        sides: Trials of at least two points in A, and in B; or one side of differences, B less A.
 
     Returns:
         Least squares in each campaign, a mean for each point and repeats as blocks, so that what a repeat has
@@ -40,20 +39,22 @@ def point_deviations(a: Side, b: Side) -> Uncertain | None:
         with a common one, and the wider interval is taken; it is infinite where a point shares no repeat with
         the others. None where no repeats tell the noise.
     """
-    fits = [Fit(side.logs, side.points, side.repeats) for side in (a, b)]
+    fits = [Fit(side.logs, side.points, side.repeats) for side in sides]
     freedom = np.array([max(fit.freedom, 0) for fit in fits], dtype=np.float64)
     if not freedom.any():
         return None
-    count = int(a.points.max()) + 1
+    count = int(sides[0].points.max()) + 1
     contrasts = np.eye(count) - 1 / count
     weights = [fit.weights(contrasts) for fit in fits]
     spread = np.array([np.square(each).sum(axis=1) for each in weights])
     squares = np.array([float(fit.residuals @ fit.residuals) for fit in fits])
     common = float(squares.sum() / freedom.sum())
-    own = np.divide(squares, freedom, out=np.full(2, common), where=freedom > 0)
+    own = np.divide(squares, freedom, out=np.full(len(sides), common), where=freedom > 0)
     own_freedom = np.where(freedom > 0, freedom, freedom.sum())
-    relative = _relative(fits, (a, b), own)
-    value = weights[1] @ b.logs - weights[0] @ a.logs
+    relative = _relative(fits, sides, own)
+    value = weights[-1] @ sides[-1].logs
+    if len(sides) > 1:
+        value = value - weights[0] @ sides[0].logs
     variances = own[:, None] * spread
     total = variances.sum(axis=0)
     welch = np.full(count, freedom.sum())
@@ -62,7 +63,7 @@ def point_deviations(a: Side, b: Side) -> Uncertain | None:
     freedoms = np.array([welch, np.full(count, freedom.sum())])
     if relative.freedom < freedom.sum():
         freedoms = 1 / (1 / freedoms + 1 / relative.freedom)
-    told = _told(weights[0], contrasts, a) & _told(weights[1], contrasts, b)
+    told = np.all([_told(each, contrasts, side) for each, side in zip(weights, sides, strict=True)], axis=0)
     return Uncertain(value, np.where(told, np.sqrt(by_rule), np.inf), freedoms)
 
 

@@ -11,6 +11,7 @@ from flowsweep.analysis.statistics.serial_correlation import resemblance
 
 _FEWEST = 3
 """Values of both sides together."""
+_FEWEST_DIFFERENCES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +67,19 @@ def mean_difference(a: Sequence[float], b: Sequence[float], correlation: float =
         errors.append(np.sqrt(own.sum()))
         freedoms.append(float(own.sum() ** 2 / (own**2 / (worth - 1)).sum()))
     return Uncertain(value, np.array(errors)[:, None], np.array(freedoms)[:, None])
+
+
+def mean_of(values: Sequence[float]) -> Uncertain | None:
+    """Estimate the mean of some differences.
+
+    Args:
+        values: Independent ones of a normal distribution, at least one; natural logarithms.
+
+    Returns:
+        By Student's t of one sample; None with a single value.
+    """
+    count = len(values)
+    if count < _FEWEST_DIFFERENCES:
+        return None
+    error = float(np.std(values, ddof=1)) / np.sqrt(count)
+    return Uncertain(np.array([np.mean(values)]), np.array([[error]]), np.array([[count - 1.0]]))

@@ -1,10 +1,119 @@
-"""The columns of the summary that programs outside rely on."""
+"""Columns of the summary that are of no one test, each with its type; those of a test lie in its folder.
 
-STABLE_COLUMNS = (
-    "trial_id", "sweep", "repeat", "started_at", "src", "dst", "test", "flows", "window_bytes",
-    "window_sum_bytes", "length_bytes", "congestion", "duration_s", "status", "error", "goodput_bps",
-    "goodput_p10_bps", "goodput_p90_bps", "coverage", "bytes", "retransmits", "rtt_min_ms",
-    "window_granted_send_bytes", "window_granted_recv_bytes", "verdict", "cpu_send", "cpu_recv",
-    "goodput_mean_bps", "goodput_method", "window_usable_bytes", "mode",
-)  # fmt: skip
-"""The first columns of every summary, in this order; programs outside rely on them."""
+A column that may be null is one with `| None`.
+"""
+
+from typing import TypedDict
+
+
+class StableColumns(TypedDict):
+    """The first columns of every summary, in this order; programs outside rely on them."""
+
+    trial_id: str
+    sweep: str
+    repeat: int
+    started_at: str | None
+    src: str
+    dst: str
+    test: str
+    flows: int
+    window_bytes: int | None
+    window_sum_bytes: int | None
+    length_bytes: int | None
+    congestion: str | None
+    duration_s: float | None
+    status: str
+    error: str | None
+    goodput_bps: float | None
+    goodput_p10_bps: float | None
+    goodput_p90_bps: float | None
+    coverage: float | None
+    bytes: int | None
+    retransmits: int | None
+    rtt_min_ms: float | None
+    window_granted_send_bytes: int | None
+    window_granted_recv_bytes: int | None
+    verdict: str | None
+    cpu_send: float | None
+    cpu_recv: float | None
+    goodput_mean_bps: float | None
+    goodput_method: str
+    window_usable_bytes: int | None
+    mode: str | None
+
+
+STABLE_COLUMNS = tuple(StableColumns.__annotations__)
+"""Their names."""
+
+
+class AttemptColumns(TypedDict):
+    """How a trial ran, and what was asked for and granted."""
+
+    order_index: int
+    attempt: int
+    attempts: int
+    simultaneous: bool
+    window_send_bytes: int | None
+    window_recv_bytes: int | None
+    window_capped: bool
+    window_raised: bool | None
+    window_clipped: bool | None
+    bins: int
+    bins_expected: int
+    bytes_sent: int | None
+    rejected_connections: int | None
+    failure_phase: str | None
+    failure_host: str | None
+    failure_kind: str | None
+    congestion_asked: str | None
+
+
+class ScopeColumns(TypedDict):
+    """What of a trial counts, the hosts that it is of, and how well they kept time."""
+
+    omit_s: float
+    interval_s: float | None
+    path_emulation: str | None
+    flows_per_pair: int
+    sources: int
+    sinks: int
+    clock_bound_ms: float | None
+
+
+class OriginColumns(TypedDict):
+    """Where a trial is from, and how long it took."""
+
+    throttled_us: int | None
+    elapsed_s: float
+    imported_from: str | None
+
+
+class HostLoadColumns(TypedDict):
+    """How busy the hosts were, as shares from 0 to 1, and the packets that they dropped."""
+
+    throttled_send_share: float | None
+    throttled_recv_share: float | None
+    thread_busy_send: float | None
+    thread_busy_recv: float | None
+    cores_busy_send: float | None
+    cores_busy_recv: float | None
+    softirq_core_recv: float | None
+    host_dropped_packets: int | None
+
+
+class FairnessColumns(TypedDict):
+    """How flows, and traffic that ran at the same time, shared the path."""
+
+    share: float | None
+    jain_flows: float | None
+    jain_groups: float | None
+
+
+FAIRNESS_COLUMNS = tuple(FairnessColumns.__annotations__)
+"""Their names."""
+
+
+class BackgroundColumns(TypedDict):
+    """What ran beside a trial."""
+
+    background: list[str]

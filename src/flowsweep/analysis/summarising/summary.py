@@ -3,52 +3,28 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.background.shares import FAIRNESS_COLUMNS, jain
+from flowsweep.analysis.background.shares import jain
 from flowsweep.analysis.binning.byte_balance import balanced
 from flowsweep.analysis.binning.interval_goodput import Keep
 from flowsweep.analysis.expressions import columns_added
-from flowsweep.analysis.hosts import HOST_LOAD_COLUMNS, host_load, path_emulation
+from flowsweep.analysis.hosts import host_load, path_emulation
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.samples import Sampled, sampled
-from flowsweep.analysis.tests.path.columns import PATH_COLUMNS
+from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS
 from flowsweep.analysis.tests.path.facts import UNANSWERED, path_facts, unanswered
-from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
 from flowsweep.analysis.tests.rtt.under_load import rtt_facts
 from flowsweep.analysis.tests.tcp.limits import trial_limits
-from flowsweep.analysis.tests.tcp.link_drops import LINK_DROP_COLUMNS, link_drops
-from flowsweep.analysis.tests.tcp.predictions import PREDICTION_COLUMNS, flow_predictions, with_predictions
+from flowsweep.analysis.tests.tcp.link_drops import link_drops
+from flowsweep.analysis.tests.tcp.predictions import flow_predictions, with_predictions
 from flowsweep.analysis.tests.tcp.source import sender_facts
 from flowsweep.analysis.tests.tcp.verdict import with_verdict
-from flowsweep.analysis.tests.udp.columns import DATAGRAM_COLUMNS
 from flowsweep.analysis.tests.udp.datagrams import with_rate_sum
-from flowsweep.analysis.tests.udp.sender_drops import SENDER_COLUMNS, send_errors, with_sender_drops
+from flowsweep.analysis.tests.udp.sender_drops import send_errors, with_sender_drops
 from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
 from flowsweep.archive import Tables
-from flowsweep.axes import SETTINGS
 from flowsweep.defaults import MINIMUM_BINS
 from flowsweep.schedule.background import PROBE
 from flowsweep.tests import BULK_TESTS
-
-FURTHER_COLUMNS = (
-    "order_index", "attempt", "attempts", "simultaneous", "window_send_bytes", "window_recv_bytes",
-    "window_capped", "window_raised", "window_clipped", "bins", "bins_expected", "bytes_sent",
-    "rejected_connections", "failure_phase", "failure_host", "failure_kind", "congestion_asked",
-    *(axis.column for axis in SETTINGS if axis.column not in DATAGRAM_COLUMNS),
-    "omit_s", "interval_s", "path_emulation",
-    "flows_per_pair", "sources", "sinks", "clock_bound_ms",
-    "limit_cwnd_share", "limit_rwnd_share", "limit_send_buffer_share", "limit_none_share",
-    "sender_idle_share", "retransmitted_bytes", "recoveries", "rtt_median_ms", "throttled_us",
-    "elapsed_s", "imported_from",
-    "kernel_rwnd_share", "kernel_send_buffer_share", "rtt_at_loss_ms", "rtt_variation_ms",
-    "rwnd_open_share",
-    "throttled_send_share", "throttled_recv_share",
-    *HOST_LOAD_COLUMNS, *PREDICTION_COLUMNS, *PATH_COLUMNS, *DATAGRAM_COLUMNS,
-    "background", *FAIRNESS_COLUMNS,
-    *RTT_COLUMNS,
-    "rate_search_loss_max", "rate_carried",
-    *LINK_DROP_COLUMNS, *SENDER_COLUMNS,
-)  # fmt: skip
-
 
 SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
 """Sums over all flows, and the column that says of how many flows each of them is."""

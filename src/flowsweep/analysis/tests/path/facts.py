@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from flowsweep.analysis.tests.path.columns import FACTS_SCHEMA
+from flowsweep.analysis.row_schema import schema_of
+from flowsweep.analysis.tests.path.columns import PathColumns
 from flowsweep.analysis.tests.path.dispersion import Capacity, Dispersion, capacity, dispersions
 from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.tests.path.hop_times import hop_times
@@ -18,6 +20,17 @@ from flowsweep.archive import Tables, keep_with
 _SAME = 0.15
 """How far the capacity of a hop and that of the path may be apart to be of the same link."""
 _NS_PER_S = 1e9
+
+
+class _OfTrial(TypedDict):
+    trial_id: str
+
+
+class FactsRow(_OfTrial, PathColumns):
+    """What is told of a measurement of a path, with the trial that it is of."""
+
+
+FACTS_SCHEMA = schema_of(FactsRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +127,7 @@ def _facts(trial_id: str, hops: list[Hop], trains: Sequence[Train]) -> PathFacts
     return PathFacts(trial_id, hops, spread, told, whole, free)
 
 
-def _row(facts: PathFacts) -> dict[str, object]:
+def _row(facts: PathFacts) -> FactsRow:
     whole, free, rtt_ns = facts.whole, facts.available, facts.rtt_min_ns
     return {
         "trial_id": facts.trial_id,

@@ -1,24 +1,23 @@
 """What measurements of paths teach: the narrowest link, what of it is free, and the window it asks for."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import median
-from typing import Any
 
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, direction, format_rate
 
 _REPEATS_NEEDED = 3
 """For an interval over repeats; with fewer, that of the first trial stands."""
 
 
-def path_questions(summary: Sequence[Row]) -> list[Question]:
+def path_questions(summary: Sequence[TrialRow]) -> list[Question]:
     """Describe each path that was measured: capacity and narrowest hop, and the bandwidth that is available.
 
     Args:
@@ -28,7 +27,7 @@ def path_questions(summary: Sequence[Row]) -> list[Question]:
         Two questions at most for each sweep and direction. Effects are in bit/s of IP packets; nothing is
         tested.
     """
-    groups: dict[tuple[str, str, str], list[Row]] = {}
+    groups: dict[tuple[str, str | None, str], list[TrialRow]] = {}
     for row in summary:
         if row.get("test") == "path" and row["status"] == "ok":
             key = (row["sweep"], row["mode"], direction(row["src"], row["dst"]))
@@ -36,7 +35,7 @@ def path_questions(summary: Sequence[Row]) -> list[Question]:
     return [question for key, rows in groups.items() for question in _of_path(*key, rows)]
 
 
-def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[Row]) -> Iterator[Question]:
+def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[TrialRow]) -> Iterator[Question]:
     measured = [row for row in rows if row["path_capacity_bps"]]
     if not measured:
         return
@@ -56,12 +55,15 @@ def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[Row]) -> I
         evidence=tuple(row["trial_id"] for row in measured),
         figure=FigureKey("hop_capacity", sweep, mode, direction=where),
     )
-    bracketed = [row for row in measured if row["path_available_high_bps"] is not None]
+    bracketed = [
+        (row["trial_id"], low_bps, high_bps)
+        for row in measured
+        if (low_bps := row["path_available_low_bps"]) is not None
+        and (high_bps := row["path_available_high_bps"]) is not None
+    ]
     if bracketed:
-        free_low, free_high = (
-            float(np.median([row[f"path_available_{end}_bps"] for row in bracketed]))
-            for end in ("low", "high")
-        )
+        free_low = float(np.median([low_bps for _, low_bps, _ in bracketed]))
+        free_high = float(np.median([high_bps for _, _, high_bps in bracketed]))
         yield Question(
             kind="available",
             sweep=sweep,
@@ -74,24 +76,25 @@ def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[Row]) -> I
             interval_high=free_high,
             n=len(bracketed),
             method="trends of one-way delays in streams (Jain and Dovrolis 2002), medians over trials",
-            evidence=tuple(row["trial_id"] for row in bracketed),
+            evidence=tuple(trial_id for trial_id, _, _ in bracketed),
             figure=FigureKey("streams", sweep, mode, direction=where),
         )
 
 
-def _over_repeats(rows: Sequence[Row]) -> tuple[float, float | None, float | None, str]:
+def _over_repeats(rows: Sequence[TrialRow]) -> tuple[float, float | None, float | None, str]:
     """Capacity with its interval, over repeats if there are enough, and how that was done."""
+    capacities = [bps for row in rows if (bps := row["path_capacity_bps"])]
     if len(rows) < _REPEATS_NEEDED:
         first = rows[0]
         ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
-        return first["path_capacity_bps"], *ends, "median over trains, interval by order statistics"
-    mean = geometric_mean([row["path_capacity_bps"] for row in rows])
+        return capacities[0], *ends, "median over trains, interval by order statistics"
+    mean = geometric_mean(capacities)
     method = f"geometric mean over {counted(len(rows), 'trial')}, each the median over its trains; t interval"
     return mean.value, mean.low, mean.high, method
 
 
 def _said_of_capacity(
-    where: str, rows: Sequence[Row], found: tuple[float, float | None, float | None], _: Decision
+    where: str, rows: Sequence[TrialRow], found: tuple[float, float | None, float | None], _: Decision
 ) -> str:
     middle, low, high = found
     interval = "" if low is None or high is None else f" [{format_rate(low)}, {format_rate(high)}]"
@@ -114,7 +117,7 @@ def _said_of_available(where: str, ends: tuple[float, float], capacity_bps: floa
     return f"{where}: between {low} and {high} of {format_rate(capacity_bps)} are free."
 
 
-def path_windows(summary: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def path_windows(summary: Sequence[TrialRow]) -> dict[str, float]:
     """Predict windows, as a laboratory of 2002 did with ping and pipechar.
 
     Args:
@@ -126,6 +129,6 @@ def path_windows(summary: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """
     found: dict[str, list[int]] = {}
     for row in summary:
-        if row["status"] == "ok" and row.get("path_window_bytes"):
-            found.setdefault(direction(row["src"], row["dst"]), []).append(row["path_window_bytes"])
+        if row["status"] == "ok" and (window_bytes := row.get("path_window_bytes")):
+            found.setdefault(direction(row["src"], row["dst"]), []).append(window_bytes)
     return {where: float(median(sizes)) for where, sizes in found.items()}

@@ -1,20 +1,31 @@
 """The round-trip times of each hop: the least, and the lower quartile of each size."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import TypedDict
 
 import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import nearest_percentile
 
-Row = Mapping[str, Any]
-
 ARRIVED = ("destination", "port_unreachable")
 """Answers of the other end itself."""
+
+
+class _OfSize(TypedDict):
+    """The probes of one size of one hop, by who answered; of nobody, those that were lost."""
+
+    trial_id: str
+    ttl: int
+    address: str | None
+    size_bytes: int
+    probes: int
+    answers: int
+    least_ns: int
+    quartile_ns: int
+    arrived: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +76,20 @@ def hop_times(hops: ir.Table) -> dict[str, list[HopTimes]]:
     return found
 
 
-def _of_hop(ttl: int, rows: list[Row]) -> HopTimes:
-    answered = [row for row in rows if row["address"] is not None and row["answers"]]
+def _of_hop(ttl: int, rows: list[_OfSize]) -> HopTimes:
+    answered = [(address, row) for row in rows if (address := row["address"]) is not None and row["answers"]]
     counts: dict[str, int] = {}
-    for row in answered:
-        counts[row["address"]] = counts.get(row["address"], 0) + row["answers"]
+    for name, row in answered:
+        counts[name] = counts.get(name, 0) + row["answers"]
     address = max(counts, key=lambda name: counts[name], default=None)
-    own = [row for row in answered if row["address"] == address]
+    own = [row for name, row in answered if name == address]
     return HopTimes(
         ttl=ttl,
-        probes=_sum(rows, "probes"),
-        answers=_sum(rows, "answers"),
+        probes=sum(row["probes"] for row in rows),
+        answers=sum(row["answers"] for row in rows),
         address=address,
         addresses=len(counts),
         arrived=any(row["arrived"] for row in own),
         least_ns=min((row["least_ns"] for row in own), default=None),
         quartile_ns={row["size_bytes"]: row["quartile_ns"] for row in own},
     )
-
-
-def _sum(rows: Iterable[Row], name: str) -> int:
-    return sum(row[name] for row in rows)

@@ -1,35 +1,54 @@
 """Hops, trains and streams as rows, for reports, figures and exports."""
 
 from collections.abc import Iterable
+from typing import TypedDict
 
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
+from flowsweep.analysis.row_schema import schema_of
 from flowsweep.analysis.tests.path.facts import PathFacts, facts_of
 from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.tests.path.hop_times import hop_times
 from flowsweep.archive import Tables
 
-HOPS_SCHEMA = pa.schema(
-    [
-        pa.field("trial_id", pa.string(), nullable=False),
-        pa.field("hop", pa.int64(), nullable=False),  # from 1; the last is the other end, if it answered
-        pa.field("address", pa.string()),
-        pa.field("addresses", pa.int64(), nullable=False),  # how many answered
-        pa.field("probes", pa.int64(), nullable=False),
-        pa.field("answers", pa.int64(), nullable=False),
-        pa.field("rtt_min_ms", pa.float64()),
-        pa.field("capacity_bps", pa.float64()),
-        pa.field("capacity_low_bps", pa.float64()),
-        pa.field("capacity_high_bps", pa.float64()),
-        pa.field("note", pa.string()),  # why there is no capacity
-        pa.field("slope_ns_per_byte", pa.float64()),  # of all links up to here
-        pa.field("at_zero_ns", pa.float64()),
-        pa.field("sizes_bytes", pa.list_(pa.int64()), nullable=False),
-        pa.field("quartile_ns", pa.list_(pa.int64()), nullable=False),  # lower one of each of these sizes
-    ]
-)
+
+class HopRow(TypedDict):
+    """A hop of a measurement of a path. Rates in bit/s of IP packets."""
+
+    trial_id: str
+    hop: int  # from 1; the last is the other end, if it answered
+    address: str | None
+    addresses: int  # how many answered
+    probes: int
+    answers: int
+    rtt_min_ms: float | None
+    capacity_bps: float | None
+    capacity_low_bps: float | None
+    capacity_high_bps: float | None
+    note: str | None  # why there is no capacity
+    slope_ns_per_byte: float | None  # of all links up to here
+    at_zero_ns: float | None
+    sizes_bytes: list[int]
+    quartile_ns: list[int]  # lower one of each of these sizes
+
+
+HOPS_SCHEMA = schema_of(HopRow)
+
+
+class TrainRow(TypedDict):
+    """A train or a stream of a measurement of a path."""
+
+    trial_id: str
+    train: int
+    kind: str
+    rate_bps: float
+    source_bps: float | None
+    first_packet: int | None
+    compared: float | None
+    difference: float | None
+    grows: bool | None
 
 
 def hop_table(tables: Tables) -> ir.Table:
@@ -43,19 +62,20 @@ def hop_table(tables: Tables) -> ir.Table:
     return ibis.memtable(pa.Table.from_pylist(hop_rows(facts_of(tables)), schema=HOPS_SCHEMA))
 
 
-def hop_rows(measured: Iterable[PathFacts]) -> list[dict[str, object]]:
+def hop_rows(measured: Iterable[PathFacts]) -> list[HopRow]:
     """Make the rows of `hop_table` of trials that have been analysed."""
-    return [{"trial_id": facts.trial_id, **_row(hop)} for facts in measured for hop in facts.hops]
+    return [_row(facts.trial_id, hop) for facts in measured for hop in facts.hops]
 
 
-def hop_rows_of_trial(tables: Tables, trial_id: str) -> list[dict[str, object]]:
+def hop_rows_of_trial(tables: Tables, trial_id: str) -> list[HopRow]:
     """Make the rows of `hop_table` of one trial, in order. Its trains and streams are not looked at."""
-    return [_row(hop) for hop in hop_capacities(hop_times(tables.hops).get(trial_id, []))]
+    return [_row(trial_id, hop) for hop in hop_capacities(hop_times(tables.hops).get(trial_id, []))]
 
 
-def _row(hop: Hop) -> dict[str, object]:
+def _row(trial_id: str, hop: Hop) -> HopRow:
     times, line, rtt_ns = hop.times, hop.line, hop.times.least_ns
     return {
+        "trial_id": trial_id,
         "hop": times.ttl,
         "address": times.address,
         "addresses": times.addresses,
@@ -73,7 +93,7 @@ def _row(hop: Hop) -> dict[str, object]:
     }
 
 
-def train_rows(measured: Iterable[PathFacts]) -> list[dict[str, object]]:
+def train_rows(measured: Iterable[PathFacts]) -> list[TrainRow]:
     """List the trains and streams of trials.
 
     Returns:
@@ -86,7 +106,7 @@ def train_rows(measured: Iterable[PathFacts]) -> list[dict[str, object]]:
     return [row for facts in measured for row in (*_trains(facts), *_streams(facts))]
 
 
-def _trains(facts: PathFacts) -> Iterable[dict[str, object]]:
+def _trains(facts: PathFacts) -> Iterable[TrainRow]:
     for train in facts.dispersions:
         yield {
             "trial_id": facts.trial_id, "train": train.number, "kind": "train", "rate_bps": train.rate_bps,
@@ -95,7 +115,7 @@ def _trains(facts: PathFacts) -> Iterable[dict[str, object]]:
         }  # fmt: skip
 
 
-def _streams(facts: PathFacts) -> Iterable[dict[str, object]]:
+def _streams(facts: PathFacts) -> Iterable[TrainRow]:
     for stream in facts.streams:
         yield {
             "trial_id": facts.trial_id, "train": stream.number, "kind": "stream", "rate_bps": stream.rate_bps,

@@ -1,8 +1,25 @@
-"""Columns of the summary that round-trip times fill."""
+"""Columns of the summary that round-trip times fill, each with its type."""
 
-RTT_COLUMNS = (
-    "echo", "rtt_probes", "rtt_probe_min_ms", "rtt_probe_median_ms", "rtt_probe_p99_ms", "rtt_probe_loss",
-    "rtt_idle_ms", "rtt_loaded_ms", "rtt_after_ms", "rtt_loaded_p99_ms", "rtt_loaded_loss",
-    "responsiveness_rpm", "probe_buffer_delay_percent",
-)  # fmt: skip
-"""Columns of the summary that are of questions for the round-trip time."""
+from typing import TypedDict
+
+
+class RttColumns(TypedDict):
+    """What is of questions for the round-trip time."""
+
+    echo: str | None
+    rtt_probes: int | None
+    rtt_probe_min_ms: float | None
+    rtt_probe_median_ms: float | None
+    rtt_probe_p99_ms: float | None
+    rtt_probe_loss: float | None
+    rtt_idle_ms: float | None
+    rtt_loaded_ms: float | None
+    rtt_after_ms: float | None
+    rtt_loaded_p99_ms: float | None
+    rtt_loaded_loss: float | None
+    responsiveness_rpm: float | None
+    probe_buffer_delay_percent: float | None
+
+
+RTT_COLUMNS = tuple(RttColumns.__annotations__)
+"""Their names."""

@@ -8,7 +8,7 @@ import scipy
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted, direction, format_number
 
@@ -21,7 +21,7 @@ Key = tuple[str, str | None, str]
 """Sweep, mode and direction."""
 
 
-def rtt_questions(summary: Sequence[Row]) -> list[Question]:
+def rtt_questions(summary: Sequence[TrialRow]) -> list[Question]:
     """Ask how much load adds to the round-trip time, and how it grows with the size of a message.
 
     Args:
@@ -42,21 +42,25 @@ def rtt_questions(summary: Sequence[Row]) -> list[Question]:
     return questions
 
 
-def _groups(rows: Sequence[Row]) -> dict[Key, list[Row]]:
-    groups: dict[Key, list[Row]] = {}
+def _groups(rows: Sequence[TrialRow]) -> dict[Key, list[TrialRow]]:
+    groups: dict[Key, list[TrialRow]] = {}
     for row in rows:
         key = (row["sweep"], row["mode"], direction(row["src"], row["dst"]))
         groups.setdefault(key, []).append(row)
     return groups
 
 
-def _under_load(key: Key, rows: Sequence[Row]) -> Question:
+def _under_load(key: Key, rows: Sequence[TrialRow]) -> Question:
     """The growth of the median, in the mean over the points of each repeat: repeats are independent."""
     sweep, mode, where = key
-    repeats = sorted({row["repeat"] for row in rows})
+    found = [
+        (row["repeat"], idle_ms, loaded_ms)
+        for row in rows
+        if (idle_ms := row["rtt_idle_ms"]) is not None and (loaded_ms := row["rtt_loaded_ms"]) is not None
+    ]
+    repeats = sorted({repeat for repeat, _, _ in found})
     growths_ms = [
-        fmean(row["rtt_loaded_ms"] - row["rtt_idle_ms"] for row in rows if row["repeat"] == repeat)
-        for repeat in repeats
+        fmean(loaded_ms - idle_ms for of, idle_ms, loaded_ms in found if of == repeat) for repeat in repeats
     ]
     growth_ms = fmean(growths_ms)
     low_ms = high_ms = p_value = None
@@ -64,7 +68,7 @@ def _under_load(key: Key, rows: Sequence[Row]) -> Question:
         tested = scipy.stats.ttest_1samp(growths_ms, 0.0)
         low_ms, high_ms = map(float, tested.confidence_interval(CONFIDENCE))
         p_value = float(tested.pvalue)
-    ends = tuple(median(row[name] for row in rows) for name in ("rtt_idle_ms", "rtt_loaded_ms"))
+    ends = median(idle_ms for _, idle_ms, _ in found), median(loaded_ms for _, _, loaded_ms in found)
     return Question(
         kind="latency",
         sweep=sweep,
@@ -104,15 +108,21 @@ def _said_of_load(
     return f"{where}: under load the round trip {way} from {idle_ms} to {loaded_ms} ms, {by}{interval}."
 
 
-def _over_lengths(key: Key, rows: Sequence[Row]) -> Iterator[Question]:
+def _over_lengths(key: Key, rows: Sequence[TrialRow]) -> Iterator[Question]:
     """What a byte more takes, there and back, from the quickest answer of each trial."""
     sweep, mode, where = key
-    for echo in sorted({row["echo"] for row in rows}):
-        own = [row for row in rows if row["echo"] == echo]
-        lengths = [row["length_bytes"] for row in own]
+    for echo in sorted({echo for row in rows if (echo := row["echo"]) is not None}):
+        own = [
+            (row["trial_id"], length, least_ms)
+            for row in rows
+            if row["echo"] == echo
+            and (length := row["length_bytes"]) is not None
+            and (least_ms := row["rtt_probe_min_ms"]) is not None
+        ]
+        lengths = [length for _, length, _ in own]
         if len(set(lengths)) < _LENGTHS_NEEDED:
             continue
-        line = scipy.stats.linregress(lengths, [row["rtt_probe_min_ms"] * 1e6 for row in own])
+        line = scipy.stats.linregress(lengths, [least_ms * 1e6 for _, _, least_ms in own])
         half = float(line.stderr) * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(own) - 2))
         slope = float(line.slope)
         yield Question(
@@ -128,7 +138,7 @@ def _over_lengths(key: Key, rows: Sequence[Row]) -> Iterator[Question]:
             interval_high=slope + half,
             n=len(own),
             method="least squares of the least round-trip time of each trial over the payload; t interval",
-            evidence=tuple(row["trial_id"] for row in own),
+            evidence=tuple(trial_id for trial_id, _, _ in own),
             figure=FigureKey("rtt_size", sweep, mode, direction=where),
         )
 

@@ -1,13 +1,21 @@
 """What the responses of one trial look like beyond its summary: how late, in which order, how steady."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TypedDict
 
 from flowsweep.defaults import SECOND_NS
 
 _LATE_PERCENT = 95
+
+
+class Probe(TypedDict):
+    """What is looked at of a row of the table `echoes`."""
+
+    sequence: int
+    sent_ns: int
+    rtt_ns: int | None  # null: lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,7 @@ class Responses:
     """Median of the probes sent in each second, of the seconds with a response."""
 
 
-def responses(echoes: Iterable[Mapping[str, Any]]) -> Responses | None:
+def responses(echoes: Iterable[Probe]) -> Responses | None:
     """Look at the probes of one trial.
 
     Args:
@@ -39,14 +47,16 @@ def responses(echoes: Iterable[Mapping[str, Any]]) -> Responses | None:
         None where no probe was answered.
     """
     sent = list(echoes)
-    answered = [row for row in sent if row["rtt_ns"] is not None]
+    answered = [
+        (row["sent_ns"], rtt_ns, row["sequence"]) for row in sent if (rtt_ns := row["rtt_ns"]) is not None
+    ]
     if not answered:
         return None
-    times = sorted(row["rtt_ns"] for row in answered)
+    times = sorted(rtt_ns for _, rtt_ns, _ in answered)
     ranked = [*times, *[None] * (len(sent) - len(answered))]
     seconds: dict[int, list[int]] = {}
-    for row in answered:
-        seconds.setdefault(row["sent_ns"] // SECOND_NS, []).append(row["rtt_ns"])
+    for sent_ns, rtt_ns, _ in answered:
+        seconds.setdefault(sent_ns // SECOND_NS, []).append(rtt_ns)
     return Responses(
         least_ns=times[0],
         median_ns=_median(ranked),
@@ -62,9 +72,10 @@ def _median(ranked: Sequence[int | None]) -> float | None:
     return None if low is None or high is None else (low + high) / 2
 
 
-def _reordered(answered: Sequence[Mapping[str, Any]]) -> int:
+def _reordered(answered: Sequence[tuple[int, int, int]]) -> int:
+    """Of when each was sent, how long its answer took, and its number."""
     latest, count = -1, 0
-    for row in sorted(answered, key=lambda row: (row["sent_ns"] + row["rtt_ns"], row["sequence"])):
-        count += row["sequence"] < latest
-        latest = max(latest, row["sequence"])
+    for _, sequence in sorted((sent_ns + rtt_ns, sequence) for sent_ns, rtt_ns, sequence in answered):
+        count += sequence < latest
+        latest = max(latest, sequence)
     return count

@@ -1,19 +1,27 @@
 """Round-trip times by phase, of a trial of their own or before, during and after another; their summary."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import middle, nearest_percentile
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
 from flowsweep.archive import Tables
 
-Row = Mapping[str, Any]
-
 ASKED, IDLE, LOADED, AFTER = "asked", "idle", "loaded", "after"
 """asked: all questions of a trial of test rtt. Of a probe beside a trial: before, under, after its load."""
+
+
+class ShownEcho(TypedDict):
+    """A probe of a trial, and the phase that it is of."""
+
+    trial_id: str
+    phase: str
+    sent_ns: int
+    rtt_ns: int | None  # null: lost
 
 
 def echoes_in_phases(tables: Tables) -> ir.Table:
@@ -41,7 +49,7 @@ def echoes_in_phases(tables: Tables) -> ir.Table:
     return told.filter(told.phase.notnull()).select(*tables.echoes.columns, "phase")
 
 
-def shown_echoes(tables: Tables, summary: Sequence[Row]) -> list[Row]:
+def shown_echoes(tables: Tables, summary: Sequence[TrialRow]) -> list[ShownEcho]:
     """List the questions of those trials that figures show: of what was asked alike the first.
 
     Args:
@@ -61,7 +69,8 @@ def shown_echoes(tables: Tables, summary: Sequence[Row]) -> list[Row]:
     rows = echoes_in_phases(tables)
     chosen = rows.filter(rows.trial_id.isin(list(first.values())))
     told = chosen.select("trial_id", "phase", "sent_ns", "rtt_ns").order_by("trial_id", "sent_ns")
-    return list(told.to_pyarrow().to_pylist())
+    shown: list[ShownEcho] = told.to_pyarrow().to_pylist()
+    return shown
 
 
 def rtt_phases(tables: Tables) -> ir.Table:

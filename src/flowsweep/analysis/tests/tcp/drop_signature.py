@@ -5,9 +5,9 @@ pass, then drops what exceeds its rate, while round trips stay as they were. Wha
 here read from samples of TCP_INFO, 0.1 s apart: docs/explanation/statistics.md, "Drops".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 import scipy
@@ -150,15 +150,26 @@ def _mean(ranks: Floats) -> tuple[float, float, float]:
     return mean, mean - float(half), mean + float(half)
 
 
-def traces_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, LossTrace]:
+class LossSample(TypedDict):
+    """A row of `loss_samples`, as far as traces are made of it."""
+
+    trial_id: str
+    flow: int
+    end_ns: int
+    delivered_bytes: int
+    retransmitted: int  # segments sent again so far
+    counted: bool
+
+
+def traces_of(rows: Sequence[LossSample]) -> dict[str, LossTrace]:
     """Make traces of rows of `loss_samples`, by trial_id; all flows of a trial on one grid of time."""
-    trials: dict[str, dict[int, list[Mapping[str, Any]]]] = {}
+    trials: dict[str, dict[int, list[LossSample]]] = {}
     for row in rows:
         trials.setdefault(row["trial_id"], {}).setdefault(row["flow"], []).append(row)
     return {name: trace for name, flows in trials.items() if (trace := _trace(list(flows.values())))}
 
 
-def _trace(flows: Sequence[Sequence[Mapping[str, Any]]]) -> LossTrace | None:
+def _trace(flows: Sequence[Sequence[LossSample]]) -> LossTrace | None:
     ends_s = [np.array([row["end_ns"] for row in rows], dtype=np.float64) / SECOND_NS for rows in flows]
     start, stop = max(ends[0] for ends in ends_s), min(ends[-1] for ends in ends_s)
     grid_s = np.arange(start, stop, GRID_S)

@@ -3,7 +3,6 @@
 import ibis
 import ibis.expr.types as ir
 
-LINK_DROP_COLUMNS = ("link_queue_drops", "link_random_drops")
 _DATA_BYTES = 10_000
 """From so many bytes on a link has carried more than handshakes: the data have begun."""
 _WAY = ("trial_id", "link", "src")

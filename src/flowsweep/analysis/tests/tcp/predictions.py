@@ -12,13 +12,6 @@ from flowsweep.analysis.expressions import column_or_null
 _US_PER_S = 1_000_000
 _MS_PER_S = 1_000
 
-PREDICTION_COLUMNS = (
-    "path_rate_bps", "link_payload_bps", "theory_window_bps", "theory_mathis_bps", "theory_padhye_bps",
-    "theory_cubic_bps", "loss_share", "loss_event_share", "tcp_efficiency_percent", "buffer_delay_percent",
-    "transfer_time_ratio",
-)  # fmt: skip
-"""Columns of the summary that say what theory says."""
-
 
 def flow_predictions(totals: ir.Table) -> ir.Table:
     """Apply the formulas that are of one flow to each, and sum up each trial.

@@ -1,12 +1,71 @@
-"""Columns of the summary that datagrams fill."""
+"""Columns of the summary that datagrams fill, each with its type."""
 
-COUNTED_COLUMNS = (
-    "datagrams_sent", "datagrams", "lost", "loss", "duplicates", "reordered", "reordering_extent_max",
-    "late", "loss_bursts", "loss_burst_max", "loss_at_hosts", "loss_on_path", "jitter_ms",
-    "delay_variation_ms", "delay_min_ms", "delay_bound_ms", "flows_broken", "spacing_send_median_us",
-    "spacing_send_p99_us", "spacing_recv_median_us", "spacing_recv_p99_us", "pacing_lag_max_ms", "burst_max",
-)  # fmt: skip
-DATAGRAM_COLUMNS = (
-    "spacing_ns", "gso", "gro", "rate_sum_bps", *COUNTED_COLUMNS, "gso_granted", "gro_granted", "remarks",
-)  # fmt: skip
-"""Columns of the summary that are of datagrams."""
+from typing import TypedDict
+
+
+class AskedColumns(TypedDict):
+    """Settings of datagrams, as the plan asks for them."""
+
+    spacing_ns: int | None
+    gso: bool | None
+    gro: bool | None
+    rate_sum_bps: float | None
+
+
+class CountedColumns(TypedDict):
+    """What was counted and timed at both ends."""
+
+    datagrams_sent: int | None
+    datagrams: int | None
+    lost: int | None
+    loss: float | None
+    duplicates: int | None
+    reordered: int | None
+    reordering_extent_max: int | None
+    late: int | None
+    loss_bursts: int | None
+    loss_burst_max: int | None
+    loss_at_hosts: float | None
+    loss_on_path: float | None
+    jitter_ms: float | None
+    delay_variation_ms: float | None
+    delay_min_ms: float | None
+    delay_bound_ms: float | None
+    flows_broken: int | None
+    spacing_send_median_us: float | None
+    spacing_send_p99_us: float | None
+    spacing_recv_median_us: float | None
+    spacing_recv_p99_us: float | None
+    pacing_lag_max_ms: float | None
+    burst_max: int | None
+
+
+COUNTED_COLUMNS = tuple(CountedColumns.__annotations__)
+"""Their names."""
+
+
+class DatagramColumns(AskedColumns, CountedColumns):
+    """All that is of datagrams, and what could not be had."""
+
+    gso_granted: bool | None
+    gro_granted: bool | None
+    remarks: str | None
+
+
+DATAGRAM_COLUMNS = tuple(DatagramColumns.__annotations__)
+"""Their names."""
+
+
+class RateSearchColumns(TypedDict):
+    """A step of a search for the highest rate."""
+
+    rate_search_loss_max: float | None
+    rate_carried: bool | None
+
+
+class SenderColumns(TypedDict):
+    """What the sender's own host did to datagrams."""
+
+    send_errors: int | None
+    offered_share: float | None
+    loss_at_sender: float | None

@@ -1,21 +1,20 @@
 """What searches for the highest rate came to, and what is concluded from them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import Any
+from typing import Final
 
 from flowsweep import wording
-from flowsweep.analysis.axes import AXIS_NAMES, level_words
+from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share, format_size
 
-Row = Mapping[str, Any]
-
-RATE = "rate_sum_bps"
+RATE: Final = "rate_sum_bps"
 _ALWAYS_NAMED = ("flows", "flows_per_pair", "length_bytes")
 _OF_STEPS = (RATE, "rate_bps")
 """What differs from step to step."""
@@ -32,7 +31,7 @@ class RateSearched:
     """One search: one point of a sweep, one direction, one repeat."""
 
     repeat: int
-    steps: tuple[Row, ...]
+    steps: tuple[TrialRow, ...]
     """Its whole trials, rows of the summary, as they ran."""
     highest_bps: float | None
     """The highest rate that was carried, below all that were not; None: none was."""
@@ -63,26 +62,39 @@ class PointSearched:
         return _median([one.beyond_bps for one in self.repeats])
 
 
-def searched(summary: Sequence[Row]) -> list[PointSearched]:
+def searched(summary: Sequence[TrialRow]) -> list[PointSearched]:
     """Put the steps of each search together, points in the order in which they ran first.
 
     Args:
         summary: Rows of a campaign; those that are no steps of a search, or not whole, are left out.
     """
     steps = [row for row in summary if row.get("rate_carried") is not None and row["status"] == "ok"]
-    sweeps: dict[str, list[Row]] = {}
+    sweeps: dict[str, list[TrialRow]] = {}
     for row in sorted(steps, key=lambda row: row["order_index"]):
         sweeps.setdefault(row["sweep"], []).append(row)
     return [point for rows in sweeps.values() for point in _points(rows)]
 
 
-def was_not_sent(row: Row) -> bool:
+def rate_of(row: TrialRow) -> float:
+    """Take the rate (bit/s, of all flows) that a step of a search was to send.
+
+    Raises:
+        ValueError: It has none, so that it is no step; says which trial it is.
+    """
+    rate_bps = row[RATE]
+    if rate_bps is None:
+        raise ValueError(f"trial {row['trial_id']}: a step of a search without a rate")
+    return rate_bps
+
+
+def was_not_sent(row: TrialRow) -> bool:
     """Whether a step failed without losing too much: then its source sent less than was asked for."""
-    within = row["loss"] is not None and row["loss"] <= row["rate_search_loss_max"]
+    loss, most = row["loss"], row["rate_search_loss_max"]
+    within = loss is not None and most is not None and loss <= most
     return not row["rate_carried"] and within
 
 
-def rate_search_questions(summary: Sequence[Row]) -> Iterator[Question]:
+def rate_search_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
     """Say of each point that was searched which rate it carries; only describes.
 
     Args:
@@ -113,14 +125,14 @@ def rate_search_questions(summary: Sequence[Row]) -> Iterator[Question]:
         )
 
 
-def _points(rows: Sequence[Row]) -> Iterator[PointSearched]:
+def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
     """The points of one sweep."""
     axes = [name for name in AXIS_NAMES if name not in _OF_STEPS and name in rows[0]]
-    points: dict[tuple[object, ...], dict[int, list[Row]]] = {}
+    points: dict[tuple[object, ...], dict[int, list[TrialRow]]] = {}
     for row in rows:
-        point = (row["mode"], row["src"], row["dst"], *(_hashable(row[name]) for name in axes))
+        point = (row["mode"], row["src"], row["dst"], *(level_of(row, name) for name in axes))
         points.setdefault(point, {}).setdefault(row["repeat"], []).append(row)
-    varying = [name for name in axes if len({_hashable(row[name]) for row in rows}) > 1]
+    varying = [name for name in axes if len({level_of(row, name) for row in rows}) > 1]
     for repeats in points.values():
         first = next(iter(repeats.values()))[0]
         yield PointSearched(
@@ -128,20 +140,22 @@ def _points(rows: Sequence[Row]) -> Iterator[PointSearched]:
             mode=first["mode"],
             direction=wording.direction(first["src"], first["dst"]),
             name=_name(first, varying),
-            loss_max=first["rate_search_loss_max"],
+            loss_max=first["rate_search_loss_max"] or 0.0,
             repeats=tuple(_searched(repeat, repeats[repeat]) for repeat in sorted(repeats)),
         )
 
 
-def _name(row: Row, varying: Sequence[str]) -> str:
+def _name(row: TrialRow, varying: Sequence[str]) -> str:
     others = [name for name in varying if name not in _ALWAYS_NAMED]
-    words = [f"{AXIS_NAMES[name]} {level_words(name, row[name])}" for name in others]
-    return ", ".join([f"{counted(row['flows'], 'flow')} of {format_size(row['length_bytes'])}", *words])
+    words = [f"{AXIS_NAMES[name]} {level_words(name, level_of(row, name))}" for name in others]
+    length = "" if row["length_bytes"] is None else f" of {format_size(row['length_bytes'])}"
+    return ", ".join([f"{counted(row['flows'], 'flow')}{length}", *words])
 
 
-def _searched(repeat: int, steps: Sequence[Row]) -> RateSearched:
-    beyond = min((row[RATE] for row in steps if not row["rate_carried"]), default=None)
-    carried = [row[RATE] for row in steps if row["rate_carried"] and (beyond is None or row[RATE] < beyond)]
+def _searched(repeat: int, steps: Sequence[TrialRow]) -> RateSearched:
+    beyond = min((rate_of(row) for row in steps if not row["rate_carried"]), default=None)
+    carried = [rate_of(row) for row in steps if row["rate_carried"]]
+    carried = [rate for rate in carried if beyond is None or rate < beyond]
     return RateSearched(repeat, tuple(steps), max(carried, default=None), beyond)
 
 
@@ -150,7 +164,7 @@ def _claim(point: PointSearched) -> str:
     within = f"no more than {format_share(limit)} of the datagrams lost" if limit else "no datagram lost"
     highest, beyond = point.highest_bps, point.beyond_bps
     if highest is None:
-        lowest = min(row[RATE] for one in point.repeats for row in one.steps)
+        lowest = min(rate_of(row) for one in point.repeats for row in one.steps)
         return (
             f"no rate is carried with {within}, down to {format_rate(lowest)}, the lowest that was tried"
             f"{_why_not(point)}"
@@ -191,7 +205,3 @@ def _median(rates: Sequence[float | None]) -> float | None:
     """Over the repeats, most of which must have one."""
     known = [rate for rate in rates if rate is not None]
     return median(known) if 2 * len(known) > len(rates) else None
-
-
-def _hashable(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value

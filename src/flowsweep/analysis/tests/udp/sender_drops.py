@@ -5,7 +5,6 @@ import ibis.expr.types as ir
 
 from flowsweep.defaults import OFFERED_SHARE_MIN
 
-SENDER_COLUMNS = ("send_errors", "offered_share", "loss_at_sender")
 _SEND_ERRORS = ("Udp.SndbufErrors", "Udp6SndbufErrors")
 
 

@@ -61,7 +61,8 @@ def _series(group: PathGroup) -> list[_Series]:
         trial = trials[row["trial_id"]]
         length = trial["length_bytes"]
         size = f", {format_size(length)}" if len(lengths) > 1 and length is not None else ""
-        name = row["phase"] if row["phase"] in _PHASES else f"{trial['echo'].replace('_', ' ')}{size}"
+        echo = (trial["echo"] or "").replace("_", " ")
+        name = row["phase"] if row["phase"] in _PHASES else f"{echo}{size}"
         named.setdefault(name, []).append(row)
     return [_Series(name, rows) for name, rows in named.items() if rows]
 

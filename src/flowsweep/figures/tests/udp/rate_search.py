@@ -5,7 +5,15 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.tests.udp.rate_search import RATE, PointSearched, RateSearched, searched, was_not_sent
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.udp.rate_search import (
+    RATE,
+    PointSearched,
+    RateSearched,
+    rate_of,
+    searched,
+    was_not_sent,
+)
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale
@@ -29,7 +37,7 @@ def drawn_rate_searches(data: FigureData) -> list[Drawn]:
 def _drawn(points: Sequence[PointSearched]) -> Drawn:
     first = points[0]
     searches = [(point, one) for point in points for one in point.repeats]
-    scale = rate_scale(max(row[RATE] for _, one in searches for row in one.steps))
+    scale = rate_scale(max(rate_of(row) for _, one in searches for row in one.steps))
     colours = series_colours(len(points))
     traces = [
         _line(point, one, scale, colours[index], index)
@@ -62,7 +70,7 @@ def _line(point: PointSearched, one: RateSearched, scale: RateScale, colour: str
     mark = symbol(index)
     return go.Scatter(
         x=[number for number, _ in _numbered(one)],
-        y=[scale.of(row[RATE]) for row in one.steps],
+        y=[scale.of(rate_of(row)) for row in one.steps],
         mode="lines+markers",
         name=point.name,
         legendgroup=point.name,
@@ -78,18 +86,18 @@ def _line(point: PointSearched, one: RateSearched, scale: RateScale, colour: str
     )
 
 
-def _hover(row: Row) -> str:
+def _hover(row: TrialRow) -> str:
     verdict = "carried" if row["rate_carried"] else "not carried"
     verdict += ": the source sent less" if was_not_sent(row) else ""
     lost = "" if row["loss"] is None else f"<br>{format_share(row['loss'])} lost"
-    return f"<b>{format_rate(row[RATE])}</b> {verdict}{lost}<br>repeat {row['repeat']}"
+    return f"<b>{format_rate(rate_of(row))}</b> {verdict}{lost}<br>repeat {row['repeat']}"
 
 
-def _numbered(one: RateSearched) -> list[tuple[int, Row]]:
+def _numbered(one: RateSearched) -> list[tuple[int, TrialRow]]:
     return list(enumerate(one.steps, start=1))
 
 
-def _row(point: PointSearched, row: Row, number: int) -> Row:
+def _row(point: PointSearched, row: TrialRow, number: int) -> Row:
     return {
         "sweep": point.sweep,
         "direction": point.direction,

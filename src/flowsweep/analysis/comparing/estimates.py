@@ -1,0 +1,141 @@
+"""How far B lies above A, overall and at each point, with what tells chance."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flowsweep.analysis.comparing.points import Point, Points
+from flowsweep.analysis.statistics.design import coded
+from flowsweep.analysis.statistics.point_deviations import Side, point_deviations
+from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
+from flowsweep.analysis.statistics.uncertain import Uncertain, mean_difference, mean_of
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """B less A; natural logarithms of goodput."""
+
+    shift: float
+    """Overall."""
+    overall: Uncertain | None
+    """None where nothing tells chance."""
+    counts: tuple[int, int]
+    """Repeats of A and of B."""
+    deviations: Uncertain | None
+    """Of each point from the overall shift; None where nothing tells chance, or there is one point only."""
+    series: tuple[Sequence[float], ...]
+    """Repeats that may resemble their neighbours, in order of time, a value for each; none within pairs."""
+
+
+def of_campaigns(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
+    """Compare two campaigns, each with repeats of its own.
+
+    Args:
+        first: Trials of A that ended well, by point.
+        second: Of B.
+        common: The points of both, at least one.
+    """
+    above = _both_repeats(first, second, common)
+    deviations = None
+    if len(common) > 1:
+        deviations = point_deviations(_side(first, common), _side(second, common))
+    return Estimates(
+        shift=mean(above[1]) - mean(above[0]),
+        overall=_difference(*above),
+        counts=(len(above[0]), len(above[1])),
+        deviations=deviations,
+        series=above,
+    )
+
+
+def of_pairs(first: Points, second: Points, common: Sequence[Point]) -> Estimates:
+    """Compare two settings of one campaign by the differences of trials that ran side by side.
+
+    Which trial of a pair ran first was drawn: where A and B are alike, what trials have in common with those
+    before them comes into the differences with a sign that is drawn each time, and resembles nothing.
+
+    Args:
+        first: Trials of A that ended well, by point.
+        second: Their partners of B, in the same places.
+        common: The points of both, at least one.
+    """
+    pairs = [
+        (place, b["repeat"], math.log(goodput_of(b)) - math.log(goodput_of(a)))
+        for place, point in enumerate(common)
+        for a, b in zip(first[point], second[point], strict=True)
+    ]
+    places, repeats, differences = (list(column) for column in zip(*pairs, strict=True))
+    of_repeats = _means_of_repeats(places, repeats, differences)
+    deviations = None
+    if len(common) > 1:
+        side = Side(np.array(differences), np.array(places, dtype=np.intp), coded(repeats))
+        deviations = point_deviations(side)
+    return Estimates(
+        shift=mean(of_repeats),
+        overall=mean_of(of_repeats),
+        counts=(len(of_repeats), len(of_repeats)),
+        deviations=deviations,
+        series=(),
+    )
+
+
+def _means_of_repeats(
+    points: Sequence[int], repeats: Sequence[int], differences: Sequence[float]
+) -> list[float]:
+    """Take the mean over the pairs of each repeat, in order, as if all points differed alike.
+
+    What a point's mean difference has above that of all points is taken off, so that a repeat that lacks a
+    pair is not moved by it.
+    """
+    of_point: dict[int, list[float]] = {}
+    for point, difference in zip(points, differences, strict=True):
+        of_point.setdefault(point, []).append(difference)
+    above = {point: mean(values) for point, values in of_point.items()}
+    centre = mean(list(above.values()))
+    found: dict[int, list[float]] = {}
+    for point, repeat, difference in zip(points, repeats, differences, strict=True):
+        found.setdefault(repeat, []).append(difference - above[point] + centre)
+    return [mean(found[repeat]) for repeat in sorted(found)]
+
+
+def _both_repeats(first: Points, second: Points, common: Sequence[Point]) -> tuple[list[float], list[float]]:
+    """The repeats of both campaigns, each a mean over its trials of how far they lie above their points."""
+    centres = {point: (mean(logs(first[point])) + mean(logs(second[point]))) / 2 for point in common}
+    return _repeats(first, centres), _repeats(second, centres)
+
+
+def logs(rows: Sequence[TrialRow]) -> list[float]:
+    """Natural logarithms of the trials' goodput in bit/s."""
+    return [math.log(goodput_of(row)) for row in rows]
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean of at least one value."""
+    return math.fsum(values) / len(values)
+
+
+def _repeats(points: Points, centres: Mapping[Point, float]) -> list[float]:
+    """In the order of the repeats."""
+    above: dict[int, list[float]] = {}
+    for point, centre in centres.items():
+        for row in points[point]:
+            above.setdefault(row["repeat"], []).append(math.log(goodput_of(row)) - centre)
+    return [mean(above[repeat]) for repeat in sorted(above)]
+
+
+def _difference(a: Sequence[float], b: Sequence[float]) -> Uncertain | None:
+    """Compare repeats; None where they resemble their neighbours so much that they tell next to nothing."""
+    correlation = lag_one((a, b)) or 0.0
+    return None if too_alike((a, b), correlation) else mean_difference(a, b, correlation)
+
+
+def _side(points: Points, common: Sequence[Point]) -> Side:
+    placed = [(place, row) for place, point in enumerate(common) for row in points[point]]
+    return Side(
+        logs=np.array(logs([row for _, row in placed])),
+        points=np.array([place for place, _ in placed], dtype=np.intp),
+        repeats=coded([row["repeat"] for _, row in placed]),
+    )

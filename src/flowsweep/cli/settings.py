@@ -1,0 +1,62 @@
+"""Two settings of one campaign beside each other: at its end, and by `flowsweep compare`."""
+
+from pathlib import Path
+
+from flowsweep.analysis.comparing.comparison import Comparison
+from flowsweep.analysis.comparing.settings import SettingsCompared, settings_compared
+from flowsweep.archive import Archive, read_archive
+from flowsweep.cli.comparison_text import print_comparison
+from flowsweep.cli.summary_rows import rows_of_archive
+from flowsweep.cli.terminal import say
+from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.errors import PlanError
+from flowsweep.wording import counted
+
+_TRY = (
+    "name another archive to compare it with, or measure two settings in one campaign: "
+    "flowsweep run A.toml --against B.toml"
+)
+
+
+def settings_of_archive(archive: Archive, folder: Path, margin: float) -> SettingsCompared:
+    """Compare the settings of a campaign.
+
+    Raises:
+        PlanError: It is no campaign of two settings.
+        ArchiveError: A file of data cannot be read.
+    """
+    compared = settings_compared(archive.campaign.plan, rows_of_archive(archive), margin)
+    if compared is None:
+        raise PlanError(
+            "compare", (f"{folder}: is no campaign of two settings that is understood here; {_TRY}",)
+        )
+    return compared
+
+
+def nothing_compared(comparison: Comparison) -> str:
+    """Say why nothing is compared."""
+    not_ok = [
+        f"{bad} of {counted(trials, 'trial')} of {name} not ok"
+        for name, bad, trials in (
+            ("A", comparison.not_ok_a, comparison.trials_a),
+            ("B", comparison.not_ok_b, comparison.trials_b),
+        )
+    ]
+    pair = "no trial of A and the one of B beside it both ended well with a goodput above 0"
+    return f"{pair} ({', '.join(not_ok)}), so there is nothing to compare"
+
+
+def print_settings(compared: SettingsCompared) -> None:
+    """Print the comparison of two settings."""
+    comparison, changes = compared.comparison, compared.changes
+    if comparison.overall is None:
+        say(nothing_compared(comparison))
+        return
+    if not changes:
+        say("A and B are the same setting.")
+    print_comparison(comparison, comparison.overall, {"Settings": changes})
+
+
+def tell_settings(folder: Path) -> None:
+    """Say how the settings of a campaign compare that has come to its end."""
+    print_settings(settings_of_archive(read_archive(folder), folder, EQUIVALENCE_MARGIN))

@@ -1,0 +1,84 @@
+"""Two windows on the lab in one campaign: the larger one is faster, and a window is no faster than itself."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+from witness import judged
+
+from campaign_support import LAB_MISSING, flowsweep, summary
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+
+pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
+
+PLAN = """
+[campaign]
+name = "against"
+repeats = 4
+seed = 1
+
+[lab.links.path]
+between = ["near", "far"]
+rate = "20Mbit/s"
+delay = "20ms"
+
+[[sweep]]
+name = "bulk"
+paths = [{ from = "near", to = "far" }]
+window = "WINDOW"
+congestion = "cubic"
+duration = "1500ms"
+omit = "500ms"
+interval = "250ms"
+"""
+WINDOWS = {"small": "16KiB", "large": "32KiB"}
+"""Both below the path's 200 KB: with twice the window goodput is twice as much."""
+BEARS_S = 0.02
+"""Of an absence of a processor: a fiftieth of what a trial counts."""
+
+load(["compare"])
+load(["summary"])
+
+
+def test_a_larger_window_is_faster_and_a_window_is_no_faster_than_itself(tmp_path: Path) -> None:
+    def measure(attempt: int) -> Path:
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        for name, window in WINDOWS.items():
+            (folder / f"{name}.toml").write_text(PLAN.replace("WINDOW", window), encoding="utf-8")
+        with ThreadPoolExecutor(len(WINDOWS)) as pool:
+            list(pool.map(lambda name: campaign(folder, name), WINDOWS))
+        return folder
+
+    def check(folder: Path) -> None:
+        code, told = compared(folder / "small")
+        assert code == 1, told
+        assert "B is faster" in told
+        assert "sweep.bulk.window: 16KiB in A, 32KiB in B" in told
+        code, told = compared(folder / "large")
+        assert code in (0, 3), told
+        assert "A and B are the same setting." in told
+
+    folder = judged(measure, check, bears_s=BEARS_S)
+    rows = sorted(summary(folder / "small"), key=lambda row: int(row["order_index"]))
+    assert all(pair == {"bulk-A", "bulk-B"} for pair in side_by_side([row["sweep"] for row in rows]))
+
+
+def side_by_side(sweeps: list[str]) -> list[set[str]]:
+    """The two trials of each pair, as they ran."""
+    return [set(both) for both in list(pairwise(sweeps))[::2]]
+
+
+def campaign(folder: Path, name: str) -> None:
+    """Measure a plan against the one with the larger window."""
+    plan, other = folder / f"{name}.toml", folder / "large.toml"
+    flowsweep("run", plan, "--against", other, "--archive", folder / name)
+
+
+def compared(archive: Path) -> tuple[int, str]:
+    """Exit code and what was said, where a difference is a failure."""
+    result = CliRunner().invoke(app, ["compare", str(archive), "--fail-if", "different"])
+    return result.exit_code, result.stdout

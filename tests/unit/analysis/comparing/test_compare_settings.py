@@ -1,0 +1,164 @@
+"""Two settings of one campaign: matched trials, a hand computation, drift, failures, how often it errs."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy
+
+from against_support import Truth, against, on_two_days, rows_of, side_by_side
+from compared_campaigns import outcomes
+from flowsweep.analysis.comparing.comparison import Comparison, compare_settings
+from flowsweep.analysis.comparing.settings import both_settings
+from flowsweep.plan import Plan
+from plan_support import plan_of
+
+Row = dict[str, Any]
+WINDOWS = 'window = ["64KiB", "128KiB", "256KiB", "512KiB", "1MiB"]'
+REPEATS = "repeats = 5"
+COUNT = 200
+TEN_PERCENT = math.log(1.1)
+
+
+def same_setting(campaign: str = REPEATS, both: str = WINDOWS) -> Plan:
+    return against("flows = 1", "flows = 1", campaign, both=both)
+
+
+def drawn(plan: Plan, truth: Truth, seed: int = 1) -> list[Row]:
+    return rows_of(plan, truth, np.random.default_rng(seed))
+
+
+def compared(rows: list[Row], plan: Plan) -> Comparison:
+    return compare_settings(*both_settings(rows, plan))
+
+
+def test_a_single_point_is_the_paired_t_test_of_scipy() -> None:
+    plan = same_setting(both='window = "1MiB"')
+    rows = drawn(plan, Truth(shift=0.02))
+    logs = {row["trial_id"]: math.log(row["goodput_bps"]) for row in rows}
+    a, b = ([row for row in rows if row["sweep"] == f"grid-{setting}"] for setting in "AB")
+    by_repeat = [
+        [logs[row["trial_id"]] for row in sorted(side, key=lambda row: row["repeat"])] for side in (a, b)
+    ]
+    expected = scipy.stats.ttest_rel(by_repeat[1], by_repeat[0])
+    low, high = expected.confidence_interval(0.95)
+    found = compared(rows, plan).overall
+    assert found is not None
+    assert [found.interval_low_percent, found.interval_high_percent, found.p_value] == pytest.approx(
+        [100 * math.expm1(low), 100 * math.expm1(high), expected.pvalue], rel=1e-9
+    )
+    assert (found.repeats_a, found.repeats_b) == (5, 5)
+
+
+def test_overall_is_the_paired_t_test_of_the_means_of_the_repeats() -> None:
+    plan = same_setting()
+    rows = drawn(plan, Truth())
+    above: dict[int, float] = dict.fromkeys(range(1, 6), 0.0)
+    for row in rows:
+        above[row["repeat"]] += math.log(row["goodput_bps"]) / 5 * (1 if row["sweep"].endswith("B") else -1)
+    found = compared(rows, plan).overall
+    assert found is not None
+    assert found.p_value == pytest.approx(scipy.stats.ttest_1samp(list(above.values()), 0).pvalue, rel=1e-9)
+
+
+def test_trials_are_matched_by_point_though_the_settings_differ() -> None:
+    plan = against("flows = 1", "flows = 4", both=WINDOWS)
+    comparison = compared(drawn(plan, Truth()), plan)
+    assert len(comparison.points) == 5
+    assert (comparison.only_in_a, comparison.only_in_b) == ((), ())
+    assert {point.point["sweep"] for point in comparison.points} == {"grid"}
+    assert not any("flows" in point.point for point in comparison.points)
+    assert sorted(point.point["window_bytes"] for point in comparison.points) == [
+        1024 * size for size in (64, 128, 256, 512, 1024)
+    ]
+
+
+def test_both_directions_are_points_of_their_own() -> None:
+    plan = against("flows = 1", "flows = 4", both='directions = "both"')
+    comparison = compared(drawn(plan, Truth()), plan)
+    assert {(point.point["src"], point.point["dst"]) for point in comparison.points} == {
+        ("left", "right"),
+        ("right", "left"),
+    }
+
+
+def test_what_drifts_cancels_within_pairs() -> None:
+    """Goodput falls to an eighth in the course of the campaign, and B is 10 % faster throughout."""
+    plan = same_setting()
+    rows = drawn(plan, Truth(shift=TEN_PERCENT, noise=0.001, daily=0.0))
+    for row in rows:
+        row["goodput_bps"] *= math.exp(-2 * row["order_index"] / len(rows))
+    overall = compared(rows, plan).overall
+    assert overall is not None
+    assert overall.outcome == "faster"
+    assert overall.percent == pytest.approx(10, abs=4)
+
+
+def test_equal_settings_are_seldom_called_different_where_days_are_not_alike() -> None:
+    """A cycle of 24 h, 135 to 74 %: campaigns begun at two hours differ, settings side by side do not."""
+    rng = np.random.default_rng(5)
+    beside = sum(
+        bool(outcomes(side_by_side(same_setting(), Truth(), rng)) & {"faster", "slower"})
+        for _ in range(COUNT)
+    )
+    alone = plan_of(f"{WINDOWS}\nflows = 1", REPEATS)
+    apart = sum(
+        bool(outcomes(on_two_days(alone, Truth(), rng)) & {"faster", "slower"}) for _ in range(COUNT // 4)
+    )
+    assert beside <= 0.05 * COUNT
+    assert apart >= 0.5 * COUNT / 4
+
+
+def test_ten_percent_are_found_where_days_are_not_alike() -> None:
+    rng = np.random.default_rng(6)
+    truth = Truth(shift=TEN_PERCENT)
+    found = [side_by_side(same_setting(), truth, rng).overall for _ in range(COUNT // 4)]
+    assert sum(shift is not None and shift.outcome == "faster" for shift in found) >= 0.95 * COUNT / 4
+
+
+def test_a_trial_whose_partner_failed_takes_no_part() -> None:
+    """The trials left are of other hours, so that without their partners the drift would be taken for B."""
+    plan = same_setting("repeats = 8")
+    rows = drawn(plan, Truth(noise=0.001, daily=0.0))
+    failed = next(row for row in rows if row["sweep"] == "grid-B" and row["repeat"] == 8)
+    for row in rows:
+        row["goodput_bps"] *= math.exp(-row["repeat"])
+    failed |= {"status": "failed", "goodput_bps": None}
+    comparison = compared(rows, plan)
+    assert comparison.overall is not None
+    assert comparison.overall.outcome == "same"
+    assert comparison.not_ok_b == 1
+    point = next(
+        point for point in comparison.points if point.point["window_bytes"] == failed["window_bytes"]
+    )
+    assert (point.goodput_b_bps / point.goodput_a_bps) == pytest.approx(1, abs=0.005)
+
+
+def test_slow_trials_that_failed_do_not_make_b_faster() -> None:
+    """B fails whenever it would be slow: what is left of it is no random choice."""
+    plan = same_setting("repeats = 10", 'window = "1MiB"')
+    told = []
+    for seed in range(40):
+        rows = drawn(plan, Truth(noise=0.1), seed)
+        logs = np.array([math.log(row["goodput_bps"]) for row in rows])
+        for row, log in zip(rows, logs, strict=True):
+            if row["sweep"] == "grid-B" and log < np.median(logs):
+                row |= {"status": "failed", "goodput_bps": None}
+        told.append(compared(rows, plan).overall)
+    assert sum(shift is not None and shift.outcome == "faster" for shift in told) <= 2
+
+
+def test_a_single_repeat_decides_nothing() -> None:
+    plan = same_setting("repeats = 1")
+    assert outcomes(compared(drawn(plan, Truth(shift=1.0)), plan)) == {"undecided"}
+
+
+def test_a_campaign_that_was_stopped_compares_what_it_has() -> None:
+    plan = same_setting()
+    rows = drawn(plan, Truth(shift=TEN_PERCENT, noise=0.01))
+    comparison = compared([row for row in rows if row["repeat"] <= 3], plan)
+    assert comparison.overall is not None
+    assert comparison.overall.outcome == "faster"
+    assert comparison.overall.repeats_a == 3
+    assert compared([row for row in rows if row["sweep"] == "grid-A"], plan).overall is None
