@@ -10,6 +10,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.binning.resampling import TRIAL, begun_in_bins, binned, intervals
 from flowsweep.analysis.expressions import tenfold_decile
+from flowsweep.defaults import STALLED_SHARE
 
 Keep = Callable[[str, ir.Table], ir.Table]
 
@@ -49,7 +50,7 @@ def _of_trials(bins: ir.Table, trials: ir.Table) -> ir.Table:
 
 
 def trial_goodputs(totals: ir.Table, trials: ir.Table) -> ir.Table:
-    """Per trial with complete intervals: how many, and the distribution of goodput over them."""
+    """Per trial with complete intervals: how many, the distribution of goodput over them, how many stalled."""
     complete = totals.filter(totals.complete).inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
     collected = complete.group_by("trial_id", "interval_ns").aggregate(
         bins=complete.count(),
@@ -72,7 +73,17 @@ def trial_goodputs(totals: ir.Table, trials: ir.Table) -> ir.Table:
         goodput_p10_bps=rate(counts.tenfold_1, ten),
         goodput_p90_bps=rate(counts.tenfold_9, ten),
         goodput_mean_bps=rate(counts.complete_bytes, counts.bins),
+        stalled_share=_stalled(counts.bytes, counts.tenfold_5).cast("float64") / counts.bins,
     )
+
+
+def _stalled(ordered: ir.ArrayValue, tenfold_median: ir.IntegerValue) -> ir.IntegerValue:
+    """How many intervals of a trial have less than STALLED_SHARE of their median, or no bytes at all.
+
+    As many stand before the least number of bytes that is none of these, once it is sorted in.
+    """
+    least = ibis.greatest((tenfold_median * STALLED_SHARE / 10).ceil().cast("int64"), ibis.literal(1, "int64"))
+    return ordered.concat(ibis.array([least])).sort().index(least)
 
 
 def interval_goodputs(intervals: ir.Table) -> ir.Table:
