@@ -24,6 +24,7 @@ from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
+from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.report.host_table import host_lines
 from flowsweep.wording import counted, format_change, format_mode, format_rate
 
@@ -53,6 +54,7 @@ class FailIf(StrEnum):
 _EPILOG = (
     "Exit code with --fail-if: 1 if goodput is that, overall or at a point; 3 if not, but the overall shift "
     "is undecided; 0 else. Equal campaigns end with 1 in at most 5 % of comparisons, however many points. "
+    f"{GOODPUT_COMPARED}. "
     "docs/guide/compare.md says how it is computed."
 )
 
@@ -173,6 +175,7 @@ def _print(
             for what, in_a, in_b in differences:
                 console.print(f"  {what}: {in_a} in A, {in_b} in B", soft_wrap=True)
     console.print(comparison.method, style="dim")
+    console.print(GOODPUT_COMPARED, style="dim", soft_wrap=True)
 
 
 def _verdict(overall: Shift, margin: float) -> str:

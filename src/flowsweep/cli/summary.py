@@ -209,8 +209,10 @@ _PARAMETERS: tuple[Column, ...] = (
 
 _RESULTS: tuple[Column, ...] = (
     ("status", _cell("status", str)),
-    ("goodput", _cell("goodput_bps", format_rate)),
+    ("mean goodput", _cell("goodput_mean_bps", format_rate)),
+    ("stalled", lambda row: format_share(row["stalled_share"]) if row["stalled_share"] else ""),
     ("limited by", _cell("verdict", str)),
+    ("median goodput", _cell("goodput_bps", format_rate)),
     ("lost", _cell("loss", format_share)),
     ("capacity", _cell("path_capacity_bps", format_rate)),
     ("hops", _cell("path_hops", str)),

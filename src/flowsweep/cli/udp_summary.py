@@ -16,7 +16,7 @@ def tell_summary(row: Mapping[str, Any]) -> None:
     """
     tell_lines(
         [
-            ("goodput", goodput(row)),
+            *goodput(row),
             ("lost", _lost(row)),
             ("of these at hosts", _share(row, "loss_at_hosts")),
             ("bursts of loss", _bursts(row)),

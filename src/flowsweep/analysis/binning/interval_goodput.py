@@ -50,7 +50,7 @@ def _of_trials(bins: ir.Table, trials: ir.Table) -> ir.Table:
 
 
 def trial_goodputs(totals: ir.Table, trials: ir.Table) -> ir.Table:
-    """Per trial with complete intervals: how many, the distribution of goodput over them, how many stalled."""
+    """Per trial with complete intervals: how many, the goodput over them, which share of them stalled."""
     complete = totals.filter(totals.complete).inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
     collected = complete.group_by("trial_id", "interval_ns").aggregate(
         bins=complete.count(),
@@ -82,7 +82,9 @@ def _stalled(ordered: ir.ArrayValue, tenfold_median: ir.IntegerValue) -> ir.Inte
 
     As many stand before the least number of bytes that is none of these, once it is sorted in.
     """
-    least = ibis.greatest((tenfold_median * STALLED_SHARE / 10).ceil().cast("int64"), ibis.literal(1, "int64"))
+    least = ibis.greatest(
+        (tenfold_median * STALLED_SHARE / 10).ceil().cast("int64"), ibis.literal(1, "int64")
+    )
     return ordered.concat(ibis.array([least])).sort().index(least)
 
 
