@@ -229,12 +229,12 @@ def test_trials_are_sorted_and_filtered(visit):
     table = found.page.locator("#trial-table")
 
     def goodputs() -> list[str]:
-        place = table.locator("th").all_text_contents().index("Goodput") + 1
+        place = table.locator("th").all_text_contents().index("Median goodput") + 1
         return table.locator(f"tbody tr:visible td:nth-child({place})").all_text_contents()
 
-    table.get_by_role("button", name="Goodput").click()
+    table.get_by_role("button", name="Median goodput").click()
     assert goodputs() == ["1.10 Gbit/s", "1.00 Gbit/s", "900 Mbit/s", ""]
-    table.get_by_role("button", name="Goodput").click()
+    table.get_by_role("button", name="Median goodput").click()
     assert goodputs() == ["900 Mbit/s", "1.00 Gbit/s", "1.10 Gbit/s", ""]
     found.page.locator("#filter select").select_option("failed")
     assert goodputs() == [""]

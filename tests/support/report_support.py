@@ -58,6 +58,8 @@ def make_row(**changes: Any) -> Row:
         "dscp": None,
         "no_delay": False, "affinity": [], "family": None, "window_sum_asked_bytes": MIB,
     }  # fmt: skip
+    if "goodput_bps" in changes:
+        row["goodput_mean_bps"] = changes["goodput_bps"]
     row |= changes
     if not row["trial_id"]:
         identity = [row[name] for name in ("sweep", "repeat", "src", "flows", "window_sum_asked_bytes")]

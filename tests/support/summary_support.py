@@ -7,6 +7,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 from ibis.expr.operations import DatabaseTable
 
+from analysis_support import SECOND_NS, make_flows, make_record, make_samples, make_trial
 from flowsweep.analysis import summary
 from flowsweep.analysis.tests.path import path_facts
 from flowsweep.archive import Tables, tables_of
@@ -40,3 +41,21 @@ def summary_rows(tables: Tables) -> list[Row]:
 
 def _columns(source: ir.Table) -> object:
     return source.get_name(), tuple(source.schema().items())
+
+
+def uneven(counts: list[int], *, flows: int = 1, **parameters: Any) -> TrialOutcome:
+    """Make a trial whose flows each carry so many bytes in each second, in samples of a second."""
+    parameters = {"duration_ns": len(counts) * SECOND_NS, "omit_ns": 0} | parameters
+    trial = make_trial(flows=flows, **parameters)
+    rows = [
+        {"role": role, "flow": flow, "start_ns": k * SECOND_NS, "end_ns": (k + 1) * SECOND_NS, "bytes": count}
+        for role in ("source", "sink")
+        for flow in range(flows)
+        for k, count in enumerate(counts)
+    ]
+    ends = [
+        {"role": role, "flow": flow, "bytes": sum(counts)}
+        for role in ("source", "sink")
+        for flow in range(flows)
+    ]
+    return TrialOutcome(make_record(trial), make_samples(rows), make_flows(ends))

@@ -23,7 +23,10 @@ def tell_end(folder: Path) -> int:
     )
     say(f"{counted(len(rows), 'trial')}: {counts}")
     for highest in highest_goodputs(rows):
-        say(f"  {highest.direction}: up to {highest.number} {highest.unit}, {highest.place}")
+        say(
+            f"  {highest.direction}: up to {highest.number} {highest.unit} {highest.meant}, "
+            f"at {highest.place}"
+        )
     for answer in answers(rows):
         say(f"  {answer.direction}: {answer.what} {answer.number} {answer.unit}, {answer.spread}")
     for error, count in Counter(row["error"] for row in rows if row["error"]).most_common(_REASONS_SHOWN):

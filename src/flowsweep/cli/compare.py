@@ -22,6 +22,7 @@ from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say_json
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
+from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.report.host_table import host_lines
 from flowsweep.wording import counted
 
@@ -44,6 +45,7 @@ class FailIf(StrEnum):
 _EPILOG = (
     "Exit code with --fail-if: 1 if goodput is that, overall or at a point; 3 if not, but the overall shift "
     "is undecided; 0 else. Equal campaigns end with 1 in at most 5 % of comparisons, however many points. "
+    f"{GOODPUT_COMPARED}. "
     "docs/guide/compare.md says how it is computed."
 )
 

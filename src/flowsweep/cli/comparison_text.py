@@ -12,6 +12,7 @@ from flowsweep.analysis.comparing.comparison import Comparison, PointShift
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.comparing.words import change, verdict
 from flowsweep.cli.terminal import Screen
+from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.wording import counted, format_mode, format_rate
 
 _WIDTH_OF_NO_TERMINAL = 1000
@@ -55,6 +56,7 @@ def print_comparison(
             for what, in_a, in_b in differences:
                 console.print(f"  {what}: {in_a} in A, {in_b} in B", soft_wrap=True)
     console.print(comparison.method, style="dim")
+    console.print(GOODPUT_COMPARED, style="dim", soft_wrap=True)
 
 
 def _table(points: Sequence[PointShift]) -> Table:

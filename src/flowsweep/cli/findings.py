@@ -18,6 +18,7 @@ from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.report.findings_list import MOST_AT_ONCE
+from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.report.opening import Opening, opening
 from flowsweep.report.settings_line import settings_line
 from flowsweep.wording import (
@@ -43,6 +44,7 @@ class Format(StrEnum):
 
 _EPILOG = (
     "Each with its trials and its method. At most 5 % of campaigns without any effect get a false claim. "
+    f"{GOODPUT_COMPARED}. "
     "docs/explanation/findings.md describes the tests."
 )
 
@@ -116,6 +118,7 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
         console.print(f"{_beyond(in_order[most:])} more: --all prints them.\n")
     if shown:
         console.print(Text("Methods", style="bold"))
+        console.print(_wrapped(f"{GOODPUT_COMPARED}.", "  ", console.width), style="dim")
     for number, note in enumerate(methods.notes, start=1):
         console.print(_wrapped(note, "      ", console.width, first=f"{number:4}  "), style="dim")
 

@@ -213,9 +213,11 @@ _PARAMETERS: tuple[Column, ...] = (
 
 _RESULTS: tuple[Column, ...] = (
     ("status", _cell("status", str)),
-    ("goodput", _cell("goodput_bps", format_rate)),
+    ("mean goodput", _cell("goodput_mean_bps", format_rate)),
+    ("stalled", lambda row: format_share(row["stalled_share"]) if row["stalled_share"] else ""),
     ("limited by", _cell("verdict", str)),
     ("lost", _cell("loss", format_share)),
+    ("median goodput", _cell("goodput_bps", format_rate)),
     ("capacity", _cell("path_capacity_bps", format_rate)),
     ("hops", _cell("path_hops", str)),
     ("available from", _cell("path_available_low_bps", format_rate)),

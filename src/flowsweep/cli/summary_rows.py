@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from flowsweep.archive import Backend
 
 ONE_TRIAL_COLUMNS = {
-    "tcp": STABLE_COLUMNS,
-    "udp": (*STABLE_COLUMNS, *DATAGRAM_COLUMNS),
+    "tcp": (*STABLE_COLUMNS, "stalled_share"),
+    "udp": (*STABLE_COLUMNS, *DATAGRAM_COLUMNS, "stalled_share"),
     "rtt": (*STABLE_COLUMNS, *RTT_COLUMNS, "remarks"),
     "path": (*STABLE_COLUMNS, *PATH_COLUMNS, "remarks"),
 }

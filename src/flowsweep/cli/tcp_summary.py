@@ -6,6 +6,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by, windows_full
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import MILLISECOND_NS
+from flowsweep.report.goodput_words import goodput_of
 from flowsweep.wording import format_duration, format_rate, format_share, format_size
 
 _ALLOW_CLIPPING = "--set sweep.clip=allow"
@@ -19,7 +20,7 @@ def tell_summary(row: TrialRow) -> None:
     """
     tell_lines(
         [
-            ("goodput", goodput(row)),
+            *goodput(row),
             ("mode", None if row["mode"] == "copy" else row["mode"]),
             ("retransmits", row["retransmits"]),
             (
@@ -60,13 +61,12 @@ def tell_lines(lines: Sequence[tuple[str, object]]) -> None:
             say(f"{name:<20}  {value}")
 
 
-def goodput(row: TrialRow) -> str | None:
-    """The median over the intervals of a trial, and how far they are apart."""
-    median_bps, low_bps, high_bps = row["goodput_bps"], row["goodput_p10_bps"], row["goodput_p90_bps"]
-    if median_bps is None or low_bps is None or high_bps is None:
-        return None
-    low, high = format_rate(low_bps), format_rate(high_bps)
-    return f"{format_rate(median_bps)}, the median over intervals; p10 {low}, p90 {high}"
+def goodput(row: TrialRow) -> list[tuple[str, object]]:
+    """Lines of what a trial carried over the whole of it and in its intervals, and how these spread."""
+    found = goodput_of([row])
+    low, high = row["goodput_p10_bps"], row["goodput_p90_bps"]
+    apart = None if low is None or high is None else f"p10 {format_rate(low)}, p90 {format_rate(high)}"
+    return [("goodput", found.words() if found else None), ("intervals", apart if found else None)]
 
 
 def pair(send: float | None, receive: float | None, write: Callable[[float], str]) -> str | None:

@@ -14,7 +14,7 @@ def tell_summary(row: TrialRow) -> None:
     """
     tell_lines(
         [
-            ("goodput", goodput(row)),
+            *goodput(row),
             ("lost", _lost(row)),
             ("of these at hosts", _share(row["loss_at_hosts"])),
             ("bursts of loss", _bursts(row)),

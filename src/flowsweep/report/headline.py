@@ -10,11 +10,13 @@ import pyarrow as pa
 
 from flowsweep.analysis import cells
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
+from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import direction, mode_rank, modes_named
+from flowsweep.report.goodput_words import first_bps, goodput_of
 from flowsweep.wording import asked_windows, counted, format_rate, format_share, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
@@ -24,7 +26,9 @@ _MARKS = {
 }
 """What it means that a trial's `path_emulation` is not "kept up"."""
 _METHODS = {
-    "receiver_median": "what the receiving application got, the median over exact intervals",
+    "receiver_median": (
+        "what the receiving application got, over the whole trial and in its median exact interval"
+    ),
     "receiver_mean": "what the receiver's file says of the whole transfer",
     "sender_median": "what the sender's file says, the median over its intervals",
     "sender_mean": "what the sender's file says of the whole transfer",
@@ -47,11 +51,13 @@ class Highest:
     direction: str
     number: str
     unit: str
+    meant: str
+    """What the number is, and the median of intervals and stalls beside it; follows the unit."""
     spread: str
     place: str
     """Where it was found: the parameters, in words."""
     point: Row
-    """The same, as a row of `flowsweep.analysis.cells`."""
+    """The same, as a row of `flowsweep.analysis.cells`, of the goodputs that stand first."""
 
 
 def status_counts(trials: Sequence[TrialRow]) -> tuple[StatusCount, ...]:
@@ -98,10 +104,11 @@ def when_measured(trials: Sequence[TrialRow], created_at: datetime) -> str:
 
 
 def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
-    """Find the highest median over repeats in each direction and mode; none where no trial is `ok`.
+    """Find the highest goodput in each direction and mode; none where no trial is `ok`.
 
-    The rows are those of a summary. Medians of short intervals, of which the highest is taken, may be above
-    what an emulated link carries: then the number is what the link carries, and the place says so.
+    The rows are those of a summary. A point's goodput is the median over its repeats of their means over the
+    whole trial. The highest of few short intervals may be above what an emulated link carries: then the
+    number is what the link carries, and the place says so.
     """
     named = modes_named(trials)
     by_name: dict[str, list[Row]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
@@ -113,12 +120,24 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             best = max(rows, key=lambda row: row["goodput_median_bps"])
             own = [row for row in trials if _name(row, named=named) == name and row["sweep"] == best["sweep"]]
             ceiling_bps = link_payload_bps(own)
-            median_bps = best["goodput_median_bps"]
-            bounded_bps = median_bps if ceiling_bps is None else min(median_bps, ceiling_bps)
+            reached_bps = best["goodput_median_bps"]
+            bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
             number, unit = format_rate(bounded_bps).split(" ")
-            parts = (_place(best, trials), above_link(median_bps, own))
-            found.append(Highest(name, number, unit, _spread(best), "; ".join(filter(None, parts)), best))
+            place = "; ".join(filter(None, (_place(best, trials), above_link(reached_bps, own))))
+            told = goodput_of(trials_of(best, trials))
+            found.append(Highest(name, number, unit, told.meant if told else "", _spread(best), place, best))
     return tuple(found)
+
+
+def trials_of(point: Row, trials: Sequence[TrialRow]) -> list[TrialRow]:
+    """The trials behind a point, those that ended ok and have a goodput."""
+    return [
+        row
+        for row in trials
+        if row["status"] == "ok"
+        and row["goodput_bps"] is not None
+        and all(row.get(name) == value for name, value in point.items() if name in POINT_COLUMNS)
+    ]
 
 
 def _name(row: Row, *, named: bool) -> str:
@@ -131,7 +150,8 @@ def _cells(trials: Sequence[TrialRow]) -> list[Row]:
     """The points of some trials that have a goodput, their repeats put together."""
     if all(row["goodput_bps"] is None for row in trials):
         return []
-    rows: list[Row] = cells(ibis.memtable(pa.Table.from_pylist(list(trials)))).to_pyarrow().to_pylist()
+    of_first = [{**row, "goodput_bps": first_bps(row)} for row in trials]
+    rows: list[Row] = cells(ibis.memtable(pa.Table.from_pylist(of_first))).to_pyarrow().to_pylist()
     return [row for row in rows if row["goodput_median_bps"]]
 
 

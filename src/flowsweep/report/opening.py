@@ -9,12 +9,12 @@ from flowsweep.analysis.background.findings import beside_others
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
-from flowsweep.analysis.grid_points import POINT_COLUMNS
-from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.panel import direction
-from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs
+from flowsweep.report.goodput_words import first_bps
+from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs, trials_of
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate, format_share
 
@@ -47,7 +47,7 @@ def opening(trials: Sequence[TrialRow], findings: Sequence[Finding], settings: s
     if not highest:
         return None
     best = _both_ways(highest)
-    points = [_trials_of(one, of_the_path) for one in best]
+    points = [trials_of(one.point, of_the_path) for one in best]
     lines = [
         ("Highest goodput", " ".join([*map(_reached, best, points), *_further(len(highest) - len(best))])),
         ("A against B", settings),
@@ -69,24 +69,8 @@ def _way(one: Highest) -> Row:
     return {name: one.point.get(name) for name in ("src", "dst", "simultaneous", "mode")}
 
 
-def _trials_of(one: Highest, trials: Sequence[TrialRow]) -> list[TrialRow]:
-    """The trials behind a point, those that ended ok."""
-    return [
-        row
-        for row in trials
-        if row["status"] == "ok"
-        and row["goodput_bps"] is not None
-        and all(row.get(name) == value for name, value in one.point.items() if name in POINT_COLUMNS)
-    ]
-
-
 def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
-    middle = f"{one.number} {one.unit}"
-    means = [mean_bps for row in own if (mean_bps := row.get("goodput_mean_bps")) is not None]
-    text = middle
-    if means and median(means) < median(map(goodput_of, own)):
-        mean = format_rate(median(means))
-        text = middle if mean == middle else f"{mean} over whole trials, {middle} in their median intervals"
+    text = f"{one.number} {one.unit} {one.meant}"
     lost = median(row.get("loss") or 0.0 for row in own)
     if lost > 0:
         text += f", with {format_share(lost)} lost"
@@ -135,9 +119,10 @@ def _said_of_path(own: Sequence[TrialRow]) -> str:
 
 
 def _share_of_link(own: Sequence[TrialRow]) -> float | None:
-    """Goodput as a share of what the plan's link carries; bins that end late may hold a little more."""
+    """Goodput over whole trials as a share of what the plan's link carries; bins may hold a little more."""
     link_bps = own[0].get("link_payload_bps")
-    return min(1.0, median(map(goodput_of, own)) / link_bps) if link_bps else None
+    reached = [found for row in own if (found := first_bps(row)) is not None]
+    return min(1.0, median(reached) / link_bps) if link_bps else None
 
 
 def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:

@@ -17,6 +17,7 @@ from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
 from flowsweep.report.findings_list import findings_list, written
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
+from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.report.headline import (
     emulation_marks,
     finished,
@@ -74,6 +75,7 @@ def render(material: Material) -> str:
             highest=highest_goodputs(material.trials),
             answers=answers(material.trials),
             goodput_meant=goodput_meant(material.trials),
+            goodput_compared=GOODPUT_COMPARED,
             when_measured=when_measured(material.trials, material.created_at),
             emulation_marks=emulation_marks(material.trials),
             modes_named=modes_named(material.trials),

@@ -2,6 +2,7 @@
 
 from flowsweep.figures.axis import Row
 from flowsweep.report.answers import narrow_hop
+from flowsweep.report.goodput_words import goodput_of
 from flowsweep.wording import format_milliseconds, format_rate, format_share
 
 
@@ -12,7 +13,8 @@ def result_words(row: Row) -> str:
 
 
 def _goodput(row: Row) -> str:
-    told = "no goodput" if row["goodput_bps"] is None else format_rate(row["goodput_bps"])
+    found = goodput_of([row])
+    told = "no goodput" if found is None else found.words()
     lost = row.get("loss")
     return told if lost is None else f"{told}, {format_share(lost)} lost"
 

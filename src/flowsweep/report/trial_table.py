@@ -139,6 +139,11 @@ def _spread(row: Row) -> str:
     return "" if low is None or high is None else format_range(low, high)
 
 
+def _stalled(row: Row) -> str:
+    share = row.get("stalled_share")
+    return format_share(share) if share else ""
+
+
 def _available(row: Row) -> str:
     low, high = row.get("path_available_low_bps"), row.get("path_available_high_bps")
     return "" if low is None or high is None else format_range(low, high)
@@ -163,7 +168,14 @@ ASKED, RUN, FAILURE = "Asked", "Run", "Failure"
 COLUMNS = (
     _label("Trial", "trial_id", group=RUN),
     _label("Status", "status", group=RUN),
-    _quantity("Goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
+    _quantity("Mean goodput", "goodput_mean_bps", format_rate, "over the whole trial, sum over flows"),
+    Column(
+        "Stalled",
+        _stalled,
+        lambda row: row.get("stalled_share"),
+        "share of the time in intervals that stalled",
+    ),
+    _quantity("Median goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
     _label("Verdict", "verdict", "what limited the trial"),
     _quantity(

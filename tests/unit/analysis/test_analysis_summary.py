@@ -1,7 +1,6 @@
 """The summary of trials whose answers are known."""
 
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,32 +15,12 @@ from analysis_support import (
     make_flows,
     make_incomplete,
     make_outcome,
-    make_record,
     make_samples,
     make_trial,
 )
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, intervals, points, summary
 from flowsweep.archive import tables_of
-from flowsweep.run.outcome import TrialOutcome
-from summary_support import summed
-
-
-def uneven(counts: list[int], *, flows: int = 1, **parameters: Any) -> TrialOutcome:
-    """A trial whose flows each carry so many bytes in each second, in samples of a second."""
-    parameters = {"duration_ns": len(counts) * SECOND_NS, "omit_ns": 0} | parameters
-    trial = make_trial(flows=flows, **parameters)
-    rows = [
-        {"role": role, "flow": flow, "start_ns": k * SECOND_NS, "end_ns": (k + 1) * SECOND_NS, "bytes": count}
-        for role in ("source", "sink")
-        for flow in range(flows)
-        for k, count in enumerate(counts)
-    ]
-    ends = [
-        {"role": role, "flow": flow, "bytes": sum(counts)}
-        for role in ("source", "sink")
-        for flow in range(flows)
-    ]
-    return TrialOutcome(make_record(trial), make_samples(rows), make_flows(ends))
+from summary_support import summed, uneven
 
 
 def test_columns_stand_in_their_order() -> None:

@@ -167,7 +167,10 @@ def test_the_data_of_a_trial_tell_its_repeats_flows_and_counters():
     }
     assert list(pages) == [first, second]
     assert pages[first]["repeats"] == [[second, "repeat 2", "failed, no goodput"]]
-    assert pages[first]["lede"] == "Repeat 1 of sweep windows, 1 min long: 1.00 Gbit/s."
+    assert pages[first]["lede"] == (
+        "Repeat 1 of sweep windows, 1 min long: 990 Mbit/s over the whole trial, 1.00 Gbit/s in the median "
+        "interval."
+    )
     assert pages[first]["tables"][0]["rows"] == [
         ["0", "starlight", "sara", "2 MB", "2 MB", "50.0 %", "50.0 %", "drained; broken: reset"]
     ]

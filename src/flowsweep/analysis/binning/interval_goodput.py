@@ -10,6 +10,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.binning.resampling import TRIAL, begun_in_bins, binned, intervals
 from flowsweep.analysis.expressions import tenfold_decile
+from flowsweep.defaults import STALLED_SHARE
 
 Keep = Callable[[str, ir.Table], ir.Table]
 
@@ -49,7 +50,10 @@ def _of_trials(bins: ir.Table, trials: ir.Table) -> ir.Table:
 
 
 def trial_goodputs(totals: ir.Table, trials: ir.Table) -> ir.Table:
-    """Per trial with complete intervals: how many, and the distribution of goodput over them."""
+    """Per trial with complete intervals: how many, and the distribution of goodput over them.
+
+    least_bytes (int64) is what an interval has that did not stall: STALLED_SHARE of the median, and a byte.
+    """
     complete = totals.filter(totals.complete).inner_join(trials.select("trial_id", "interval_ns"), "trial_id")
     collected = complete.group_by("trial_id", "interval_ns").aggregate(
         bins=complete.count(),
@@ -72,7 +76,32 @@ def trial_goodputs(totals: ir.Table, trials: ir.Table) -> ir.Table:
         goodput_p10_bps=rate(counts.tenfold_1, ten),
         goodput_p90_bps=rate(counts.tenfold_9, ten),
         goodput_mean_bps=rate(counts.complete_bytes, counts.bins),
+        least_bytes=ibis.greatest(
+            (counts.tenfold_5 * STALLED_SHARE / 10).ceil().cast("int64"), ibis.literal(1, "int64")
+        ),
     )
+
+
+def with_stalled_share(goodputs: ir.Table, totals: ir.Table) -> ir.Table:
+    """Add for which share of its complete intervals each trial stood still.
+
+    Args:
+        goodputs: From `trial_goodputs`.
+        totals: What they are of.
+
+    Returns:
+        The same, stalled_share instead of least_bytes (float64): intervals with fewer bytes than that, over
+        all; those before the first that has as many are the beginning, as of slow start, and not counted.
+    """
+    complete = totals.filter(totals.complete)
+    known = complete.inner_join(goodputs.select("trial_id", "least_bytes"), "trial_id")
+    low = known.bytes < known.least_bytes
+    begun = ibis.cases((~low, known.bin)).min().over(ibis.window(group_by="trial_id"))
+    told = known.select("trial_id", stalled=(low & (known.bin > begun)).cast("int64"))
+    stalls = told.group_by("trial_id").aggregate(stalled=told.stalled.sum().coalesce(0).cast("int64"))
+    joined = goodputs.inner_join(stalls, "trial_id")
+    share = joined.stalled.cast("float64") / joined.bins
+    return joined.mutate(stalled_share=share).drop("least_bytes", "stalled")
 
 
 def interval_goodputs(intervals: ir.Table) -> ir.Table:

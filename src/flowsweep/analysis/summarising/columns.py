@@ -117,3 +117,9 @@ class BackgroundColumns(TypedDict):
     """What ran beside a trial."""
 
     background: list[str]
+
+
+class StallColumns(TypedDict):
+    """How much of its time a trial stood still."""
+
+    stalled_share: float | None

@@ -7,7 +7,12 @@ import ibis.expr.types as ir
 from flowsweep.analysis.background.shares import fairness, shares, traffic_bins
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.byte_balance import read_totals
-from flowsweep.analysis.binning.interval_goodput import Keep, trial_goodputs, trial_intervals
+from flowsweep.analysis.binning.interval_goodput import (
+    Keep,
+    trial_goodputs,
+    trial_intervals,
+    with_stalled_share,
+)
 from flowsweep.analysis.tests.tcp.flow_totals import flow_totals, rtt_medians
 from flowsweep.analysis.tests.tcp.recoveries import quiet_runs
 from flowsweep.analysis.tests.udp.datagrams import datagram_facts
@@ -19,7 +24,7 @@ class Sampled:
     """Facts of trials and flows, of one backend."""
 
     goodputs: ir.Table
-    """From `flowsweep.analysis.binning.interval_goodput.trial_goodputs`."""
+    """From `flowsweep.analysis.binning.interval_goodput.with_stalled_share`."""
     read: ir.Table
     """From `flowsweep.analysis.binning.byte_balance.read_totals`."""
     flows: ir.Table
@@ -43,7 +48,8 @@ def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = lambda 
     samples, trials = tables.samples, tables.trials
     starts = kept_starts(tables) if starts is None else starts
     intervals = keep("intervals", trial_intervals(samples, trials, starts, keep))
-    goodputs = keep("goodputs", trial_goodputs(intervals, trials))
+    medians = keep("medians", trial_goodputs(intervals, trials))
+    goodputs = keep("goodputs", with_stalled_share(medians, intervals))
     read = keep("read", read_totals(starts, intervals))
     # What goes before is needed no more, and may take much memory.
     runs = keep("runs", quiet_runs(samples))

@@ -153,7 +153,9 @@ def _judged(rows: ir.Table) -> ir.Table:
     flows = (rows.unbalanced == 1).ifelse("1 flow", rows.unbalanced.cast("string") + " flows")
     unequal = "bytes sent, read and sampled differ in " + flows
     known = ~few & (rows.status != "failed")
-    goodputs = ("goodput_bps", "goodput_p10_bps", "goodput_p90_bps", "goodput_mean_bps")
+    goodputs = (
+        "goodput_bps", "goodput_p10_bps", "goodput_p90_bps", "goodput_mean_bps", "stalled_share"
+    )  # fmt: skip
     return rows.mutate(
         status=(went_well & (few | torn | unseen)).ifelse("incomplete", rows.status),
         error=ibis.coalesce(

@@ -15,6 +15,7 @@ from flowsweep.analysis.summarising.columns import (
     OriginColumns,
     ScopeColumns,
     StableColumns,
+    StallColumns,
 )
 from flowsweep.analysis.tests.path.columns import PathColumns
 from flowsweep.analysis.tests.rtt.columns import RttColumns
@@ -46,6 +47,7 @@ class TrialRow(
     RateSearchColumns,
     LinkDropColumns,
     SenderColumns,
+    StallColumns,
 ):
     """What `flowsweep.analysis.summary` says of a trial. Definitions: docs/explanation/statistics.md."""
 

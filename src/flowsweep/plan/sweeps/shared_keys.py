@@ -53,7 +53,7 @@ class BulkKeys(Table):
         examples=["5s"],
     )
     interval: fields.Duration = key(
-        "Width of the exact bins whose median is the headline.",
+        "Width of the exact bins of which goodput is the mean and the median.",
         defaults.INTERVAL_NS,
         written=units.write_duration(defaults.INTERVAL_NS),
         examples=["1s"],

@@ -1,0 +1,85 @@
+"""Goodput in words, each figure named for what it is: over the whole trial, in its median interval, stalled.
+
+Data over time is the mean over a trial (bulk transfer capacity, RFC 3148): what it lost while it stood still
+is missing there, and not in the median of its intervals. docs/explanation/statistics.md, "Goodput".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.figures.axis import Row
+from flowsweep.wording import format_rate, format_share
+
+OVER_THE_WHOLE_TRIAL = "over the whole trial"
+IN_THE_MEDIAN_INTERVAL = "in the median interval"
+GOODPUT_COMPARED = (
+    "Goodput of a trial is the median of its exact intervals, which a single stall does not move; what it "
+    "lost to stalls shows in goodput_mean_bps, over the whole trial, and in stalled_share"
+)
+"""Which figure findings and comparisons use, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goodput:
+    """Of one trial, or medians over the trials of a point."""
+
+    bps: float
+    """What stands first: the mean; the median of intervals where that is all that a file says."""
+    meant: str
+    """What that is, and what else the intervals show; follows the number."""
+
+    def words(self) -> str:
+        """The number with what it is."""
+        return f"{format_rate(self.bps)} {self.meant}"
+
+
+def first_bps(row: Row) -> float | None:
+    """Return the mean over the whole trial; of what has none, its goodput; None where there is neither."""
+    mean_bps = row.get("goodput_mean_bps")
+    found: float | None = row["goodput_bps"] if mean_bps is None else mean_bps
+    return found
+
+
+def goodput_of(rows: Sequence[Row]) -> Goodput | None:
+    """Say what trials of one point carried; None where none has a goodput.
+
+    Args:
+        rows: Of a summary.
+    """
+    known = [row for row in rows if row["goodput_bps"] is not None]
+    means = [row["goodput_mean_bps"] for row in known if row.get("goodput_mean_bps") is not None]
+    medians = [row["goodput_bps"] for row in known if _has_intervals(row)]
+    if not means and not medians:
+        return None
+    if not means:
+        return Goodput(median(medians), ", ".join([IN_THE_MEDIAN_INTERVAL, *_stalled(known)]))
+    beside = [_beside(median(means), median(medians))] if medians else []
+    return Goodput(
+        median(means), "".join([OVER_THE_WHOLE_TRIAL, *beside, *(f", {one}" for one in _stalled(known))])
+    )
+
+
+def _has_intervals(row: Row) -> bool:
+    """Whether a trial's goodput is a median of intervals; else it is its mean, too."""
+    return str(row.get("goodput_method") or "receiver_median").endswith("_median")
+
+
+def _beside(mean_bps: float, median_bps: float) -> str:
+    """The median of intervals, and how much less the mean is where that is of practical effect."""
+    middle = format_rate(median_bps)
+    if mean_bps < (1 - EQUIVALENCE_MARGIN) * median_bps:
+        return f", {format_share(1 - mean_bps / median_bps)} less than the {middle} {IN_THE_MEDIAN_INTERVAL}"
+    if middle == format_rate(mean_bps):
+        return f" and {IN_THE_MEDIAN_INTERVAL}"
+    return f", {middle} {IN_THE_MEDIAN_INTERVAL}"
+
+
+def _stalled(rows: Sequence[Row]) -> list[str]:
+    """For which share of the time trials stalled, at most; nothing where none did."""
+    shares = [row.get("stalled_share") or 0.0 for row in rows]
+    if not any(shares):
+        return []
+    most = "up to " if len(set(shares)) > 1 else ""
+    return [f"stalled for {most}{format_share(max(shares))} of the time"]

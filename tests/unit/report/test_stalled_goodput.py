@@ -1,0 +1,116 @@
+"""A trial that loses 3.8 % of its time to a stall reads as damaged wherever its goodput stands."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from analysis_support import write_archive
+from flowsweep.cli.campaign_end import tell_end
+from flowsweep.cli.summary import print_table
+from flowsweep.cli.tcp_summary import tell_summary as tell_tcp
+from flowsweep.cli.terminal import Screen
+from flowsweep.figures.axis import Row
+from flowsweep.report.goodput_words import goodput_of
+from flowsweep.report.headline import goodput_meant, highest_goodputs
+from flowsweep.report.opening import opening
+from flowsweep.report.render import render
+from flowsweep.report.trial_result import result_words
+from flowsweep.report.trial_table import trial_lines
+from report_support import make_material, make_row
+from summary_support import summed, uneven
+
+WHOLE, STALLED = [6_250_000] * 26, [6_250_000] * 12 + [0] + [6_250_000] * 13
+WORDS = (
+    "48.1 Mbit/s over the whole trial, 3.85 % less than the 50.0 Mbit/s in the median interval, "
+    "stalled for 3.85 % of the time"
+)
+
+
+@pytest.fixture(scope="module")
+def row() -> Row:
+    [found] = summed(uneven(STALLED))
+    assert (found["goodput_bps"], found["status"]) == (50e6, "ok"), (
+        "the median of intervals knows nothing of it"
+    )
+    return found
+
+
+def test_the_answer_of_one_trial(row: Row, capsys: pytest.CaptureFixture[str]) -> None:
+    tell_tcp(row)
+    told = capsys.readouterr().out
+    assert f"goodput               {WORDS}\n" in told
+    assert "intervals             p10 50.0 Mbit/s, p90 50.0 Mbit/s\n" in told
+
+
+@pytest.mark.parametrize("width", [80, 1000])
+def test_the_row_of_the_summary(row: Row, width: int) -> None:
+    out = io.StringIO()
+    print_table([row], Screen(file=out, width=width))
+    heading, values = (line for line in out.getvalue().splitlines() if "stalled" in line or "48.1" in line)
+    assert heading.index("mean goodput") < heading.index("stalled")
+    assert "48.1 Mbit/s" in values
+    assert "3.85 %" in values
+
+
+def test_the_headline_of_the_report(row: Row) -> None:
+    (found,) = highest_goodputs([row])
+    assert f"{found.number} {found.unit} {found.meant}" == WORDS
+    page = render(make_material([make_row(goodput_mean_bps=0.9e9, stalled_share=0.1)]))
+    assert (
+        "over the whole trial, 10.0 % less than the 1.00 Gbit/s in the median interval, stalled for 10.0 %"
+        in page.partition('class="highest__meant"')[2][:200]
+    )
+
+
+def test_the_opening(row: Row) -> None:
+    told = opening([row], ())
+    assert told is not None
+    assert dict(told.lines)["Highest goodput"] == f"a → b: {WORDS}, at 1 flow, window auto (1 repeat)."
+
+
+def test_the_end_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tell_end(write_archive(tmp_path / "archive", [uneven(STALLED)]))
+    assert f"  a → b: up to {WORDS}, at 1 flow, window auto\n" in capsys.readouterr().out
+
+
+def test_the_page_and_the_table_of_trials(row: Row) -> None:
+    assert result_words(row) == WORDS
+    columns, (line,) = trial_lines([row])
+    told = dict(zip([column.title for column in columns], line.cells, strict=True))
+    assert [told[name].text for name in ("Mean goodput", "Stalled", "Median goodput")] == [
+        "48.1 Mbit/s", "3.85 %", "50.0 Mbit/s",
+    ]  # fmt: skip
+
+
+def test_a_trial_without_a_stall_says_nothing_of_one() -> None:
+    [row] = summed(uneven(WHOLE))
+    assert result_words(row) == "50.0 Mbit/s over the whole trial and in the median interval"
+
+
+def test_a_stall_within_an_interval_shows_in_the_mean() -> None:
+    [row] = summed(uneven([100, 100, 62, 100, 100, 100, 100, 100, 100, 100]))
+    assert row["stalled_share"] == 0.0
+    assert result_words(row).endswith("3.80 % less than the 800 bit/s in the median interval")
+
+
+def test_repeats_that_stalled_unlike_are_told_at_most() -> None:
+    rows = [make_row(goodput_bps=1e9, stalled_share=share) for share in (0.0, 0.01, 0.02)]
+    found = goodput_of(rows)
+    assert found is not None
+    assert found.meant.endswith("in the median interval, stalled for up to 2.00 % of the time")
+
+
+def test_the_point_with_the_highest_mean_is_the_highest() -> None:
+    stalling = make_row(flows=2, goodput_bps=2e9, goodput_mean_bps=1e9, stalled_share=0.5)
+    (found,) = highest_goodputs([stalling, make_row(flows=4, goodput_bps=1.5e9)])
+    assert (found.number, found.place) == ("1.50", "4 flows, window sum 1 MiB")
+
+
+def test_files_that_say_one_figure_have_one() -> None:
+    mean = make_row(goodput_bps=1e9, goodput_method="sender_mean")
+    median = make_row(goodput_bps=1e9, goodput_mean_bps=None, goodput_method="sender_median")
+    assert result_words(mean) == "1.00 Gbit/s over the whole trial"
+    assert result_words(median) == "1.00 Gbit/s in the median interval"
+    assert goodput_of([make_row(goodput_bps=None)]) is None
+    assert "the whole transfer" in goodput_meant([mean])
