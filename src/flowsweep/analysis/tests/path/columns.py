@@ -9,6 +9,9 @@ FACTS_SCHEMA = pa.schema(
         pa.field("path_capacity_bps", pa.float64()),
         pa.field("path_capacity_low_bps", pa.float64()),
         pa.field("path_capacity_high_bps", pa.float64()),
+        pa.field(
+            "path_dispersion_rate_bps", pa.float64()
+        ),  # of trains: from what is available to the capacity
         pa.field("path_narrow_hop", pa.int64()),  # from 1; null where it cannot be told
         pa.field("path_available_low_bps", pa.float64()),
         pa.field("path_available_high_bps", pa.float64()),
