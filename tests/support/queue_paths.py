@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from flowsweep.analysis.tests.path.trains import Train
 
 Times = NDArray[np.float64]
 Crossing = Literal["poisson", "on-off", "even"]
@@ -81,6 +84,20 @@ def trains_through(
             for index, (begin, end) in enumerate(zip(sent, received, strict=True))
         ]  # fmt: skip
     return rows
+
+
+def train_arrays(rows: Sequence[dict[str, Any]]) -> list[Train]:
+    """Make trains of their rows, as `trains_of` does of those in an archive."""
+    found = []
+    for number, listed in groupby(rows, key=lambda row: row["train"]):
+        own = list(listed)
+        size, sent, received = (
+            np.array([row[name] for row in own], dtype=np.float64)
+            for name in ("size_bytes", "sent_ns", "received_ns")
+        )
+        sequence = np.array([row["sequence"] for row in own], dtype=np.int64)
+        found.append(Train(number, "train", None, sequence, size, sent, received))
+    return found
 
 
 def through(link: Link, arrivals: Times, random: np.random.Generator) -> Times:

@@ -84,9 +84,10 @@ def _over_repeats(rows: Sequence[Row]) -> tuple[float, float | None, float | Non
     if len(rows) < _REPEATS_NEEDED:
         first = rows[0]
         ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
-        return first["path_capacity_bps"], *ends, "median over trains, interval by order statistics"
+        method = "packet pairs, or trains that nothing held up; interval over trains"
+        return first["path_capacity_bps"], *ends, method
     mean = geometric_mean([row["path_capacity_bps"] for row in rows])
-    method = f"geometric mean over {counted(len(rows), 'trial')}, each the median over its trains; t interval"
+    method = f"geometric mean over {counted(len(rows), 'trial')}, each by packet pairs; t interval"
     return mean.value, mean.low, mean.high, method
 
 
