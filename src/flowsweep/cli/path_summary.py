@@ -26,6 +26,7 @@ def tell_summary(measured: Measured) -> None:
             ("hops", _hops(row) if whole else None),
             ("narrow hop", _narrow(row) if whole else None),
             ("capacity", _capacity(row, hops) if whole else None),
+            ("dispersion rate", _dispersion_rate(row) if whole else None),
             ("available", _available(row) if whole else None),
             ("least RTT", _rtt(row) if whole else None),
             ("window", _window(row) if whole else None),
@@ -66,11 +67,21 @@ def _narrow(row: TrialRow) -> str:
 def _capacity(row: TrialRow, hops: Sequence[HopRow]) -> str:
     capacity_bps = row["path_capacity_bps"]
     if capacity_bps is None:
-        return f"{_UNDECIDED}: neither trains of packets nor hops tell it"
+        return f"{_UNDECIDED}: neither packet pairs nor hops tell it"
     narrow = next((hop["capacity_bps"] for hop in hops if hop["hop"] == row["path_narrow_hop"]), None)
-    # Without trains that agree it is what the narrow hop carries, to the digit.
-    by = "the probes of the narrow hop" if narrow == capacity_bps else "trains of packets"
-    return f"{_with_interval(capacity_bps, row)}, by {by}"
+    # Without pairs that tell it, it is what the narrow hop carries or what trains show, to the digit.
+    by = {
+        narrow: "the probes of the narrow hop",
+        row["path_dispersion_rate_bps"]: "trains of packets that nothing held up",
+    }
+    return f"{_with_interval(capacity_bps, row)}, by {by.get(capacity_bps, 'packet pairs')}"
+
+
+def _dispersion_rate(row: TrialRow) -> str | None:
+    rate_bps = row["path_dispersion_rate_bps"]
+    if rate_bps is None:
+        return None
+    return f"{format_rate(rate_bps)} of trains: between what is available and the capacity"
 
 
 def _with_interval(capacity_bps: float, row: TrialRow) -> str:
@@ -109,7 +120,7 @@ def _window(row: TrialRow) -> str:
 
 def _limited_by(row: TrialRow) -> str:
     if row["path_capacity_bps"] is None:
-        return not_known(row, "neither trains of packets nor hops tell what the path carries")
+        return not_known(row, "neither packet pairs nor hops tell what the path carries")
     carried = _with_interval(row["path_capacity_bps"], row)
     if row["path_hops"] == 1:
         return f"hop 1, the path's only link: {carried}"

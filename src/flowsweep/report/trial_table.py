@@ -178,9 +178,7 @@ COLUMNS = (
     _quantity("Median goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
     _label("Verdict", "verdict", "what limited the trial"),
-    _quantity(
-        "Capacity", "path_capacity_bps", format_rate, "of the path's narrowest link, by trains of packets"
-    ),
+    _quantity("Capacity", "path_capacity_bps", format_rate, "of the path's narrowest link, by packet pairs"),
     Column("Narrowest link", narrow_hop, lambda row: row.get("path_narrow_hop"), "counted from the source"),
     Column(
         "Available", _available, lambda row: row.get("path_available_low_bps"), "what other traffic leaves"

@@ -108,7 +108,8 @@ def test_path_tells_hops_capacity_and_window_in_words(monkeypatch: pytest.Monkey
     assert result.stdout.count("\nhop ") == 3
     assert line(result, "hops") == "3"
     assert line(result, "narrow hop") == "2 of 3"
-    assert line(result, "capacity").endswith(", by trains of packets")
+    assert line(result, "capacity").endswith(", by trains of packets that nothing held up")
+    assert line(result, "dispersion rate").startswith("10.0 Mbit/s of trains: between what is available")
     assert line(result, "available").startswith("all of it, 10.0 Mbit/s")
     assert "fill the path" in line(result, "window")
     assert last(result).startswith("limited by            hop 2, the narrowest link: 10.0 Mbit/s [")

@@ -1,4 +1,4 @@
-"""The capacity of a path, by how far its narrowest link pulls a train of packets apart."""
+"""The dispersion rate of a path: how fast trains of packets arrive, other traffic between them or not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ _FASTER = 1.1
 """How much faster than they arrive packets must be sent, to show the path and not the source."""
 _TRAINS_NEEDED = 3
 _APART = 0.25
-"""Interquartile range of trains, as a share of their median, beyond which they tell no capacity."""
+"""Interquartile range of trains, as a share of their median, beyond which they have no common rate."""
 _ALIKE = 0.05
 """The same of trains that may show the source."""
 _NS_PER_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
-    """Of a path, in bit/s of IP packets."""
+class RateEstimate:
+    """The capacity of a path or its dispersion rate, in bit/s of IP packets."""
 
     bps: float
     low_bps: float | None
@@ -61,12 +61,14 @@ def dispersions(trains: Sequence[Train]) -> list[Dispersion]:
     return [found for train in trains if train.kind == "train" if (found := dispersion(train))]
 
 
-def capacity(trains: Sequence[Dispersion]) -> Capacity | None:
-    """Estimate what the narrowest link of a path carries: the median over its trains.
+def dispersion_rate(trains: Sequence[Dispersion]) -> RateEstimate | None:
+    """Estimate how fast trains leave a path: the median over them.
 
-    Packets that are sent back to back leave the narrowest link one after the other, at its rate, and keep
-    their distance from there on (Dovrolis, Ramanathan and Moore, "What do packet dispersion techniques
-    measure?", INFOCOM 2001). The interval is that of a median, by order statistics (scipy's `quantile_test`).
+    Packets that are sent back to back leave the narrowest link one after the other, at its rate, and what
+    other packets come between them pull them further apart: the asymptotic dispersion rate lies between the
+    available bandwidth and the capacity, and is neither (Dovrolis, Ramanathan and Moore, "What do packet
+    dispersion techniques measure?", INFOCOM 2001). On an idle path it is the capacity. The interval is that
+    of a median, by order statistics (scipy's `quantile_test`).
 
     Trains that the source sent no faster than they arrived are left out. Where most are like that, all must
     agree: then a device of the source is the narrowest link, and not its busy processor.
@@ -87,7 +89,7 @@ def capacity(trains: Sequence[Dispersion]) -> Capacity | None:
         CONFIDENCE
     )
     low, high = (float(end) if np.isfinite(end) else None for end in interval)
-    return Capacity(float(np.median(rates)), low, high, len(rates))
+    return RateEstimate(float(np.median(rates)), low, high, len(rates))
 
 
 def dispersion(train: Train) -> Dispersion | None:

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from flowsweep.analysis.row_schema import schema_of
 from flowsweep.analysis.tests.path.columns import PathColumns
-from flowsweep.analysis.tests.path.dispersion import Capacity, Dispersion, capacity, dispersions
+from flowsweep.analysis.tests.path.dispersion import Dispersion, RateEstimate, dispersion_rate, dispersions
 from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.tests.path.hop_times import hop_times
+from flowsweep.analysis.tests.path.pairs import pair_capacity
 from flowsweep.analysis.tests.path.trains import Train, trains_of
 from flowsweep.analysis.tests.path.trend import Available, Stream, available, streams
 from flowsweep.analysis.theory import bandwidth_delay_bytes
@@ -41,7 +42,10 @@ class PathFacts:
     hops: list[Hop]
     dispersions: list[Dispersion]
     streams: list[Stream]
-    capacity: Capacity | None
+    dispersion_rate: RateEstimate | None
+    """At which trains arrived: between what of the path is free and its capacity."""
+    capacity: RateEstimate | None
+    """By packet pairs."""
     available: Available | None
 
     @property
@@ -66,14 +70,14 @@ class PathFacts:
         return narrow.times.ttl if certain else None
 
     @property
-    def whole(self) -> Capacity | None:
-        """The capacity by trains; without any, that of the narrow hop, if it is known well enough."""
+    def whole(self) -> RateEstimate | None:
+        """The capacity by packet pairs; without any, that of the narrow hop, if it is known well enough."""
         if self.capacity is not None or self.narrow_hop is None:
             return self.capacity
         narrow = next(hop for hop in self.hops if hop.times.ttl == self.narrow_hop)
         if narrow.capacity_bps is None:
             return None
-        return Capacity(narrow.capacity_bps, narrow.low_bps, narrow.high_bps, 0)
+        return RateEstimate(narrow.capacity_bps, narrow.low_bps, narrow.high_bps, 0)
 
     @property
     def rtt_min_ns(self) -> int | None:
@@ -81,7 +85,7 @@ class PathFacts:
         return self.hops[-1].times.least_ns if self.arrived else None
 
 
-UNANSWERED = "the other end answered no probe, and no train tells the capacity"
+UNANSWERED = "the other end answered no probe, and no packets of trains tell the capacity"
 """Why a measurement of a path says nothing."""
 
 
@@ -122,19 +126,22 @@ def facts_of(tables: Tables) -> list[PathFacts]:
 
 def _facts(trial_id: str, hops: list[Hop], trains: Sequence[Train]) -> PathFacts:
     spread, told = dispersions(trains), streams(trains)
-    whole = capacity(spread)
+    rate = dispersion_rate(spread)
+    whole = pair_capacity(trains, spread, rate)
     free = available(told, None if whole is None else whole.bps)
-    return PathFacts(trial_id, hops, spread, told, whole, free)
+    return PathFacts(trial_id, hops, spread, told, rate, whole, free)
 
 
 def _row(facts: PathFacts) -> FactsRow:
     whole, free, rtt_ns = facts.whole, facts.available, facts.rtt_min_ns
+    rate = facts.dispersion_rate
     return {
         "trial_id": facts.trial_id,
         "path_hops": facts.hops[-1].times.ttl if facts.arrived else None,
         "path_capacity_bps": None if whole is None else whole.bps,
         "path_capacity_low_bps": None if whole is None else whole.low_bps,
         "path_capacity_high_bps": None if whole is None else whole.high_bps,
+        "path_dispersion_rate_bps": None if rate is None else rate.bps,
         "path_narrow_hop": facts.narrow_hop,
         "path_available_low_bps": None if free is None else free.low_bps,
         "path_available_high_bps": None if free is None else free.high_bps,

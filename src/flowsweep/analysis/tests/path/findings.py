@@ -87,9 +87,10 @@ def _over_repeats(rows: Sequence[TrialRow]) -> tuple[float, float | None, float 
     if len(rows) < _REPEATS_NEEDED:
         first = rows[0]
         ends = first["path_capacity_low_bps"], first["path_capacity_high_bps"]
-        return capacities[0], *ends, "median over trains, interval by order statistics"
+        method = "packet pairs, or trains that nothing held up; interval over trains"
+        return capacities[0], *ends, method
     mean = geometric_mean(capacities)
-    method = f"geometric mean over {counted(len(rows), 'trial')}, each the median over its trains; t interval"
+    method = f"geometric mean over {counted(len(rows), 'trial')}, each by packet pairs; t interval"
     return mean.value, mean.low, mean.high, method
 
 

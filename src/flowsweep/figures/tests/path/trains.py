@@ -46,10 +46,11 @@ def _trains(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     ]
     return group.drawn(
         "trains",
-        "The rate at which each train of packets arrived: that of the narrowest link, unless the source was "
-        "slower. Their median is the capacity of the path.",
+        "The rate at which each train of packets arrived, unless the source was slower. Their median is the "
+        "dispersion rate, between what is available and the capacity, which packet pairs tell (line).",
         traces,
         [{name: row[name] for name in _TRAIN_COLUMNS} for row in rows],
+        shapes=[_capacity(row, scale) for row in group.trials if row["path_capacity_bps"] is not None],
         showlegend=len(repeats) > 1,
         xaxis=named_axis("train"),
         yaxis=rate_axis(scale, "rate of arrival"),
@@ -86,6 +87,20 @@ def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
 
 
 _STREAM_COLUMNS = ("trial_id", "repeat", "train", "rate_bps", "compared", "difference")
+
+
+def _capacity(trial: Row, scale: RateScale) -> dict[str, object]:
+    place = scale.of(trial["path_capacity_bps"])
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": place,
+        "y1": place,
+        "line": {"color": THEORY_COLOUR, "width": 1, "dash": "dot"},
+        "layer": "below",
+    }
 
 
 def _free(trial: Row, scale: RateScale) -> dict[str, object]:

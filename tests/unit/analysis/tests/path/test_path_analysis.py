@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flowsweep.analysis.tests.path import hop_table, path_facts
-from flowsweep.analysis.tests.path.dispersion import Dispersion, capacity, dispersion
+from flowsweep.analysis.tests.path.dispersion import Dispersion, dispersion, dispersion_rate
 from flowsweep.analysis.tests.path.trains import Train
 from path_support import Way, path_tables
 from summary_support import summary_rows
@@ -146,16 +146,16 @@ def of_rates(*rates: tuple[float, float]) -> list[Dispersion]:
     return [Dispersion(number, arrived * 1e6, sent * 1e6, 0) for number, (arrived, sent) in enumerate(rates)]
 
 
-def test_trains_of_a_busy_source_do_not_lower_the_capacity() -> None:
+def test_trains_of_a_busy_source_do_not_lower_the_dispersion_rate() -> None:
     busy = of_rates((500, 8000), (291, 291), (501, 900), (125, 126), (500, 7000), (303, 304), (500, 8000))
-    found = capacity(busy)
+    found = dispersion_rate(busy)
     assert found is not None
     assert found.bps == 500e6
-    assert capacity([train for train in busy if not train.is_spread]) is None
+    assert dispersion_rate([train for train in busy if not train.is_spread]) is None
 
 
 def test_a_source_whose_own_device_is_the_narrowest_link_sends_as_fast_as_it_arrives() -> None:
-    found = capacity(of_rates(*[(99.9 + number / 100, 100.0) for number in range(9)]))
+    found = dispersion_rate(of_rates(*[(99.9 + number / 100, 100.0) for number in range(9)]))
     assert found is not None
     assert found.bps == pytest.approx(99.94e6)
 

@@ -110,4 +110,4 @@ def test_a_few_measurements_are_told_with_the_interval_of_their_trains(tmp_path:
     found = findings(rows)[0]
     assert found.n == 1
     assert found.interval_low is not None
-    assert "order statistics" in found.method
+    assert "interval over trains" in found.method
