@@ -80,9 +80,10 @@ def _record(trial: Trial, place: int) -> TrialRecord:
     def end(host: str, peer: str, window_bytes: int | None) -> End:
         return End(
             host=host, peer=peer, window_granted_bytes=2 * (window_bytes or 0), window_clipped=False,
-            window_raised=False, congestion="cubic", mss_bytes=MSS_BYTES, rejected_connections=0, sample_rows_lost=0,
-            origin_unix_ns=int(started_at.timestamp()) * SECOND_NS, clock_offset_ns=0, clock_bound_ns=0,
-            throttled_us=0,
+            window_raised=False, congestion="cubic", mss_bytes=MSS_BYTES,
+            rejected_connections=0, sample_rows_lost=0,
+            origin_unix_ns=int(started_at.timestamp()) * SECOND_NS, clock_offset_ns=0,
+            clock_bound_ns=0, throttled_us=0,
         )  # fmt: skip
 
     return TrialRecord(
