@@ -77,7 +77,7 @@ def read_campaign(folder: Folder) -> Campaign:
     except ValueError as error:
         raise ArchiveError(f"{path}: not JSON: {error}") from error
     version = found.get("format") if isinstance(found, dict) else None
-    if version not in {FORMAT_2, FORMAT}:
+    if version not in (FORMAT_2, FORMAT):
         raise ArchiveError(
             f"{path}: an archive of format {str(version)[:40]}; "
             f"this Flowsweep knows formats {FORMAT_2} and {FORMAT}"

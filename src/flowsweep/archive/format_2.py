@@ -17,14 +17,13 @@ _SIGNS = tuple(f'"{name}":'.encode() for name in KEYS)
 
 
 def with_keys_of_today(payload: bytes) -> bytes:
-    """Rename the keys of a record of an attempt; any other payload stays as it is.
-
-    Raises:
-        ValueError: It has such a key, and is not JSON.
-    """
+    """Rename the keys of a record of an attempt; any other payload stays as it is, also what is no JSON."""
     if not any(sign in payload for sign in _SIGNS):
         return payload
-    entry = from_json(payload)
+    try:
+        entry = from_json(payload)
+    except ValueError:
+        return payload
     if not isinstance(entry, dict) or entry.get("kind") != "finished":
         return payload
     return to_json(_renamed(entry))

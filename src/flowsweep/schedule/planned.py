@@ -24,7 +24,8 @@ def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
     try:
         plan = Plan.model_validate(stored_plan)
         most = plan.campaign.repeats * sum(map(_most_points, plan.sweeps))
-        if most > defaults.TRIALS_MAX * (2 if any(sweep.setting for sweep in plan.sweeps) else 1):
+        ceiling = defaults.TRIALS_MAX * (2 if any(sweep.setting for sweep in plan.sweeps) else 1)
+        if plan.campaign.repeats < 1 or most > ceiling:
             return None
         each = (
             len(point.trials(repeat=1)) * (1 if point.search is None else point.search.trials)

@@ -10,8 +10,10 @@ import pytest
 from analysis_support import make_outcome, make_trial
 from flowsweep.archive.format_2 import KEYS, with_columns_of_today, with_keys_of_today
 from flowsweep.archive.reader import read_archive
+from flowsweep.archive.state import state_of
 from flowsweep.archive.writer import open_archive_for_writing
 from flowsweep.cli.summary_rows import rows_of_archive
+from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Plan
 from flowsweep.schedule import schedule
 
@@ -40,6 +42,15 @@ def test_what_people_wrote_is_left_as_it_is(name: str) -> None:
     assert with_keys_of_today(hosts) == hosts
     text = json.dumps({"kind": "finished", "record": {"error": f'"{name}":'}}, separators=(",", ":")).encode()
     assert with_keys_of_today(text) == text
+
+
+@pytest.mark.parametrize(
+    "payload", [b'{"strangers":', b'{"strangers":' + b"[" * 100_000, b'{"companions":"\xff"}']
+)
+def test_what_is_no_json_stays_for_its_reader_to_refuse(payload: bytes) -> None:
+    assert with_keys_of_today(payload) == payload
+    with pytest.raises(ArchiveError, match="record 1 is none that this Flowsweep knows"):
+        state_of([payload], Path("journal"))
 
 
 def test_files_may_have_either_name_of_a_column() -> None:

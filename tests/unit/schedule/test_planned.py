@@ -32,8 +32,9 @@ def stored(sweep: str = "", **changed: Any) -> dict[str, Any]:
         stored(flows=list(range(1, 1001)), length_bytes=[1] * 1000, rate_bps=[1] * 1000, dscp=[1] * 1000),
         stored(flows=[1])
         | {"campaign": {"name": "n", "order": "blocks", "seed": 1, "repeats": TRIALS_MAX + 1}},
+        stored(flows=[1]) | {"campaign": {"name": "n", "order": "blocks", "seed": 1, "repeats": -3}},
     ],
-    ids=["no flows", "windows of no flows", "axes for ever", "repeats for ever"],
+    ids=["no flows", "windows of no flows", "axes for ever", "repeats for ever", "repeats below none"],
 )
 def test_what_no_plan_can_ask_for_is_not_counted(plan: dict[str, Any]) -> None:
     assert planned_trials(plan) is None
