@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from against.machine import Machine
 from against.page import write_into_page
@@ -53,7 +53,7 @@ class Command(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    words: tuple[str, ...]
+    words: tuple[str, ...] = Field(exclude=True)
     beyond_s: float = 0.0
     """What it is to take anyway, as traffic does."""
     most: float
@@ -113,17 +113,17 @@ def _campaign(folder: Path) -> Path:
 
 
 def _commands(archive: Path) -> tuple[Command, ...]:
-    plan = str(ROOT / "plans" / "lab-200mbit.toml")
+    plan = "plans/lab-200mbit.toml"
     return (
         Command(name="flowsweep --help", words=("--help",), most=1.5),
-        Command(name="flowsweep check plans/lab-200mbit.toml", words=("check", plan), most=4),
+        Command(name=f"flowsweep check {plan}", words=("check", plan), most=4),
         Command(
             name="flowsweep tcp local --duration 1s, beyond 1 s",
             words=("tcp", "local", "--duration", "1s"),
             beyond_s=1,
             most=6,
         ),
-        Command(name="flowsweep summary, 60 trials", words=("summary", str(archive)), most=8),
+        Command(name="flowsweep summary, 60 trials", words=("summary", str(archive.absolute())), most=8),
     )
 
 
@@ -151,7 +151,7 @@ def _measured(machine: Machine, commands: Sequence[Command], rounds: int) -> Sta
 
 def _took_s(line: Sequence[str]) -> float:
     began = time.monotonic()
-    subprocess.run(line, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    subprocess.run(line, check=True, timeout=120, stdout=subprocess.DEVNULL, cwd=ROOT)
     return time.monotonic() - began
 
 
