@@ -12,6 +12,7 @@ from flowsweep.archive import disk
 from flowsweep.archive.campaign import Campaign, open_folder, read_campaign
 from flowsweep.archive.data_files import check_digest, check_file
 from flowsweep.archive.folder import Folder
+from flowsweep.archive.format_2 import FORMAT_2
 from flowsweep.archive.journal import JOURNAL_BYTES_MAX, JOURNAL_FILE, has_writer, parse
 from flowsweep.archive.leftovers import data_folders, not_understood
 from flowsweep.archive.readers import ReadersLock
@@ -155,6 +156,7 @@ class Archive:
                 },
                 links=planned_links(self.campaign.plan),
                 backend=backend,
+                former=self.campaign.format == FORMAT_2,
             )
 
     @contextmanager

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from flowsweep.archive.background_rows import OF_BACKGROUND, split
 from flowsweep.archive.entries import TABLES
-from flowsweep.archive.format_2 import with_columns_of_today
+from flowsweep.archive.format_2 import with_names_of_today
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.archive.parquet import EMPTY_TABLES, KEY_FIELDS, keyed_tables
 from flowsweep.archive.trials import trials_table
@@ -83,6 +83,7 @@ def tables_of_files(
     files: Mapping[str, Sequence[str]],
     links: Sequence[Link] = (),
     backend: "Backend",
+    former: bool,
 ) -> Tables:
     """Make the tables of an archive in a backend that reads the Parquet files when it has to.
 
@@ -94,6 +95,7 @@ def tables_of_files(
         files: Parquet files of each of `TABLES`.
         links: Emulated ones, of the plan.
         backend: Without tables so far.
+        former: Whether the campaign began under format 2 of the archive.
     """
     replaced = [{"trial_id": trial_id, "attempt": attempt} for trial_id, attempt in superseded]
     left_out = backend.keep("superseded", pa.Table.from_pylist(replaced, schema=_ATTEMPT_KEY))
@@ -102,7 +104,8 @@ def tables_of_files(
         if not files[name]:
             return backend.keep(name, EMPTY_TABLES[name])
         # Engines of different versions may have recorded different columns.
-        rows = with_columns_of_today(name, backend.read_parquet(name, files[name]))
+        read = backend.read_parquet(name, files[name])
+        rows = with_names_of_today(name, read) if former else read
         # Not without need: a join, even with an empty table, doubles the time of reading.
         return rows.anti_join(left_out, ["trial_id", "attempt"]) if superseded else rows
 

@@ -74,7 +74,8 @@ def _columns(connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[st
     types = dict(zip(found.columns, found.types, strict=True))
     columns = []
     for column, kind in zip(expected.columns, expected.types, strict=True):
-        names = [one for one in (column, COLUMNS.get(name, {}).get(column)) if one in types]
+        formers = [former for former, today in COLUMNS.get(name, {}).items() if today == column]
+        names = [one for one in (column, *formers) if one in types]
         if any(types[one] != kind for one in names) or (not names and name not in NEEDED_FIELDS):
             return None
         quoted = [f'"{one}"' for one in names] or [f"NULL::{kind}"]

@@ -141,7 +141,7 @@ def _patience_s(pairs: Sequence[Pair]) -> float | None:
 
 
 async def _stop(start_line: asyncio.Barrier | None, ends: Sequence[TrialEnd]) -> None:
-    """Nothing of a trial that failed may go on background the next one."""
+    """Nothing of a trial that failed may go on beside the next one."""
     if start_line is not None:
         await start_line.abort()
     await asyncio.gather(*(end.stop() for end in ends))

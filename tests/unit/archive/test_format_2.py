@@ -8,7 +8,7 @@ import ibis
 import pytest
 
 from analysis_support import make_outcome, make_trial
-from flowsweep.archive.format_2 import KEYS, with_columns_of_today, with_keys_of_today
+from flowsweep.archive.format_2 import KEYS, with_keys_of_today, with_names_of_today
 from flowsweep.archive.reader import read_archive
 from flowsweep.archive.state import state_of
 from flowsweep.archive.writer import open_archive_for_writing
@@ -56,9 +56,16 @@ def test_what_is_no_json_stays_for_its_reader_to_refuse(payload: bytes) -> None:
 def test_files_may_have_either_name_of_a_column() -> None:
     both = ibis.memtable({"background": ["cross", None], "companion": [None, "probe"], "flow": [0, 1]})
     former = both.drop("background")
-    assert with_columns_of_today("flows", both).background.to_pyarrow().to_pylist() == ["cross", "probe"]
-    assert with_columns_of_today("flows", former).background.to_pyarrow().to_pylist() == [None, "probe"]
-    assert with_columns_of_today("samples", former).columns == former.columns
+    assert with_names_of_today("flows", both).background.to_pyarrow().to_pylist() == ["cross", "probe"]
+    assert with_names_of_today("flows", former).background.to_pyarrow().to_pylist() == [None, "probe"]
+    assert with_names_of_today("samples", former).columns == former.columns
+
+
+@pytest.mark.parametrize("name", ["cpu", "counters"])
+def test_hosts_of_background_traffic_have_the_roles_of_today(name: str) -> None:
+    roles = ["source", "companion_source", "background_sink"]
+    read = with_names_of_today(name, ibis.memtable({"role": roles}))
+    assert sorted(read.role.to_pyarrow().to_pylist()) == ["background_sink", "background_source", "source"]
 
 
 def test_the_recorded_campaign_is_of_format_2_and_has_background_traffic() -> None:
