@@ -148,7 +148,7 @@ _COMPARISON_HEAD = (
 )  # fmt: skip
 _ALL_NOTE = (
     "Gbit/s and CPU s/GB, medians of all rounds; in brackets lowest and highest Gbit/s, and the length. "
-    "In italics: from the scan of lengths only, too far behind its likes to be run in rounds."
+    "In italics: from the scan of lengths only, too far behind the best of its class to be run in rounds."
 )
 
 

@@ -30,7 +30,9 @@ def test_what_befalls_an_archive(tmp_path: Path) -> None:
             for way in WAYS:
                 parts = [pool.submit(damage, tmp_path / kind, way, share, shares) for share in range(shares)]
                 count = sum(part.result() for part in parts)
-                rows.append((f"{way}, {kind}", count, "no file of data removed or changed, every loss told"))
+                rows.append(
+                    (f"{way}, {kind}", count, "no file of data removed or changed, every loss reported")
+                )
     calls = calls_of_a_campaign(tmp_path / "whole")
     for at in range(calls):
         survives(tmp_path / f"killed-{at}", at)

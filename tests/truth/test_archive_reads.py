@@ -34,7 +34,7 @@ def test_no_read_fails_and_no_trial_is_told_twice(tmp_path: Path) -> None:
                 assert not trials or max(trials.values()) == 1, number
             counts[name] += 1
         campaigns = int(newest().name)
-    rows = [(name, count, "none failed, warned or told a trial twice") for name, count in counts.items()]
+    rows = [(name, count, "none failed, warned or showed a trial twice") for name, count in counts.items()]
     result = {"reads": dict(counts), "campaigns": campaigns}
     write_result("archive-reads", "Reads beside campaigns that end and merge", result)
     fill_table(NOTES / "archive.md", "reads", table(("command", "reads", "what held for all"), rows))

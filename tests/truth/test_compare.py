@@ -46,7 +46,7 @@ def write_notes(same: list[Comparison], slower: list[Comparison]) -> None:
         "overall",
         "shifts",
         "widest interval",
-        "points called other than so",
+        "points with another outcome",
     )
     fill_table(NOTES / "compare.md", "compare", table(columns, lines))
     result = {"identical": [figures(one) for one in same], "slower": [figures(one) for one in slower]}

@@ -110,7 +110,12 @@ def test_two_settings_of_synthetic_campaigns() -> None:
         of_days = f"{days / OF_TWO_DAYS:.1%}" if alike and not variant.slow_ones_fail else ""
         said = different if alike else faster
         lines.append((variant.name, f"{said / CAMPAIGNS:.1%}", of_days, "alike" if alike else "faster"))
-    columns = ("settings, repeats × points", "side by side: said", "on two days: called different", "truth")
+    columns = (
+        "settings, repeats × points",
+        "side by side: claimed",
+        "on two days: called different",
+        "truth",
+    )
     fill_table(NOTES / "conclusions-against.md", "against", table(columns, lines))
     result = {
         variant.name: {"called different": different, "faster overall": faster, "two days different": days}

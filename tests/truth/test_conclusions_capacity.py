@@ -55,7 +55,7 @@ def test_capacities_of_crossed_paths() -> None:
         "cross traffic",
         "paths",
         "dispersion rate",
-        "told",
+        "reported",
         "within 10 %",
         "worst",
         "holds the truth",

@@ -55,7 +55,9 @@ def test_failures_stalls_days_and_order() -> None:
         ),
     ]
     fill_table(
-        NOTES / "conclusions-failures.md", "failures", table(("campaigns", "number", "said", "truth"), lines)
+        NOTES / "conclusions-failures.md",
+        "failures",
+        table(("campaigns", "number", "claimed", "truth"), lines),
     )
     counts_all = {
         "claims": counts,

@@ -110,7 +110,7 @@ def spreads_of(one: Condition, seen: Measured) -> list[dict[str, Any]]:
     ]
     return [
         *quantiles,
-        fact("share out of order", sum(share) / 2, seen.reordered / seen.came, share, **about),
+        fact("share reordered", sum(share) / 2, seen.reordered / seen.came, share, **about),
         fact("mean extent", sum(extent) / 2, seen.extent_mean, extent, **about),
     ]
 
@@ -148,13 +148,13 @@ def write_notes(
          f"{one['measured'] - one['set']:+.3f}")
         for one in waits
     ]  # fmt: skip
-    fill_table(page, "delays", table(("by", "set, ms", "least", "median", "off"), lines))
+    fill_table(page, "delays", table(("method", "set, ms", "least", "median", "error"), lines))
     lines = [
         (one["link"], one["what"], f"{one['set']:.3f}", f"{one['measured']:.3f}",
          f"{one['low']:.3f} to {one['high']:.3f}")
         for one in spreads
     ]  # fmt: skip
-    fill_table(page, "jitter", table(("link", "what", "due", "measured", "99 %"), lines))
+    fill_table(page, "jitter", table(("link", "what", "expected", "measured", "99 %"), lines))
     write_result(
         "conditions",
         "What emulated links are set to do to packets, and what trials over them say",

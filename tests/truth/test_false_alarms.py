@@ -125,7 +125,7 @@ def write_notes(results: dict[str, Counter[str]]) -> None:
     what = "what findings claim of synthetic campaigns of 120 trials; shares of campaigns"
     write_result("false-alarms", what, {"variants": shares})
     columns = (
-        "truth", "campaigns", "any false claim", "effect of window found", "called of no practical effect",
+        "truth", "campaigns", "any false claim", "effect of window found", "called no practical effect",
         "interval covers: window", "flows", "direction",
     )  # fmt: skip
     keys = (

@@ -126,7 +126,7 @@ def write_notes(cases: dict[str, list[Trial]]) -> None:
         )
     columns = (
         "", "trials", "goodput after 5 s, Mbit/s", "goodput of seconds 2 to 10, Mbit/s",
-        "slow starts that ended without loss", "threshold then, segments",
+        "slow starts that ended without loss", "ssthresh then, segments",
     )  # fmt: skip
     fill_table(NOTES / "hystart.md", "hystart", table(columns, rows))
     write_result("hystart", "tests/truth/slac-in2p3-hystart.toml, four side by side", {"cases": cases})

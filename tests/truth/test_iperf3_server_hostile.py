@@ -32,11 +32,11 @@ def rows_of(seen: list[UnderAttack]) -> list[tuple[str, ...]]:
     count = ROUNDS * HONEST_CLIENTS
     what: Figures = {
         "honest tests of 1 s that were served": lambda one: f"{count - len(one.failed)} of {count}",
-        "the slowest of them took": lambda one: f"{max(one.served_within_s):.1f} s",
+        "the slowest took": lambda one: f"{max(one.served_within_s):.1f} s",
         "hostile connections": lambda one: str(one.harm("connections")),
         "hostile tests that began": lambda one: str(one.harm("tests")),
         "highest rate of a test, of 5 Mbit/s": lambda one: f"{one.highest_rate_bps / 1e6:.2f} Mbit/s",
         "memory of the server": lambda one: f"{one.memory_bytes / 2**20:.0f} MiB",
-        "SIGTERM meanwhile ended it within": lambda one: f"{one.stopped_within_s:.2f} s",
+        "SIGTERM during the attack ended it within": lambda one: f"{one.stopped_within_s:.2f} s",
     }
     return [(name, *(figure(one) for one in seen)) for name, figure in what.items()]

@@ -35,7 +35,7 @@ def test_every_client_agrees_and_nobody_disturbs() -> None:
     figures = [
         ("50 clients of 1 Mbit/s each: largest deviation from the median", f"{off:.1%}"),
         (
-            "a test beside 1 000 hostile connections, to its server and not to another: its rate moved by",
+            "change of a test's rate while 1 000 hostile connections go to its server and not to another",
             f"{moved:+.2%}",
         ),
         ("memory grew by", f"{hostile.memory_grew_bytes / 2**20:.1f} MiB"),

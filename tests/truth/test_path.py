@@ -61,13 +61,24 @@ def holds(hop: dict[str, object]) -> bool:
 
 def write_notes(trials: list[Row], hops: list[dict[str, object]], known: dict[str, list[float]]) -> None:
     page = NOTES / "path.md"
-    headings = ("true", "hops", "told", "within 10 %", "worst", "interval only", "above", "holds the truth")
+    headings = (
+        "true",
+        "hops",
+        "reported",
+        "within 10 %",
+        "worst",
+        "interval only",
+        "above",
+        "holds the truth",
+    )
     fill_table(page, "hops", table(headings, hop_lines(hops)))
     of_trains = [row for row in trials if row["sweep"] == "trains"]
-    fill_table(page, "trains", table(("true", "link", "told", "off"), train_lines(of_trains, known)))
+    fill_table(page, "trains", table(("true", "link", "reported", "error"), train_lines(of_trains, known)))
     of_hops = [row for row in trials if row["sweep"] == "hops"]
     fill_table(
-        page, "narrow", table(("order", "trials", "right", "not told", "wrong"), narrow_lines(of_hops, known))
+        page,
+        "narrow",
+        table(("order", "trials", "right", "not reported", "wrong"), narrow_lines(of_hops, known)),
     )
     kept = ("sweep", "src", "path_capacity_bps", "path_capacity_low_bps", "path_capacity_high_bps",
             "path_hops", "path_narrow_hop", "path_emulation")  # fmt: skip

@@ -42,7 +42,7 @@ def write_notes(found: list[Plateau]) -> None:
     results = [result_of(setting, plateau) for setting, plateau in zip(SETTINGS, found, strict=True)]
     columns = (
         "rate", "delay", "queue", "loss", "congestion", "flows", "bandwidth × delay", "knee, usable",
-        "error", "knee, asked for", "emulation",
+        "error", "knee, requested", "emulation",
     )  # fmt: skip
     rows = [
         (

@@ -93,7 +93,7 @@ def test_the_plateau_of_seed_001_is_the_port(found: Found) -> None:
 
 def write_notes(found: Found) -> None:
     page = NOTES / "presets.md"
-    columns = ("plan", "trials", "ok", "marked", "goodput / promised, below", "goodput / payload rate")
+    columns = ("plan", "trials", "ok", "marked", "goodput / predicted, below", "goodput / payload rate")
     fill_table(page, "presets", table(columns, (row_of(found, preset) for preset in PRESETS)))
     fill_table(page, "further", listed(further(found)))
     fill_table(page, "bad", listed(bad(found)))

@@ -90,7 +90,7 @@ def write_notes(found: dict[tuple[str, int], list[Point]], knees: dict[tuple[str
                 f"{plateau / 1e6:.1f} Mbit/s ({plateau / PAYLOAD_BPS:.1%})",
             )
         )
-    columns = ("congestion", "flows", "goodput / promised, below", "knee", "plateau, of the payload rate")
+    columns = ("congestion", "flows", "goodput / predicted, below", "knee", "plateau, of the payload rate")
     fill_table(NOTES / "slac-in2p3.md", "knee", table(columns, rows))
     curves = [
         {

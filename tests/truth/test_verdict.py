@@ -107,7 +107,7 @@ def write_notes(results: Sequence[Found]) -> None:
     lines = [_line(results, name, expected) for name, expected in names]
     right = [sum(getattr(each, kind) == each.expected for each in results) for kind in ("verdict", "unaided")]
     lines.append(("all", "", len(results), *right, ""))
-    columns = ("limit", "expected", "trials", "right", "right, path unknown", "else found")
+    columns = ("limit", "expected", "trials", "right", "right, path unknown", "found instead")
     fill_table(NOTES / "verdict.md", "verdict", table(columns, lines))
     trials = [
         {"limit": each.name, "expected": each.expected, "verdict": each.verdict, "unaided": each.unaided,

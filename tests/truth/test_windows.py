@@ -47,7 +47,7 @@ def write_notes(rows: list[Row]) -> None:
         found = [by_case[case].get(asked) for case in CASES]
         granted = found[0]["window_granted_recv_bytes"] if found[0] else ""
         lines.append((kib(asked), kib(int(granted)), *(cell(row) for row in found)))
-    columns = ("asked", "granted", *(f"{side}, {congestion}" for side, congestion in CASES))
+    columns = ("requested", "granted", *(f"{side}, {congestion}" for side, congestion in CASES))
     fill_table(NOTES.parent / "explanation" / "windows.md", "windows", table(columns, lines))
     kept = (
         "sweep", "congestion", "window_send_bytes", "window_recv_bytes", "window_granted_send_bytes",
