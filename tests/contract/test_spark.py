@@ -21,7 +21,10 @@ from flowsweep.cli.app import app
 
 MASTER = "local-cluster[2,1,1024]"
 RELATIVE = 1e-12
-DEFAULTS = "spark.sql.shuffle.partitions 2\nspark.sql.adaptive.enabled false\n"
+# As a user would: 200 partitions, which Spark takes by itself, are many for so few rows.
+FEW_ROWS = "spark.sql.adaptive.enabled false\nspark.sql.shuffle.partitions 2\nspark.ui.enabled false\n"
+INTERPRETED = "spark.sql.codegen.factoryMode NO_CODEGEN\nspark.sql.codegen.wholeStage false\n"
+"""Compiling its expressions takes Spark longer than all the rest; `make truth` has it compile them."""
 
 pytestmark = [
     pytest.mark.whole,
@@ -81,9 +84,13 @@ def here(archive: Path) -> Tables:
 
 
 @pytest.fixture(scope="module")
-def there(archive: Path) -> Iterator[Tables]:
-    # As a user would: 200 partitions, which Spark takes by itself, are many for so few rows.
-    (archive.parent / "spark-defaults.conf").write_text(DEFAULTS, encoding="utf-8")
+def defaults() -> str:
+    return FEW_ROWS + INTERPRETED
+
+
+@pytest.fixture(scope="module")
+def there(archive: Path, defaults: str) -> Iterator[Tables]:
+    (archive.parent / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_CONF_DIR", str(archive.parent))
         tables = read_archive(archive).tables_in(backend(MASTER))

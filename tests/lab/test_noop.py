@@ -19,18 +19,16 @@ BUILD_TIMEOUT_S = 600
 
 @pytest.fixture(scope="module")
 def engine() -> Path:
-    """The engine that has it; `cargo test` has built it already, where that ran before."""
+    """The engine that has it, as `cargo test` builds it: where that ran before, nothing is built."""
     manifest = ROOT / "engine" / "Cargo.toml"
-    command = ["cargo", "build", "--message-format=json", "--manifest-path", str(manifest)]
+    command = ["cargo", "test", "--no-run", "--message-format=json", "--manifest-path", str(manifest)]
     built = subprocess.run(
-        [*command, "--package", "agent", "--example", "noop"],
-        capture_output=True,
-        text=True,
-        timeout=BUILD_TIMEOUT_S,
-        check=True,
+        [*command, "--workspace"], capture_output=True, text=True, timeout=BUILD_TIMEOUT_S, check=True
     )
     messages = [json.loads(line) for line in built.stdout.splitlines()]
-    (path,) = [message["executable"] for message in messages if message.get("executable")]
+    (path,) = [
+        message["executable"] for message in messages if message.get("target", {}).get("name") == "noop"
+    ]
     return Path(path)
 
 

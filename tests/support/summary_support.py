@@ -4,39 +4,50 @@ from dataclasses import fields
 from typing import Any
 
 import ibis.expr.types as ir
-import pyarrow as pa
+from ibis import Schema
 from ibis.expr.operations import DatabaseTable
+from ibis.util import gen_name
 
 from analysis_support import SECOND_NS, make_flows, make_record, make_samples, make_trial
 from flowsweep.analysis import summary
 from flowsweep.analysis.tests.path import path_facts
 from flowsweep.archive import Tables, tables_of
+from flowsweep.prepared.summary import summary_of_outcomes
 from flowsweep.run.outcome import TrialOutcome
 
 Row = dict[str, Any]
 
-_statements: dict[object, tuple[str, pa.Schema]] = {}
+_statements: dict[object, tuple[str, Schema]] = {}
 """By names and columns of the tables: nothing else does a statement depend on."""
 
 
 def summed(*outcomes: TrialOutcome) -> list[Row]:
-    """Sum up trials that no archive keeps."""
-    return summary_rows(tables_of(outcomes))
+    """Sum up trials that no archive keeps: by the prepared statement where there is one for them, as commands do."""
+    prepared = summary_of_outcomes(outcomes)
+    return summary_rows(tables_of(outcomes)) if prepared is None else prepared.to_pylist()
 
 
 def summary_rows(tables: Tables) -> list[Row]:
-    """Run what `flowsweep.analysis.summary` writes for tables in DuckDB."""
+    """The rows of `summary_table`."""
+    return summary_table(tables).to_pyarrow().to_pylist()
+
+
+def summary_table(tables: Tables) -> ir.Table:
+    """Run what `flowsweep.analysis.summary` writes for tables in DuckDB, once for all that starts from it."""
     paths = path_facts(tables)
     sources = [getattr(tables, field.name) for field in fields(Tables)]
     if not all(isinstance(source.op(), DatabaseTable) for source in sources):
-        return summary(tables, paths=paths).to_pyarrow().to_pylist()
+        return summary(tables, paths=paths).cache()
     columns = tuple(_columns(source) for source in (*sources, paths))
     connection = tables.trials.get_backend()
     if columns not in _statements:
         rows = summary(tables, paths=paths)
-        _statements[columns] = connection.compile(rows), rows.schema().to_pyarrow()
+        _statements[columns] = connection.compile(rows), rows.schema()
     statement, schema = _statements[columns]
-    return connection.con.sql(statement).to_arrow_table().cast(schema).to_pylist()
+    name = gen_name("summed")
+    table = connection.create_table(name, schema=schema)
+    connection.raw_sql(f'INSERT INTO "{name}" BY NAME {statement}')
+    return table
 
 
 def _columns(source: ir.Table) -> object:

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis_support import make_campaign
-from flowsweep.analysis import cells, points, summary
+from flowsweep.analysis import cells, points
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.archive import tables_of
 from report_support import failed, make_cells, make_row
+from summary_support import summary_table
 
 
 def only(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def test_points_are_told_apart_by_every_parameter(changes):
 def test_a_campaign_has_a_cell_for_each_point_in_the_order_they_ran():
     campaign = make_campaign(repeats=2, flows=(1, 2), window_sums=(1 << 18, 1 << 20))
     tables = tables_of(campaign)
-    table = cells(points(summary(tables), tables.trials))
+    table = cells(points(summary_table(tables), tables.trials))
     rows = table.to_pyarrow().to_pylist()
     assert set(POINT_COLUMNS) <= set(table.columns)
     assert [row["trials"] for row in rows] == [2] * 8

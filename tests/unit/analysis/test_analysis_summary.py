@@ -20,7 +20,7 @@ from analysis_support import (
 )
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, intervals, points, summary
 from flowsweep.archive import tables_of
-from summary_support import summed, uneven
+from summary_support import summary_table, summed, uneven
 
 
 def test_columns_stand_in_their_order() -> None:
@@ -220,7 +220,7 @@ def test_capped_points_stand_where_they_were_asked_for() -> None:
     sums = (1 << 20, 1 << 21, 1 << 22)
     capped = make_trial(window_bytes=1 << 20, window_sums_asked_bytes=sums, window_capped=True)
     tables = tables_of([make_outcome(capped), make_outcome(make_trial(repeat=2))])
-    found = points(summary(tables), tables.trials).to_pyarrow().to_pylist()
+    found = points(summary_table(tables), tables.trials).to_pyarrow().to_pylist()
     asked = [(row["repeat"], row["window_sum_asked_bytes"]) for row in found]
     assert sorted(asked, key=str) == [(1, 1 << 20), (1, 1 << 21), (1, 1 << 22), (2, None)]
     assert {row["goodput_bps"] for row in found} == {100e6}

@@ -18,13 +18,13 @@ from analysis_support import (
     make_trial,
     write_archive,
 )
-from flowsweep.analysis import points, summary
+from flowsweep.analysis import points
 from flowsweep.archive import create_archive, open_archive_for_writing, read_archive, tables_of
 from flowsweep.archive.campaign import FORMAT
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import COUNTERS_SCHEMA, TrialOutcome
-from summary_support import summary_rows, summed
+from summary_support import summary_rows, summary_table, summed
 
 pytestmark = pytest.mark.whole
 
@@ -40,7 +40,7 @@ def test_the_tables_of_an_archive_are_those_of_the_outcomes(tmp_path: Path) -> N
         expected = getattr(made, name).order_by(keys).to_pyarrow()
         assert getattr(read, name).order_by(keys).to_pyarrow().to_pylist() == expected.to_pylist()
     assert archive.records == {outcome.record.trial_id: outcome.record for outcome in CAMPAIGN}
-    assert summary(read).to_pyarrow() == summary(made).to_pyarrow()
+    assert summary_rows(read) == summary_rows(made)
 
 
 def watched(outcome: TrialOutcome) -> TrialOutcome:
@@ -148,9 +148,9 @@ def test_trials_stand_in_the_order_they_were_started_in(tmp_path: Path) -> None:
 def test_an_archive_without_a_finished_trial_has_tables_without_rows(tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive", [])
     tables = read_archive(folder).tables()
-    rows = summary(tables)
+    rows = summary_table(tables)
     assert rows.to_pyarrow().num_rows == points(rows, tables.trials).to_pyarrow().num_rows == 0
-    assert rows.columns == summary(tables_of(CAMPAIGN)).columns
+    assert rows.columns == summary_table(tables_of(CAMPAIGN)).columns
 
 
 def test_a_campaign_that_only_failed_has_a_summary(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_read_is_named(damaged: str, tmp_path: Path) -> No
             path.write_bytes(data[:4] + bytes(byte ^ 0x5A for byte in data[4:columns_at]) + data[columns_at:])
     archive = read_archive(folder)
     with pytest.raises(ArchiveError, match=rf"{path}: is damaged: "), archive.damage_named():
-        summary(archive.tables()).to_pyarrow()
+        summary_rows(archive.tables())
 
 
 def test_an_engines_table_without_a_needed_column_is_refused(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 
 from analysis_support import make_campaign, make_outcome, make_trial, write_archive
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
-from flowsweep.analysis import summary
-from flowsweep.archive import read_archive, tables_of
+from flowsweep.archive import read_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.summary import print_table
 from flowsweep.cli.terminal import Screen
@@ -104,8 +103,8 @@ def test_an_axis_that_varies_is_a_column_and_one_that_is_set_is_told() -> None:
 
 
 def test_what_became_of_the_windows_is_marked_where_it_differs() -> None:
-    rows = summary(tables_of([make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)])).to_pyarrow()
-    plain, other = rows.to_pylist()
+    rows = summed(*(make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)))
+    plain, other = rows
     assert "window was" not in "".join(printed([plain, other]))
     marked = printed([plain, other | {"window_capped": True, "window_raised": True}])
     assert "window was" in marked[0]
@@ -115,8 +114,8 @@ def test_what_became_of_the_windows_is_marked_where_it_differs() -> None:
 
 
 def test_a_path_that_was_not_kept_up_with_is_marked_where_it_differs() -> None:
-    rows = summary(tables_of([make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)])).to_pyarrow()
-    plain, other = (row | {"path_emulation": "kept up"} for row in rows.to_pylist())
+    rows = summed(*(make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)))
+    plain, other = (row | {"path_emulation": "kept up"} for row in rows)
     assert "emulation kept up" in " ".join(printed([plain, other]))
     header, _, *lines = printed([plain, other | {"path_emulation": "late"}])
     assert "emulation" in header
@@ -124,8 +123,8 @@ def test_a_path_that_was_not_kept_up_with_is_marked_where_it_differs() -> None:
 
 
 def test_background_traffic_is_told() -> None:
-    rows = summary(tables_of([make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)])).to_pyarrow()
-    plain, other = rows.to_pylist()
+    rows = summed(*(make_outcome(make_trial(dscp=dscp)) for dscp in (0, 1)))
+    plain, other = rows
     assert "background" not in "".join(printed([plain, other]))
     header, _, *lines = printed([plain, other | {"background": ["probe", "cross"]}])
     assert "background" in header

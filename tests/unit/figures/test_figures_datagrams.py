@@ -5,10 +5,11 @@ import pytest
 from analysis_support import SECOND_NS, Row
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from figures_support import of_kind
-from flowsweep.analysis import cells, points, spacing_steps, summary
+from flowsweep.analysis import cells, points, spacing_steps
 from flowsweep.archive import tables_of
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import Drawn, FigureData
+from summary_support import summary_table
 
 LOSSES = {8_000_000: 0, 16_000_000: 0, 32_000_000: 400}
 """Lost of a thousand, by the rate of all flows."""
@@ -35,7 +36,7 @@ def outcomes():
 @pytest.fixture(scope="module")
 def drawn() -> list[Drawn]:
     tables = tables_of(list(outcomes()))
-    told = summary(tables).cache()
+    told = summary_table(tables)
     rows: list[Row] = told.to_pyarrow().to_pylist()
     grid = cells(points(told, tables.trials)).to_pyarrow().to_pylist()
     gaps = spacing_steps(tables.histograms).to_pyarrow().to_pylist()

@@ -9,7 +9,7 @@ import pytest
 from analysis_support import STARTED_AT
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from fake_engine import FakeNetwork, access
-from flowsweep.analysis import cells, summary
+from flowsweep.analysis import cells
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import tables_of
 from flowsweep.figures.collection import drawn_figures
@@ -24,7 +24,7 @@ from flowsweep.run.sessions import Patience
 from flowsweep.schedule import at_rate, estimate, expand, remarks, schedule
 from plan_support import plan_of
 from run_support import ListRecorder
-from summary_support import summary_rows
+from summary_support import summary_rows, summary_table
 
 MBIT = 1_000_000
 SEARCH = 'rate_search = { low = "10Mbit/s", high = "80Mbit/s", resolution = "10Mbit/s", loss_max = "1%" }'
@@ -209,7 +209,7 @@ def test_a_search_that_its_source_ended_says_so(rows):
 
 
 def test_the_figure_has_a_line_for_each_repeat(rows, archive):
-    drawn = drawn_figures(FigureData(rows, cells(summary(archive)).to_pyarrow().to_pylist()))
+    drawn = drawn_figures(FigureData(rows, cells(summary_table(archive)).to_pyarrow().to_pylist()))
     (one,) = [one for one in drawn if one.key.kind == "rate_search"]
     assert not {"plane", "line", "repeats", "per_flow", "ecdf"} & {one.key.kind for one in drawn}
     assert [list(trace.y) for trace in one.figure.data] == [[32, 48, 40]] * 3
