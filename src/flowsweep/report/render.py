@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.grid.panel import modes_named
+from flowsweep.figures.theme import CATEGORIES, LIMIT_COLOURS
 from flowsweep.report.answers import answers
 from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
@@ -91,6 +92,8 @@ def render(material: Material) -> str:
                 material.trials, material.details, material.series, hosts=material.host_facts
             ),
             trials_csv=csv_link(material.trials, material.summary_columns),
+            colours=CATEGORIES,
+            limit_colours=LIMIT_COLOURS,
             style=_asset("page.css"),
             scripts=_scripts(),
             script_hashes=" ".join(_hash(script) for script in _scripts()),

@@ -9,6 +9,7 @@ from typing import Any
 from flowsweep.analysis.background.findings import beside_others
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
+from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.panel import direction
 from flowsweep.figures.trials import point_of
@@ -23,9 +24,6 @@ from flowsweep.wording import (
     format_share,
     format_size,
 )
-
-LIMIT_WORDS = {"cwnd": "cwnd", "rwnd": "peer window", "send_buffer": "send buffer", "none": "none"}
-"""What the flight fills, in the order of the shares' colours."""
 
 Page = dict[str, Any]
 
@@ -81,8 +79,8 @@ def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> 
         "lede": _lede(row),
         "verdict": row.get("verdict"),
         "limits": [
-            [word, round(share, 4)]
-            for key, word in LIMIT_WORDS.items()
+            [key, word, round(share, 4)]
+            for key, word in LIMITS.items()
             if (column := f"limit_{key}_share") in row and (share := quantity_of(row, column))
         ],
         "repeats": [

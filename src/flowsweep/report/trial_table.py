@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_untold, levels_apart
+from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.axes import SETTINGS, Axis
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
@@ -154,13 +155,12 @@ def _omitted(row: Row) -> str:
 
 
 def _limits(row: Row) -> str:
-    """What filled up and how often, the most frequent first: "cwnd 90 %, peer window 10 %"."""
-    shares = {word: row.get(f"limit_{key}_share") or 0.0 for key, word in _LIMITS.items()}
+    """What filled up and how often, the most frequent first: "congestion window 90 %, send buffer 10 %"."""
+    shares = {word: row.get(f"limit_{key}_share") or 0.0 for key, word in LIMITS.items()}
     told = sorted(shares.items(), key=lambda item: item[1], reverse=True)
     return ", ".join(f"{word} {share * 100:.0f} %" for word, share in told if share >= _LEAST_SHARE_TOLD)
 
 
-_LIMITS = {"cwnd": "cwnd", "rwnd": "peer window", "send_buffer": "send buffer", "none": "none"}
 _LEAST_SHARE_TOLD = 0.01
 
 ASKED, RUN, FAILURE = "Asked", "Run", "Failure"

@@ -194,7 +194,7 @@ TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
 
 UNCLEAR = (
     "not known: no cause accounts for enough of the trial; full, by share of the time: "
-    "congestion window 40.0 %, receiver's window 35.0 %, send buffer 25.0 %"
+    "congestion window 40.0 %, receive window 35.0 %, send buffer 25.0 %"
 )
 
 

@@ -291,7 +291,7 @@ def test_bars_of_what_limits_add_up_to_the_whole_time(drawn):
     limits = of_kind(drawn, "limits")[0]
     bars = [trace for trace in limits.figure.data if trace.type == "bar"]
     assert {trace.name: trace.y[0] for trace in bars} == {
-        "receive window": 20.0, "send window": 5.0, "congestion window": 50.0, "pace": 15.0,
+        "receive window": 20.0, "send buffer": 5.0, "congestion window": 50.0, "pace": 15.0,
         "application idle": 10.0,
     }  # fmt: skip
     assert all(sum(heights) == pytest.approx(100) for heights in zip(*(bar.y for bar in bars), strict=True))

@@ -220,7 +220,7 @@ def test_what_limited_a_trial_stands_with_its_share_the_greatest_first():
         column.title: (one.text, other.text)
         for column, one, other in zip(columns, limited.cells, unknown.cells, strict=True)
     }
-    assert shown["Flight filled"] == ("peer window 79 %, cwnd 20 %", "")
+    assert shown["Flight filled"] == ("receive window 79 %, congestion window 20 %", "")
     assert shown["Clocks agree to"] == ("38.4 us", "")
 
 

@@ -5,24 +5,23 @@ from statistics import fmean
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.figures.axis import FLOWS, NOT_SET, Axis, Row, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, named_axis
-from flowsweep.figures.theme import figure
+from flowsweep.figures.theme import LIMIT_COLOURS, figure
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_number
 
 _SHARES = (
-    ("limit_rwnd_share", "receive window", "#0072B2"),
-    ("limit_send_buffer_share", "send window", "#E69F00"),
-    ("limit_cwnd_share", "congestion window", "#D55E00"),
-    ("limit_pace_share", "pace", "#009E73"),
-    ("sender_idle_share", "application idle", "#B8BEC4"),
+    *((f"limit_{key}_share", LIMITS[key], LIMIT_COLOURS[key]) for key in ("rwnd", "send_buffer", "cwnd")),
+    ("limit_pace_share", "pace", LIMIT_COLOURS["pace"]),
+    ("sender_idle_share", "application idle", LIMIT_COLOURS["idle"]),
 )
 """Column, words and colour, from the foot of a bar up. "Pace": nothing limits although data wait."""
 _KERNEL = (
-    ("kernel_rwnd_share", "kernel: receive window", "circle"),
-    ("kernel_send_buffer_share", "kernel: send window", "diamond"),
+    ("kernel_rwnd_share", f"kernel: {LIMITS['rwnd']}", "circle"),
+    ("kernel_send_buffer_share", f"kernel: {LIMITS['send_buffer']}", "diamond"),
 )
 """What the kernel's own clocks say of two of them, where a row has it, and its symbol."""
 
