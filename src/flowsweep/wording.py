@@ -193,7 +193,7 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         jitter = f" ± {format_duration(way['jitter_ns'])}" if way["jitter_ns"] else ""
         words.append(f"delay {format_duration(way['delay_ns'])}{jitter} one way")
     if way["reorder"]:
-        words.append("out of order")
+        words.append("reorders")
     if way["loss"]:
         words.append(f"loss {way['loss'] * 100:g} %")
     if duplicate := way.get("duplicate"):

@@ -188,7 +188,7 @@ def _asking_rows(sweep: Sweep, asking: Asking) -> list[Row]:
         ("echo", ", ".join(echo.replace("_", "-") for echo in sweep.echo)),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
         ("duration", _durations(sweep)),
-        ("questions", f"at random, {between} apart in the mean" if asking.poisson else f"every {between}"),
+        ("probes", f"at random, {between} apart in the mean" if asking.poisson else f"every {between}"),
         ("timeout", format_duration(asking.timeout_ns)),
     ]
 

@@ -29,10 +29,10 @@ def _capacity(row: Row) -> str:
 def _round_trip(row: Row) -> str:
     median_ms = row.get("rtt_probe_median_ms")
     if median_ms is None:
-        return "no answer"
+        return "no response"
     lost = row.get("rtt_probe_loss")
     told = f"median round trip {format_milliseconds(median_ms)}"
-    return f"{told}, {format_share(lost)} not answered" if lost else told
+    return f"{told}, {format_share(lost)} lost" if lost else told
 
 
 _RESULTS = {"path": _capacity, "rtt": _round_trip}

@@ -183,11 +183,9 @@ COLUMNS = (
     Column(
         "Available", _available, lambda row: row.get("path_available_low_bps"), "what other traffic leaves"
     ),
-    _quantity(
-        "Round trip", "rtt_probe_median_ms", format_milliseconds, "median of the questions that were answered"
-    ),
+    _quantity("Round trip", "rtt_probe_median_ms", format_milliseconds, "median of answered probes"),
     _quantity("Round trip, p99", "rtt_probe_p99_ms", format_milliseconds),
-    _quantity("Not answered", "rtt_probe_loss", format_share, "of the questions, in time"),
+    _quantity("Probes lost", "rtt_probe_loss", format_share, "without a response in time"),
     _quantity("Lost", "loss", format_share, "of the datagrams that were sent"),
     Column("Direction", direction, group=ASKED),
     Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive", ASKED),
@@ -229,15 +227,13 @@ COLUMNS = (
     _quantity("Coverage", "coverage", format_share, "intervals that every flow covered completely"),
     _quantity("Bytes", "bytes", format_size),
     _quantity("Jitter", "jitter_ms", format_milliseconds, "between arrivals, as RFC 3550 has it"),
-    _quantity("Out of order", "reordered", str, "datagrams"),
-    _quantity("Came twice", "duplicates", str, "datagrams"),
+    _quantity("Reordered", "reordered", str, "datagrams"),
+    _quantity("Duplicates", "duplicates", str, "datagrams"),
     _quantity("Retransmits", "retransmits", str, "segments"),
     _quantity("RTT min", "rtt_min_ms", format_milliseconds),
+    _quantity("Round trip, idle", "rtt_idle_ms", format_milliseconds, "median of probes before the traffic"),
     _quantity(
-        "Round trip, idle", "rtt_idle_ms", format_milliseconds, "median of what was asked before the traffic"
-    ),
-    _quantity(
-        "Round trip, loaded", "rtt_loaded_ms", format_milliseconds, "median of what was asked beside it"
+        "Round trip, loaded", "rtt_loaded_ms", format_milliseconds, "median of probes during the traffic"
     ),
     _quantity("CPU send", "cpu_send", format_share, "busiest thread of the sending engine"),
     _quantity("CPU recv", "cpu_recv", format_share, "busiest thread of the receiving engine"),

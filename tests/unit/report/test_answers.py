@@ -79,9 +79,9 @@ def test_round_trips_stand_apart_by_who_answers():
         (paths(None, hops=(None,))[0], "capacity not known"),
         (
             round_trips("udp", 40.2)[0] | {"rtt_probe_loss": 0.1},
-            "median round trip 40.2 ms, 10.0 % not answered",
+            "median round trip 40.2 ms, 10.0 % lost",
         ),
-        (asked("rtt", status="failed", error="x"), "failed, no answer"),
+        (asked("rtt", status="failed", error="x"), "failed, no response"),
     ],
 )
 def test_a_trial_says_what_it_found(row, words):
@@ -113,7 +113,7 @@ def test_the_table_has_what_each_test_found():
     )  # fmt: skip
     assert (told["udp1"]["Round trip"], told["udp1"]["Echo"]) == ("40.2 ms", "udp")
     datagrams = told["datagrams"]
-    assert [datagrams[name] for name in ("Lost", "Jitter", "Out of order", "Spacing")] == [
+    assert [datagrams[name] for name in ("Lost", "Jitter", "Reordered", "Spacing")] == [
         "1.20 %", "250 us", "3", "120 us",
     ]  # fmt: skip
     assert datagrams["Capacity"] == path["Lost"] == ""

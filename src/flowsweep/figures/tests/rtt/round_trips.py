@@ -1,4 +1,4 @@
-"""Round-trip times that were asked for: over the time of a trial, and how they are distributed."""
+"""Round-trip times that were probed: over the time of a trial, and how they are distributed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.wording import counted, format_size
 
 MOST_MARKS = 2000
-"""Of one series: of more questions every so many are drawn."""
+"""Of one series: of more probes every so many are drawn."""
 MOST_STEPS = 200
-"""Of one curve: more answers are shown by as many of their quantiles."""
+"""Of one curve: more responses are shown by as many of their quantiles."""
 _PHASES = ("idle", "loaded", "after")
 _TIME_CAPTION = (
-    "Each mark is a question, by when it was sent and how long its answer took. Crosses below are questions "
-    "without an answer in time."
+    "Each mark is a probe, by when it was sent and how long its response took. Crosses below are probes "
+    "without a response in time."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """Questions that belong together."""
+    """Probes that belong together."""
 
     name: str
     rows: list[Row]
@@ -42,7 +42,7 @@ class _Series:
 
 
 def drawn_round_trips(data: FigureData) -> list[Drawn]:
-    """Draw for each sweep and direction with questions their times, and how these are distributed."""
+    """Draw for each sweep and direction with probes their times, and how these are distributed."""
     found = []
     for group in path_groups(data.trials, data.echoes):
         series = _series(group)
@@ -52,7 +52,7 @@ def drawn_round_trips(data: FigureData) -> list[Drawn]:
 
 
 def _series(group: PathGroup) -> list[_Series]:
-    """By phase beside a transfer; by what was asked with, and of what size, in trials of their own."""
+    """By phase beside a transfer; by what was probed with, and of what size, in trials of their own."""
     trials = {trial["trial_id"]: trial for trial in group.trials}
     lengths = {trial["length_bytes"] for trial in group.trials}
     named: dict[str, list[Row]] = {phase: [] for phase in _PHASES}
@@ -83,7 +83,7 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
                 y=[row["rtt_ns"] / 1e6 for row in answered],
                 name=one.name,
                 marker=marks,
-                hovertemplate="%{y:.4g} ms, asked at %{x:.3f} s<extra>%{fullData.name}</extra>",
+                hovertemplate="%{y:.4g} ms, sent at %{x:.3f} s<extra>%{fullData.name}</extra>",
                 **shared,
             )
         )
@@ -95,7 +95,7 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
                     name=f"{one.name}, lost",
                     showlegend=False,
                     marker=marks | {"symbol": "x-thin-open", "size": 7},
-                    hovertemplate="no answer, asked at %{x:.3f} s<extra>%{fullData.name}</extra>",
+                    hovertemplate="lost, sent at %{x:.3f} s<extra>%{fullData.name}</extra>",
                     **shared,
                 )
             )
@@ -132,7 +132,7 @@ def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
             name=one.name,
             line={"color": colours[index], "width": 2, "shape": "hv"},
             hovertemplate=(
-                f"%{{y:.3g}} % of {counted(len(one.rows), 'question')} took at most %{{x:.4g}} ms"
+                f"%{{y:.3g}} % of {counted(len(one.rows), 'probe')} took at most %{{x:.4g}} ms"
                 "<extra>%{fullData.name}</extra>"
             ),
         )
@@ -140,18 +140,18 @@ def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
     ]
     return group.drawn(
         "rtt_ecdf",
-        "How many of the questions were answered within a time; what a curve lacks to 100 % was lost."
+        "How many of the probes were answered within a time; what a curve lacks to 100 % was lost."
         + _which(series),
         traces,
         (
-            {"series": name, "rtt_ms": time_ms, "share_of_questions_percent": share}
+            {"series": name, "rtt_ms": time_ms, "share_of_probes_percent": share}
             for name, steps in curves.items()
             for time_ms, share in steps
         ),
         "round trips distribution",
         hovermode="closest",
         xaxis=_time_axis(max(one.times_ms[-1] for one in answered)),
-        yaxis=named_axis("share of questions, %", range=[0, 103], nticks=6),
+        yaxis=named_axis("share of probes, %", range=[0, 103], nticks=6),
     )
 
 
@@ -170,7 +170,7 @@ def _thinned(rows: Sequence[Row], most: int) -> Sequence[Row]:
 
 
 def _steps(series: _Series) -> list[tuple[float, float]]:
-    """Each time and the share in percent of all questions that took no longer; of many, some quantiles."""
+    """Each time and the share in percent of all probes that took no longer; of many, some quantiles."""
     times = series.times_ms
     steps = min(len(times), MOST_STEPS)
     ranks = [1 + step * (len(times) - 1) // max(steps - 1, 1) for step in range(steps)]
