@@ -24,13 +24,13 @@ _PALE = 0.35
 
 
 def drawn_shares(data: FigureData) -> list[Drawn]:
-    """Draw, for each direction with traffic beside its trials, goodput of each traffic and its course."""
-    shares, courses = _by_trial(data.shares), _by_trial(data.courses)
+    """Draw, for each direction with traffic beside its trials, goodput of each traffic, also over time."""
+    shares, share_series = _by_trial(data.shares), _by_trial(data.share_series)
     found: list[Drawn] = []
     for group in trial_groups(data.trials, data.cells):
         rows = [row for row in group.good if row["trial_id"] in shares]
         if rows:
-            found += [_over_points(group, rows, shares), _over_time(group, rows, courses)]
+            found += [_over_points(group, rows, shares), _over_time(group, rows, share_series)]
     return found
 
 
@@ -134,11 +134,11 @@ def _bars(places: Sequence[_Place]) -> go.Figure:
     )
 
 
-def _over_time(group: TrialGroup, rows: Sequence[Row], courses: _ByTrial) -> Drawn:
+def _over_time(group: TrialGroup, rows: Sequence[Row], share_series: _ByTrial) -> Drawn:
     """Draw the trial whose share is the median one."""
     middle = median_low(sorted((row["share"], row["trial_id"]) for row in rows))
     row = next(row for row in rows if row["trial_id"] == middle[1])
-    course = [
+    series = [
         {
             **{key: value for key, value in facts(group, row).items() if key not in ("status", "started_at")},
             "traffic": _name(row, one["traffic"]),
@@ -146,7 +146,7 @@ def _over_time(group: TrialGroup, rows: Sequence[Row], courses: _ByTrial) -> Dra
             "goodput_bps": one["goodput_bps"],
             "all_ran": one["common"],
         }
-        for one in _in_order(row, courses.get(row["trial_id"], ()))
+        for one in _in_order(row, share_series.get(row["trial_id"], ()))
     ]
     return Drawn(
         group.key("shares"),
@@ -155,20 +155,20 @@ def _over_time(group: TrialGroup, rows: Sequence[Row], courses: _ByTrial) -> Dra
         "From 0 on all of it runs, and what is omitted is over. Pale: intervals that no share is computed "
         "from.",
         file_stem(group.sweep, group.title, "shares-over-time"),
-        _stacked(course),
-        tuple(course),
+        _stacked(series),
+        tuple(series),
     )
 
 
-def _stacked(course: Sequence[Row]) -> go.Figure:
-    names = list(dict.fromkeys(one["traffic"] for one in course))
-    times = sorted({one["begin_s"] for one in course})
-    totals = [sum(one["goodput_bps"] for one in course if one["begin_s"] == time) for time in times]
+def _stacked(series: Sequence[Row]) -> go.Figure:
+    names = list(dict.fromkeys(one["traffic"] for one in series))
+    times = sorted({one["begin_s"] for one in series})
+    totals = [sum(one["goodput_bps"] for one in series if one["begin_s"] == time) for time in times]
     scale = rate_scale(max(totals, default=1.0))
     traces = []
     for name, colour in zip(names, series_colours(len(names)), strict=True):
-        rates = {one["begin_s"]: one["goodput_bps"] for one in course if one["traffic"] == name}
-        counts = {one["begin_s"] for one in course if one["all_ran"]}
+        rates = {one["begin_s"]: one["goodput_bps"] for one in series if one["traffic"] == name}
+        counts = {one["begin_s"] for one in series if one["all_ran"]}
         traces.append(
             go.Bar(
                 x=times,

@@ -56,7 +56,7 @@ class FigureData:
     """Rows of `flowsweep.analysis.grid_points`, in the order in which sweeps and directions shall stand."""
     intervals: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.binning.interval_goodput`; none of an imported archive."""
-    cuts: Sequence[Row] = ()
+    truncated: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.binning.truncated_durations`, likewise."""
     spacings: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
@@ -66,10 +66,10 @@ class FigureData:
     """Rows of `flowsweep.analysis.tests.path.rows`, likewise."""
     shares: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.background.shares.shares`; none without traffic beside trials."""
-    courses: Sequence[Row] = ()
+    share_series: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.background.shares.series`, likewise."""
     echoes: Sequence[ShownEcho] = ()
-    """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where nobody asked."""
+    """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where there were none."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""

@@ -38,7 +38,7 @@ def trial_pages(
     """Pack what the page's script needs for each trial, in the order in which the trials ran.
 
     Args:
-        trials: Rows of the report's material.
+        trials: Rows of the report's data.
         details: Of the same trials.
         series: What is drawn over the time of a trial, by trial_id; ready for JSON.
         hosts: What is recorded of the hosts, for what is advised.

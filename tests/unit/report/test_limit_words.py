@@ -14,7 +14,7 @@ from flowsweep.report.render import render
 from flowsweep.report.trial_details import TrialDetails
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
-from report_support import make_cells, make_material, make_row
+from report_support import make_cells, make_report_data, make_row
 
 SHARES = {
     "limit_cwnd_share": 0.4,
@@ -35,7 +35,7 @@ def bars() -> dict[str, str]:
 
 
 def test_the_figure_and_the_page_of_a_trial_paint_a_limit_alike(bars: dict[str, str]) -> None:
-    page = render(make_material([make_row(**SHARES)]))
+    page = render(make_report_data([make_row(**SHARES)]))
     style = dict(re.findall(r'\[data-limit="(\w+)"\] \{ --limit: (#\w{6}); \}', page))
     ((_, packed),) = trial_pages([make_row(**SHARES)], TrialDetails(), {})
     limits = json.loads(gzip.decompress(base64.b64decode(packed)))["limits"]

@@ -17,7 +17,7 @@ from flowsweep.report.opening import opening
 from flowsweep.report.render import render
 from flowsweep.report.trial_result import result_words
 from flowsweep.report.trial_table import trial_lines
-from report_support import make_material, make_row
+from report_support import make_report_data, make_row
 from summary_support import summed, uneven
 
 WHOLE, STALLED = [6_250_000] * 26, [6_250_000] * 12 + [0] + [6_250_000] * 13
@@ -56,7 +56,7 @@ def test_the_row_of_the_summary(row: Row, width: int) -> None:
 def test_the_headline_of_the_report(row: Row) -> None:
     (found,) = highest_goodputs([row])
     assert f"{found.number} {found.unit} {found.meant}" == WORDS
-    page = render(make_material([make_row(goodput_mean_bps=0.9e9, stalled_share=0.1)]))
+    page = render(make_report_data([make_row(goodput_mean_bps=0.9e9, stalled_share=0.1)]))
     assert (
         "over the whole trial, 10.0 % less than the 1.00 Gbit/s in the median interval, stalled for 10.0 %"
         in page.partition('class="highest__meant"')[2][:200]
