@@ -13,7 +13,7 @@ from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.comparing.comparison import Comparison, compare
 from flowsweep.archive import Archive
 from flowsweep.cli.app import app
-from flowsweep.cli.archives import read_told
+from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.comparison_text import Difference, print_comparison
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
@@ -74,13 +74,13 @@ def compare_campaigns(
     share = read_margin(margin)
     hosts: tuple[Difference, ...] = ()
     if after is None:
-        compared = settings_of_archive(read_told(before), before, share)
+        compared = settings_of_archive(read_with_warnings(before), before, share)
         comparison, plans = compared.comparison, compared.changes
         if comparison.overall is None:
             raise PlanError("compare", (f"{before}: {nothing_compared(comparison)}",))
     else:
         compared = None
-        archives = read_told(before), read_told(after)
+        archives = read_with_warnings(before), read_with_warnings(after)
         rows = [rows_of_archive(archive) for archive in archives]
         comparison = compare(*rows, margin=share)
         if comparison.overall is None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from flowsweep.analysis.findings.finding import Finding, Methods
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.cli.app import app
-from flowsweep.cli.archives import read_told
+from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
@@ -61,7 +61,7 @@ def show_findings(
 ) -> None:
     """Draw conclusions from a campaign: what matters, what does not, what is undecided."""
     share = read_margin(margin)
-    found = read_told(archive)
+    found = read_with_warnings(archive)
     with found.damage_named():
         rows = rows_of_archive(found)
         conclusions = findings(rows, tables=found.tables(), hosts=found.host_facts, margin=share)

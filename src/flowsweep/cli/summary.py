@@ -14,7 +14,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, levels_apart
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import SETTINGS
 from flowsweep.cli.app import app
-from flowsweep.cli.archives import read_told
+from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import DUCKDB
@@ -74,7 +74,7 @@ def show_summary(
     """Show goodput and what limited it, for each trial of a campaign."""
     from flowsweep.cli.summary_rows import summary_table
 
-    found = read_told(archive)
+    found = read_with_warnings(archive)
     rows = summary_table(found, None if engine == DUCKDB else _backend(engine))
     match form:
         case Format.csv:

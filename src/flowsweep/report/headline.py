@@ -16,7 +16,7 @@ from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import direction, mode_rank, modes_named
-from flowsweep.report.goodput_words import first_bps, goodput_of
+from flowsweep.report.goodput_words import first_bps, shown_goodput
 from flowsweep.wording import asked_windows, counted, format_rate, format_share, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
@@ -124,7 +124,7 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
             number, unit = format_rate(bounded_bps).split(" ")
             place = "; ".join(filter(None, (_place(best, trials), above_link(reached_bps, own))))
-            told = goodput_of(trials_of(best, trials))
+            told = shown_goodput(trials_of(best, trials))
             found.append(Highest(name, number, unit, told.meant if told else "", _spread(best), place, best))
     return tuple(found)
 

@@ -2,7 +2,7 @@
 
 from flowsweep.figures.axis import Row
 from flowsweep.report.answers import narrow_hop
-from flowsweep.report.goodput_words import goodput_of
+from flowsweep.report.goodput_words import shown_goodput
 from flowsweep.wording import format_milliseconds, format_rate, format_share
 
 
@@ -13,7 +13,7 @@ def result_words(row: Row) -> str:
 
 
 def _goodput(row: Row) -> str:
-    found = goodput_of([row])
+    found = shown_goodput([row])
     told = "no goodput" if found is None else found.words()
     lost = row.get("loss")
     return told if lost is None else f"{told}, {format_share(lost)} lost"
