@@ -129,6 +129,11 @@ def direction(src: str, dst: str, *, simultaneous: bool = False) -> str:
     return f"{src} {'⇄' if simultaneous else '→'} {dst}"
 
 
+def direction_of(row: Mapping[str, Any]) -> str:
+    """Name the two hosts of a row of the summary, likewise."""
+    return direction(row["src"], row["dst"], simultaneous=bool(row.get("simultaneous")))
+
+
 def hosts_of_groups(sources: int | None, sinks: int | None) -> str:
     """Show how many hosts send and receive, where that are not one and one: "4 × 4"."""
     return "" if (sources or 1, sinks or 1) == (1, 1) else f"{sources} × {sinks}"

@@ -24,7 +24,7 @@ from flowsweep.wording import (
     asked_duration,
     asked_windows,
     counted,
-    direction,
+    direction_of,
     format_milliseconds,
     format_rate,
     format_seconds,
@@ -192,7 +192,7 @@ _ORDER = (
 """What trials are sorted by; what stands there twice counts where it stands first."""
 
 _PARAMETERS: tuple[Column, ...] = (
-    ("path", lambda row: direction(row["src"], row["dst"], simultaneous=row["simultaneous"])),
+    ("path", direction_of),
     ("hosts", lambda row: hosts_of_groups(row["sources"], row["sinks"])),
     ("flows", lambda row: "" if facts_of(row["test"]).answer else str(row["flows"])),
     ("window sum", _cell("window_sum_bytes", format_size)),

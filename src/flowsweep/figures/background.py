@@ -5,8 +5,8 @@ from statistics import fmean, median, median_low
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.background.findings import mean_share, own_name
 from flowsweep.analysis.background.shares import OWN
+from flowsweep.analysis.background.words import mean_share, own_name
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem

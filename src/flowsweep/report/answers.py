@@ -6,8 +6,7 @@ from statistics import median
 
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
-from flowsweep.figures.grid.panel import direction
-from flowsweep.wording import counted, format_milliseconds, format_rate
+from flowsweep.wording import counted, direction_of, format_milliseconds, format_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def answers(trials: Sequence[Row]) -> tuple[Answer, ...]:
         quantity = _HEADLINE_QUANTITIES.get(row["test"])
         if quantity is not None and row["status"] == "ok" and row.get(quantity.column) is not None:
             groups.setdefault(
-                (row["test"], direction(row), (row.get("echo") or "").replace("_", " ")), []
+                (row["test"], direction_of(row), (row.get("echo") or "").replace("_", " ")), []
             ).append(row)
     echoes = {echo for _, _, echo in groups}
     return tuple(

@@ -15,9 +15,9 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.grid.cells import format_range
-from flowsweep.figures.grid.panel import direction, mode_rank, modes_named
+from flowsweep.figures.grid.panel import mode_rank, modes_named
 from flowsweep.report.goodput_words import first_bps, shown_goodput
-from flowsweep.wording import asked_windows, counted, format_rate, format_share, format_size
+from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_share, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
 _MARKS = {
@@ -143,7 +143,7 @@ def trials_of(point: Row, trials: Sequence[TrialRow]) -> list[TrialRow]:
 def _name(row: Row, *, named: bool) -> str:
     """The direction of a trial; each mode is another way to measure, and stands apart."""
     mode = MODE.value(row)
-    return f"{direction(row)}, {mode}" if named and mode else direction(row)
+    return f"{direction_of(row)}, {mode}" if named and mode else direction_of(row)
 
 
 def _cells(trials: Sequence[TrialRow]) -> list[Row]:

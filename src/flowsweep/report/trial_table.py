@@ -8,13 +8,13 @@ from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.axes import SETTINGS, Axis
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
-from flowsweep.figures.grid.panel import direction
 from flowsweep.report.answers import narrow_hop
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,
     asked_windows,
     both_windows,
+    direction_of,
     format_milliseconds,
     format_rate,
     format_seconds,
@@ -187,7 +187,7 @@ COLUMNS = (
     _quantity("Round trip, p99", "rtt_probe_p99_ms", format_milliseconds),
     _quantity("Probes lost", "rtt_probe_loss", format_share, "without a response in time"),
     _quantity("Lost", "loss", format_share, "of the datagrams that were sent"),
-    Column("Direction", direction, group=ASKED),
+    Column("Direction", direction_of, group=ASKED),
     Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive", ASKED),
     Column(
         "Flows",

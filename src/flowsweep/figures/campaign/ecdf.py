@@ -5,7 +5,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, Axis, Value
+from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (
     HEADROOM,
@@ -102,7 +102,7 @@ def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Dr
 
 
 def _curve(  # one trace
-    axis: Axis,
+    axis: DrawnAxis,
     value: Value,
     goodputs: list[float],
     scale: RateScale,

@@ -8,7 +8,7 @@ from statistics import median
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKind
-from flowsweep.figures.axis import FLOWS, Axis, Row
+from flowsweep.figures.axis import FLOWS, DrawnAxis, Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, named_axis, rate_axis, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
@@ -99,7 +99,9 @@ def _drawn(
 
 def _series(group: TrialGroup, rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Trials by all that differs besides the rate: first the flows."""
-    others: list[Axis] = [axis for axis in group.varying() if axis.column not in _RATES and axis is not FLOWS]
+    others: list[DrawnAxis] = [
+        axis for axis in group.varying() if axis.column not in _RATES and axis is not FLOWS
+    ]
     order = sorted(
         rows, key=lambda row: (row["flows"], *(axis.values(rows).index(axis.value(row)) for axis in others))
     )
