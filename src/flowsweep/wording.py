@@ -6,7 +6,7 @@ back is in `flowsweep.units`.
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from flowsweep.tests import facts_of
@@ -117,6 +117,11 @@ def format_margin(margin: float) -> str:
 def units_kept(text: str) -> str:
     """Put a space that no line breaks at between each number and its unit."""
     return re.sub(r"(?<=\d) (?=[A-Za-zµ%×])", NO_BREAK_SPACE, text)
+
+
+def with_interval(write: Callable[[float], str], value: float, low: float | None, high: float | None) -> str:
+    """Show a value, and its interval if that is known: "9.41 Gbit/s [9.38 Gbit/s, 9.44 Gbit/s]"."""
+    return write(value) if low is None or high is None else f"{write(value)} [{write(low)}, {write(high)}]"
 
 
 def counted(count: int, what: str) -> str:

@@ -10,7 +10,7 @@ from flowsweep.cli.limited_by import LIMITED_BY, not_known
 from flowsweep.cli.one_trial import Measured
 from flowsweep.cli.summary_lines import print_lines
 from flowsweep.cli.terminal import say
-from flowsweep.wording import format_milliseconds, format_rate, format_size
+from flowsweep.wording import format_milliseconds, format_rate, format_size, with_interval
 
 _UNDECIDED = "undecided"
 
@@ -86,8 +86,7 @@ def _dispersion_rate(row: TrialRow) -> str | None:
 
 def _with_interval(capacity_bps: float, row: TrialRow) -> str:
     low, high = row["path_capacity_low_bps"], row["path_capacity_high_bps"]
-    interval = "" if low is None or high is None else f" [{format_rate(low)}, {format_rate(high)}]"
-    return f"{format_rate(capacity_bps)}{interval}"
+    return with_interval(format_rate, capacity_bps, low, high)
 
 
 def _available(row: TrialRow) -> str:

@@ -123,6 +123,16 @@ def figure_of(key: FigureKey | None, drawn: Sequence[Drawn]) -> Drawn | None:
     )
 
 
+def ecdf_steps(ascending: Sequence[float], of: int, most: int) -> list[tuple[float, float]]:
+    """Each value and the share in percent of `of` values that is not above it.
+
+    Of more than `most` values so many quantiles, evenly spaced.
+    """
+    steps = min(len(ascending), most)
+    ranks = [1 + step * (len(ascending) - 1) // max(steps - 1, 1) for step in range(steps)]
+    return [(ascending[rank - 1], float(f"{rank / of * 100:.4g}")) for rank in ranks]
+
+
 def file_stem(*parts: str | None) -> str:
     """Make the name of a file that any system takes: "windows-a-b-length-8-kb-limits"."""
     text = " ".join(part for part in parts if part)

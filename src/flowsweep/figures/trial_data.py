@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from flowsweep.defaults import SECOND_NS
 from flowsweep.units import RATE_UNITS, SIZE_UNITS
 
 FULL_SCALE = 1_000
@@ -174,11 +175,11 @@ def _values(end: _End, quantity: _Quantity) -> Numbers | None:
 
 
 def _line(end: _End, quantity: _Quantity, values: Numbers, zero_ns: int) -> TrialLine:
-    step_s = end.step_ns * end.steps / values.shape[1] / 1e9
+    step_s = end.step_ns * end.steps / values.shape[1] / SECOND_NS
     return TrialLine(
         name=quantity.name,
         dash=quantity.dash,
-        first_s=round((end.zero_ns - zero_ns) / 1e9 + step_s / 2, 4),
+        first_s=round((end.zero_ns - zero_ns) / SECOND_NS + step_s / 2, 4),
         step_s=round(step_s, 6),
         values=[_whole(row) for row in values],
     )

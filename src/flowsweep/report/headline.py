@@ -10,21 +10,16 @@ import pyarrow as pa
 
 from flowsweep.analysis import cells
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
+from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
 from flowsweep.report.goodput_words import first_bps, shown_goodput
-from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_share, format_size
+from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
-_MARKS = {
-    "overloaded": "packets were lost that it should have carried",
-    "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
-}
-"""What it means that a trial's `path_emulation` is not "kept up"."""
 _METHODS = {
     "receiver_median": (
         "what the receiving application got, over the whole trial and in its median exact interval"
@@ -79,7 +74,7 @@ def emulation_marks(trials: Sequence[TrialRow]) -> tuple[str, ...]:
     return tuple(
         f"{marks[mark]} of {counted(len(trials), 'trial')}: this machine could not keep up with the emulated "
         f"path, {meaning}"
-        for mark, meaning in _MARKS.items()
+        for mark, meaning in reversed(UNTRUE_PATHS.items())
         if marks[mark]
     )
 

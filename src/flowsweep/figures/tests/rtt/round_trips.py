@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.direction_groups import PathGroup, path_groups
-from flowsweep.figures.drawing import Drawn, FigureData
+from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps
 from flowsweep.figures.frame import HEADROOM, named_axis
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.wording import counted, format_size
@@ -33,7 +34,7 @@ class _Series:
     @property
     def times_ms(self) -> list[float]:
         """Of those that were answered, ascending."""
-        return sorted(row["rtt_ns"] / 1e6 for row in self.rows if row["rtt_ns"] is not None)
+        return sorted(row["rtt_ns"] / MILLISECOND_NS for row in self.rows if row["rtt_ns"] is not None)
 
     @property
     def lost(self) -> int:
@@ -79,8 +80,8 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
         shared = {"mode": "markers", "legendgroup": one.name}
         traces.append(
             go.Scatter(
-                x=[row["sent_ns"] / 1e9 for row in answered],
-                y=[row["rtt_ns"] / 1e6 for row in answered],
+                x=[row["sent_ns"] / SECOND_NS for row in answered],
+                y=[row["rtt_ns"] / MILLISECOND_NS for row in answered],
                 name=one.name,
                 marker=marks,
                 hovertemplate="%{y:.4g} ms, sent at %{x:.3f} s<extra>%{fullData.name}</extra>",
@@ -90,7 +91,7 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
         if lost:
             traces.append(
                 go.Scatter(
-                    x=[row["sent_ns"] / 1e9 for row in lost],
+                    x=[row["sent_ns"] / SECOND_NS for row in lost],
                     y=[0.0] * len(lost),
                     name=f"{one.name}, lost",
                     showlegend=False,
@@ -107,8 +108,8 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
             {
                 "trial_id": row["trial_id"],
                 "series": one.name,
-                "sent_s": row["sent_ns"] / 1e9,
-                "rtt_ms": None if row["rtt_ns"] is None else row["rtt_ns"] / 1e6,
+                "sent_s": row["sent_ns"] / SECOND_NS,
+                "rtt_ms": None if row["rtt_ns"] is None else row["rtt_ns"] / MILLISECOND_NS,
             }
             for one in series
             for row in _thinned(one.rows, MOST_MARKS)
@@ -123,7 +124,7 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
 def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
     answered = [one for one in series if one.times_ms]
     colours = series_colours(len(answered))
-    curves = {one.name: _steps(one) for one in answered}
+    curves = {one.name: ecdf_steps(one.times_ms, len(one.rows), MOST_STEPS) for one in answered}
     traces = [
         go.Scatter(
             x=[time_ms for time_ms, _ in curves[one.name]],
@@ -167,11 +168,3 @@ def _time_axis(highest_ms: float) -> dict[str, object]:
 
 def _thinned(rows: Sequence[Row], most: int) -> Sequence[Row]:
     return rows[:: -(-len(rows) // most)]
-
-
-def _steps(series: _Series) -> list[tuple[float, float]]:
-    """Each time and the share in percent of all probes that took no longer; of many, some quantiles."""
-    times = series.times_ms
-    steps = min(len(times), MOST_STEPS)
-    ranks = [1 + step * (len(times) - 1) // max(steps - 1, 1) for step in range(steps)]
-    return [(times[rank - 1], float(f"{rank / len(series.rows) * 100:.4g}")) for rank in ranks]
