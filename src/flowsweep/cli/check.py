@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from flowsweep.axes import CONGESTION, MODE, RATE, RATE_SUM, SETTINGS
-from flowsweep.cli.against import Against, load_both
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.errors import PlanError

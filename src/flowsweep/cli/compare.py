@@ -16,7 +16,7 @@ from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.comparison_text import Difference, print_comparison
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
-from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
 from flowsweep.cli.settings import nothing_compared, print_settings, settings_of_archive
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say_json
@@ -25,13 +25,6 @@ from flowsweep.plan import Plan, plan_changes
 from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.report.host_table import host_lines
 from flowsweep.wording import counted
-
-
-class Format(StrEnum):
-    """How to write a comparison."""
-
-    text = "text"
-    json = "json"
 
 
 class FailIf(StrEnum):
@@ -65,7 +58,7 @@ def compare_campaigns(
         FailIf | None, typer.Option("--fail-if", help="End with exit code 1 if B is that, compared with A.")
     ] = None,
     margin: MarginText = DEFAULT_MARGIN,
-    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
+    form: TextOrJson = Format.text,
 ) -> None:
     """Compare two campaigns: whether B is faster or slower than A, at each point and overall.
 

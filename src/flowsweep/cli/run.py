@@ -9,11 +9,11 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive
-from flowsweep.cli.against import Against, load_both
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
 from flowsweep.cli.campaign import SEED_BITS, carry_out, ended_in_order, print_campaign_end, print_settings_of
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed

@@ -6,8 +6,8 @@ import typer
 
 from flowsweep.cli.app import app
 from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
 from flowsweep.cli.tcp_summary import print_summary
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep tcp ssh:server[/bold] sends from here to server, "

@@ -1,4 +1,4 @@
-"""What stands beside the highest goodput: capacities and round trips, where a path was measured."""
+"""What trials found: a few words of each; beside the highest goodput, capacities and round trips of paths."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from statistics import median
 
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
-from flowsweep.wording import counted, direction_of, format_milliseconds, format_rate
+from flowsweep.report.goodput_words import shown_goodput
+from flowsweep.wording import counted, direction_of, format_milliseconds, format_rate, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,12 @@ def answers(trials: Sequence[Row]) -> tuple[Answer, ...]:
     )
 
 
+def result_words(row: Row) -> str:
+    """Tell the result of a summary's row, and its status unless it is `ok`."""
+    told = _RESULTS.get(row["test"], _goodput)(row)
+    return told if row["status"] == "ok" else f"{row['status']}, {told}"
+
+
 def narrow_hop(row: Row) -> str:
     """Name the narrowest link of a measured path, "hop 2 of 3"; empty where it is not known."""
     hop, hops = row.get("path_narrow_hop"), row.get("path_hops")
@@ -78,3 +85,29 @@ _HEADLINE_QUANTITIES = {
         "rtt_probe_median_ms", "median round trip", format_milliseconds, _range_of_times
     ),
 }
+
+
+def _goodput(row: Row) -> str:
+    found = shown_goodput([row])
+    told = "no goodput" if found is None else found.words()
+    lost = row.get("loss")
+    return told if lost is None else f"{told}, {format_share(lost)} lost"
+
+
+def _capacity(row: Row) -> str:
+    capacity_bps = row.get("path_capacity_bps")
+    told = "capacity not known" if capacity_bps is None else f"capacity {format_rate(capacity_bps)}"
+    hop = narrow_hop(row)
+    return f"{told}, narrowest at {hop}" if hop else told
+
+
+def _round_trip(row: Row) -> str:
+    median_ms = row.get("rtt_probe_median_ms")
+    if median_ms is None:
+        return "no response"
+    lost = row.get("rtt_probe_loss")
+    told = f"median round trip {format_milliseconds(median_ms)}"
+    return f"{told}, {format_share(lost)} lost" if lost else told
+
+
+_RESULTS = {"path": _capacity, "rtt": _round_trip}

@@ -9,12 +9,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from flowsweep.analysis.comparing.words import settings_line
+from flowsweep.csv_text import csv_link
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.grid.panel import modes_named
 from flowsweep.figures.theme import CATEGORIES, LIMIT_COLOURS
 from flowsweep.report.answers import answers
-from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
 from flowsweep.report.findings_list import findings_list, written
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
@@ -31,7 +32,6 @@ from flowsweep.report.host_table import host_lines
 from flowsweep.report.opening import opening
 from flowsweep.report.path_table import hop_lines
 from flowsweep.report.report_data import ReportData
-from flowsweep.report.settings_line import settings_line
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.schedule import planned_links
