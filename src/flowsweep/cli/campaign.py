@@ -1,4 +1,4 @@
-"""What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end told."""
+"""What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end printed."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -38,7 +38,7 @@ def ended_in_order(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Sto
         after_a_break: what a person can do if the campaign does not come to its end.
 
     Raises:
-        typer.Exit: A signal came, or an error after trials have run; it has been told.
+        typer.Exit: A signal came, or an error after trials have run; it has been printed.
         FlowsweepError, OSError: Nothing ran.
     """
     begun = writer.attempts

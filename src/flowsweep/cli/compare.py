@@ -110,12 +110,12 @@ def _nothing_in_common(
         if not points:
             none_of = f"of {counted(len(trials), 'trial')} none is ok with a goodput above 0"
             return f"{folder}: {none_of}, so there is nothing to compare"
-    told = [
+    differing_axes = [
         f"{name} ({_values(name, comparison.only_in_a)} in A, {_values(name, comparison.only_in_b)} in B)"
         for name in comparison.only_in_a[0]
         if not _distinct(name, comparison.only_in_a) & _distinct(name, comparison.only_in_b)
     ]
-    why = f"all differ in {'; '.join(told)}" if told else "no point of A is in B"
+    why = f"all differ in {'; '.join(differing_axes)}" if differing_axes else "no point of A is in B"
     return f"{before} and {after} have no point in common: {why}"
 
 

@@ -71,12 +71,12 @@ def show_findings(
     print_findings(conclusions, console, most=len(conclusions) if every else MOST_AT_ONCE)
 
 
-def print_opening(told: Opening | None, console: Screen) -> None:
+def print_opening(found: Opening | None, console: Screen) -> None:
     """Print the sentences for somebody who reads no further."""
-    if told is None:
+    if found is None:
         return
     console.print(Text("In short", style="bold"))
-    for name, text in told.lines:
+    for name, text in found.lines:
         console.print(_wrapped(text, " " * _LEAD, console.width, first=f"  {name}".ljust(_LEAD)))
     console.print()
 
@@ -118,8 +118,8 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
 def _beyond(left_out: Sequence[Finding]) -> str:
     """Say how many are not shown: "31 findings, 12 of them undecided,"."""
     undecided = sum(finding.decision == "undecided" for finding in left_out)
-    told = counted(len(left_out), "finding")
-    return told if not undecided else f"{told}, {undecided} of them undecided,"
+    text = counted(len(left_out), "finding")
+    return text if not undecided else f"{text}, {undecided} of them undecided,"
 
 
 def _wrapped(text: str, indent: str, width: int, first: str | None = None) -> str:

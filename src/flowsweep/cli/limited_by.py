@@ -15,7 +15,7 @@ def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
 
     Args:
         row: Of the summary.
-        unclear: What is told where the verdict is that the cause is not clear.
+        unclear: What is said where the verdict is that the cause is not clear.
         unknown: Why there is no verdict, of a trial that is whole.
     """
     verdict = row["verdict"]
@@ -36,5 +36,5 @@ def windows_full(row: TrialRow) -> str:
     """Say for which share of the time each window was full, the most frequent first."""
     shares = ((quantity_of(row, f"limit_{key}_share"), name) for key, name in LIMITS.items())
     known = sorted(((share, name) for share, name in shares if share), reverse=True)
-    told = ", ".join(f"{name} {format_share(share)}" for share, name in known)
-    return f"full, by share of the time: {told}"
+    text = ", ".join(f"{name} {format_share(share)}" for share, name in known)
+    return f"full, by share of the time: {text}"

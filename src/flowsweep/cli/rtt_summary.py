@@ -62,8 +62,8 @@ def _probes(row: TrialRow, parameters: object) -> str | None:
 
 def _round_trip(found: Responses) -> str:
     ranks = (("min", found.least_ns), ("median", found.median_ns), ("p95", found.late_ns))
-    told = [f"{name} {_LOST if value is None else format_duration(value)}" for name, value in ranks]
-    return ", ".join([*told, f"max {format_duration(found.most_ns)}"])
+    values = [f"{name} {_LOST if value is None else format_duration(value)}" for name, value in ranks]
+    return ", ".join([*values, f"max {format_duration(found.most_ns)}"])
 
 
 def _by_second(found: Responses) -> str | None:

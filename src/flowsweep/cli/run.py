@@ -39,7 +39,7 @@ def run(
 ) -> None:
     """Run the trials of a plan, one after the other, and keep every sample of them.
 
-    With --against, trials of two plans take turns, and the comparison of both is told at the end.
+    With --against, trials of two plans take turns, and the comparison of both is printed at the end.
     """
     loaded = load_both(plan, against, parse_overrides(overrides or []))
     if loaded.links:

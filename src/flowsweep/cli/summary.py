@@ -129,9 +129,9 @@ def _place(row: TrialRow) -> tuple[Any, ...]:
 def _fitting_table(sweep: str, rows: Sequence[TrialRow], console: Screen) -> Table:
     """Leave out results that no trial has, and the last ones where the terminal is too narrow for all."""
     unlimited = console.options.update(max_width=_WIDTH_OF_NO_TERMINAL)
-    told = [(heading, show) for heading, show in _RESULTS if any(show(row) for row in rows)]
-    for count in range(len(told), 0, -1):
-        table = _sweep_table(sweep, rows, told[:count], left_out=count < len(told))
+    results = [(heading, show) for heading, show in _RESULTS if any(show(row) for row in rows)]
+    for count in range(len(results), 0, -1):
+        table = _sweep_table(sweep, rows, results[:count], left_out=count < len(results))
         if Measurement.get(console, unlimited, table).maximum <= console.width:
             break
     return table

@@ -84,7 +84,7 @@ class _Place:
                 self.share.setdefault(name, []).append(one["share"] or 0.0)
         parts = [axis.text(axis.value(repeats[0])) for axis in group.varying()]
         if few:
-            parts += [f"{name} {format_share(mean_share(told))}" for name, told in self.share.items()]
+            parts += [f"{name} {format_share(mean_share(shares))}" for name, shares in self.share.items()]
         indices = [row["jain_flows"] for row in repeats if row["jain_flows"] is not None]
         parts += [f"Jain's index {format_number(median(indices))}"] if indices else []
         self.label = "<br>".join(parts)
@@ -204,10 +204,10 @@ def _stacked(series: Sequence[Row]) -> go.Figure:
     )
 
 
-def _in_order(row: Row, told: Sequence[Row]) -> list[Row]:
+def _in_order(row: Row, rows: Sequence[Row]) -> list[Row]:
     """The trial's own traffic first, then as in the plan: each has one colour in all figures of a sweep."""
     names = (OWN, *row["background"])
-    return sorted(told, key=lambda one: names.index(one["traffic"]))
+    return sorted(rows, key=lambda one: names.index(one["traffic"]))
 
 
 def _name(row: Row, traffic: str) -> str:

@@ -190,7 +190,7 @@ def _whole(row: Numbers) -> list[int | None]:
     whole = np.rint(np.where(known, row, 0.0)).astype(np.int64).tolist()
     if known.all():
         return list(whole)
-    return [value if told else None for value, told in zip(whole, known.tolist(), strict=True)]
+    return [value if is_known else None for value, is_known in zip(whole, known.tolist(), strict=True)]
 
 
 def _unit(highest: float, units: Mapping[str, int]) -> tuple[str, int, float]:

@@ -53,8 +53,8 @@ def answers(trials: Sequence[Row]) -> tuple[Answer, ...]:
 
 def result_words(row: Row) -> str:
     """Tell the result of a summary's row, and its status unless it is `ok`."""
-    told = _RESULTS.get(row["test"], _goodput)(row)
-    return told if row["status"] == "ok" else f"{row['status']}, {told}"
+    text = _RESULTS.get(row["test"], _goodput)(row)
+    return text if row["status"] == "ok" else f"{row['status']}, {text}"
 
 
 def narrow_hop(row: Row) -> str:
@@ -89,16 +89,16 @@ _HEADLINE_QUANTITIES = {
 
 def _goodput(row: Row) -> str:
     found = shown_goodput([row])
-    told = "no goodput" if found is None else found.words()
+    text = "no goodput" if found is None else found.words()
     lost = row.get("loss")
-    return told if lost is None else f"{told}, {format_share(lost)} lost"
+    return text if lost is None else f"{text}, {format_share(lost)} lost"
 
 
 def _capacity(row: Row) -> str:
     capacity_bps = row.get("path_capacity_bps")
-    told = "capacity not known" if capacity_bps is None else f"capacity {format_rate(capacity_bps)}"
+    text = "capacity not known" if capacity_bps is None else f"capacity {format_rate(capacity_bps)}"
     hop = narrow_hop(row)
-    return f"{told}, narrowest at {hop}" if hop else told
+    return f"{text}, narrowest at {hop}" if hop else text
 
 
 def _round_trip(row: Row) -> str:
@@ -106,8 +106,8 @@ def _round_trip(row: Row) -> str:
     if median_ms is None:
         return "no response"
     lost = row.get("rtt_probe_loss")
-    told = f"median round trip {format_milliseconds(median_ms)}"
-    return f"{told}, {format_share(lost)} lost" if lost else told
+    text = f"median round trip {format_milliseconds(median_ms)}"
+    return f"{text}, {format_share(lost)} lost" if lost else text
 
 
 _RESULTS = {"path": _capacity, "rtt": _round_trip}

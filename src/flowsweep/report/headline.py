@@ -119,8 +119,10 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
             number, unit = format_rate(bounded_bps).split(" ")
             place = "; ".join(filter(None, (_place(best, trials), above_link(reached_bps, own))))
-            told = shown_goodput(trials_of(best, trials))
-            found.append(Highest(name, number, unit, told.meant if told else "", _spread(best), place, best))
+            goodput = shown_goodput(trials_of(best, trials))
+            found.append(
+                Highest(name, number, unit, goodput.meant if goodput else "", _spread(best), place, best)
+            )
     return tuple(found)
 
 
@@ -164,10 +166,10 @@ def _place(row: Row, trials: Sequence[TrialRow]) -> str:
     window = f"window sum {format_size(window_sum)}" if window_sum else f"window {windows}" if windows else ""
     flows = counted(row["flows"], "flow")
     own = [trial for trial in trials if trial["sweep"] == row["sweep"]]
-    told = [
+    settings = [
         axis.text(axis.value(row))
         for axis in OTHERS
         if axis.value(row) is not None and len(axis.values(own)) > 1
     ]
     sweep = [f"sweep {row['sweep']}"] if len(own) < len(trials) else []
-    return ", ".join([flows, *([window] if window else []), *told, *sweep])
+    return ", ".join([flows, *([window] if window else []), *settings, *sweep])

@@ -157,11 +157,11 @@ def _omitted(row: Row) -> str:
 def _limits(row: Row) -> str:
     """What filled up and how often, the most frequent first: "congestion window 90 %, send buffer 10 %"."""
     shares = {word: row.get(f"limit_{key}_share") or 0.0 for key, word in LIMITS.items()}
-    told = sorted(shares.items(), key=lambda item: item[1], reverse=True)
-    return ", ".join(f"{word} {share * 100:.0f} %" for word, share in told if share >= _LEAST_SHARE_TOLD)
+    ordered = sorted(shares.items(), key=lambda item: item[1], reverse=True)
+    return ", ".join(f"{word} {share * 100:.0f} %" for word, share in ordered if share >= _LEAST_SHARE_SHOWN)
 
 
-_LEAST_SHARE_TOLD = 0.01
+_LEAST_SHARE_SHOWN = 0.01
 
 ASKED, RUN, FAILURE = "Asked", "Run", "Failure"
 

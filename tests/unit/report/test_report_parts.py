@@ -86,10 +86,7 @@ def test_a_probability_is_told_with_its_correction_and_left_out_where_nothing_wa
         no_figure,
     ).shown
     name = "Probability if there were no effect"
-    assert (
-        dict(tested.facts)[name]
-        == "p = 0.0120; p = 0.0480 corrected for the number of questions asked (Holm)"
-    )
+    assert dict(tested.facts)[name] == "p = 0.0120; p = 0.0480 corrected for the number of hypotheses (Holm)"
     assert name not in dict(described.facts)
 
 
