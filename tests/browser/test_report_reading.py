@@ -156,6 +156,8 @@ def test_the_page_of_a_trial_opens_from_the_table_and_the_way_back_leads_there(v
     facts = page.locator("#opened-facts").text_content()
     assert "Window sum1 MiB" in facts
     assert "congestion window 80 %" in page.locator("#opened-limits").text_content()
+    painted = page.locator("#opened-limits [data-limit=cwnd]").first
+    assert painted.evaluate("piece => getComputedStyle(piece).backgroundColor") == "rgb(213, 94, 0)"
     tables = page.locator("#opened-tables").text_content()
     assert "TcpExt.TCPRcvQDrop1 234 567" in tables
     assert "25.0 %" in tables
