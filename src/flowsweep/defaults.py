@@ -17,7 +17,7 @@ WRITES_PER_INTERVAL = 20
 """An application rate that is made of fewer writes an interval makes its intervals differ."""
 BACKGROUND_PROBE_EVERY_NS = 20 * MILLISECOND_NS
 BACKGROUND_PROBE_ASIDE_NS = 2 * SECOND_NS
-"""How long to ask before and after the traffic."""
+"""How long to probe before and after the traffic."""
 BACKGROUND_PROBE_BYTES = 64
 FLOWS = 1
 FLOWS_MAX = 1024
@@ -27,7 +27,7 @@ MINIMUM_BINS = 3
 DATAGRAM_BYTES = 1470
 """Payload of a datagram: fits an Ethernet frame, with room for IPv6 or a tunnel, as iperf 2 has it."""
 ECHO_BYTES = 64
-"""Payload of a question for a round-trip time."""
+"""Payload of a probe of a round-trip time."""
 PROBE_EVERY_NS = 10 * MILLISECOND_NS
 PROBE_TIMEOUT_NS = SECOND_NS
 PATH_TTL_MAX = 30
@@ -116,7 +116,7 @@ DATAGRAM_MIN_BYTES = 64
 DATAGRAM_MAX_BYTES = 65_507
 """What an IPv4 packet holds beside its header and UDP's."""
 ECHO_MIN_BYTES = 16
-"""Room for the header of a question."""
+"""Room for the header of a probe."""
 SPACING_MAX_NS = 10 * SECOND_NS
 WINDOW_MAX_BYTES = (1 << 30) - 1
 """Linux takes a socket buffer as a signed 32-bit number and doubles it."""

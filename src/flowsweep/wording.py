@@ -6,7 +6,7 @@ back is in `flowsweep.units`.
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from flowsweep.tests import facts_of
@@ -119,6 +119,11 @@ def units_kept(text: str) -> str:
     return re.sub(r"(?<=\d) (?=[A-Za-zµ%×])", NO_BREAK_SPACE, text)
 
 
+def with_interval(write: Callable[[float], str], value: float, low: float | None, high: float | None) -> str:
+    """Show a value, and its interval if that is known: "9.41 Gbit/s [9.38 Gbit/s, 9.44 Gbit/s]"."""
+    return write(value) if low is None or high is None else f"{write(value)} [{write(low)}, {write(high)}]"
+
+
 def counted(count: int, what: str) -> str:
     """Say how many: "1 trial", "2 trials", "0 trials"."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
@@ -127,6 +132,11 @@ def counted(count: int, what: str) -> str:
 def direction(src: str, dst: str, *, simultaneous: bool = False) -> str:
     """Name the two hosts of a trial, source first: "a → b", or "a ⇄ b" where both ways run at once."""
     return f"{src} {'⇄' if simultaneous else '→'} {dst}"
+
+
+def direction_of(row: Mapping[str, Any]) -> str:
+    """Name the two hosts of a row of the summary, likewise."""
+    return direction(row["src"], row["dst"], simultaneous=bool(row.get("simultaneous")))
 
 
 def hosts_of_groups(sources: int | None, sinks: int | None) -> str:
@@ -193,7 +203,7 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         jitter = f" ± {format_duration(way['jitter_ns'])}" if way["jitter_ns"] else ""
         words.append(f"delay {format_duration(way['delay_ns'])}{jitter} one way")
     if way["reorder"]:
-        words.append("out of order")
+        words.append("reorders")
     if way["loss"]:
         words.append(f"loss {way['loss'] * 100:g} %")
     if duplicate := way.get("duplicate"):

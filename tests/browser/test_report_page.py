@@ -8,7 +8,7 @@ import pytest
 
 from flowsweep.figures.axis import MOST_TICK_LABELS
 from flowsweep.report.render import render
-from report_support import LENGTHS, MIB, make_facts, make_material, make_row, make_rows, seed_000
+from report_support import LENGTHS, MIB, make_facts, make_report_data, make_row, make_rows, seed_000
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,7 @@ DRAWN = "node => Boolean(node.querySelector('.main-svg')) && Boolean(node._fullD
 
 
 def small_report() -> str:
-    return render(make_material(make_rows(change=seed_000)))
+    return render(make_report_data(make_rows(change=seed_000)))
 
 
 def show(page, selector: str):
@@ -76,7 +76,7 @@ def test_hover_over_a_surface_tells_value_repeats_and_place(visit):
 def test_at_most_eight_contexts_are_alive_in_a_gallery_of_32(visit):
     rows = make_rows(lengths=LENGTHS, repeats=1, flows=(1, 4), window_sums=(MIB, 4 * MIB))
     rows += make_rows(lengths=LENGTHS, repeats=1, flows=(2, 8), window_sums=(MIB, 8 * MIB), sweep="other")
-    found = visit(render(make_material(rows)), phone=True)
+    found = visit(render(make_report_data(rows)), phone=True)
     most = 0
     surfaces = found.page.locator(".plot--surface").evaluate_all("nodes => nodes.map((node) => node.id)")
     assert len(surfaces) >= 32
@@ -93,7 +93,7 @@ def test_at_most_eight_contexts_are_alive_in_a_gallery_of_32(visit):
     assert found.complaints == []
 
 
-@pytest.mark.parametrize("text", [small_report, lambda: render(make_material([], host_facts={}))])
+@pytest.mark.parametrize("text", [small_report, lambda: render(make_report_data([], host_facts={}))])
 def test_nothing_sticks_out_on_a_telephone(visit, text):
     found = visit(text(), phone=True)
     assert found.page.evaluate("document.documentElement.scrollWidth") == 390
@@ -115,7 +115,7 @@ def test_a_telephone_shows_every_section_and_both_hosts(visit):
 
 def test_labels_and_title_of_an_axis_stay_apart_on_a_telephone(visit):
     rows = make_rows(window_sums=[MIB << exponent for exponent in range(4)], repeats=1)
-    found = visit(render(make_material(rows)), phone=True)
+    found = visit(render(make_report_data(rows)), phone=True)
     figure = show(found.page, PER_FLOW)
     labels = [tick.bounding_box() for tick in figure.locator(".xtick text").all()]
     assert len(labels) == MOST_TICK_LABELS, "they are only turned where they are many"
@@ -148,7 +148,7 @@ def test_dark_when_the_system_is_dark_and_light_when_the_reader_says_so(visit):
 
 
 def test_a_line_is_drawn_where_there_is_no_plane(visit):
-    found = visit(render(make_material(make_rows(window_sums=[None]))))
+    found = visit(render(make_report_data(make_rows(window_sums=[None]))))
     figure = show(found.page, LINE)
     assert figure.evaluate("node => [...new Set(node._fullData.map(trace => trace.type))]") == ["scatter"]
     assert figure.locator(".scatterlayer .trace").count() == 4
@@ -225,7 +225,7 @@ def test_trials_are_sorted_and_filtered(visit):
         make_row(repeat=repeat, goodput_bps=rate) for repeat, rate in enumerate((9e8, 1.1e9, 1e9), start=1)
     ]
     rows.append(seed_000(make_row(repeat=4, flows=16, window_sum_bytes=32 * MIB)))
-    found = visit(render(make_material(rows)))
+    found = visit(render(make_report_data(rows)))
     table = found.page.locator("#trial-table")
 
     def goodputs() -> list[str]:
@@ -247,7 +247,7 @@ def test_trials_are_sorted_and_filtered(visit):
 def test_names_from_an_archive_run_nothing(visit):
     rows = make_rows(directions=[(HOSTILE, "sara"), ("sara", HOSTILE)], window_sums=[None], sweep=HOSTILE)
     facts = {HOSTILE: make_facts(HOSTILE), "sara": make_facts()}
-    found = visit(render(make_material(rows, name=HOSTILE, host_facts=facts)))
+    found = visit(render(make_report_data(rows, name=HOSTILE, host_facts=facts)))
     figure = show(found.page, ".plot:has(.legend), .plot")
     assert HOSTILE in figure.locator(".legend").text_content()
     assert found.page.locator("main h1").text_content() == HOSTILE

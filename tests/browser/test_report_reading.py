@@ -8,7 +8,7 @@ import pytest
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.report.render import render
 from flowsweep.report.trial_details import TrialDetails
-from report_support import LENGTHS, MIB, make_finding, make_material, make_rows, make_series, seed_000
+from report_support import LENGTHS, MIB, make_finding, make_report_data, make_rows, make_series, seed_000
 
 pytestmark = pytest.mark.browser
 
@@ -16,7 +16,7 @@ DIALOG = "dialog[open]"
 
 
 def small_report(**changes) -> str:
-    return render(make_material(make_rows(change=seed_000), **changes))
+    return render(make_report_data(make_rows(change=seed_000), **changes))
 
 
 def wait_until_in_view(locator) -> None:
@@ -64,7 +64,7 @@ def test_every_link_on_the_page_leads_somewhere(visit):
     finding = make_finding(
         figure=FigureKey("plane", "windows", "copy"), evidence=tuple(row["trial_id"] for row in rows)
     )
-    page = visit(render(make_material(rows, findings=(finding,)))).page
+    page = visit(render(make_report_data(rows, findings=(finding,)))).page
     targets = page.evaluate(
         "[...document.querySelectorAll('a[href^=\"#\"]')].map((link) => link.hash.slice(1))"
     )
@@ -74,7 +74,7 @@ def test_every_link_on_the_page_leads_somewhere(visit):
 
 def test_small_pictures_enlarge_and_arrow_keys_go_on(visit):
     rows = make_rows(lengths=LENGTHS[:2], repeats=1, flows=(1, 4), window_sums=(MIB, 4 * MIB))
-    found = visit(render(make_material(rows)))
+    found = visit(render(make_report_data(rows)))
     page = found.page
     page.locator(".overview__item").first.click()
     assert page.locator(f"{DIALOG} h3").text_content() == "starlight → sara · length 2 KB"
@@ -136,7 +136,7 @@ def report_of_trials() -> tuple[list[dict], str]:
         cores={first: [{"host": "sara", "role": "sink", "core": 3} | core]}, counters={first: counters}
     )  # fmt: skip
     series = {first: make_series(flows=(0, 1))}
-    return rows, render(make_material(rows, details=details, series=series))
+    return rows, render(make_report_data(rows, details=details, series=series))
 
 
 def test_the_page_of_a_trial_opens_from_the_table_and_the_way_back_leads_there(visit):
@@ -155,7 +155,9 @@ def test_the_page_of_a_trial_opens_from_the_table_and_the_way_back_leads_there(v
     assert not page.locator("main").is_visible()
     facts = page.locator("#opened-facts").text_content()
     assert "Window sum1 MiB" in facts
-    assert "cwnd 80 %" in page.locator("#opened-limits").text_content()
+    assert "congestion window 80 %" in page.locator("#opened-limits").text_content()
+    painted = page.locator("#opened-limits [data-limit=cwnd]").first
+    assert painted.evaluate("piece => getComputedStyle(piece).backgroundColor") == "rgb(213, 94, 0)"
     tables = page.locator("#opened-tables").text_content()
     assert "TcpExt.TCPRcvQDrop1 234 567" in tables
     assert "25.0 %" in tables
@@ -216,7 +218,7 @@ def test_zooming_into_one_figure_of_a_trial_zooms_into_all(visit):
 def test_why_a_trial_failed_stands_on_its_page(visit):
     rows = make_rows(change=seed_000)
     failed = next(row for row in rows if row["status"] == "failed")
-    page = visit(render(make_material(rows)), address=f"#trial-{failed['trial_id']}").page
+    page = visit(render(make_report_data(rows)), address=f"#trial-{failed['trial_id']}").page
     page.wait_for_function("() => document.getElementById('opened-title').textContent")
     assert "raise net.core.wmem_max to 67108864" in page.locator("#opened-failure").text_content()
 

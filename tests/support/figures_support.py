@@ -33,7 +33,7 @@ def intervals_of(rows: list) -> list[dict]:
     ]
 
 
-def cuts_of(rows: list) -> list[dict]:
+def truncated_of(rows: list) -> list[dict]:
     """What 3 intervals say is 10 % too low, what 4 say 5 %."""
     return [
         {

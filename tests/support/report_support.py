@@ -1,4 +1,4 @@
-"""Tables like those of the analysis, with plausible numbers: a grid as in seed 000, material for reports."""
+"""Tables like those of the analysis, with plausible numbers: a grid as in seed 000, data of reports."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from flowsweep.analysis import STABLE_COLUMNS, cells
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.figures.trial_data import TrialData, TrialLine, TrialPanel
 from flowsweep.plan.model import Link, LinkDirection
-from flowsweep.report.material import Material
+from flowsweep.report.report_data import ReportData
 
 Row = dict[str, Any]
 
@@ -202,8 +202,8 @@ def make_series(flows: Sequence[int] = (0,)) -> TrialData:
     return {"flows": list(flows), "thinned": False, "panels": panels}
 
 
-def make_material(rows: Sequence[Row], *, name: str = "itanium-february", **changes: Any) -> Material:
-    """A report's material for some trials, as changed."""
+def make_report_data(rows: Sequence[Row], *, name: str = "itanium-february", **changes: Any) -> ReportData:
+    """A report's data for some trials, as changed."""
     other = make_facts("sara", cpus=4, sysctls=make_facts()["sysctls"] | {"net.core.rmem_max": "67108864"})
     way = LinkDirection(rate_bps=10_000_000_000)
     link = Link(name="lambda", between=("starlight", "sara"), forward=way, backward=way).model_dump()
@@ -224,4 +224,4 @@ def make_material(rows: Sequence[Row], *, name: str = "itanium-february", **chan
         "summary_columns": STABLE_COLUMNS,
         "cells": tuple(make_cells(rows)),
     }
-    return Material(**(settings | changes))
+    return ReportData(**(settings | changes))

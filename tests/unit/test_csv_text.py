@@ -11,9 +11,8 @@ import openpyxl
 import pyarrow as pa
 import pytest
 
-from flowsweep.csv_text import csv_text
+from flowsweep.csv_text import csv_link, csv_text
 from flowsweep.export.workbook import write_workbook
-from flowsweep.report.csv_link import csv_link
 from flowsweep.wording import printable
 
 ROWS = [

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
     from flowsweep.analysis.summarising.summary import summary
     from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS, TrialRow
+    from flowsweep.analysis.tests.tcp.columns import LIMITS
     from flowsweep.analysis.tests.tcp.flow_states import flow_states
     from flowsweep.analysis.tests.tcp.flow_totals import flow_totals
-    from flowsweep.analysis.tests.tcp.limits import LIMITS, trial_limits
+    from flowsweep.analysis.tests.tcp.limits import trial_limits
     from flowsweep.analysis.tests.udp.datagrams import spacing_steps
 else:
     __getattr__ = names_of(
@@ -42,7 +43,8 @@ else:
             "summarising.trial_row": ("FURTHER_COLUMNS", "TrialRow"),
             "tests.tcp.flow_states": ("flow_states",),
             "tests.tcp.flow_totals": ("flow_totals",),
-            "tests.tcp.limits": ("LIMITS", "trial_limits"),
+            "tests.tcp.columns": ("LIMITS",),
+            "tests.tcp.limits": ("trial_limits",),
             "tests.udp.datagrams": ("spacing_steps",),
         },
     )

@@ -45,7 +45,7 @@ class Tables:
     histograms: ir.Table
     """One row per trial, flow of datagrams, end, quantity and step of its histogram."""
     echoes: ir.Table
-    """One row per trial and question for a round-trip time."""
+    """One row per trial and probe of a round-trip time."""
     hops: ir.Table
     """One row per trial and probe of a hop."""
     trains: ir.Table

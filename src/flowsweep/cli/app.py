@@ -76,18 +76,18 @@ def run_app() -> None:
     try:
         app()
     except (FlowsweepError, OSError) as error:
-        tell_error(error)
+        print_error(error)
         sys.exit(EXIT_USAGE)
 
 
-def tell_error(error: FlowsweepError | OSError) -> None:
+def print_error(error: FlowsweepError | OSError) -> None:
     """Say on standard error what went wrong."""
     message = _refusal(error) if isinstance(error, OSError) else str(error)
     text = Text.assemble(("error:", "bold red"), f" {message}")
     Screen(stderr=True).print(text, soft_wrap=True)
 
 
-def tell_warning(sentence: str) -> None:
+def print_warning(sentence: str) -> None:
     """Say on standard error what a person should know of what follows."""
     text = Text.assemble(("warning:", "bold yellow"), f" {sentence}")
     Screen(stderr=True).print(text, soft_wrap=True)

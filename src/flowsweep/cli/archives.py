@@ -5,20 +5,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowsweep.archive import Archive, read_archive
-from flowsweep.cli.app import tell_warning
+from flowsweep.cli.app import print_warning
 
 if TYPE_CHECKING:
     from flowsweep.archive import ArchiveWriter
 
 
-def read_told(folder: Path) -> Archive:
+def read_with_warnings(folder: Path) -> Archive:
     """Read an archive, and say what of it is lost.
 
     Raises:
         ArchiveError: It is no archive, is damaged, or lacks a file that its journal names.
     """
     archive = read_archive(folder)
-    _tell(archive.losses)
+    _print_warnings(archive.losses)
     return archive
 
 
@@ -31,7 +31,7 @@ def go_on_with(folder: Path) -> "ArchiveWriter":
     from flowsweep.archive.writer import open_archive_for_writing
 
     writer = open_archive_for_writing(folder)
-    _tell(writer.losses)
+    _print_warnings(writer.losses)
     return writer
 
 
@@ -41,9 +41,9 @@ def make_ready(writer: "ArchiveWriter") -> None:
     Raises:
         ArchiveError: The disk does not take it.
     """
-    _tell(writer.make_ready())
+    _print_warnings(writer.make_ready())
 
 
-def _tell(sentences: Iterable[str]) -> None:
+def _print_warnings(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        tell_warning(sentence)
+        print_warning(sentence)

@@ -1,4 +1,4 @@
-"""What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end told."""
+"""What `run` and `demo` share: a plan and an open archive in, a campaign carried out, its end printed."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from flowsweep.archive import ArchiveWriter, read_archive
-from flowsweep.cli.app import tell_error
+from flowsweep.cli.app import print_error
 from flowsweep.cli.busy_machine import busy_machine
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.progress import progress_view
@@ -30,7 +30,7 @@ SEED_BITS = 31
 
 
 @contextmanager
-def ending_told(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Stopper]:
+def ended_in_order(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Stopper]:
     """Let signals end the block in order; whatever ends it before its time, say what is kept.
 
     Args:
@@ -38,7 +38,7 @@ def ending_told(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Stoppe
         after_a_break: what a person can do if the campaign does not come to its end.
 
     Raises:
-        typer.Exit: A signal came, or an error after trials have run; it has been told.
+        typer.Exit: A signal came, or an error after trials have run; it has been printed.
         FlowsweepError, OSError: Nothing ran.
     """
     begun = writer.attempts
@@ -52,8 +52,8 @@ def ending_told(writer: ArchiveWriter, *, after_a_break: str) -> Iterator[Stoppe
             # The terminal may be gone: then showing how things end fails, for which nobody is there.
             with suppress(OSError):
                 if isinstance(error, FlowsweepError) or (stopped is None and isinstance(error, OSError)):
-                    tell_error(error)
-                _tell_break("" if stopped is None else f"{stopped}; ", writer, after_a_break)
+                    print_error(error)
+                _print_break("" if stopped is None else f"{stopped}; ", writer, after_a_break)
             raise typer.Exit(EXIT_TRIALS_FAILED if stopped is None else stopped.exit_code) from error
 
 
@@ -79,22 +79,22 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
     writer.compact()
 
 
-def tell_the_end(folder: Path) -> int:
+def print_campaign_end(folder: Path) -> int:
     """Say in a few lines what a campaign came to; returns the exit code."""
     # Only now, with the campaign over, the analysis is loaded.
-    from flowsweep.cli.campaign_end import tell_end
+    from flowsweep.cli.campaign_end import print_end
 
-    return tell_end(folder)
+    return print_end(folder)
 
 
-def tell_settings(folder: Path) -> None:
+def print_settings_of(folder: Path) -> None:
     """Say how the two settings of a campaign compare."""
-    from flowsweep.cli.settings import tell_settings
+    from flowsweep.cli.settings import print_settings_of
 
-    tell_settings(folder)
+    print_settings_of(folder)
 
 
-def _tell_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
+def _print_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
     kept = f"{counted(len(writer.records), 'finished trial')} kept in {writer.folder}"
     say(f"{beginning}{kept}\n{advice}", err=True)
 

@@ -14,7 +14,7 @@ from flowsweep.wording import counted
 _REASONS_SHOWN = 5
 
 
-def tell_end(folder: Path) -> int:
+def print_end(folder: Path) -> int:
     """Say in a few lines what a campaign came to; returns the exit code."""
     rows = rows_of_archive(read_archive(folder))
     statuses = Counter(row["status"] for row in rows)

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from flowsweep.axes import CONGESTION, MODE, RATE, RATE_SUM, SETTINGS
-from flowsweep.cli.against import Against, load_both
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.errors import PlanError
@@ -188,7 +188,7 @@ def _asking_rows(sweep: Sweep, asking: Asking) -> list[Row]:
         ("echo", ", ".join(echo.replace("_", "-") for echo in sweep.echo)),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
         ("duration", _durations(sweep)),
-        ("questions", f"at random, {between} apart in the mean" if asking.poisson else f"every {between}"),
+        ("probes", f"at random, {between} apart in the mean" if asking.poisson else f"every {between}"),
         ("timeout", format_duration(asking.timeout_ns)),
     ]
 

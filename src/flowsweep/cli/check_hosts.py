@@ -42,8 +42,8 @@ def check_hosts(plan: Plan) -> int:
     else:
         _print_plain(checks)
     statuses = Counter[str](check.status for check in checks)
-    told = ", ".join(f"{statuses[status]} {status}" for status in _STYLES if statuses[status])
-    say(f"{counted(len(plan.hosts), 'host')}, {counted(len(checks), 'check')}: {told}")
+    counts = ", ".join(f"{statuses[status]} {status}" for status in _STYLES if statuses[status])
+    say(f"{counted(len(plan.hosts), 'host')}, {counted(len(checks), 'check')}: {counts}")
     return EXIT_TRIALS_FAILED if statuses["problem"] else 0
 
 

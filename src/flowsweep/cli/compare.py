@@ -13,10 +13,10 @@ from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.comparing.comparison import Comparison, compare
 from flowsweep.archive import Archive
 from flowsweep.cli.app import app
-from flowsweep.cli.archives import read_told
+from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.comparison_text import Difference, print_comparison
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
-from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
 from flowsweep.cli.settings import nothing_compared, print_settings, settings_of_archive
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say_json
@@ -25,13 +25,6 @@ from flowsweep.plan import Plan, plan_changes
 from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.report.host_table import host_lines
 from flowsweep.wording import counted
-
-
-class Format(StrEnum):
-    """How to write a comparison."""
-
-    text = "text"
-    json = "json"
 
 
 class FailIf(StrEnum):
@@ -65,7 +58,7 @@ def compare_campaigns(
         FailIf | None, typer.Option("--fail-if", help="End with exit code 1 if B is that, compared with A.")
     ] = None,
     margin: MarginText = DEFAULT_MARGIN,
-    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
+    form: TextOrJson = Format.text,
 ) -> None:
     """Compare two campaigns: whether B is faster or slower than A, at each point and overall.
 
@@ -74,13 +67,13 @@ def compare_campaigns(
     share = read_margin(margin)
     hosts: tuple[Difference, ...] = ()
     if after is None:
-        compared = settings_of_archive(read_told(before), before, share)
+        compared = settings_of_archive(read_with_warnings(before), before, share)
         comparison, plans = compared.comparison, compared.changes
         if comparison.overall is None:
             raise PlanError("compare", (f"{before}: {nothing_compared(comparison)}",))
     else:
         compared = None
-        archives = read_told(before), read_told(after)
+        archives = read_with_warnings(before), read_with_warnings(after)
         rows = [rows_of_archive(archive) for archive in archives]
         comparison = compare(*rows, margin=share)
         if comparison.overall is None:
@@ -117,12 +110,12 @@ def _nothing_in_common(
         if not points:
             none_of = f"of {counted(len(trials), 'trial')} none is ok with a goodput above 0"
             return f"{folder}: {none_of}, so there is nothing to compare"
-    told = [
+    differing_axes = [
         f"{name} ({_values(name, comparison.only_in_a)} in A, {_values(name, comparison.only_in_b)} in B)"
         for name in comparison.only_in_a[0]
         if not _distinct(name, comparison.only_in_a) & _distinct(name, comparison.only_in_b)
     ]
-    why = f"all differ in {'; '.join(told)}" if told else "no point of A is in B"
+    why = f"all differ in {'; '.join(differing_axes)}" if differing_axes else "no point of A is in B"
     return f"{before} and {after} have no point in common: {why}"
 
 

@@ -13,7 +13,7 @@ import typer
 
 from flowsweep.archive import create_archive, read_archive
 from flowsweep.cli.app import app
-from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_the_end
+from flowsweep.cli.campaign import SEED_BITS, carry_out, ended_in_order, print_campaign_end
 from flowsweep.cli.terminal import say
 from flowsweep.lab import enter_user_namespace_if_needed, lab_possible
 from flowsweep.plan import parse_plan
@@ -62,10 +62,10 @@ def demo(
     advice = f"to see them: flowsweep summary {quote(str(folder))}"
     with (
         create_archive(folder, plan_json=plan.model_dump_json(), seed=seed) as writer,
-        ending_told(writer, after_a_break=advice) as stopper,
+        ended_in_order(writer, after_a_break=advice) as stopper,
     ):
         carry_out(plan, writer, stopper)
-        code = tell_the_end(folder)
+        code = print_campaign_end(folder)
         _write_report(folder, report)
     say(f"archive: {folder}\nreport: {report.resolve()}")
     raise typer.Exit(code)

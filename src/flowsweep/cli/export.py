@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.archives import read_told
+from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ExportError
 from flowsweep.export import TABLES, export_tables, write_tables
@@ -50,7 +50,7 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Write trials, flows, intervals and hops as files for other programs."""
-    found = read_told(archive)
+    found = read_with_warnings(archive)
     names = TABLES if which is Which.all else (which.value,)
     try:
         with found.damage_named():

@@ -3,24 +3,23 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from flowsweep.analysis.comparing.words import settings_line
 from flowsweep.analysis.findings.finding import Finding, Methods
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.cli.app import app
-from flowsweep.cli.archives import read_told
-from flowsweep.cli.margin import DEFAULT_MARGIN, MarginText, read_margin
+from flowsweep.cli.archives import read_with_warnings
+from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.report.findings_list import MOST_AT_ONCE
 from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.report.opening import Opening, opening
-from flowsweep.report.settings_line import settings_line
 from flowsweep.wording import (
     NO_BREAK_SPACE,
     counted,
@@ -35,13 +34,6 @@ _LEAD = 19
 """Characters before the sentences of the opening."""
 
 
-class Format(StrEnum):
-    """How to write findings."""
-
-    text = "text"
-    json = "json"
-
-
 _EPILOG = (
     "Each with its trials and its method. At most 5 % of campaigns without any effect get a false claim. "
     f"{GOODPUT_COMPARED}. "
@@ -52,7 +44,7 @@ _EPILOG = (
 @app.command("findings", epilog=_EPILOG)
 def show_findings(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a campaign.")],
-    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
+    form: TextOrJson = Format.text,
     margin: MarginText = DEFAULT_MARGIN,
     *,
     every: Annotated[
@@ -61,7 +53,7 @@ def show_findings(
 ) -> None:
     """Draw conclusions from a campaign: what matters, what does not, what is undecided."""
     share = read_margin(margin)
-    found = read_told(archive)
+    found = read_with_warnings(archive)
     with found.damage_named():
         rows = rows_of_archive(found)
         conclusions = findings(rows, tables=found.tables(), hosts=found.host_facts, margin=share)
@@ -79,12 +71,12 @@ def show_findings(
     print_findings(conclusions, console, most=len(conclusions) if every else MOST_AT_ONCE)
 
 
-def print_opening(told: Opening | None, console: Screen) -> None:
+def print_opening(found: Opening | None, console: Screen) -> None:
     """Print the sentences for somebody who reads no further."""
-    if told is None:
+    if found is None:
         return
     console.print(Text("In short", style="bold"))
-    for name, text in told.lines:
+    for name, text in found.lines:
         console.print(_wrapped(text, " " * _LEAD, console.width, first=f"  {name}".ljust(_LEAD)))
     console.print()
 
@@ -126,8 +118,8 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
 def _beyond(left_out: Sequence[Finding]) -> str:
     """Say how many are not shown: "31 findings, 12 of them undecided,"."""
     undecided = sum(finding.decision == "undecided" for finding in left_out)
-    told = counted(len(left_out), "finding")
-    return told if not undecided else f"{told}, {undecided} of them undecided,"
+    text = counted(len(left_out), "finding")
+    return text if not undecided else f"{text}, {undecided} of them undecided,"
 
 
 def _wrapped(text: str, indent: str, width: int, first: str | None = None) -> str:

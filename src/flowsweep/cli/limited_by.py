@@ -1,18 +1,13 @@
 """The last line of every command of one trial: what limited it, or why that is not known."""
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
+from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from flowsweep.wording import format_share
 
 LIMITED_BY = "limited by"
 
 _UNCLEAR = "not clear"
-_WINDOWS = {
-    "limit_cwnd_share": "congestion window",
-    "limit_rwnd_share": "receiver's window",
-    "limit_send_buffer_share": "send buffer",
-    "limit_none_share": "none",
-}
 
 
 def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
@@ -20,7 +15,7 @@ def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
 
     Args:
         row: Of the summary.
-        unclear: What is told where the verdict is that the cause is not clear.
+        unclear: What is said where the verdict is that the cause is not clear.
         unknown: Why there is no verdict, of a trial that is whole.
     """
     verdict = row["verdict"]
@@ -39,7 +34,7 @@ def not_known(row: TrialRow, reason: str) -> str:
 
 def windows_full(row: TrialRow) -> str:
     """Say for which share of the time each window was full, the most frequent first."""
-    shares = ((quantity_of(row, column), name) for column, name in _WINDOWS.items())
+    shares = ((quantity_of(row, f"limit_{key}_share"), name) for key, name in LIMITS.items())
     known = sorted(((share, name) for share, name in shares if share), reverse=True)
-    told = ", ".join(f"{name} {format_share(share)}" for share, name in known)
-    return f"full, by share of the time: {told}"
+    text = ", ".join(f"{name} {format_share(share)}" for share, name in known)
+    return f"full, by share of the time: {text}"

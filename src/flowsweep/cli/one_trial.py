@@ -10,7 +10,7 @@ from typing import NoReturn
 import typer
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.cli.app import tell_error
+from flowsweep.cli.app import print_error
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.far_host import COMMAND_LINE, far_host
 from flowsweep.cli.one_trial_record import OneTrialRecord, refuse_what_is_there
@@ -36,7 +36,7 @@ _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OneTrialRequest:
     """What a person wrote."""
 
     test: str
@@ -66,60 +66,60 @@ class Measured:
     outcome: TrialOutcome
 
 
-def measure_and_exit(asked: Asked, in_words: Callable[[Measured], None]) -> NoReturn:
+def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], None]) -> NoReturn:
     """Measure once between this machine and another one, tell what came of it, and end the command.
 
     Args:
-        asked: What a person wrote.
+        request: What a person wrote.
         in_words: Prints it for people; as JSON the columns of the test are printed.
 
     Raises:
         PlanError: With the options that are wrong.
         ArchiveError: The folder has something in it already; nothing ran.
     """
-    if asked.save is not None:
-        refuse_what_is_there(asked.save)
-    measured = _measured(_plan_of(asked), asked)
-    if asked.as_json:
+    if request.save is not None:
+        refuse_what_is_there(request.save)
+    measured = _measured(_plan_of(request), request)
+    if request.as_json:
         from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 
         row: Mapping[str, object] = measured.row
-        say_json({name: row[name] for name in ONE_TRIAL_COLUMNS[asked.test]})
+        say_json({name: row[name] for name in ONE_TRIAL_COLUMNS[request.test]})
     else:
         in_words(measured)
     raise typer.Exit(0 if measured.row["status"] == "ok" else EXIT_TRIALS_FAILED)
 
 
-def _plan_of(asked: Asked) -> Plan:
-    settings = {f"sweep.{key}": value for key, value in asked.keys.items() if value is not None}
-    if facts_of(asked.test).bulk:
+def _plan_of(request: OneTrialRequest) -> Plan:
+    settings = {f"sweep.{key}": value for key, value in request.keys.items() if value is not None}
+    if facts_of(request.test).bulk:
         settings["sweep.interval"] = _interval(settings["sweep.duration"])
-    text = _plan_text(asked.test, far_host(asked.host, asked.address), reverse=asked.reverse)
-    return _plan(text, settings, asked.overrides, address_given=asked.address is not None)
+    text = _plan_text(request.test, far_host(request.host, request.address), reverse=request.reverse)
+    return _plan(text, settings, request.overrides, address_given=request.address is not None)
 
 
-def _measured(plan: Plan, asked: Asked) -> Measured:
-    slot, recorder = _one_slot(plan), OneTrialRecord(plan, asked.save)
-    events: EventListener = (lambda _: None) if asked.as_json else _tell
+def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
+    slot, recorder = _one_slot(plan), OneTrialRecord(plan, request.save)
+    events: EventListener = (lambda _: None) if request.as_json else _print_event
     try:
-        with stopped_by_signals() as stopper, _far_host_as_written(asked.host):
+        with stopped_by_signals() as stopper, _far_host_as_written(request.host):
             stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
     except Stopped as stopped:
         if recorder.begun:
             say(
-                f"{stopped}; {counted(len(recorder.outcomes), 'finished trial')} kept in {asked.save}",
+                f"{stopped}; {counted(len(recorder.outcomes), 'finished trial')} kept in {request.save}",
                 err=True,
             )
         raise typer.Exit(stopped.exit_code) from None
     except ArchiveError as error:
         if not recorder.begun:
             raise
-        tell_error(error)
+        print_error(error)
         raise typer.Exit(EXIT_TRIALS_FAILED) from error
     finally:
         recorder.close()
-    if asked.save is not None and not asked.as_json:
-        say(f"\narchive: {asked.save}\nnext: flowsweep report {quote(str(asked.save))} -o report.html")
+    if request.save is not None and not request.as_json:
+        say(f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html")
     # Only now, with the traffic over, the analysis is loaded.
     from flowsweep.cli.summary_rows import row_of_outcomes
 
@@ -139,7 +139,7 @@ def _far_host_as_written(host: str) -> Iterator[None]:
 
 
 def _plan(text: str, settings: Mapping[str, str], overrides: Sequence[str], *, address_given: bool) -> Plan:
-    """Check what was asked; a problem names the option that a person wrote."""
+    """Check what was written; a problem names the option that a person wrote."""
     written = parse_overrides(overrides)
     options = {name: f"--{name.removeprefix('sweep.')}" for name in settings}
     options |= {
@@ -184,7 +184,7 @@ def _one_slot(plan: Plan) -> Slot:
     return slots[0]
 
 
-def _tell(event: CampaignEvent) -> None:
+def _print_event(event: CampaignEvent) -> None:
     match event:
         case TrialStarted(trial=trial):
             say(what_runs(trial))

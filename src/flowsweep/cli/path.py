@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Host, Overrides, Reverse, Save
+from flowsweep.cli.one_trial import Measured, OneTrialRequest, measure_and_exit
+from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep path ssh:server[/bold] measures the path from here to server, "
@@ -29,12 +29,14 @@ def path(
 ) -> None:
     """Measure a path to a host now: hops, capacity, what of it is available. Kept only with --save."""
     keys = {"duration": duration}
-    asked = Asked("path", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save)
-    measure_and_exit(asked, _in_words)
+    request = OneTrialRequest(
+        "path", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save
+    )
+    measure_and_exit(request, _in_words)
 
 
 def _in_words(measured: Measured) -> None:
     # With the traffic over, the analysis may be loaded.
-    from flowsweep.cli.path_summary import tell_summary
+    from flowsweep.cli.path_summary import print_summary
 
-    tell_summary(measured)
+    print_summary(measured)

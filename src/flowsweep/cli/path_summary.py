@@ -8,20 +8,20 @@ from flowsweep.analysis.tests.path.words import hop_address, hop_capacity
 from flowsweep.archive import tables_of
 from flowsweep.cli.limited_by import LIMITED_BY, not_known
 from flowsweep.cli.one_trial import Measured
-from flowsweep.cli.tcp_summary import tell_lines
+from flowsweep.cli.summary_lines import print_lines
 from flowsweep.cli.terminal import say
-from flowsweep.wording import format_milliseconds, format_rate, format_size
+from flowsweep.wording import format_milliseconds, format_rate, format_size, with_interval
 
 _UNDECIDED = "undecided"
 
 
-def tell_summary(measured: Measured) -> None:
+def print_summary(measured: Measured) -> None:
     """Lines of a name and a value; what could not be decided is called so."""
     row = measured.row
     hops = hop_rows_of_trial(tables_of([measured.outcome]), row["trial_id"])
     _tell_hops(hops)
     whole = row["status"] == "ok"
-    tell_lines(
+    print_lines(
         [
             ("hops", _hops(row) if whole else None),
             ("narrow hop", _narrow(row) if whole else None),
@@ -86,8 +86,7 @@ def _dispersion_rate(row: TrialRow) -> str | None:
 
 def _with_interval(capacity_bps: float, row: TrialRow) -> str:
     low, high = row["path_capacity_low_bps"], row["path_capacity_high_bps"]
-    interval = "" if low is None or high is None else f" [{format_rate(low)}, {format_rate(high)}]"
-    return f"{format_rate(capacity_bps)}{interval}"
+    return with_interval(format_rate, capacity_bps, low, high)
 
 
 def _available(row: TrialRow) -> str:

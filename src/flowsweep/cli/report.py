@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.archives import read_told
+from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan.readers import shown
@@ -27,7 +27,7 @@ def report(
         raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
     from flowsweep.report.write import write_report
 
-    found = read_told(archive)
+    found = read_with_warnings(archive)
     try:
         with found.damage_named(), Screen(stderr=True).status("reading the archive") as status:
             write_report(found, output, status.update)

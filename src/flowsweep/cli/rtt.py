@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.one_trial import Asked, Measured, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
+from flowsweep.cli.one_trial import Measured, OneTrialRequest, measure_and_exit
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
 
 _EXAMPLES = (
     "[bold]flowsweep rtt ssh:server[/bold] probes from here to server and back, "
@@ -39,12 +39,14 @@ def rtt(
 ) -> None:
     """Measure round-trip times to a host now: spread, loss, order. Kept only with --save."""
     keys = {"echo": echo, "every": every, "length": length, "duration": duration}
-    asked = Asked("rtt", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save)
-    measure_and_exit(asked, _in_words)
+    request = OneTrialRequest(
+        "rtt", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save
+    )
+    measure_and_exit(request, _in_words)
 
 
 def _in_words(measured: Measured) -> None:
     # With the traffic over, the analysis may be loaded.
-    from flowsweep.cli.rtt_summary import tell_summary
+    from flowsweep.cli.rtt_summary import print_summary
 
-    tell_summary(measured)
+    print_summary(measured)

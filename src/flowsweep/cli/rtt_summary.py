@@ -4,7 +4,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.rtt.responses import Responses, responses
 from flowsweep.cli.limited_by import LIMITED_BY, not_known
 from flowsweep.cli.one_trial import Measured
-from flowsweep.cli.tcp_summary import tell_lines
+from flowsweep.cli.summary_lines import print_lines
 from flowsweep.schedule import RttParameters
 from flowsweep.wording import counted, format_duration, format_share, format_size
 
@@ -27,13 +27,13 @@ _LOST = "(a lost probe)"
 """Instead of a time, where the rank falls on a probe that was not answered: it took infinitely long."""
 
 
-def tell_summary(measured: Measured) -> None:
+def print_summary(measured: Measured) -> None:
     """Lines of a name and a value; what is not known is left out, or called so."""
     row, outcome = measured.row, measured.outcome
     echoes = outcome.of_tests.get("echoes")
     found = None if echoes is None else responses(echoes.to_pylist())
     echo, clock = _ECHOES.get(row["echo"] or "", (None, None)) if found is not None else (None, None)
-    tell_lines(
+    print_lines(
         [
             ("probes", _probes(row, outcome.record.trial.parameters)),
             ("round trip", None if found is None else _round_trip(found)),
@@ -62,8 +62,8 @@ def _probes(row: TrialRow, parameters: object) -> str | None:
 
 def _round_trip(found: Responses) -> str:
     ranks = (("min", found.least_ns), ("median", found.median_ns), ("p95", found.late_ns))
-    told = [f"{name} {_LOST if value is None else format_duration(value)}" for name, value in ranks]
-    return ", ".join([*told, f"max {format_duration(found.most_ns)}"])
+    values = [f"{name} {_LOST if value is None else format_duration(value)}" for name, value in ranks]
+    return ", ".join([*values, f"max {format_duration(found.most_ns)}"])
 
 
 def _by_second(found: Responses) -> str | None:

@@ -9,11 +9,11 @@ import typer
 from pydantic import ValidationError
 
 from flowsweep.archive import ArchiveWriter, create_archive
-from flowsweep.cli.against import Against, load_both
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import go_on_with, make_ready
-from flowsweep.cli.campaign import SEED_BITS, carry_out, ending_told, tell_settings, tell_the_end
+from flowsweep.cli.campaign import SEED_BITS, carry_out, ended_in_order, print_campaign_end, print_settings_of
 from flowsweep.cli.completion import complete_plan
+from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import say
 from flowsweep.errors import ArchiveError, FlowsweepError
 from flowsweep.lab import enter_user_namespace_if_needed
@@ -39,7 +39,7 @@ def run(
 ) -> None:
     """Run the trials of a plan, one after the other, and keep every sample of them.
 
-    With --against, trials of two plans take turns, and the comparison of both is told at the end.
+    With --against, trials of two plans take turns, and the comparison of both is printed at the end.
     """
     loaded = load_both(plan, against, parse_overrides(overrides or []))
     if loaded.links:
@@ -51,12 +51,12 @@ def run(
     advice = f"to go on: {shlex.join(go_on)}"
     with (
         _writer(loaded, archive, resume=resume) as writer,
-        ending_told(writer, after_a_break=advice) as stopper,
+        ended_in_order(writer, after_a_break=advice) as stopper,
     ):
         carry_out(loaded, writer, stopper)
-        code = tell_the_end(archive)
+        code = print_campaign_end(archive)
         if against is not None:
-            tell_settings(archive)
+            print_settings_of(archive)
     say(f"archive: {archive}\nnext: flowsweep report {archive} -o report.html")
     raise typer.Exit(code)
 

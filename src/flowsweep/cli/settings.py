@@ -57,6 +57,6 @@ def print_settings(compared: SettingsCompared) -> None:
     print_comparison(comparison, comparison.overall, {"Settings": changes})
 
 
-def tell_settings(folder: Path) -> None:
+def print_settings_of(folder: Path) -> None:
     """Say how the settings of a campaign compare that has come to its end."""
     print_settings(settings_of_archive(read_archive(folder), folder, EQUIVALENCE_MARGIN))

@@ -14,7 +14,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, levels_apart
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import SETTINGS
 from flowsweep.cli.app import app
-from flowsweep.cli.archives import read_told
+from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import DUCKDB
@@ -24,7 +24,7 @@ from flowsweep.wording import (
     asked_duration,
     asked_windows,
     counted,
-    direction,
+    direction_of,
     format_milliseconds,
     format_rate,
     format_seconds,
@@ -74,7 +74,7 @@ def show_summary(
     """Show goodput and what limited it, for each trial of a campaign."""
     from flowsweep.cli.summary_rows import summary_table
 
-    found = read_told(archive)
+    found = read_with_warnings(archive)
     rows = summary_table(found, None if engine == DUCKDB else _backend(engine))
     match form:
         case Format.csv:
@@ -129,9 +129,9 @@ def _place(row: TrialRow) -> tuple[Any, ...]:
 def _fitting_table(sweep: str, rows: Sequence[TrialRow], console: Screen) -> Table:
     """Leave out results that no trial has, and the last ones where the terminal is too narrow for all."""
     unlimited = console.options.update(max_width=_WIDTH_OF_NO_TERMINAL)
-    told = [(heading, show) for heading, show in _RESULTS if any(show(row) for row in rows)]
-    for count in range(len(told), 0, -1):
-        table = _sweep_table(sweep, rows, told[:count], left_out=count < len(told))
+    results = [(heading, show) for heading, show in _RESULTS if any(show(row) for row in rows)]
+    for count in range(len(results), 0, -1):
+        table = _sweep_table(sweep, rows, results[:count], left_out=count < len(results))
         if Measurement.get(console, unlimited, table).maximum <= console.width:
             break
     return table
@@ -192,7 +192,7 @@ _ORDER = (
 """What trials are sorted by; what stands there twice counts where it stands first."""
 
 _PARAMETERS: tuple[Column, ...] = (
-    ("path", lambda row: direction(row["src"], row["dst"], simultaneous=row["simultaneous"])),
+    ("path", direction_of),
     ("hosts", lambda row: hosts_of_groups(row["sources"], row["sinks"])),
     ("flows", lambda row: "" if facts_of(row["test"]).answer else str(row["flows"])),
     ("window sum", _cell("window_sum_bytes", format_size)),

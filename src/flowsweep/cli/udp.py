@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from flowsweep.cli.app import app
-from flowsweep.cli.one_trial import Asked, measure_and_exit
-from flowsweep.cli.trial_options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
-from flowsweep.cli.udp_summary import tell_summary
+from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
+from flowsweep.cli.udp_summary import print_summary
 
 AS_FAST_AS_IT_CAN = "max"
 
@@ -48,5 +48,7 @@ def udp(
         "window": window,
         "duration": duration,
     }
-    asked = Asked("udp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save)
-    measure_and_exit(asked, lambda measured: tell_summary(measured.row))
+    request = OneTrialRequest(
+        "udp", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save
+    )
+    measure_and_exit(request, lambda measured: print_summary(measured.row))

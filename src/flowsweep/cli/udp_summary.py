@@ -2,17 +2,17 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
-from flowsweep.cli.tcp_summary import goodput, pair, tell_lines
+from flowsweep.cli.summary_lines import goodput, pair, print_lines
 from flowsweep.defaults import LOSS_MATTERS
 from flowsweep.wording import counted, format_milliseconds, format_share
 
 
-def tell_summary(row: TrialRow) -> None:
+def print_summary(row: TrialRow) -> None:
     """Lines of a name and a value; what is not known is left out.
 
     `row`: of the summary's columns.
     """
-    tell_lines(
+    print_lines(
         [
             *goodput(row),
             ("lost", _lost(row)),

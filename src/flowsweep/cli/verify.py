@@ -1,7 +1,6 @@
 """`flowsweep verify`: whether an archive is as it was written."""
 
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,15 +9,9 @@ import typer
 from flowsweep.archive.verify import Verified, verify_archive
 from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_DAMAGED
+from flowsweep.cli.options import Format, TextOrJson
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.wording import counted, format_size
-
-
-class Format(StrEnum):
-    """How to tell it."""
-
-    text = "text"
-    json = "json"
 
 
 @app.command(
@@ -27,7 +20,7 @@ class Format(StrEnum):
 )
 def verify(
     archive: Annotated[Path, typer.Argument(metavar="DIR", help="The archive.")],
-    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.text,
+    form: TextOrJson = Format.text,
 ) -> None:
     """Compare every data file of an archive with its hash and row count in the journal."""
     with Screen(stderr=True).status("reading the archive") as status:

@@ -17,7 +17,7 @@ MOST_TICK_LABELS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class DrawnAxis:
     """One parameter of a sweep."""
 
     column: str
@@ -54,7 +54,9 @@ class Axis:
 NOT_SET = "not set"
 
 _DRAWN = {
-    axis.column: Axis(axis.column, axis.label or axis.name, axis.tick or axis.write, scaled=axis.quantity)
+    axis.column: DrawnAxis(
+        axis.column, axis.label or axis.name, axis.tick or axis.write, scaled=axis.quantity
+    )
     for axis in (*axes.AXES, axes.MODE)
 }
 

@@ -5,8 +5,8 @@ from statistics import fmean, median, median_low
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.background.findings import mean_share, own_name
 from flowsweep.analysis.background.shares import OWN
+from flowsweep.analysis.background.words import mean_share, own_name
 from flowsweep.defaults import SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
@@ -24,13 +24,13 @@ _PALE = 0.35
 
 
 def drawn_shares(data: FigureData) -> list[Drawn]:
-    """Draw, for each direction with traffic beside its trials, goodput of each traffic and its course."""
-    shares, courses = _by_trial(data.shares), _by_trial(data.courses)
+    """Draw, for each direction with traffic beside its trials, goodput of each traffic, also over time."""
+    shares, share_series = _by_trial(data.shares), _by_trial(data.share_series)
     found: list[Drawn] = []
     for group in trial_groups(data.trials, data.cells):
         rows = [row for row in group.good if row["trial_id"] in shares]
         if rows:
-            found += [_over_points(group, rows, shares), _over_time(group, rows, courses)]
+            found += [_over_points(group, rows, shares), _over_time(group, rows, share_series)]
     return found
 
 
@@ -84,7 +84,7 @@ class _Place:
                 self.share.setdefault(name, []).append(one["share"] or 0.0)
         parts = [axis.text(axis.value(repeats[0])) for axis in group.varying()]
         if few:
-            parts += [f"{name} {format_share(mean_share(told))}" for name, told in self.share.items()]
+            parts += [f"{name} {format_share(mean_share(shares))}" for name, shares in self.share.items()]
         indices = [row["jain_flows"] for row in repeats if row["jain_flows"] is not None]
         parts += [f"Jain's index {format_number(median(indices))}"] if indices else []
         self.label = "<br>".join(parts)
@@ -134,11 +134,11 @@ def _bars(places: Sequence[_Place]) -> go.Figure:
     )
 
 
-def _over_time(group: TrialGroup, rows: Sequence[Row], courses: _ByTrial) -> Drawn:
+def _over_time(group: TrialGroup, rows: Sequence[Row], share_series: _ByTrial) -> Drawn:
     """Draw the trial whose share is the median one."""
     middle = median_low(sorted((row["share"], row["trial_id"]) for row in rows))
     row = next(row for row in rows if row["trial_id"] == middle[1])
-    course = [
+    series = [
         {
             **{key: value for key, value in facts(group, row).items() if key not in ("status", "started_at")},
             "traffic": _name(row, one["traffic"]),
@@ -146,7 +146,7 @@ def _over_time(group: TrialGroup, rows: Sequence[Row], courses: _ByTrial) -> Dra
             "goodput_bps": one["goodput_bps"],
             "all_ran": one["common"],
         }
-        for one in _in_order(row, courses.get(row["trial_id"], ()))
+        for one in _in_order(row, share_series.get(row["trial_id"], ()))
     ]
     return Drawn(
         group.key("shares"),
@@ -155,20 +155,20 @@ def _over_time(group: TrialGroup, rows: Sequence[Row], courses: _ByTrial) -> Dra
         "From 0 on all of it runs, and what is omitted is over. Pale: intervals that no share is computed "
         "from.",
         file_stem(group.sweep, group.title, "shares-over-time"),
-        _stacked(course),
-        tuple(course),
+        _stacked(series),
+        tuple(series),
     )
 
 
-def _stacked(course: Sequence[Row]) -> go.Figure:
-    names = list(dict.fromkeys(one["traffic"] for one in course))
-    times = sorted({one["begin_s"] for one in course})
-    totals = [sum(one["goodput_bps"] for one in course if one["begin_s"] == time) for time in times]
+def _stacked(series: Sequence[Row]) -> go.Figure:
+    names = list(dict.fromkeys(one["traffic"] for one in series))
+    times = sorted({one["begin_s"] for one in series})
+    totals = [sum(one["goodput_bps"] for one in series if one["begin_s"] == time) for time in times]
     scale = rate_scale(max(totals, default=1.0))
     traces = []
     for name, colour in zip(names, series_colours(len(names)), strict=True):
-        rates = {one["begin_s"]: one["goodput_bps"] for one in course if one["traffic"] == name}
-        counts = {one["begin_s"] for one in course if one["all_ran"]}
+        rates = {one["begin_s"]: one["goodput_bps"] for one in series if one["traffic"] == name}
+        counts = {one["begin_s"] for one in series if one["all_ran"]}
         traces.append(
             go.Bar(
                 x=times,
@@ -204,10 +204,10 @@ def _stacked(course: Sequence[Row]) -> go.Figure:
     )
 
 
-def _in_order(row: Row, told: Sequence[Row]) -> list[Row]:
+def _in_order(row: Row, rows: Sequence[Row]) -> list[Row]:
     """The trial's own traffic first, then as in the plan: each has one colour in all figures of a sweep."""
     names = (OWN, *row["background"])
-    return sorted(told, key=lambda one: names.index(one["traffic"]))
+    return sorted(rows, key=lambda one: names.index(one["traffic"]))
 
 
 def _name(row: Row, traffic: str) -> str:

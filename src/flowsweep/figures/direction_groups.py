@@ -16,7 +16,7 @@ from flowsweep.wording import direction
 
 @dataclass(frozen=True, slots=True)
 class PathGroup:
-    """What the trials of one direction of a sweep told."""
+    """What the trials of one direction of a sweep measured."""
 
     sweep: str
     mode: str | None
@@ -59,8 +59,8 @@ def path_groups(trials: Sequence[TrialRow], rows: Sequence[Mapping[str, object]]
     found = []
     for key, own in groups.items():
         ordered = tuple(sorted(own, key=lambda trial: trial["repeat"]))
-        told = (
+        own_rows = (
             {**row, "repeat": trial["repeat"]} for trial in ordered for row in by_trial[trial["trial_id"]]
         )
-        found.append(PathGroup(*key, ordered, tuple(told)))
+        found.append(PathGroup(*key, ordered, tuple(own_rows)))
     return found

@@ -56,7 +56,7 @@ class FigureData:
     """Rows of `flowsweep.analysis.grid_points`, in the order in which sweeps and directions shall stand."""
     intervals: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.binning.interval_goodput`; none of an imported archive."""
-    cuts: Sequence[Row] = ()
+    truncated: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.binning.truncated_durations`, likewise."""
     spacings: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
@@ -66,10 +66,10 @@ class FigureData:
     """Rows of `flowsweep.analysis.tests.path.rows`, likewise."""
     shares: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.background.shares.shares`; none without traffic beside trials."""
-    courses: Sequence[Row] = ()
+    share_series: Sequence[Row] = ()
     """Rows of `flowsweep.analysis.background.shares.series`, likewise."""
     echoes: Sequence[ShownEcho] = ()
-    """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where nobody asked."""
+    """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where there were none."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""
@@ -121,6 +121,16 @@ def figure_of(key: FigureKey | None, drawn: Sequence[Drawn]) -> Drawn | None:
         key=lambda one: (one.key.axis == key.axis, one.key.direction == key.direction, not one.needs_webgl),
         default=None,
     )
+
+
+def ecdf_steps(ascending: Sequence[float], of: int, most: int) -> list[tuple[float, float]]:
+    """Each value and the share in percent of `of` values that is not above it.
+
+    Of more than `most` values so many quantiles, evenly spaced.
+    """
+    steps = min(len(ascending), most)
+    ranks = [1 + step * (len(ascending) - 1) // max(steps - 1, 1) for step in range(steps)]
+    return [(ascending[rank - 1], float(f"{rank / of * 100:.4g}")) for rank in ranks]
 
 
 def file_stem(*parts: str | None) -> str:

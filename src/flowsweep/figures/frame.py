@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from flowsweep.figures.axis import NOT_SET, Axis, Value
+from flowsweep.figures.axis import NOT_SET, DrawnAxis, Value
 from flowsweep.units import RATE_UNITS
 
 MOST_TICKS = 6
@@ -52,7 +52,7 @@ THEORY_COLOUR = "#7A828A"
 """Of lines that were computed and not measured, on white and on black."""
 
 
-def legend_of(axis: Axis, count: int) -> dict[str, object]:
+def legend_of(axis: DrawnAxis, count: int) -> dict[str, object]:
     """Make a legend of values of a parameter, which the legend's title names."""
     if count > MOST_ABOVE:
         title = {"text": axis.name.replace(" per ", "<br>per "), "font": {"size": 11}}
@@ -60,7 +60,7 @@ def legend_of(axis: Axis, count: int) -> dict[str, object]:
     return {"title": {"text": axis.name}, **LEGEND_ABOVE}
 
 
-def series_name(axis: Axis, value: Value) -> str:
+def series_name(axis: DrawnAxis, value: Value) -> str:
     """Name a trace in such a legend."""
     return escape(NOT_SET if value is None else axis.write(value), quote=False)
 
@@ -70,7 +70,7 @@ def named_axis(title: str, **more: object) -> dict[str, object]:
     return {"title": {"text": title, "standoff": 8}, **more}
 
 
-def scaled_axis(axis: Axis, values: Sequence[float]) -> dict[str, object]:
+def scaled_axis(axis: DrawnAxis, values: Sequence[float]) -> dict[str, object]:
     """Make the log2 axis of a parameter: some of its values as labels, in engineering units."""
     positions, labels = axis.ticks(sorted(set(values)))
     return named_axis(axis.name, automargin=True, tickvals=positions, ticktext=labels, zeroline=False)

@@ -14,6 +14,17 @@ MAGNITUDE = "Viridis"
 CATEGORIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 """Okabe and Ito 2008, without the yellow and the black that vanish on white and on black; grey instead."""
 
+BLUE, VERMILION, GREEN, _PURPLE, ORANGE, _SKY_BLUE, GREY = CATEGORIES
+LIMIT_COLOURS = {
+    "rwnd": BLUE,
+    "send_buffer": ORANGE,
+    "cwnd": VERMILION,
+    "none": GREY,
+    "pace": GREEN,
+    "idle": "#B8BEC4",
+}
+"""Of what limits a flow, in figures and on the page of a trial; pace and idle are the parts of none."""
+
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
 
 CAPPED_MARK = "◇"

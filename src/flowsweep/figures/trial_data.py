@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from flowsweep.defaults import SECOND_NS
 from flowsweep.units import RATE_UNITS, SIZE_UNITS
 
 FULL_SCALE = 1_000
@@ -174,11 +175,11 @@ def _values(end: _End, quantity: _Quantity) -> Numbers | None:
 
 
 def _line(end: _End, quantity: _Quantity, values: Numbers, zero_ns: int) -> TrialLine:
-    step_s = end.step_ns * end.steps / values.shape[1] / 1e9
+    step_s = end.step_ns * end.steps / values.shape[1] / SECOND_NS
     return TrialLine(
         name=quantity.name,
         dash=quantity.dash,
-        first_s=round((end.zero_ns - zero_ns) / 1e9 + step_s / 2, 4),
+        first_s=round((end.zero_ns - zero_ns) / SECOND_NS + step_s / 2, 4),
         step_s=round(step_s, 6),
         values=[_whole(row) for row in values],
     )
@@ -189,7 +190,7 @@ def _whole(row: Numbers) -> list[int | None]:
     whole = np.rint(np.where(known, row, 0.0)).astype(np.int64).tolist()
     if known.all():
         return list(whole)
-    return [value if told else None for value, told in zip(whole, known.tolist(), strict=True)]
+    return [value if is_known else None for value, is_known in zip(whole, known.tolist(), strict=True)]
 
 
 def _unit(highest: float, units: Mapping[str, int]) -> tuple[str, int, float]:

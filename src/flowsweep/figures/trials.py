@@ -16,12 +16,12 @@ from flowsweep.figures.axis import (
     WINDOW_SUM,
     WINDOW_SUM_OF_TRIAL,
     WINDOWS,
-    Axis,
+    DrawnAxis,
     Row,
     Value,
 )
-from flowsweep.figures.grid.panel import direction, mode_rank, modes_named, panels
-from flowsweep.wording import format_rate
+from flowsweep.figures.grid.panel import mode_rank, modes_named, panels
+from flowsweep.wording import direction_of, format_rate
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class TrialGroup:
     named_mode: str
     """For the title; empty where the mode needs no word."""
     rows: tuple[Row, ...]
-    x: Axis
+    x: DrawnAxis
     """The axis that the sweep's main figures are drawn over."""
 
     @cached_property
@@ -50,12 +50,12 @@ class TrialGroup:
         """Name a figure of these trials."""
         return FigureKey(kind, self.sweep, self.rows[0]["mode"], self.direction, axis)
 
-    def varying(self) -> list[Axis]:
+    def varying(self) -> list[DrawnAxis]:
         """Parameters that differ among the trials that ended well, in the order of figures."""
         return self._varying
 
     @cached_property
-    def _varying(self) -> list[Axis]:
+    def _varying(self) -> list[DrawnAxis]:
         axes = (*(trial_axis(axis) for axis in WINDOWS), FLOWS, *OTHERS)
         return [axis for axis in axes if len(axis.values(self.good)) > 1]
 
@@ -72,10 +72,10 @@ class TrialGroup:
 def trial_groups(trials: Sequence[Row], cells: Sequence[Row]) -> list[TrialGroup]:
     """Group trials by sweep, mode and direction, in the order of the cells."""
     axes = {(panel.sweep, panel.rows[0]["mode"]): panel.x for panel in panels(cells)}
-    order = list(dict.fromkeys((row["sweep"], direction(row)) for row in cells))
+    order = list(dict.fromkeys((row["sweep"], direction_of(row)) for row in cells))
     groups: dict[tuple[str, str, Value], list[Row]] = {}
     for row in sorted(trials, key=lambda row: row["order_index"]):
-        groups.setdefault((row["sweep"], direction(row), MODE.value(row)), []).append(row)
+        groups.setdefault((row["sweep"], direction_of(row), MODE.value(row)), []).append(row)
     named = modes_named(trials)
     found = [
         TrialGroup(
@@ -98,7 +98,7 @@ def point_of(row: Row) -> tuple[Value, ...]:
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
-def trial_axis(axis: Axis) -> Axis:
+def trial_axis(axis: DrawnAxis) -> DrawnAxis:
     """Take the column of a trial in place of that of a point that was asked for."""
     return WINDOW_SUM_OF_TRIAL if axis is WINDOW_SUM else axis
 

@@ -114,21 +114,21 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
 def _estimate(finding: Finding) -> str:
     """The effect and its interval, in the unit of the finding."""
     write = _WRITERS.get(finding.effect_unit or "", format_number)
-    told = write(finding.effect or 0.0)
+    text = write(finding.effect or 0.0)
     low, high = finding.interval_low, finding.interval_high
     if low is None and high is None:
-        return told
+        return text
     ends = ("" if low is None else write(low), "" if high is None else write(high))
     if ends[0] and ends[1]:
-        return f"{told}, 95 % interval from {ends[0]} to {ends[1]}"
-    return f"{told}, 95 % interval {f'up to {ends[1]}' if ends[1] else f'from {ends[0]} on'}"
+        return f"{text}, 95 % interval from {ends[0]} to {ends[1]}"
+    return f"{text}, 95 % interval {f'up to {ends[1]}' if ends[1] else f'from {ends[0]} on'}"
 
 
 def _probability(finding: Finding) -> str:
-    told = format_p(finding.p_value or 0.0)
+    text = format_p(finding.p_value or 0.0)
     if finding.p_adjusted is None:
-        return told
-    return f"{told}; {format_p(finding.p_adjusted)} corrected for the number of questions asked (Holm)"
+        return text
+    return f"{text}; {format_p(finding.p_adjusted)} corrected for the number of hypotheses (Holm)"
 
 
 _WRITERS: Mapping[str, Callable[[float], str]] = {

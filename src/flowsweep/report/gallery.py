@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.csv_text import csv_link
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, figure_of
-from flowsweep.report.csv_link import csv_link
 from flowsweep.report.thumbnail import Overview, overview
 
 FEWEST_IN_OVERVIEW = 3

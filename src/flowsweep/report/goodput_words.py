@@ -42,7 +42,7 @@ def first_bps(row: Row) -> float | None:
     return found
 
 
-def goodput_of(rows: Sequence[Row]) -> Goodput | None:
+def shown_goodput(rows: Sequence[Row]) -> Goodput | None:
     """Say what trials of one point carried; None where none has a goodput.
 
     Args:

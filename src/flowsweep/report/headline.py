@@ -10,21 +10,16 @@ import pyarrow as pa
 
 from flowsweep.analysis import cells
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
+from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.figures.axis import MODE, OTHERS, Row
 from flowsweep.figures.grid.cells import format_range
-from flowsweep.figures.grid.panel import direction, mode_rank, modes_named
-from flowsweep.report.goodput_words import first_bps, goodput_of
-from flowsweep.wording import asked_windows, counted, format_rate, format_share, format_size
+from flowsweep.figures.grid.panel import mode_rank, modes_named
+from flowsweep.report.goodput_words import first_bps, shown_goodput
+from flowsweep.wording import asked_windows, counted, direction_of, format_rate, format_size
 
 STATUSES = ("ok", "incomplete", "failed")
-_MARKS = {
-    "overloaded": "packets were lost that it should have carried",
-    "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
-}
-"""What it means that a trial's `path_emulation` is not "kept up"."""
 _METHODS = {
     "receiver_median": (
         "what the receiving application got, over the whole trial and in its median exact interval"
@@ -79,7 +74,7 @@ def emulation_marks(trials: Sequence[TrialRow]) -> tuple[str, ...]:
     return tuple(
         f"{marks[mark]} of {counted(len(trials), 'trial')}: this machine could not keep up with the emulated "
         f"path, {meaning}"
-        for mark, meaning in _MARKS.items()
+        for mark, meaning in reversed(UNTRUE_PATHS.items())
         if marks[mark]
     )
 
@@ -124,8 +119,10 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
             number, unit = format_rate(bounded_bps).split(" ")
             place = "; ".join(filter(None, (_place(best, trials), above_link(reached_bps, own))))
-            told = goodput_of(trials_of(best, trials))
-            found.append(Highest(name, number, unit, told.meant if told else "", _spread(best), place, best))
+            goodput = shown_goodput(trials_of(best, trials))
+            found.append(
+                Highest(name, number, unit, goodput.meant if goodput else "", _spread(best), place, best)
+            )
     return tuple(found)
 
 
@@ -143,7 +140,7 @@ def trials_of(point: Row, trials: Sequence[TrialRow]) -> list[TrialRow]:
 def _name(row: Row, *, named: bool) -> str:
     """The direction of a trial; each mode is another way to measure, and stands apart."""
     mode = MODE.value(row)
-    return f"{direction(row)}, {mode}" if named and mode else direction(row)
+    return f"{direction_of(row)}, {mode}" if named and mode else direction_of(row)
 
 
 def _cells(trials: Sequence[TrialRow]) -> list[Row]:
@@ -169,10 +166,10 @@ def _place(row: Row, trials: Sequence[TrialRow]) -> str:
     window = f"window sum {format_size(window_sum)}" if window_sum else f"window {windows}" if windows else ""
     flows = counted(row["flows"], "flow")
     own = [trial for trial in trials if trial["sweep"] == row["sweep"]]
-    told = [
+    settings = [
         axis.text(axis.value(row))
         for axis in OTHERS
         if axis.value(row) is not None and len(axis.values(own)) > 1
     ]
     sweep = [f"sweep {row['sweep']}"] if len(own) < len(trials) else []
-    return ", ".join([flows, *([window] if window else []), *told, *sweep])
+    return ", ".join([flows, *([window] if window else []), *settings, *sweep])

@@ -5,18 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from flowsweep.analysis.background.findings import beside_others
+from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import Row
-from flowsweep.figures.grid.panel import direction
 from flowsweep.report.goodput_words import first_bps
 from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs, trials_of
 from flowsweep.tests import facts_of
-from flowsweep.wording import counted, format_rate, format_share
+from flowsweep.wording import counted, direction_of, format_rate, format_share
 
 _FULL = 0.9
 """A path that limits at a smaller share of its link is not full: what would help is not known."""
@@ -87,7 +86,7 @@ def _limits(points: Sequence[Sequence[TrialRow]]) -> list[str]:
     """What limits there, said once for directions that are alike."""
     by_limit: dict[str, list[str]] = {}
     for own in points:
-        by_limit.setdefault(_limit(own), []).append(direction(own[0]))
+        by_limit.setdefault(_limit(own), []).append(direction_of(own[0]))
     if len(points) > 1 and len(by_limit) == 1:
         return [f"In both directions {limit}." for limit in by_limit]
     return [f"{' and '.join(where)}: {limit}." for limit, where in by_limit.items()]
@@ -109,7 +108,7 @@ def _verdict(own: Sequence[TrialRow]) -> tuple[str | None, int]:
 
 def _said_of_path(own: Sequence[TrialRow]) -> str:
     """What part of an emulated link that is, and what background traffic there was."""
-    background = beside_others(own)
+    background = background_words(own)
     beside = f", {background}" if background else ""
     share, link_bps = _share_of_link(own), own[0].get("link_payload_bps")
     if share is None or link_bps is None:

@@ -1,4 +1,4 @@
-"""From a report's material to the text of the page."""
+"""From a report's data to the text of the page."""
 
 import base64
 import hashlib
@@ -9,11 +9,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from flowsweep.analysis.comparing.words import settings_line
+from flowsweep.csv_text import csv_link
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.grid.panel import modes_named
+from flowsweep.figures.theme import CATEGORIES, LIMIT_COLOURS
 from flowsweep.report.answers import answers
-from flowsweep.report.csv_link import csv_link
 from flowsweep.report.failures import reasons
 from flowsweep.report.findings_list import findings_list, written
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
@@ -27,10 +29,9 @@ from flowsweep.report.headline import (
     when_measured,
 )
 from flowsweep.report.host_table import host_lines
-from flowsweep.report.material import Material
 from flowsweep.report.opening import opening
 from flowsweep.report.path_table import hop_lines
-from flowsweep.report.settings_line import settings_line
+from flowsweep.report.report_data import ReportData
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.schedule import planned_links
@@ -43,22 +44,22 @@ PAGE_SCRIPTS = (
 """Joined in this order into one script: a page opened from a disk cannot load modules."""
 
 
-def render(material: Material) -> str:
+def render(data: ReportData) -> str:
     """Make the page: one HTML document with style, scripts, figures and data inside."""
-    columns, lines = trial_lines(material.trials)
+    columns, lines = trial_lines(data.trials)
     drawn = drawn_figures(
         FigureData(
-            material.trials,
-            material.cells,
-            material.intervals,
-            material.cuts,
-            material.spacings,
-            hops=material.hops,
-            trains=material.trains,
-            shares=material.shares,
-            courses=material.courses,
-            echoes=material.echoes,
-            findings=material.findings,
+            data.trials,
+            data.cells,
+            data.intervals,
+            data.truncated,
+            data.spacings,
+            hops=data.hops,
+            trains=data.trains,
+            shares=data.shares,
+            share_series=data.share_series,
+            echoes=data.echoes,
+            findings=data.findings,
         )
     )
     cards = cards_of(drawn)
@@ -66,31 +67,29 @@ def render(material: Material) -> str:
         _environment()
         .get_template("page.html.jinja")
         .render(
-            material=material,
-            finished=finished(len(material.trials), material.trials_planned),
-            status_counts=status_counts(material.trials),
-            opening=opening(
-                material.trials, material.findings, settings_line(material.plan, material.trials)
-            ),
-            highest=highest_goodputs(material.trials),
-            answers=answers(material.trials),
-            goodput_meant=goodput_meant(material.trials),
+            data=data,
+            finished=finished(len(data.trials), data.trials_planned),
+            status_counts=status_counts(data.trials),
+            opening=opening(data.trials, data.findings, settings_line(data.plan, data.trials)),
+            highest=highest_goodputs(data.trials),
+            answers=answers(data.trials),
+            goodput_meant=goodput_meant(data.trials),
             goodput_compared=GOODPUT_COMPARED,
-            when_measured=when_measured(material.trials, material.created_at),
-            emulation_marks=emulation_marks(material.trials),
-            modes_named=modes_named(material.trials),
-            reasons=reasons(material.trials),
-            findings=findings_list(material.findings, lambda key: card_anchor(key, cards)),
+            when_measured=when_measured(data.trials, data.created_at),
+            emulation_marks=emulation_marks(data.trials),
+            modes_named=modes_named(data.trials),
+            reasons=reasons(data.trials),
+            findings=findings_list(data.findings, lambda key: card_anchor(key, cards)),
             galleries=galleries(cards),
-            hop_lines=hop_lines(material.trials, material.hops),
-            host_lines=host_lines(material.host_facts),
-            links=_links(material),
+            hop_lines=hop_lines(data.trials, data.hops),
+            host_lines=host_lines(data.host_facts),
+            links=_links(data),
             columns=columns,
             lines=lines,
-            trial_pages=trial_pages(
-                material.trials, material.details, material.series, hosts=material.host_facts
-            ),
-            trials_csv=csv_link(material.trials, material.summary_columns),
+            trial_pages=trial_pages(data.trials, data.details, data.series, hosts=data.host_facts),
+            trials_csv=csv_link(data.trials, data.summary_columns),
+            colours=CATEGORIES,
+            limit_colours=LIMIT_COLOURS,
             style=_asset("page.css"),
             scripts=_scripts(),
             script_hashes=" ".join(_hash(script) for script in _scripts()),
@@ -130,6 +129,6 @@ def _hash(script: Markup) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _links(material: Material) -> list[str]:
+def _links(data: ReportData) -> list[str]:
     """Emulated paths, in words."""
-    return [link_words(link.model_dump()) for link in planned_links(material.plan)]
+    return [link_words(link.model_dump()) for link in planned_links(data.plan)]

@@ -6,26 +6,24 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from flowsweep.analysis.background.findings import beside_others
+from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
+from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.figures.axis import Row
-from flowsweep.figures.grid.panel import direction
 from flowsweep.figures.trials import point_of
+from flowsweep.report.answers import result_words
 from flowsweep.report.trial_details import TrialDetails
-from flowsweep.report.trial_result import result_words
 from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,
     asked_windows,
     counted,
+    direction_of,
     format_share,
     format_size,
 )
-
-LIMIT_WORDS = {"cwnd": "cwnd", "rwnd": "peer window", "send_buffer": "send buffer", "none": "none"}
-"""What the flight fills, in the order of the shares' colours."""
 
 Page = dict[str, Any]
 
@@ -40,7 +38,7 @@ def trial_pages(
     """Pack what the page's script needs for each trial, in the order in which the trials ran.
 
     Args:
-        trials: Rows of the report's material.
+        trials: Rows of the report's data.
         details: Of the same trials.
         series: What is drawn over the time of a trial, by trial_id; ready for JSON.
         hosts: What is recorded of the hosts, for what is advised.
@@ -81,8 +79,8 @@ def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> 
         "lede": _lede(row),
         "verdict": row.get("verdict"),
         "limits": [
-            [word, round(share, 4)]
-            for key, word in LIMIT_WORDS.items()
+            [key, word, round(share, 4)]
+            for key, word in LIMITS.items()
             if (column := f"limit_{key}_share") in row and (share := quantity_of(row, column))
         ],
         "repeats": [
@@ -97,11 +95,11 @@ def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> 
 def _title(row: TrialRow) -> list[str]:
     facts = facts_of(row["test"])
     if facts.answer:
-        return [direction(row), facts.answer]
+        return [direction_of(row), facts.answer]
     flows = counted(row["flows"], "flow") + (" of datagrams" if facts.datagrams else "")
     windows = asked_windows(row)
     return [
-        direction(row),
+        direction_of(row),
         flows,
         *([f"window {windows}{' per flow' * (row['flows'] > 1)}"] if windows else []),
     ]
@@ -118,7 +116,7 @@ def _lede(row: TrialRow) -> str:
 def _explained(row: TrialRow, path_bps: float | None, hosts: HostFacts | None) -> str | None:
     """What the verdict means, what to set where a window limits, and what else ran."""
     advice = window_advice(row, path_bps=path_bps, hosts=hosts)
-    others = beside_others([row])
+    others = background_words([row])
     said = [
         VERDICT_MEANINGS.get(row.get("verdict") or "", ""),
         advice.sentence.replace("`", "") if advice else "",

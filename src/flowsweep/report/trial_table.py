@@ -4,16 +4,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_untold, levels_apart
+from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.axes import SETTINGS, Axis
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
-from flowsweep.figures.grid.panel import direction
 from flowsweep.report.answers import narrow_hop
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,
     asked_windows,
     both_windows,
+    direction_of,
     format_milliseconds,
     format_rate,
     format_seconds,
@@ -154,14 +155,13 @@ def _omitted(row: Row) -> str:
 
 
 def _limits(row: Row) -> str:
-    """What filled up and how often, the most frequent first: "cwnd 90 %, peer window 10 %"."""
-    shares = {word: row.get(f"limit_{key}_share") or 0.0 for key, word in _LIMITS.items()}
-    told = sorted(shares.items(), key=lambda item: item[1], reverse=True)
-    return ", ".join(f"{word} {share * 100:.0f} %" for word, share in told if share >= _LEAST_SHARE_TOLD)
+    """What filled up and how often, the most frequent first: "congestion window 90 %, send buffer 10 %"."""
+    shares = {word: row.get(f"limit_{key}_share") or 0.0 for key, word in LIMITS.items()}
+    ordered = sorted(shares.items(), key=lambda item: item[1], reverse=True)
+    return ", ".join(f"{word} {share * 100:.0f} %" for word, share in ordered if share >= _LEAST_SHARE_SHOWN)
 
 
-_LIMITS = {"cwnd": "cwnd", "rwnd": "peer window", "send_buffer": "send buffer", "none": "none"}
-_LEAST_SHARE_TOLD = 0.01
+_LEAST_SHARE_SHOWN = 0.01
 
 ASKED, RUN, FAILURE = "Asked", "Run", "Failure"
 
@@ -183,13 +183,11 @@ COLUMNS = (
     Column(
         "Available", _available, lambda row: row.get("path_available_low_bps"), "what other traffic leaves"
     ),
-    _quantity(
-        "Round trip", "rtt_probe_median_ms", format_milliseconds, "median of the questions that were answered"
-    ),
+    _quantity("Round trip", "rtt_probe_median_ms", format_milliseconds, "median of answered probes"),
     _quantity("Round trip, p99", "rtt_probe_p99_ms", format_milliseconds),
-    _quantity("Not answered", "rtt_probe_loss", format_share, "of the questions, in time"),
+    _quantity("Probes lost", "rtt_probe_loss", format_share, "without a response in time"),
     _quantity("Lost", "loss", format_share, "of the datagrams that were sent"),
-    Column("Direction", direction, group=ASKED),
+    Column("Direction", direction_of, group=ASKED),
     Column("Hosts", _hosts, lambda row: row.get("sources"), "that send × that receive", ASKED),
     Column(
         "Flows",
@@ -229,15 +227,13 @@ COLUMNS = (
     _quantity("Coverage", "coverage", format_share, "intervals that every flow covered completely"),
     _quantity("Bytes", "bytes", format_size),
     _quantity("Jitter", "jitter_ms", format_milliseconds, "between arrivals, as RFC 3550 has it"),
-    _quantity("Out of order", "reordered", str, "datagrams"),
-    _quantity("Came twice", "duplicates", str, "datagrams"),
+    _quantity("Reordered", "reordered", str, "datagrams"),
+    _quantity("Duplicates", "duplicates", str, "datagrams"),
     _quantity("Retransmits", "retransmits", str, "segments"),
     _quantity("RTT min", "rtt_min_ms", format_milliseconds),
+    _quantity("Round trip, idle", "rtt_idle_ms", format_milliseconds, "median of probes before the traffic"),
     _quantity(
-        "Round trip, idle", "rtt_idle_ms", format_milliseconds, "median of what was asked before the traffic"
-    ),
-    _quantity(
-        "Round trip, loaded", "rtt_loaded_ms", format_milliseconds, "median of what was asked beside it"
+        "Round trip, loaded", "rtt_loaded_ms", format_milliseconds, "median of probes during the traffic"
     ),
     _quantity("CPU send", "cpu_send", format_share, "busiest thread of the sending engine"),
     _quantity("CPU recv", "cpu_recv", format_share, "busiest thread of the receiving engine"),

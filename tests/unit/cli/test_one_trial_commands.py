@@ -12,8 +12,8 @@ from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.cli.path_summary import _available as available_in_words
 from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
-from flowsweep.cli.tcp_summary import tell_summary as tell_tcp
-from flowsweep.cli.udp_summary import tell_summary as tell_udp
+from flowsweep.cli.tcp_summary import print_summary as print_tcp
+from flowsweep.cli.udp_summary import print_summary as print_udp
 from flowsweep.errors import PlanError
 from flowsweep.run.events import EventListener, TrialProbing
 from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
@@ -194,7 +194,7 @@ TCP_ROW = dict.fromkeys(ONE_TRIAL_COLUMNS["udp"]) | {
 
 UNCLEAR = (
     "not known: no cause accounts for enough of the trial; full, by share of the time: "
-    "congestion window 40.0 %, receiver's window 35.0 %, send buffer 25.0 %"
+    "congestion window 40.0 %, receive window 35.0 %, send buffer 25.0 %"
 )
 
 
@@ -215,7 +215,7 @@ UNCLEAR = (
 def test_tcp_ends_with_what_limited_it(
     changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell_tcp(TCP_ROW | changes)
+    print_tcp(TCP_ROW | changes)
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")
 
 
@@ -232,5 +232,5 @@ def test_tcp_ends_with_what_limited_it(
 def test_udp_ends_with_what_limited_it(
     changes: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell_udp(TCP_ROW | changes)
+    print_udp(TCP_ROW | changes)
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"limited by            {expected}")

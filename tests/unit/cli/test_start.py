@@ -19,7 +19,7 @@ from flowsweep.cli.app import app
 pytestmark = pytest.mark.whole
 
 NEVER = ("pandas", "statsmodels", "pyspark")
-FIGURES = ("plotly", "jinja2", "flowsweep.figures.drawing", "flowsweep.report.material")
+FIGURES = ("plotly", "jinja2", "flowsweep.figures.drawing", "flowsweep.report.report_data")
 STATISTICS = ("scipy.stats", "scipy.signal")
 ANALYSIS = ("ibis", "sqlglot", "scipy", "flowsweep.analysis.grid_points", "flowsweep.archive.tables")
 DATABASE = ("duckdb",)

@@ -91,7 +91,7 @@ def test_a_signal_after_the_last_trial_is_not_swallowed(
     if when == "merging":
         monkeypatch.setattr(ArchiveWriter, "compact", interrupted)
     else:
-        monkeypatch.setattr("flowsweep.cli.run.tell_the_end", interrupted)
+        monkeypatch.setattr("flowsweep.cli.run.print_campaign_end", interrupted)
     result = run(tmp_path)
     assert result.exit_code == 128 + number
     assert f"{said}; 0 finished trials kept" in result.stderr
@@ -115,7 +115,7 @@ def test_output_that_cannot_be_written_ends_a_campaign_as_an_error_does(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     a_campaign(monkeypatch, lambda: None)
-    monkeypatch.setattr("flowsweep.cli.run.tell_the_end", full)
+    monkeypatch.setattr("flowsweep.cli.run.print_campaign_end", full)
     result = run(tmp_path)
     assert result.exit_code == EXIT_TRIALS_FAILED
     assert result.stderr.startswith(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from figures_support import SHARES, cuts_of, figures, finding, intervals_of, known, of_kind, trace
+from figures_support import SHARES, figures, finding, intervals_of, known, of_kind, trace, truncated_of
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import KIND_TITLES, Drawn, FigureData, figure_of
@@ -28,7 +28,10 @@ def rows() -> list:
 @pytest.fixture(scope="module")
 def drawn(rows) -> list[Drawn]:
     return figures(
-        rows, intervals=intervals_of(rows), cuts=cuts_of(rows), findings=(finding(), finding("direction"))
+        rows,
+        intervals=intervals_of(rows),
+        truncated=truncated_of(rows),
+        findings=(finding(), finding("direction")),
     )
 
 
@@ -131,7 +134,7 @@ def test_modes_are_never_in_one_figure():
         for mode in ("copy", "zerocopy")
         for row in make_rows(directions=ONE_WAY, repeats=5, change=known)
     ]
-    found = figures(rows, intervals=intervals_of(rows), cuts=cuts_of(rows))
+    found = figures(rows, intervals=intervals_of(rows), truncated=truncated_of(rows))
     for kind in ("product", "limits", "cpu", "ecdf", "time_series", "duration"):
         assert {one.key.mode for one in of_kind(found, kind)} == {"copy", "zerocopy"}, kind
         assert all(("zerocopy" in one.title) == (one.key.mode == "zerocopy") for one in of_kind(found, kind))
@@ -291,7 +294,7 @@ def test_bars_of_what_limits_add_up_to_the_whole_time(drawn):
     limits = of_kind(drawn, "limits")[0]
     bars = [trace for trace in limits.figure.data if trace.type == "bar"]
     assert {trace.name: trace.y[0] for trace in bars} == {
-        "receive window": 20.0, "send window": 5.0, "congestion window": 50.0, "pace": 15.0,
+        "receive window": 20.0, "send buffer": 5.0, "congestion window": 50.0, "pace": 15.0,
         "application idle": 10.0,
     }  # fmt: skip
     assert all(sum(heights) == pytest.approx(100) for heights in zip(*(bar.y for bar in bars), strict=True))

@@ -8,12 +8,11 @@ import pytest
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.tests.path.hops import drawn_hops
-from flowsweep.report.answers import answers
+from flowsweep.report.answers import answers, result_words
 from flowsweep.report.render import render
-from flowsweep.report.trial_result import result_words
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.wording import asked_duration
-from report_support import failed, make_material, make_row
+from report_support import failed, make_report_data, make_row
 
 
 def asked(test: str, **found: Any) -> Row:
@@ -79,9 +78,9 @@ def test_round_trips_stand_apart_by_who_answers():
         (paths(None, hops=(None,))[0], "capacity not known"),
         (
             round_trips("udp", 40.2)[0] | {"rtt_probe_loss": 0.1},
-            "median round trip 40.2 ms, 10.0 % not answered",
+            "median round trip 40.2 ms, 10.0 % lost",
         ),
-        (asked("rtt", status="failed", error="x"), "failed, no answer"),
+        (asked("rtt", status="failed", error="x"), "failed, no response"),
     ],
 )
 def test_a_trial_says_what_it_found(row, words):
@@ -113,7 +112,7 @@ def test_the_table_has_what_each_test_found():
     )  # fmt: skip
     assert (told["udp1"]["Round trip"], told["udp1"]["Echo"]) == ("40.2 ms", "udp")
     datagrams = told["datagrams"]
-    assert [datagrams[name] for name in ("Lost", "Jitter", "Out of order", "Spacing")] == [
+    assert [datagrams[name] for name in ("Lost", "Jitter", "Reordered", "Spacing")] == [
         "1.20 %", "250 us", "3", "120 us",
     ]  # fmt: skip
     assert datagrams["Capacity"] == path["Lost"] == ""
@@ -121,7 +120,7 @@ def test_the_table_has_what_each_test_found():
 
 def test_a_report_of_paths_alone_has_their_capacity_and_says_nothing_of_goodput():
     rows = paths(1e7, 1e7)
-    page = render(make_material(rows))
+    page = render(make_report_data(rows))
     assert "capacity of the path, narrowest at hop 2 of 3" in page
     text = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert "No trial ended ok" not in text
@@ -132,16 +131,16 @@ def test_a_report_of_paths_alone_has_their_capacity_and_says_nothing_of_goodput(
 
 def test_trials_that_ended_well_with_nothing_are_not_called_failed():
     for rows in (paths(None), [*paths(None), failed(make_row())]):
-        page = render(make_material(rows))
+        page = render(make_report_data(rows))
         assert "No trial ended ok" not in page
         assert "No trial that ended ok has a goodput" in page
 
 
 def test_many_links_are_folded():
     rows = [make_row()]
-    plan = make_material(rows).plan
+    plan = make_report_data(rows).plan
     [link] = plan["links"]
-    few, many = (render(make_material(rows, plan=plan | {"links": [link] * count})) for count in (2, 3))
+    few, many = (render(make_report_data(rows, plan=plan | {"links": [link] * count})) for count in (2, 3))
     assert few.count("Emulated link: ") == 2
     assert "3 emulated links</summary>" in many
     assert "Emulated link: " not in many

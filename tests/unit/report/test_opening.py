@@ -9,7 +9,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.figures.axis import Row
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
-from report_support import MIB, failed, make_material, make_rows
+from report_support import MIB, failed, make_report_data, make_rows
 
 
 def lines_of(rows: list[Row], *findings: Finding) -> dict[str, str]:
@@ -118,5 +118,5 @@ def test_nothing_that_ended_ok_has_no_opening() -> None:
 
 
 def test_the_page_begins_with_it() -> None:
-    page = render(make_material(one_point(verdict="sender CPU")))
+    page = render(make_report_data(one_point(verdict="sender CPU")))
     assert page.index("More goodput needs CPU time at starlight.") < page.index("<h2>Findings</h2>")

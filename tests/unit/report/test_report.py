@@ -15,13 +15,13 @@ from flowsweep.cli.app import app
 from flowsweep.report.failures import reasons
 from flowsweep.report.headline import highest_goodputs, status_counts
 from flowsweep.report.host_table import host_lines
-from flowsweep.report.material import material
 from flowsweep.report.render import render
+from flowsweep.report.report_data import report_data
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.report.write import write_report
 from flowsweep.schedule import schedule
 from plan_support import command_line, plan_of
-from report_support import MIB, PLAN_TEXT, failed, make_facts, make_material, make_row, make_rows, seed_000
+from report_support import MIB, PLAN_TEXT, failed, make_facts, make_report_data, make_row, make_rows, seed_000
 
 pytestmark = pytest.mark.whole
 
@@ -220,23 +220,23 @@ def test_what_limited_a_trial_stands_with_its_share_the_greatest_first():
         column.title: (one.text, other.text)
         for column, one, other in zip(columns, limited.cells, unknown.cells, strict=True)
     }
-    assert shown["Flight filled"] == ("peer window 79 %, cwnd 20 %", "")
+    assert shown["Flight filled"] == ("receive window 79 %, congestion window 20 %", "")
     assert shown["Clocks agree to"] == ("38.4 us", "")
 
 
 def test_a_path_that_could_not_be_kept_up_with_is_said_on_top():
     marked = [make_row(path_emulation=mark) for mark in ("late", "kept up", "late", "overloaded")]
-    text = Elements(render(make_material(marked))).text
+    text = Elements(render(make_report_data(marked))).text
     assert "1 of 4 trials: this machine could not keep up with the emulated path, packets were lost" in text
     assert "2 of 4 trials: this machine could not keep up with the emulated path, more than 1.00 %" in text
-    kept_up = Elements(render(make_material([make_row(path_emulation="kept up")]))).text
+    kept_up = Elements(render(make_report_data([make_row(path_emulation="kept up")]))).text
     assert "could not keep up" not in kept_up
 
 
 def test_modes_are_said_not_to_compare_where_there_are_several():
     several = [*make_rows(repeats=1), *make_rows(repeats=1, change=lambda row: row | {"mode": "zerocopy"})]
-    assert "compare within a mode only" in Elements(render(make_material(several))).text
-    assert "within a mode" not in Elements(render(make_material(make_rows(repeats=1)))).text
+    assert "compare within a mode only" in Elements(render(make_report_data(several))).text
+    assert "within a mode" not in Elements(render(make_report_data(make_rows(repeats=1)))).text
 
 
 def test_page_of_a_real_archive(archive, tmp_path):
@@ -255,14 +255,14 @@ def test_page_of_a_real_archive(archive, tmp_path):
 
 
 def test_points_carry_asked_window_sum_and_parameters(archive):
-    found = material(read_archive(archive))
+    found = report_data(read_archive(archive))
     assert {row["window_sum_asked_bytes"] for row in found.cells} == {1 << 18, 1 << 19, 1 << 20}
     assert {row["congestion_asked"] for row in found.cells} == {"cubic"}
     assert [row["src"] for row in (found.cells[0], found.cells[-1])] == ["a", "b"]
 
 
 def test_nothing_is_loaded_from_elsewhere():
-    page = Elements(render(make_material(make_rows(change=seed_000))))
+    page = Elements(render(make_report_data(make_rows(change=seed_000))))
     for tag, attributes in page.tags:
         assert "src" not in attributes, tag
         assert tag != "link"
@@ -271,7 +271,7 @@ def test_nothing_is_loaded_from_elsewhere():
 
 
 def test_only_the_pages_own_scripts_may_run():
-    page = Elements(render(make_material(make_rows())))
+    page = Elements(render(make_report_data(make_rows())))
     (policy,) = [meta["content"] for meta in page.named("meta") if "http-equiv" in meta]
     (scripts,) = re.findall(r"script-src ([^;]*)", policy)
     assert len(re.findall(r"'sha256-[A-Za-z0-9+/=]+'", scripts)) == 3
@@ -282,9 +282,9 @@ def test_only_the_pages_own_scripts_may_run():
 def test_names_from_an_archive_stay_text():
     rows = make_rows(directions=[(HOSTILE, "sara"), ("sara", HOSTILE)], sweep=HOSTILE, change=seed_000)
     rows += [failed(make_row(src=HOSTILE, sweep="other")) | {"error": HOSTILE, "congestion": HOSTILE}]
-    plan = make_material(rows).plan | {"text": HOSTILE}
+    plan = make_report_data(rows).plan | {"text": HOSTILE}
     page = Elements(
-        render(make_material(rows, name=HOSTILE, plan=plan, host_facts={HOSTILE: make_facts(HOSTILE)}))
+        render(make_report_data(rows, name=HOSTILE, plan=plan, host_facts={HOSTILE: make_facts(HOSTILE)}))
     )
     assert page.named("img") == []
     assert HOSTILE in page.text
@@ -292,7 +292,7 @@ def test_names_from_an_archive_stay_text():
 
 
 def test_a_campaign_without_a_finished_trial_says_so():
-    page = Elements(render(make_material([], host_facts={})))
+    page = Elements(render(make_report_data([], host_facts={})))
     assert "No trial has finished yet" in page.text
     assert "No host has answered yet" in page.text
     assert page.named("figure") == []
@@ -303,18 +303,18 @@ def test_a_campaign_without_a_finished_trial_says_so():
 )
 def test_a_campaign_that_was_interrupted_says_how_far_it_came(planned, said):
     rows = [make_row(repeat=repeat) for repeat in (1, 2, 3)]
-    page = Elements(render(make_material(rows, trials_planned=planned)))
+    page = Elements(render(make_report_data(rows, trials_planned=planned)))
     assert f"{said} " in " ".join(page.text.split())
 
 
 def test_an_archive_knows_how_many_trials_its_plan_asks_for(tmp_path):
     plan = plan_of('flows = [1, 2]\nwindow = ["64KiB", "1MiB"]\ndirections = "both"', "repeats = 3")
     folder = write_archive(tmp_path / "archive", [], plan_json=plan.model_dump_json())
-    assert material(read_archive(folder)).trials_planned == 24 == len(schedule(plan, seed=1))
+    assert report_data(read_archive(folder)).trials_planned == 24 == len(schedule(plan, seed=1))
 
 
 def test_a_campaign_that_failed_throughout_says_so():
-    page = Elements(render(make_material([failed(row) for row in make_rows()])))
+    page = Elements(render(make_report_data([failed(row) for row in make_rows()])))
     assert "No trial ended ok" in page.text
     assert page.named("figure") == []
     assert "send window of 67108864" in page.text
@@ -322,13 +322,13 @@ def test_a_campaign_that_failed_throughout_says_so():
 
 def test_one_host_is_enough():
     rows = make_rows(directions=[("local", "local")])
-    page = Elements(render(make_material(rows, host_facts={"local": make_facts()})))
+    page = Elements(render(make_report_data(rows, host_facts={"local": make_facts()})))
     assert "local → local" in page.text
     assert "differ here" not in page.text
 
 
 def test_trials_can_be_taken_away_as_csv():
-    page = Elements(render(make_material(make_rows(repeats=1))))
+    page = Elements(render(make_report_data(make_rows(repeats=1))))
     (link,) = [anchor for anchor in page.named("a") if anchor.get("id") == "trials-csv"]
     lines = unquote(link["href"].removeprefix("data:text/csv;charset=utf-8,")).splitlines()
     assert lines[0].startswith("trial_id,sweep,repeat,started_at,src,dst")
@@ -371,4 +371,4 @@ def test_command_writes_over_nothing_that_is_not_called_as_a_page(
 def test_six_hundred_trials_stay_small():
     rows = make_rows(lengths=range(1000, 11000, 1000), repeats=1)
     assert len(rows) == 600
-    assert len(render(make_material(rows)).encode()) < 25_000_000
+    assert len(render(make_report_data(rows)).encode()) < 25_000_000

@@ -15,9 +15,9 @@ import pytest
 from flowsweep.analysis import core_loads
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.tests.tcp.verdict import VERDICTS
+from flowsweep.csv_text import csv_link
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
-from flowsweep.report.csv_link import csv_link
 from flowsweep.report.findings_list import MOST_AT_ONCE, findings_list
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
 from flowsweep.report.trial_details import TrialDetails
@@ -86,10 +86,7 @@ def test_a_probability_is_told_with_its_correction_and_left_out_where_nothing_wa
         no_figure,
     ).shown
     name = "Probability if there were no effect"
-    assert (
-        dict(tested.facts)[name]
-        == "p = 0.0120; p = 0.0480 corrected for the number of questions asked (Holm)"
-    )
+    assert dict(tested.facts)[name] == "p = 0.0120; p = 0.0480 corrected for the number of hypotheses (Holm)"
     assert name not in dict(described.facts)
 
 

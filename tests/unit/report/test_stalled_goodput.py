@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from analysis_support import write_archive
-from flowsweep.cli.campaign_end import tell_end
+from flowsweep.cli.campaign_end import print_end
 from flowsweep.cli.summary import print_table
-from flowsweep.cli.tcp_summary import tell_summary as tell_tcp
+from flowsweep.cli.tcp_summary import print_summary as print_tcp
 from flowsweep.cli.terminal import Screen
 from flowsweep.figures.axis import Row
-from flowsweep.report.goodput_words import goodput_of
+from flowsweep.report.answers import result_words
+from flowsweep.report.goodput_words import shown_goodput
 from flowsweep.report.headline import goodput_meant, highest_goodputs
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
-from flowsweep.report.trial_result import result_words
 from flowsweep.report.trial_table import trial_lines
-from report_support import make_material, make_row
+from report_support import make_report_data, make_row
 from summary_support import summed, uneven
 
 WHOLE, STALLED = [6_250_000] * 26, [6_250_000] * 12 + [0] + [6_250_000] * 13
@@ -37,7 +37,7 @@ def row() -> Row:
 
 
 def test_the_answer_of_one_trial(row: Row, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_tcp(row)
+    print_tcp(row)
     told = capsys.readouterr().out
     assert f"goodput               {WORDS}\n" in told
     assert "intervals             p10 50.0 Mbit/s, p90 50.0 Mbit/s\n" in told
@@ -56,7 +56,7 @@ def test_the_row_of_the_summary(row: Row, width: int) -> None:
 def test_the_headline_of_the_report(row: Row) -> None:
     (found,) = highest_goodputs([row])
     assert f"{found.number} {found.unit} {found.meant}" == WORDS
-    page = render(make_material([make_row(goodput_mean_bps=0.9e9, stalled_share=0.1)]))
+    page = render(make_report_data([make_row(goodput_mean_bps=0.9e9, stalled_share=0.1)]))
     assert (
         "over the whole trial, 10.0 % less than the 1.00 Gbit/s in the median interval, stalled for 10.0 %"
         in page.partition('class="highest__meant"')[2][:200]
@@ -70,7 +70,7 @@ def test_the_opening(row: Row) -> None:
 
 
 def test_the_end_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_end(write_archive(tmp_path / "archive", [uneven(STALLED)]))
+    print_end(write_archive(tmp_path / "archive", [uneven(STALLED)]))
     assert f"  a → b: up to {WORDS}, at 1 flow, window auto\n" in capsys.readouterr().out
 
 
@@ -96,7 +96,7 @@ def test_a_stall_within_an_interval_shows_in_the_mean() -> None:
 
 def test_repeats_that_stalled_unlike_are_told_at_most() -> None:
     rows = [make_row(goodput_bps=1e9, stalled_share=share) for share in (0.0, 0.01, 0.02)]
-    found = goodput_of(rows)
+    found = shown_goodput(rows)
     assert found is not None
     assert found.meant.endswith("in the median interval, stalled for up to 2.00 % of the time")
 
@@ -112,5 +112,5 @@ def test_files_that_say_one_figure_have_one() -> None:
     median = make_row(goodput_bps=1e9, goodput_mean_bps=None, goodput_method="sender_median")
     assert result_words(mean) == "1.00 Gbit/s over the whole trial"
     assert result_words(median) == "1.00 Gbit/s in the median interval"
-    assert goodput_of([make_row(goodput_bps=None)]) is None
+    assert shown_goodput([make_row(goodput_bps=None)]) is None
     assert "the whole transfer" in goodput_meant([mean])

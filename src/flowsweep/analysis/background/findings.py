@@ -1,44 +1,13 @@
 """What a trial's own traffic takes of what it shares with background traffic, over repeats."""
 
-import math
 from collections.abc import Iterable, Sequence
-from statistics import fmean, median, stdev
+from statistics import median
 
-import scipy
-
+from flowsweep.analysis.background.words import background_names, own_name, share_interval
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
-from flowsweep.axes import AXIS_OF
-from flowsweep.defaults import CONFIDENCE
-from flowsweep.schedule.background import PROBE
 from flowsweep.wording import counted, format_number, format_share
-
-
-def others_named(row: Row) -> str:
-    """Name the traffic that ran beside a trial: "cubic and datagrams"; empty where none did.
-
-    A probe is none: it carries next to no bytes.
-    """
-    return " and ".join(name for name in row.get("background") or () if name != PROBE)
-
-
-def beside_others(rows: Sequence[Row]) -> str:
-    """Say beside what trials ran, and what part of the bytes it got.
-
-    Args:
-        rows: Of a summary, all of one sweep and direction.
-
-    Returns:
-        "beside cubic, to which 35.5 % of the goodput of all traffic goes": of the shares that are known (1 −
-        `share`) the median over the trials. Empty where nothing ran beside them.
-    """
-    names = others_named(rows[0])
-    shares = [1 - row["share"] for row in rows if row.get("share") is not None]
-    if not names or not shares:
-        return names and f"beside {names}"
-    return f"beside {names}, to which {format_share(median(shares))} of the goodput of all traffic goes"
-
 
 MOST_POINTS = 6
 """Of a direction with more, one sentence says from where to where shares go."""
@@ -67,20 +36,6 @@ def share_questions(observed: Observations) -> list[Question]:
     return [question for where, rows in directions.items() for question in _questions(observed, where, rows)]
 
 
-def own_name(row: Row) -> str:
-    """Name a trial's own traffic: its congestion control, or its test."""
-    chosen = row["test"] in AXIS_OF["congestion_asked"].tests
-    return str(row["congestion"] if chosen and row["congestion"] else row["test"].upper())
-
-
-def mean_share(shares: Sequence[float]) -> float:
-    """Return the share whose log odds are the mean of those of some shares, 0 to 1.
-
-    The mean itself where one of them is 0 or 1.
-    """
-    return _interval(shares)[0]
-
-
 def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> Iterable[Question]:
     factors = [factor for factor in observed.factors if factor != DIRECTION]
     points: dict[tuple[str, ...], list[Row]] = {}
@@ -97,13 +52,13 @@ def _place(factors: Sequence[str], point: Sequence[str]) -> str:
 
 
 def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place: str) -> Question:
-    share, low, high = _interval([row["share"] for row in rows])
+    share, low, high = share_interval([row["share"] for row in rows])
     between = "" if low is None or high is None else f" [{_percent(low)}, {_percent(high)}]"
     where = f" ({place})" if place else ""
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(share)}{between} of the goodput that it "
-        f"shares with {others_named(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over the "
-        f"flows {format_number(median(row['jain_flows'] for row in rows))}."
+        f"shares with {background_names(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over "
+        f"the flows {format_number(median(row['jain_flows'] for row in rows))}."
     )
     return _question(observed, direction, rows, claim, share, (low, high))
 
@@ -112,7 +67,7 @@ def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *
     ordered = sorted(row["share"] for row in rows)
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(ordered[0])} to {format_share(ordered[-1])} "
-        f"of the goodput that it shares with {others_named(rows[0])}, over {counted(points, 'point')}."
+        f"of the goodput that it shares with {background_names(rows[0])}, over {counted(points, 'point')}."
     )
     return _question(observed, direction, rows, claim, median(ordered), (None, None))
 
@@ -140,17 +95,6 @@ def _question(
         evidence=tuple(row["trial_id"] for row in rows),
         figure=FigureKey("shares", observed.sweep, observed.mode, direction),
     )
-
-
-def _interval(shares: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """Mean share with the ends of its 95 % interval; none of one trial, or where somebody got nothing."""
-    if len(shares) < 2 or not all(0 < share < 1 for share in shares):
-        return fmean(shares), None, None
-    odds = [math.log(share / (1 - share)) for share in shares]
-    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(odds) - 1)) * stdev(odds) / math.sqrt(len(odds))
-    mean = fmean(odds)
-    share, low, high = (1 / (1 + math.exp(-value)) for value in (mean, mean - half, mean + half))
-    return share, low, high
 
 
 def _percent(share: float) -> str:

@@ -9,11 +9,11 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.wording import counted, format_share
 
-_UNTRUE = {
-    "late": f"in {{}} more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
-    "overloaded": "in {} packets were lost that it should have carried",
+UNTRUE_PATHS = {
+    "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
+    "overloaded": "packets were lost that it should have carried",
 }
-"""Marks of `flowsweep.analysis.hosts.path_emulation`, and what each says of so many trials."""
+"""Marks of `flowsweep.analysis.hosts.path_emulation` but "kept up", and what each means; the worst last."""
 
 
 def trusted(summary: Sequence[TrialRow]) -> list[TrialRow]:
@@ -22,7 +22,7 @@ def trusted(summary: Sequence[TrialRow]) -> list[TrialRow]:
     Args:
         summary: Rows of a campaign.
     """
-    return [row for row in summary if row.get("path_emulation") not in _UNTRUE]
+    return [row for row in summary if row.get("path_emulation") not in UNTRUE_PATHS]
 
 
 def late_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
@@ -39,14 +39,14 @@ def late_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
         if row.get("path_emulation") is not None:
             groups.setdefault((row["sweep"], row["mode"]), []).append(row)
     for (sweep, mode), rows in groups.items():
-        late = [row for row in rows if row["path_emulation"] in _UNTRUE]
+        late = [row for row in rows if row["path_emulation"] in UNTRUE_PATHS]
         if late:
             yield _question(sweep, mode, rows, late)
 
 
 def _question(sweep: str, mode: str | None, rows: Sequence[TrialRow], late: Sequence[TrialRow]) -> Question:
     marks = Counter(row["path_emulation"] for row in late)
-    why = ", ".join(said.format(marks[mark]) for mark, said in _UNTRUE.items() if marks[mark])
+    why = ", ".join(f"in {marks[mark]} {meaning}" for mark, meaning in UNTRUE_PATHS.items() if marks[mark])
     others = len(rows) - len(late)
     rest = f"all other findings are of the other {others}" if others else "nothing is concluded from them"
     claim = (

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep.analysis.background.findings import others_named
+from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
 from flowsweep.analysis.findings.verdict import drops_early
@@ -93,7 +93,7 @@ def _question(observed: Observations, direction: str, theory: _Theory, rows: Seq
         else f" [{format_number(ratio.low)}, {format_number(ratio.high)}]"
     )
     trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
-    others = others_named(rows[0])
+    others = background_names(rows[0])
     beside = f" beside {others}" if others else ""
     claim = (
         f"{direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}{interval} "

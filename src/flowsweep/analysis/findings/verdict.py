@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from flowsweep.analysis.background.findings import beside_others, others_named
+from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Question
@@ -52,7 +52,7 @@ def verdict_questions(observed: Observations) -> list[Question]:
 
     Method:
         Verdicts are counted; the axis whose levels tell them apart (`regions`) says where each is the rule.
-        Where the path limits, the traffic beside the trials is named (`beside_others`). Where nothing is
+        Where the path limits, the traffic beside the trials is named (`background_words`). Where nothing is
         clear, hosts whose cores were all in use are named.
     """
     directions = dict.fromkeys(row[DIRECTION] for row in observed.rows)
@@ -104,7 +104,7 @@ def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], t
         part += f" ({where.words[verdict]})"
     part += _crowded(own) if unclear else ""
     part += _reached(own) if verdict == "congestion window: queue" else ""
-    others = beside_others(own) if verdict in _OF_THE_PATH else ""
+    others = background_words(own) if verdict in _OF_THE_PATH else ""
     return f"{part}, {others}" if others else part
 
 
@@ -128,7 +128,7 @@ def drops_early(row: Row) -> bool:
     link_bps = row.get("link_payload_bps")
     dropped = (row.get("link_queue_drops") or 0) > 0
     of_all = row["goodput_bps"] / (row.get("share") or 1.0)
-    alone = row.get("share") is not None or not others_named(row)
+    alone = row.get("share") is not None or not background_names(row)
     return dropped and alone and link_bps is not None and of_all < PATH_NOT_FULL * link_bps
 
 

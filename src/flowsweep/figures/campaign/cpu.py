@@ -5,7 +5,7 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import FLOWS, LENGTH, Axis, Row, position
+from flowsweep.figures.axis import FLOWS, LENGTH, DrawnAxis, Row, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (
     HEADROOM,
@@ -92,7 +92,7 @@ def _against_flows(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
 
 def _figure(
     rows: Sequence[Row],
-    told_apart: Axis,
+    told_apart: DrawnAxis,
     x_axis: dict[str, object],
     points: Callable[[Sequence[Row], str], _Points],
     *,
@@ -160,7 +160,7 @@ def _axes(line: int, side: int) -> tuple[str, str]:
 
 def _traces(  # one pair of axes
     rows: Sequence[Row],
-    told_apart: Axis,
+    told_apart: DrawnAxis,
     points: Callable[[Sequence[Row], str], _Points],
     column: str,
     place: tuple[int, int],

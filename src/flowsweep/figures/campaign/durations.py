@@ -22,9 +22,9 @@ _PERCENTILES = (5, 25, 50, 75, 95)
 
 
 def drawn_durations(data: FigureData) -> list[Drawn]:
-    """Draw a figure for each direction whose trials can be cut."""
+    """Draw a figure for each direction whose trials can be truncated."""
     by_trial: dict[str, list[Row]] = {}
-    for row in data.cuts:
+    for row in data.truncated:
         by_trial.setdefault(row["trial_id"], []).append(row)
     return [
         drawn
@@ -35,7 +35,7 @@ def drawn_durations(data: FigureData) -> list[Drawn]:
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """How far the trials that were cut after one duration are from their whole, in percent."""
+    """How far the trials that were truncated after one duration are from their whole, in percent."""
 
     trials: int
     percentiles: tuple[float, ...]
@@ -54,13 +54,13 @@ def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[Row]], margin: flo
     deviations: dict[float, list[float]] = {}
     trials = 0
     for row in group.good:
-        cuts = by_trial.get(row["trial_id"], ())
-        if not cuts or not row["goodput_bps"] or row["duration_s"] is None:
+        truncated = by_trial.get(row["trial_id"], ())
+        if not truncated or not row["goodput_bps"] or row["duration_s"] is None:
             continue
         trials += 1
-        for cut in cuts:
-            off = (cut["goodput_bps"] / row["goodput_bps"] - 1) * 100
-            deviations.setdefault(cut["duration_ns"] / SECOND_NS, []).append(off)
+        for one in truncated:
+            off = (one["goodput_bps"] / row["goodput_bps"] - 1) * 100
+            deviations.setdefault(one["duration_ns"] / SECOND_NS, []).append(off)
         deviations.setdefault(row["duration_s"], []).append(0.0)
     if len(deviations) < 2:
         return None

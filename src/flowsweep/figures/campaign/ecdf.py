@@ -5,8 +5,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, Axis, Value
-from flowsweep.figures.drawing import Drawn, FigureData, file_stem
+from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, DrawnAxis, Value
+from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps, file_stem
 from flowsweep.figures.frame import (
     HEADROOM,
     MARGIN,
@@ -96,13 +96,13 @@ def _drawn(group: TrialGroup, curves: dict[Value, list[float]], what: str) -> Dr
                 f"share_of_{what}_percent": share,
             }
             for value, goodputs in curves.items()
-            for goodput, share in _steps(goodputs)
+            for goodput, share in ecdf_steps(goodputs, len(goodputs), MOST_STEPS)
         ),
     )
 
 
 def _curve(  # one trace
-    axis: Axis,
+    axis: DrawnAxis,
     value: Value,
     goodputs: list[float],
     scale: RateScale,
@@ -110,7 +110,7 @@ def _curve(  # one trace
     colour: str,
     index: int,
 ) -> go.Scatter:
-    steps = _steps(goodputs)
+    steps = ecdf_steps(goodputs, len(goodputs), MOST_STEPS)
     few = len(steps) <= MOST_STEPS // 4
     return go.Scatter(
         x=[scale.of(goodput) for goodput, _ in (steps[0], *steps)],
@@ -127,14 +127,6 @@ def _curve(  # one trace
 
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
-
-
-def _steps(ascending: list[float]) -> list[tuple[float, float]]:
-    """Each goodput and the share in percent that is not above it; of many, evenly spaced quantiles."""
-    count = len(ascending)
-    steps = min(count, MOST_STEPS)
-    ranks = [1 + step * (count - 1) // max(steps - 1, 1) for step in range(steps)]
-    return [(ascending[rank - 1], float(f"{rank / count * 100:.4g}")) for rank in ranks]
 
 
 def _caption(group: TrialGroup, what: str, most: int) -> str:

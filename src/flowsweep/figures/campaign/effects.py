@@ -12,14 +12,14 @@ from flowsweep.analysis.findings.finding import Decision, FigureKey, Finding, Fi
 from flowsweep.figures.axis import AXES
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, margin_band, wrapped
-from flowsweep.figures.theme import figure
+from flowsweep.figures.theme import BLUE, GREY, VERMILION, figure
 from flowsweep.wording import counted, format_change, format_percent
 
 _KINDS: tuple[FindingKind, ...] = ("direction", "flows", "congestion", "effect")
 _LOOKS: dict[Decision, tuple[str, str]] = {
-    "effect": ("#D55E00", "diamond"),
-    "no practical effect": ("#0072B2", "circle"),
-    "undecided": ("#8C8C8C", "circle-open"),
+    "effect": (VERMILION, "diamond"),
+    "no practical effect": (BLUE, "circle"),
+    "undecided": (GREY, "circle-open"),
 }
 """Colour and symbol of each decision."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep.figures.axis import Axis, Row, Value
+from flowsweep.figures.axis import DrawnAxis, Row, Value
 from flowsweep.wording import counted, format_rate, format_share
 
 
@@ -54,7 +54,7 @@ def cell(row: Row, *, divisor: int = 1) -> Cell:
     )
 
 
-def placed(rows: Sequence[Row], axes: Sequence[Axis]) -> dict[tuple[float, ...], Row]:
+def placed(rows: Sequence[Row], axes: Sequence[DrawnAxis]) -> dict[tuple[float, ...], Row]:
     """Find the point at each place on some axes, in their order; one with nothing set on them has no place.
 
     Points that `window_max` made equal are the same trials: the first stands for them all.

@@ -6,7 +6,7 @@ from dataclasses import replace
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
-from flowsweep.figures.axis import FLOWS, LENGTH, Axis, Row
+from flowsweep.figures.axis import FLOWS, LENGTH, DrawnAxis, Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.grid.cells import placed
 from flowsweep.figures.grid.heatmap import heatmap
@@ -73,7 +73,7 @@ def drawn_per_flow(data: FigureData) -> list[Drawn]:
     return found
 
 
-def point_rows(panel: Panel, axes: Sequence[Axis]) -> tuple[Row, ...]:
+def point_rows(panel: Panel, axes: Sequence[DrawnAxis]) -> tuple[Row, ...]:
     """One row for each point of a figure: what it shows."""
     return tuple(
         {
@@ -90,7 +90,7 @@ def point_rows(panel: Panel, axes: Sequence[Axis]) -> tuple[Row, ...]:
     )
 
 
-def _plane(panel: Panel, y: Axis) -> list[Drawn]:
+def _plane(panel: Panel, y: DrawnAxis) -> list[Drawn]:
     caption = f"{_MEDIANS} Colours and heights have one scale in the whole sweep."
     over = None if y is FLOWS else f"over {y.name}"
     return [
@@ -128,7 +128,7 @@ def _drawn(  # one figure of a panel
     panel: Panel,
     axis: str,
     figure: go.Figure,
-    axes: Sequence[Axis],
+    axes: Sequence[DrawnAxis],
     caption: str,
     *names: str | None,
     needs_webgl: bool = False,
@@ -144,7 +144,7 @@ def _drawn(  # one figure of a panel
     )
 
 
-def _axes(panel: Panel) -> list[Axis]:
+def _axes(panel: Panel) -> list[DrawnAxis]:
     return list(dict.fromkeys(axis for axis in (panel.series, panel.y, panel.x) if axis is not None))
 
 

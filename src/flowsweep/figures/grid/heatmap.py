@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import Axis, position
+from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.grid.cells import Cell
 from flowsweep.figures.grid.panel import Panel
 from flowsweep.figures.grid.plane import Plane, plane
@@ -30,7 +30,7 @@ def heatmap(panel: Panel) -> go.Figure:
     )
 
 
-def _axis(axis: Axis, values: Sequence[float]) -> dict[str, object]:
+def _axis(axis: DrawnAxis, values: Sequence[float]) -> dict[str, object]:
     positions, labels = axis.ticks(values)
     return {
         "title": {"text": axis.name, "standoff": 8},

@@ -5,7 +5,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import Axis, Row, position
+from flowsweep.figures.axis import DrawnAxis, Row, position
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale, scaled_axis
 from flowsweep.figures.grid.cells import Cell, cell, placed
 from flowsweep.figures.grid.panel import DIRECTION, Panel
@@ -26,7 +26,12 @@ def line(panel: Panel) -> go.Figure:
 
 
 def lines(
-    groups: Iterable[tuple[str, list[Row]]], x: Axis, scale: RateScale, title: str, *, share: bool = False
+    groups: Iterable[tuple[str, list[Row]]],
+    x: DrawnAxis,
+    scale: RateScale,
+    title: str,
+    *,
+    share: bool = False,
 ) -> go.Figure:
     """Draw goodput over an axis, a trace for each named group of points.
 
@@ -52,12 +57,12 @@ def lines(
     )
 
 
-def trace_name(axis: Axis, value: object) -> str:
+def trace_name(axis: DrawnAxis, value: object) -> str:
     """Name of a trace. Plotly reads tags in it, and what a plan or a host is called may look like one."""
     return escape(axis.text(value) if axis is not DIRECTION else str(value), quote=False)
 
 
-def _cells(rows: list[Row], x: Axis, *, share: bool) -> dict[float, Cell]:
+def _cells(rows: list[Row], x: DrawnAxis, *, share: bool) -> dict[float, Cell]:
     found = {
         place: cell(row, divisor=row["flows"] if share else 1) for (place,), row in placed(rows, (x,)).items()
     }
@@ -79,7 +84,7 @@ def _repeats(name: str, found: dict[float, Cell], scale: RateScale, colour: str)
 
 
 def _median(
-    name: str, found: dict[float, Cell], x: Axis, scale: RateScale, colour: str, index: int
+    name: str, found: dict[float, Cell], x: DrawnAxis, scale: RateScale, colour: str, index: int
 ) -> go.Scatter:
     return go.Scatter(
         x=[position(value) for value in found],
@@ -94,5 +99,5 @@ def _median(
     )
 
 
-def _belongs(series: Axis | None, value: object, row: Row) -> bool:
+def _belongs(series: DrawnAxis | None, value: object, row: Row) -> bool:
     return series is None or series.value(row) == value

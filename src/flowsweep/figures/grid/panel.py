@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep import wording
 from flowsweep.figures.axis import (
     FLOWS,
     MODE,
@@ -15,18 +14,19 @@ from flowsweep.figures.axis import (
     WINDOW_RECV,
     WINDOW_SEND,
     WINDOWS,
-    Axis,
+    DrawnAxis,
     Row,
     Value,
 )
 from flowsweep.tests import facts_of
+from flowsweep.wording import direction_of
 
 MOST_SERIES = 8
 _MODES = ("copy", "zerocopy", "discard")
 PLAIN_MODE = _MODES[0]
 """What applications do: where nothing else was measured, its panels need no word about it."""
 
-DIRECTION = Axis("direction", "direction", str, scaled=False, as_found=True)
+DIRECTION = DrawnAxis("direction", "direction", str, scaled=False, as_found=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Panel:
     sweep: str
     direction: str | None
     """"source → sink"; absent if the directions are the figure's series."""
-    fixed: tuple[tuple[Axis, Value], ...]
+    fixed: tuple[tuple[DrawnAxis, Value], ...]
     """Axes that vary in the sweep, but not in this panel, with their value; the mode, if `modes_named`."""
-    x: Axis
-    y: Axis | None
+    x: DrawnAxis
+    y: DrawnAxis | None
     """Present: the panel is a plane, drawn as surface and heatmap. Absent: a line over `x`."""
-    series: Axis | None
+    series: DrawnAxis | None
     """What tells the traces of a line figure apart."""
     rows: tuple[Row, ...]
     top_bps: float
@@ -61,7 +61,7 @@ class Panel:
         return facts_of(self.rows[0].get("test")).datagrams
 
 
-def panels(rows: Sequence[Row], *, against: Axis = FLOWS) -> tuple[Panel, ...]:
+def panels(rows: Sequence[Row], *, against: DrawnAxis = FLOWS) -> tuple[Panel, ...]:
     """Split points, as `flowsweep.analysis.grid_points` has them, into panels, sweep by sweep, mode by mode.
 
     Sweeps and directions keep the order of the rows.
@@ -74,7 +74,7 @@ def panels(rows: Sequence[Row], *, against: Axis = FLOWS) -> tuple[Panel, ...]:
     sweeps: dict[str, dict[Value, list[Row]]] = {}
     for row in rows:
         modes = sweeps.setdefault(row["sweep"], {})
-        modes.setdefault(MODE.value(row), []).append({**row, DIRECTION.column: direction(row)})
+        modes.setdefault(MODE.value(row), []).append({**row, DIRECTION.column: direction_of(row)})
     named = modes_named(rows)
     return tuple(
         panel
@@ -96,17 +96,14 @@ def mode_rank(row: Row) -> int:
     return _MODES.index(mode) if mode in _MODES else len(_MODES)
 
 
-def direction(row: Row) -> str:
-    """Source and sink of a trial, for people."""
-    return wording.direction(row["src"], row["dst"], simultaneous=bool(row.get("simultaneous")))
-
-
-def _panels_of_mode(sweep: str, mode: Value, rows: list[Row], against: Axis, *, named: bool) -> list[Panel]:
+def _panels_of_mode(
+    sweep: str, mode: Value, rows: list[Row], against: DrawnAxis, *, named: bool
+) -> list[Panel]:
     window = _window_axis(rows)
     others = [axis for axis in OTHERS if axis is not _rate_that_follows(rows)]
     candidates = (window, FLOWS, *_other_windows(window, rows), *_numbers_of_hosts(rows), *others)
     varying = [axis for axis in candidates if axis and len(axis.values(rows)) > 1]
-    x: Axis
+    x: DrawnAxis
     if window in varying and against in varying:
         x, y, series = window or FLOWS, against, None
     else:
@@ -123,19 +120,19 @@ def _panels_of_mode(sweep: str, mode: Value, rows: list[Row], against: Axis, *, 
     ]
 
 
-def _window_axis(rows: Sequence[Row]) -> Axis | None:
+def _window_axis(rows: Sequence[Row]) -> DrawnAxis | None:
     """Choose the window whose grid with the flows has fewest holes: plans ask for sums, or for each flow."""
     candidates = [axis for axis in WINDOWS if _all_set(axis, rows)]
     return max(candidates, key=lambda axis: (_filled(axis, rows), len(axis.values(rows)) > 1), default=None)
 
 
-def _other_windows(window: Axis | None, rows: Sequence[Row]) -> list[Axis]:
+def _other_windows(window: DrawnAxis | None, rows: Sequence[Row]) -> list[DrawnAxis]:
     """Windows of one end that the chosen one and the flows do not settle, as where both ends have lists."""
     settled = [axis for axis in (window, FLOWS) if axis is not None]
     return [axis for axis in (WINDOW_SEND, WINDOW_RECV) if axis is not window and _open(axis, settled, rows)]
 
 
-def _numbers_of_hosts(rows: Sequence[Row]) -> list[Axis]:
+def _numbers_of_hosts(rows: Sequence[Row]) -> list[DrawnAxis]:
     """The hosts at one side, if direction and flows do not settle them, as where flows of a pair vary too.
 
     How many pairs of a sweep take part settles both sides, so that one is enough.
@@ -143,7 +140,7 @@ def _numbers_of_hosts(rows: Sequence[Row]) -> list[Axis]:
     return [axis for axis in (SOURCES, SINKS) if _open(axis, (DIRECTION, FLOWS), rows)][:1]
 
 
-def _rate_that_follows(rows: Sequence[Row]) -> Axis:
+def _rate_that_follows(rows: Sequence[Row]) -> DrawnAxis:
     """The rate of a flow, or that of all flows: each follows from the other, or from spacing, and the flows.
 
     The rate of all flows stays where it has fewer values: then the plan has set it.
@@ -151,7 +148,7 @@ def _rate_that_follows(rows: Sequence[Row]) -> Axis:
     return RATE if 1 < len(RATE_SUM.values(rows)) < len(RATE.values(rows)) else RATE_SUM
 
 
-def _open(axis: Axis, settled: Sequence[Axis], rows: Sequence[Row]) -> bool:
+def _open(axis: DrawnAxis, settled: Sequence[DrawnAxis], rows: Sequence[Row]) -> bool:
     """Whether rows that are alike on some axes may differ on another one."""
     groups: dict[tuple[Value, ...], list[Row]] = {}
     for row in rows:
@@ -159,24 +156,24 @@ def _open(axis: Axis, settled: Sequence[Axis], rows: Sequence[Row]) -> bool:
     return any(len(axis.values(group)) > 1 for group in groups.values())
 
 
-def _filled(axis: Axis, rows: Sequence[Row]) -> float:
+def _filled(axis: DrawnAxis, rows: Sequence[Row]) -> float:
     points = {(axis.value(row), FLOWS.value(row)) for row in rows}
     return len(points) / (len(axis.values(rows)) * len(FLOWS.values(rows)))
 
 
-def _all_set(axis: Axis, rows: Sequence[Row]) -> bool:
+def _all_set(axis: DrawnAxis, rows: Sequence[Row]) -> bool:
     return None not in axis.values(rows)
 
 
-def _series_axis(candidates: Sequence[Axis], rows: Sequence[Row]) -> Axis | None:
+def _series_axis(candidates: Sequence[DrawnAxis], rows: Sequence[Row]) -> DrawnAxis | None:
     """The last one that a legend can hold; the direction, which stands first, only if nothing else varies."""
     return next((axis for axis in reversed(candidates) if len(axis.values(rows)) <= MOST_SERIES), None)
 
 
-_Split = tuple[str | None, tuple[tuple[Axis, Value], ...], tuple[Row, ...]]
+_Split = tuple[str | None, tuple[tuple[DrawnAxis, Value], ...], tuple[Row, ...]]
 
 
-def _split(rows: Sequence[Row], axes: Sequence[Axis]) -> list[_Split]:
+def _split(rows: Sequence[Row], axes: Sequence[DrawnAxis]) -> list[_Split]:
     """Group rows by their values on some axes: direction, the other axes with their value, rows."""
     groups: dict[tuple[Value, ...], list[Row]] = {}
     for row in rows:
@@ -190,7 +187,7 @@ def _split(rows: Sequence[Row], axes: Sequence[Axis]) -> list[_Split]:
     return found
 
 
-def _order(axes: Sequence[Axis], values: Sequence[Value], rows: Sequence[Row]) -> tuple[int, ...]:
+def _order(axes: Sequence[DrawnAxis], values: Sequence[Value], rows: Sequence[Row]) -> tuple[int, ...]:
     """The directions of a point stand beside each other: the direction, which comes first, varies fastest."""
     ranks = [axis.values(rows).index(value) for axis, value in zip(axes, values, strict=True)]
     return (*ranks[1:], *ranks[:1])

@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import FLOWS, WINDOW_SUM, WINDOWS_PER_FLOW, Axis, Row
+from flowsweep.figures.axis import FLOWS, WINDOW_SUM, WINDOWS_PER_FLOW, DrawnAxis, Row
 from flowsweep.figures.frame import rate_scale
 from flowsweep.figures.grid.line import lines, trace_name
 from flowsweep.figures.grid.panel import Panel
@@ -26,7 +26,7 @@ def per_flow(panel: Panel) -> go.Figure | None:
     return lines(ordered, x, rate_scale(panel.top_of_flow_bps), "goodput per flow", share=True)
 
 
-def per_flow_axes(panel: Panel) -> tuple[Axis, ...] | None:
+def per_flow_axes(panel: Panel) -> tuple[DrawnAxis, ...] | None:
     """List what tells the traces apart, then the window they are drawn over; absent if there is none."""
     x = _window(panel)
     if x is None:
@@ -36,7 +36,7 @@ def per_flow_axes(panel: Panel) -> tuple[Axis, ...] | None:
     return (*(axis for axis in others if axis is not None), FLOWS, x)
 
 
-def _window(panel: Panel) -> Axis | None:
+def _window(panel: Panel) -> DrawnAxis | None:
     """The window that varies: that of the panel; where both ends ask for the same, that one."""
     varying = [axis for axis in WINDOWS_PER_FLOW if len(set(axis.values(panel.rows)) - {None}) > 1]
     return panel.x if panel.x in varying else varying[0] if varying else None

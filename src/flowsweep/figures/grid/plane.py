@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flowsweep.figures.axis import Axis, position
+from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.frame import RateScale, rate_scale
 from flowsweep.figures.grid.cells import Cell, cell, placed
 from flowsweep.figures.grid.panel import Panel
@@ -12,8 +12,8 @@ from flowsweep.figures.grid.panel import Panel
 class Plane:
     """A grid of cells over two axes."""
 
-    x_axis: Axis
-    y_axis: Axis
+    x_axis: DrawnAxis
+    y_axis: DrawnAxis
     xs: tuple[float, ...]
     ys: tuple[float, ...]
     cells: dict[tuple[float, float], Cell]

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from flowsweep.figures.grid.panel import Panel
 from flowsweep.figures.grid.plane import Plane, plane
-from flowsweep.figures.theme import MAGNITUDE, figure
+from flowsweep.figures.theme import MAGNITUDE, VERMILION, figure
 
 CAMERA = {"eye": {"x": -1.25, "y": -1.5, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.16}}
 """From the corner where windows and flows are small: the surface rises away from the reader."""
@@ -124,7 +124,7 @@ def _capped(grid: Plane) -> list[go.Scatter3d]:
             z=[grid.scale.of(grid.cells[point].median_bps) for point in capped],
             mode="markers",
             name="capped",
-            marker={"symbol": "diamond-open", "size": 6, "color": "#D55E00", "line": {"width": 2}},
+            marker={"symbol": "diamond-open", "size": 6, "color": VERMILION, "line": {"width": 2}},
             hoverinfo="skip",
         )
     ]

@@ -53,22 +53,22 @@ class BackgroundKeys(Table):
     """What runs beside each trial of a sweep, and is no part of its goodput."""
 
     probe: Annotated[Literal["rtt"], one_of("rtt")] | None = key(
-        "Ask for the round-trip time before, during and after each trial, on its path.",
+        "Probe the round-trip time before, during and after each trial, on its path.",
         None,
         examples=["rtt"],
     )
     probe_every: fields.Pause = key(
-        "From one question to the next; the mean of it where they come at random.",
+        "From one probe to the next; the mean of it where they come at random.",
         defaults.BACKGROUND_PROBE_EVERY_NS,
         written=units.write_duration(defaults.BACKGROUND_PROBE_EVERY_NS),
     )
     probe_before: fields.Aside = key(
-        "How long to ask before the traffic starts.",
+        "How long to probe before the traffic starts.",
         defaults.BACKGROUND_PROBE_ASIDE_NS,
         written=units.write_duration(defaults.BACKGROUND_PROBE_ASIDE_NS),
     )
     probe_after: fields.Aside = key(
-        "How long to ask after it has stopped.",
+        "How long to probe after it has stopped.",
         defaults.BACKGROUND_PROBE_ASIDE_NS,
         written=units.write_duration(defaults.BACKGROUND_PROBE_ASIDE_NS),
     )

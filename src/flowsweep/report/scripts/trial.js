@@ -151,14 +151,14 @@ function limitBar(limits) {
   const whole = element("div", "", "limits");
   const bar = element("p", "", "limits__bar");
   const legend = element("p", "", "limits__legend");
-  for (const [name, share] of limits) {
+  for (const [key, name, share] of limits) {
     const percent = `${(share * 100).toFixed(share < 0.01 ? 1 : 0)} %`;
     const piece = element("span", "");
-    piece.dataset.limit = name;
+    piece.dataset.limit = key;
     piece.style.flexGrow = share;
     piece.title = `${name} ${percent}`;
     const label = element("span", `${name} ${percent}`);
-    label.dataset.limit = name;
+    label.dataset.limit = key;
     bar.append(piece);
     legend.append(label);
   }

@@ -1,7 +1,7 @@
 // Figures of one trial over its time, made from compact data: whole numbers in steps of a quantum.
 
-// Okabe and Ito 2008, as in all figures; where there are more flows, steps of Viridis.
-const FLOW_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C"];
+// The colours of all figures, the last of them grey; where there are more flows, steps of Viridis.
+const FLOW_COLOURS = document.body.dataset.colours.split(" ");
 const MANY_FLOW_COLOURS = [
   "#471365", "#482878", "#433e85", "#3b518b", "#33638d", "#2c728e", "#26828e", "#21918c",
   "#1fa088", "#2cb17e", "#3fbc73", "#5ec962", "#7ad151", "#9bd93c", "#bddf26", "#d2e21b",
@@ -53,7 +53,7 @@ function traces(panel, flows) {
   // What is drawn how, once for all flows.
   const styles = lines.map((line) => ({
     type: "scatter", mode: "lines", name: line.name, x: [null], y: [null],
-    line: { color: "#8C8C8C", width: 2, dash: line.dash },
+    line: { color: FLOW_COLOURS.at(-1), width: 2, dash: line.dash },
   }));
   return [...drawn, ...styles];
 }

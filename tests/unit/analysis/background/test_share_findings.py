@@ -65,18 +65,18 @@ def test_without_traffic_beside_trials_nothing_is_said() -> None:
 
 def drawn(summary: list[dict], *, last: str | None = None) -> list:
     """The figures; `last`: traffic whose rows come in another place than its name has in the plan."""
-    shares, courses = [], []
+    shares, share_series = [], []
     for row in summary:
         parts = [("cubic", 1 - row["share"]), ("", row["share"])]
         for traffic, share in [*parts, (last, 0.1)] if last else parts:
             known = {"trial_id": row["trial_id"], "traffic": traffic, "goodput_bps": share * 48e6}
             shares.append(known | {"share": share, "jain_flows": 0.8, "jain_groups": 0.8})
-            courses += [known | {"bin": number, "common": number >= 0} for number in range(-1, 4)]
-    return of_kind(figures(summary, shares=shares, courses=courses), "shares")
+            share_series += [known | {"bin": number, "common": number >= 0} for number in range(-1, 4)]
+    return of_kind(figures(summary, shares=shares, share_series=share_series), "shares")
 
 
 def test_the_figure_has_a_bar_for_each_traffic_and_jains_index() -> None:
-    bars, course = drawn(rows())
+    bars, over_time = drawn(rows())
     own, other = bars.figure.data
     assert (own.name, other.name) == ("the trial: bbr", "cubic")
     assert own.y[0] == pytest.approx(48 * sum(SHARES) / 3, rel=1e-4)
@@ -85,10 +85,10 @@ def test_the_figure_has_a_bar_for_each_traffic_and_jains_index() -> None:
     assert own.error_y.array[0] == pytest.approx(48 * (0.73 - sum(SHARES) / 3), rel=1e-3)
     assert len(bars.rows) == 6
     # Over time the trial with the median share.
-    assert {row["trial_id"] for row in course.rows} == {"t1-2"}
-    assert list(course.figure.data[0].x) == [-1, 0, 1, 2, 3]
-    assert course.figure.data[0].y[1] + course.figure.data[1].y[1] == pytest.approx(48)
-    pale, *whole = course.figure.data[0].marker.opacity
+    assert {row["trial_id"] for row in over_time.rows} == {"t1-2"}
+    assert list(over_time.figure.data[0].x) == [-1, 0, 1, 2, 3]
+    assert over_time.figure.data[0].y[1] + over_time.figure.data[1].y[1] == pytest.approx(48)
+    pale, *whole = over_time.figure.data[0].marker.opacity
     assert pale < whole[0]
     assert set(whole) == {1.0}
 

@@ -20,7 +20,7 @@ from flowsweep.analysis.statistics.design import AXES, design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from flowsweep.cli.margin import read_margin
+from flowsweep.cli.options import read_margin
 from flowsweep.errors import PlanError
 from literature import PENICILLIN, SLEEP
 from synthetic_campaigns import KIB, Grid, Row, campaign, heavy_tailed

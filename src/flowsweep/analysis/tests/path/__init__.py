@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from flowsweep.analysis.tests.path.facts import (
         UNANSWERED,
         PathFacts,
-        facts_of,
         facts_table,
         path_facts,
+        path_facts_of,
         unanswered,
     )
     from flowsweep.analysis.tests.path.findings import path_questions, path_windows
@@ -21,7 +21,7 @@ else:
         __name__,
         {
             "columns": ("PATH_COLUMNS",),
-            "facts": ("UNANSWERED", "PathFacts", "facts_of", "facts_table", "path_facts", "unanswered"),
+            "facts": ("UNANSWERED", "PathFacts", "path_facts_of", "facts_table", "path_facts", "unanswered"),
             "findings": ("path_questions", "path_windows"),
             "rows": ("hop_rows", "hop_table", "train_rows"),
         },
@@ -31,11 +31,11 @@ __all__ = [
     "PATH_COLUMNS",
     "UNANSWERED",
     "PathFacts",
-    "facts_of",
     "facts_table",
     "hop_rows",
     "hop_table",
     "path_facts",
+    "path_facts_of",
     "path_questions",
     "path_windows",
     "train_rows",

@@ -101,7 +101,7 @@ def path_facts(tables: Tables) -> ir.Table:
         One row per trial of test "path" with data: trial_id and PATH_COLUMNS; rates in bit/s of IP packets,
         intervals of 95 %. Methods: docs/guide/path.md.
     """
-    return facts_table(tables, facts_of(tables))
+    return facts_table(tables, path_facts_of(tables))
 
 
 def facts_table(tables: Tables, measured: Iterable[PathFacts]) -> ir.Table:
@@ -110,7 +110,7 @@ def facts_table(tables: Tables, measured: Iterable[PathFacts]) -> ir.Table:
     return keep_with(tables.trials, "path_facts", pa.Table.from_pylist(rows, schema=FACTS_SCHEMA))
 
 
-def facts_of(tables: Tables) -> list[PathFacts]:
+def path_facts_of(tables: Tables) -> list[PathFacts]:
     """Analyse each measurement of a path, in the order of the campaign; none costs hardly anything."""
     measured = tables.trials.filter(tables.trials.test == "path").order_by("order_index")
     trial_ids = measured.select("trial_id").to_pyarrow()["trial_id"].to_pylist()

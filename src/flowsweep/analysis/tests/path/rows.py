@@ -8,7 +8,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from flowsweep.analysis.row_schema import schema_of
-from flowsweep.analysis.tests.path.facts import PathFacts, facts_of
+from flowsweep.analysis.tests.path.facts import PathFacts, path_facts_of
 from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.tests.path.hop_times import hop_times
 from flowsweep.archive import Tables
@@ -59,7 +59,7 @@ def hop_table(tables: Tables) -> ir.Table:
         capacity, `note` says why, and `capacity_low_bps`, if it is there, what the capacity is above, or with
         `capacity_high_bps` what it is between.
     """
-    return ibis.memtable(pa.Table.from_pylist(hop_rows(facts_of(tables)), schema=HOPS_SCHEMA))
+    return ibis.memtable(pa.Table.from_pylist(hop_rows(path_facts_of(tables)), schema=HOPS_SCHEMA))
 
 
 def hop_rows(measured: Iterable[PathFacts]) -> list[HopRow]:

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 
 class RttColumns(TypedDict):
-    """What is of questions for the round-trip time."""
+    """What is of probes of the round-trip time."""
 
     echo: str | None
     rtt_probes: int | None

@@ -2,6 +2,9 @@
 
 from typing import TypedDict
 
+LIMITS = {"cwnd": "congestion window", "rwnd": "receive window", "send_buffer": "send buffer", "none": "none"}
+"""What data in flight may fill, as columns name it (limit_cwnd_share), and its words everywhere."""
+
 
 class FlowStateColumns(TypedDict):
     """What limited the senders, as shares of the time from 0 to 1, and what they saw of the path."""

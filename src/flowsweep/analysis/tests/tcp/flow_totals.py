@@ -12,8 +12,8 @@ from flowsweep.analysis.expressions import (
     median_of,
     nearest_rank_of,
 )
+from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.analysis.tests.tcp.flow_states import COUNTERS, momentary
-from flowsweep.analysis.tests.tcp.limits import LIMITS
 from flowsweep.analysis.tests.tcp.recoveries import quiet_runs, recovery_totals
 
 _FLOW = ("trial_id", "flow")

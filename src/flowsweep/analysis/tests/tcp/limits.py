@@ -6,13 +6,13 @@ The rule, its reasons and what was measured of it: docs/explanation/statistics.m
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.defaults import MICROSECOND_NS
 
 FILLED_TENTHS = 9
 """From so many tenths on a window counts as filled: a sender holds data back for larger segments."""
 BUFFER_FILLED_TENTHS = 5
 """The same of the send buffer: a blocked writer is woken when a third is free, overhead of data included."""
-LIMITS = ("cwnd", "rwnd", "send_buffer", "none")
 
 
 def windows_decided(rows: ir.Table) -> ir.Table:

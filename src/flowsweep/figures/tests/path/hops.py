@@ -6,12 +6,13 @@ from itertools import groupby
 
 import plotly.graph_objects as go
 
+from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import named_axis
 from flowsweep.figures.theme import series_colours, symbol
-from flowsweep.wording import format_rate
+from flowsweep.wording import format_rate, with_interval
 
 _US = 1e3
 _MBPS = 1e6
@@ -48,7 +49,7 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
                 x=sizes, y=above_us, mode="markers", name=name, legendgroup=name,
                 marker={**style, "size": 8, "symbol": symbol(index)},
                 text=[
-                    f"{row['address']}<br>{size} B: a quarter took {took / 1e6:.3f} ms at most"
+                    f"{row['address']}<br>{size} B: a quarter took {took / MILLISECOND_NS:.3f} ms at most"
                     for size, took in zip(sizes, row["quartile_ns"], strict=True)
                 ],
                 hovertemplate="%{text}<extra>%{fullData.name}</extra>",
@@ -57,8 +58,8 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
         points += [
             {
                 "trial_id": row["trial_id"], "hop": row["hop"], "address": row["address"], "size_bytes": size,
-                "rtt_quartile_ms": took / 1e6,
-                "line_ms": (row["at_zero_ns"] + row["slope_ns_per_byte"] * size) / 1e6,
+                "rtt_quartile_ms": took / MILLISECOND_NS,
+                "line_ms": (row["at_zero_ns"] + row["slope_ns_per_byte"] * size) / MILLISECOND_NS,
             }
             for size, took in zip(sizes, row["quartile_ns"], strict=True)
         ]  # fmt: skip
@@ -152,4 +153,4 @@ def _words(row: Row) -> str:
         return f"{where}<br>above {format_rate(low)} ({row['note']})"
     if row["capacity_bps"] is None:
         return f"{where}<br>between {format_rate(low)} and {format_rate(high)}"
-    return f"{where}<br>{format_rate(row['capacity_bps'])} [{format_rate(low)}, {format_rate(high)}]"
+    return f"{where}<br>{with_interval(format_rate, row['capacity_bps'], low, high)}"

@@ -1,31 +1,32 @@
-"""Round-trip times that were asked for: over the time of a trial, and how they are distributed."""
+"""Round-trip times that were probed: over the time of a trial, and how they are distributed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.direction_groups import PathGroup, path_groups
-from flowsweep.figures.drawing import Drawn, FigureData
+from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps
 from flowsweep.figures.frame import HEADROOM, named_axis
 from flowsweep.figures.theme import series_colours, symbol
 from flowsweep.wording import counted, format_size
 
 MOST_MARKS = 2000
-"""Of one series: of more questions every so many are drawn."""
+"""Of one series: of more probes every so many are drawn."""
 MOST_STEPS = 200
-"""Of one curve: more answers are shown by as many of their quantiles."""
+"""Of one curve: more responses are shown by as many of their quantiles."""
 _PHASES = ("idle", "loaded", "after")
 _TIME_CAPTION = (
-    "Each mark is a question, by when it was sent and how long its answer took. Crosses below are questions "
-    "without an answer in time."
+    "Each mark is a probe, by when it was sent and how long its response took. Crosses below are probes "
+    "without a response in time."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """Questions that belong together."""
+    """Probes that belong together."""
 
     name: str
     rows: list[Row]
@@ -33,7 +34,7 @@ class _Series:
     @property
     def times_ms(self) -> list[float]:
         """Of those that were answered, ascending."""
-        return sorted(row["rtt_ns"] / 1e6 for row in self.rows if row["rtt_ns"] is not None)
+        return sorted(row["rtt_ns"] / MILLISECOND_NS for row in self.rows if row["rtt_ns"] is not None)
 
     @property
     def lost(self) -> int:
@@ -42,7 +43,7 @@ class _Series:
 
 
 def drawn_round_trips(data: FigureData) -> list[Drawn]:
-    """Draw for each sweep and direction with questions their times, and how these are distributed."""
+    """Draw for each sweep and direction with probes their times, and how these are distributed."""
     found = []
     for group in path_groups(data.trials, data.echoes):
         series = _series(group)
@@ -52,7 +53,7 @@ def drawn_round_trips(data: FigureData) -> list[Drawn]:
 
 
 def _series(group: PathGroup) -> list[_Series]:
-    """By phase beside a transfer; by what was asked with, and of what size, in trials of their own."""
+    """By phase beside a transfer; by what was probed with, and of what size, in trials of their own."""
     trials = {trial["trial_id"]: trial for trial in group.trials}
     lengths = {trial["length_bytes"] for trial in group.trials}
     named: dict[str, list[Row]] = {phase: [] for phase in _PHASES}
@@ -79,23 +80,23 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
         shared = {"mode": "markers", "legendgroup": one.name}
         traces.append(
             go.Scatter(
-                x=[row["sent_ns"] / 1e9 for row in answered],
-                y=[row["rtt_ns"] / 1e6 for row in answered],
+                x=[row["sent_ns"] / SECOND_NS for row in answered],
+                y=[row["rtt_ns"] / MILLISECOND_NS for row in answered],
                 name=one.name,
                 marker=marks,
-                hovertemplate="%{y:.4g} ms, asked at %{x:.3f} s<extra>%{fullData.name}</extra>",
+                hovertemplate="%{y:.4g} ms, sent at %{x:.3f} s<extra>%{fullData.name}</extra>",
                 **shared,
             )
         )
         if lost:
             traces.append(
                 go.Scatter(
-                    x=[row["sent_ns"] / 1e9 for row in lost],
+                    x=[row["sent_ns"] / SECOND_NS for row in lost],
                     y=[0.0] * len(lost),
                     name=f"{one.name}, lost",
                     showlegend=False,
                     marker=marks | {"symbol": "x-thin-open", "size": 7},
-                    hovertemplate="no answer, asked at %{x:.3f} s<extra>%{fullData.name}</extra>",
+                    hovertemplate="lost, sent at %{x:.3f} s<extra>%{fullData.name}</extra>",
                     **shared,
                 )
             )
@@ -107,8 +108,8 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
             {
                 "trial_id": row["trial_id"],
                 "series": one.name,
-                "sent_s": row["sent_ns"] / 1e9,
-                "rtt_ms": None if row["rtt_ns"] is None else row["rtt_ns"] / 1e6,
+                "sent_s": row["sent_ns"] / SECOND_NS,
+                "rtt_ms": None if row["rtt_ns"] is None else row["rtt_ns"] / MILLISECOND_NS,
             }
             for one in series
             for row in _thinned(one.rows, MOST_MARKS)
@@ -123,7 +124,7 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
 def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
     answered = [one for one in series if one.times_ms]
     colours = series_colours(len(answered))
-    curves = {one.name: _steps(one) for one in answered}
+    curves = {one.name: ecdf_steps(one.times_ms, len(one.rows), MOST_STEPS) for one in answered}
     traces = [
         go.Scatter(
             x=[time_ms for time_ms, _ in curves[one.name]],
@@ -132,7 +133,7 @@ def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
             name=one.name,
             line={"color": colours[index], "width": 2, "shape": "hv"},
             hovertemplate=(
-                f"%{{y:.3g}} % of {counted(len(one.rows), 'question')} took at most %{{x:.4g}} ms"
+                f"%{{y:.3g}} % of {counted(len(one.rows), 'probe')} took at most %{{x:.4g}} ms"
                 "<extra>%{fullData.name}</extra>"
             ),
         )
@@ -140,18 +141,18 @@ def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
     ]
     return group.drawn(
         "rtt_ecdf",
-        "How many of the questions were answered within a time; what a curve lacks to 100 % was lost."
+        "How many of the probes were answered within a time; what a curve lacks to 100 % was lost."
         + _which(series),
         traces,
         (
-            {"series": name, "rtt_ms": time_ms, "share_of_questions_percent": share}
+            {"series": name, "rtt_ms": time_ms, "share_of_probes_percent": share}
             for name, steps in curves.items()
             for time_ms, share in steps
         ),
         "round trips distribution",
         hovermode="closest",
         xaxis=_time_axis(max(one.times_ms[-1] for one in answered)),
-        yaxis=named_axis("share of questions, %", range=[0, 103], nticks=6),
+        yaxis=named_axis("share of probes, %", range=[0, 103], nticks=6),
     )
 
 
@@ -167,11 +168,3 @@ def _time_axis(highest_ms: float) -> dict[str, object]:
 
 def _thinned(rows: Sequence[Row], most: int) -> Sequence[Row]:
     return rows[:: -(-len(rows) // most)]
-
-
-def _steps(series: _Series) -> list[tuple[float, float]]:
-    """Each time and the share in percent of all questions that took no longer; of many, some quantiles."""
-    times = series.times_ms
-    steps = min(len(times), MOST_STEPS)
-    ranks = [1 + step * (len(times) - 1) // max(steps - 1, 1) for step in range(steps)]
-    return [(times[rank - 1], float(f"{rank / len(series.rows) * 100:.4g}")) for rank in ranks]

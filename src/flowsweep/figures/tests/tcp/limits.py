@@ -5,24 +5,23 @@ from statistics import fmean
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import FLOWS, NOT_SET, Axis, Row, Value
+from flowsweep.analysis.tests.tcp.columns import LIMITS
+from flowsweep.figures.axis import FLOWS, NOT_SET, DrawnAxis, Row, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, named_axis
-from flowsweep.figures.theme import figure
+from flowsweep.figures.theme import LIMIT_COLOURS, figure
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_number
 
 _SHARES = (
-    ("limit_rwnd_share", "receive window", "#0072B2"),
-    ("limit_send_buffer_share", "send window", "#E69F00"),
-    ("limit_cwnd_share", "congestion window", "#D55E00"),
-    ("limit_pace_share", "pace", "#009E73"),
-    ("sender_idle_share", "application idle", "#B8BEC4"),
+    *((f"limit_{key}_share", LIMITS[key], LIMIT_COLOURS[key]) for key in ("rwnd", "send_buffer", "cwnd")),
+    ("limit_pace_share", "pace", LIMIT_COLOURS["pace"]),
+    ("sender_idle_share", "application idle", LIMIT_COLOURS["idle"]),
 )
 """Column, words and colour, from the foot of a bar up. "Pace": nothing limits although data wait."""
 _KERNEL = (
-    ("kernel_rwnd_share", "kernel: receive window", "circle"),
-    ("kernel_send_buffer_share", "kernel: send window", "diamond"),
+    ("kernel_rwnd_share", f"kernel: {LIMITS['rwnd']}", "circle"),
+    ("kernel_send_buffer_share", f"kernel: {LIMITS['send_buffer']}", "diamond"),
 )
 """What the kernel's own clocks say of two of them, where a row has it, and its symbol."""
 
@@ -40,7 +39,7 @@ def drawn_limits(data: FigureData) -> list[Drawn]:
     ]
 
 
-_Fixed = tuple[tuple[Axis, Value], ...]
+_Fixed = tuple[tuple[DrawnAxis, Value], ...]
 
 
 def _split(group: TrialGroup) -> list[tuple[_Fixed, list[Row]]]:
@@ -64,7 +63,7 @@ def _with_pace(row: Row) -> Row:
     return {**row, "sender_idle_share": idle, "limit_pace_share": max(row["limit_none_share"] - idle, 0.0)}
 
 
-def _axes(group: TrialGroup) -> list[Axis]:
+def _axes(group: TrialGroup) -> list[DrawnAxis]:
     """What the bars stand for: flows and the sweep's own axis, as far as they vary."""
     axes = list(dict.fromkeys((FLOWS, group.x)))
     return [axis for axis in axes if len(axis.values(group.good)) > 1] or [group.x]
@@ -108,7 +107,7 @@ def _drawn(group: TrialGroup, fixed: _Fixed, rows: list[Row]) -> Drawn:
 _Points = Sequence[tuple[tuple[Value, ...], list[Row]]]
 
 
-def _figure(axes: Sequence[Axis], points: _Points) -> go.Figure:
+def _figure(axes: Sequence[DrawnAxis], points: _Points) -> go.Figure:
     places = zip(*(place for place, _ in points), strict=True)
     labels = [[_label(axis, value) for value in values] for axis, values in zip(axes, places, strict=True)]
     x = labels if len(axes) > 1 else labels[0]
@@ -165,13 +164,13 @@ def _figure(axes: Sequence[Axis], points: _Points) -> go.Figure:
     )
 
 
-def _label(axis: Axis, value: Value) -> str:
+def _label(axis: DrawnAxis, value: Value) -> str:
     """Write a value so that it is not broken into lines."""
     return (NOT_SET if value is None else axis.write(value)).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _series(
-    columns: Sequence[tuple[str, str, str]], axes: Sequence[Axis], points: _Points
+    columns: Sequence[tuple[str, str, str]], axes: Sequence[DrawnAxis], points: _Points
 ) -> Iterator[tuple[str, str, list[float | None], list[str]]]:
     """Words, colour or symbol, heights in percent and hover texts of each column that is ever above 0."""
     for column, words, look in columns:
@@ -185,7 +184,7 @@ def _series(
 
 
 def _said(
-    axes: Sequence[Axis], place: tuple[Value, ...], repeats: list[Row], words: str, height: float | None
+    axes: Sequence[DrawnAxis], place: tuple[Value, ...], repeats: list[Row], words: str, height: float | None
 ) -> str:
     where = ", ".join(axis.text(value) for axis, value in zip(axes, place, strict=True))
     return f"<b>{words}: {format_number(height or 0)} %</b><br>{where}<br>{counted(len(repeats), 'repeat')}"

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey, Finding
 from flowsweep.analysis.tests.path import path_windows
-from flowsweep.figures.axis import FLOWS, WINDOWS, Axis, Row, position
+from flowsweep.figures.axis import FLOWS, WINDOWS, DrawnAxis, Row, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import rate_scale, wrapped
 from flowsweep.figures.grid.line import lines
@@ -17,7 +17,7 @@ from flowsweep.figures.tests.tcp.theory_lines import PathTheory, path_theory
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_size
 
-PRODUCT = Axis("window_sum_bytes", "window × flows", format_size)
+PRODUCT = DrawnAxis("window_sum_bytes", "window × flows", format_size)
 """What was really asked for: a window sum that `window_max` held back is the smaller one."""
 
 PLATEAU_SHADE = "rgba(0,158,115,0.28)"
@@ -67,7 +67,7 @@ def _drawn(  # one figure, its parts known
     panel: Panel,
     title: str,
     direction: str,
-    told_apart: Axis | None,
+    told_apart: DrawnAxis | None,
     rows: Sequence[Row],
     theory: PathTheory | None,
 ) -> Drawn:
@@ -128,7 +128,7 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding]) -> Drawn:
     )
 
 
-def _traces(rows: Sequence[Row], told_apart: Axis | None) -> dict[str, list[Row]]:
+def _traces(rows: Sequence[Row], told_apart: DrawnAxis | None) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["flows"]):
         names = [counted(row["flows"], "flow")]
@@ -146,7 +146,7 @@ def _product(row: Row) -> int | None:
 
 
 def _row(
-    panel: Panel, direction: str, told_apart: Axis | None, row: Row, theory: PathTheory | None
+    panel: Panel, direction: str, told_apart: DrawnAxis | None, row: Row, theory: PathTheory | None
 ) -> dict[str, object]:
     fixed = {axis.column: value for axis, value in panel.fixed}
     if told_apart is not None:

@@ -10,11 +10,15 @@ from statistics import median
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
+from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.figures.axis import Row, position
 from flowsweep.figures.frame import HEADROOM, THEORY_COLOUR, RateScale
 from flowsweep.wording import format_duration, format_rate, format_size
 
 _STEPS = 48
+_MS_PER_S = 1_000
+"""Milliseconds in a second."""
 _FARTHEST = 4
 """A knee this many times outside what was measured is told and not drawn."""
 
@@ -35,9 +39,14 @@ class PathTheory:
     """The window that a measurement of the path alone predicts."""
 
     @property
+    def _rtt_s(self) -> float:
+        return self.rtt_ms / _MS_PER_S
+
+    @property
     def knee_bytes(self) -> float:
         """Bandwidth × delay."""
-        return self.ceiling_bps * self.rtt_ms / 8000
+        knee_bytes: float = bandwidth_delay_bytes(self.ceiling_bps, self._rtt_s)
+        return knee_bytes
 
     @property
     def words(self) -> str:
@@ -51,7 +60,7 @@ class PathTheory:
         )
         return (
             "Dashed: window × flows / RTT, with the lowest RTT of all trials, "
-            f"{format_duration(self.rtt_ms * 1e6)}. "
+            f"{format_duration(self.rtt_ms * MILLISECOND_NS)}. "
             f"Dotted: the knee that theory predicts (BDP), {format_size(self.knee_bytes)} = "
             f"{format_rate(self.ceiling_bps)} ({named}) × RTT. {measured}"
             "The axis shows windows as asked for; open diamonds: what the windows that were usable make."
@@ -59,51 +68,44 @@ class PathTheory:
 
     def rate_bps(self, window_sum_bytes: float) -> float:
         """What theory predicts for windows that are usable as asked for."""
-        return min(window_sum_bytes * 8000 / self.rtt_ms, self.ceiling_bps)
+        limit_bps: float = window_bps(window_sum_bytes, self._rtt_s)
+        return min(limit_bps, self.ceiling_bps)
 
     def traces(self, window_sums: Sequence[float], scale: RateScale) -> list[go.Scatter]:
         """Draw the lines over a log2 axis that spans some window sums."""
         lowest, highest = min(window_sums), max(window_sums)
         drawn = [self._window_limit(lowest, highest, scale)]
         if lowest / _FARTHEST <= self.knee_bytes <= highest * _FARTHEST:
-            drawn.append(self._knee(scale))
-        if self.path_window_bytes and lowest / _FARTHEST <= self.path_window_bytes <= highest * _FARTHEST:
-            drawn.append(self._measured(self.path_window_bytes, scale))
+            knee = f"predicted knee: {format_size(self.knee_bytes)}"
+            drawn.append(self._vertical(self.knee_bytes, "BDP", "dot", knee, scale))
+        measured = self.path_window_bytes
+        if measured and lowest / _FARTHEST <= measured <= highest * _FARTHEST:
+            text = f"capacity × round trip of the path: {format_size(round(measured))}"
+            drawn.append(self._vertical(measured, "path", "dashdot", text, scale))
         return [*drawn, *self._usable(scale)]
 
     def _window_limit(self, lowest: float, highest: float, scale: RateScale) -> go.Scatter:
         top_bps = scale.top * scale.factor * HEADROOM
-        end = min(highest, top_bps * self.rtt_ms / 8000)
+        end = min(highest, bandwidth_delay_bytes(top_bps, self._rtt_s))
         ratio = max(end / lowest, 1.0)
         sizes = [lowest * ratio ** (step / _STEPS) for step in range(_STEPS + 1)]
         return go.Scatter(
             x=[float(f"{position(size):.5g}") for size in sizes],
-            y=[scale.of(size * 8000 / self.rtt_ms) for size in sizes],
+            y=[scale.of(window_bps(size, self._rtt_s)) for size in sizes],
             mode="lines",
             name="window / RTT",
             line={"color": THEORY_COLOUR, "width": 1.5, "dash": "dash"},
             hoverinfo="skip",
         )
 
-    def _knee(self, scale: RateScale) -> go.Scatter:
-        return go.Scatter(
-            x=[position(self.knee_bytes)] * 2,
-            y=[0, scale.of(self.ceiling_bps)],
-            mode="lines",
-            name="BDP",
-            line={"color": THEORY_COLOUR, "width": 1.5, "dash": "dot"},
-            text=[f"predicted knee: {format_size(self.knee_bytes)}"] * 2,
-            hovertemplate="%{text}<extra></extra>",
-        )
-
-    def _measured(self, window_bytes: float, scale: RateScale) -> go.Scatter:
+    def _vertical(self, window_bytes: float, name: str, dash: str, text: str, scale: RateScale) -> go.Scatter:
         return go.Scatter(
             x=[position(window_bytes)] * 2,
             y=[0, scale.of(self.ceiling_bps)],
             mode="lines",
-            name="path",
-            line={"color": THEORY_COLOUR, "width": 1.5, "dash": "dashdot"},
-            text=[f"capacity × round trip of the path: {format_size(round(window_bytes))}"] * 2,
+            name=name,
+            line={"color": THEORY_COLOUR, "width": 1.5, "dash": dash},
+            text=[text] * 2,
             hovertemplate="%{text}<extra></extra>",
         )
 
@@ -141,7 +143,7 @@ def path_theory(
     ceiling = median(payloads) if payloads else max(row["goodput_median_bps"] for row in cells)
     rtt_ms = min(times)
     usable = tuple(
-        (row["window_sum_bytes"], row["window_usable_bytes"] * row["flows"] * 8000 / rtt_ms)
+        (row["window_sum_bytes"], window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / _MS_PER_S))
         for row in trials
         if row["window_usable_bytes"] and row["window_sum_bytes"]
     )

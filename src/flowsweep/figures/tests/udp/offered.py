@@ -8,9 +8,17 @@ from statistics import median
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKind
-from flowsweep.figures.axis import FLOWS, Axis, Row
+from flowsweep.figures.axis import FLOWS, DrawnAxis, Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
-from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, named_axis, rate_axis, rate_scale
+from flowsweep.figures.frame import (
+    LEGEND_ABOVE,
+    MARGIN,
+    THEORY_COLOUR,
+    RateScale,
+    named_axis,
+    rate_axis,
+    rate_scale,
+)
 from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_number, format_rate
@@ -99,7 +107,9 @@ def _drawn(
 
 def _series(group: TrialGroup, rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Trials by all that differs besides the rate: first the flows."""
-    others: list[Axis] = [axis for axis in group.varying() if axis.column not in _RATES and axis is not FLOWS]
+    others: list[DrawnAxis] = [
+        axis for axis in group.varying() if axis.column not in _RATES and axis is not FLOWS
+    ]
     order = sorted(
         rows, key=lambda row: (row["flows"], *(axis.values(rows).index(axis.value(row)) for axis in others))
     )
@@ -149,7 +159,7 @@ def _traces(  # the repeats and the medians of one series
 def _all_of_it(rows: Sequence[Row], scale: RateScale) -> go.Scatter:
     ends = [scale.of(end) for end in (min(row[RATE] for row in rows), max(row[RATE] for row in rows))]
     return go.Scatter(
-        x=ends, y=ends, mode="lines", name="asked", line={"color": "#7A828A", "width": 1, "dash": "dash"},
+        x=ends, y=ends, mode="lines", name="asked", line={"color": THEORY_COLOUR, "width": 1, "dash": "dash"},
         hoverinfo="skip",
     )  # fmt: skip
 

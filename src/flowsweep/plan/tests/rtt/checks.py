@@ -15,7 +15,7 @@ def rtt_problems(_: PlanFile, sweep: SweepTable, __: list[int], at: KeyPath) -> 
     for index, length in enumerate(sweep.length or []):
         if not least <= length <= most:
             path = (*at, "length", index) if len(sweep.length or []) > 1 else (*at, "length")
-            expected = f"expected {write_size(least)} to {write_size(most)} in a question"
+            expected = f"expected {write_size(least)} to {write_size(most)} in a probe"
             yield Problem(path, f"found {write_size(length)}, {expected}", ((*at, "test"),))
     if sweep.length is not None and sweep.echo == ["tcp-connect"]:
         message = "has no effect: a handshake carries no payload; leave it out, or take another `echo`"

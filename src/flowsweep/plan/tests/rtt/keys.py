@@ -24,5 +24,5 @@ class RttKeys(ProbeKeys):
         examples=[["icmp", "udp", "tcp-connect"]],
     )
     spread: Annotated[Literal["periodic", "poisson"], one_of("periodic", "poisson")] = key(
-        "periodic: one question every so often. poisson: at random times (RFC 2330).", "periodic"
+        "periodic: probes at equal intervals. poisson: at random times (RFC 2330).", "periodic"
     )

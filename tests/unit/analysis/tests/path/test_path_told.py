@@ -13,8 +13,8 @@ from flowsweep.archive import read_archive
 from flowsweep.export import export_tables
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData, figure_of
-from flowsweep.report.material import Material, material
 from flowsweep.report.render import render
+from flowsweep.report.report_data import ReportData, report_data
 from path_support import Way, path_outcome, path_trial
 from summary_support import summary_rows
 
@@ -36,14 +36,14 @@ def known_path() -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory: pytest.TempPathFactory) -> Material:
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> ReportData:
     """TCP between the same hosts, whose windows have a knee at bandwidth × delay, 500 KB."""
     transfers = make_campaign(
         flows=(1,), window_sums=tuple(1 << exponent for exponent in range(16, 22)), repeats=3,
         rate_bps=RATE_BPS, rtt_us=RTT_US, with_failures=False,
     )  # fmt: skip
     folder = tmp_path_factory.mktemp("paths") / "archive"
-    return material(read_archive(write_archive(folder, [*known_path(), *transfers], plan_json=PLAN)))
+    return report_data(read_archive(write_archive(folder, [*known_path(), *transfers], plan_json=PLAN)))
 
 
 PLAN = (
@@ -51,12 +51,12 @@ PLAN = (
 )
 
 
-def of_kind(campaign: Material, kind: str) -> Finding:
+def of_kind(campaign: ReportData, kind: str) -> Finding:
     [found] = [found for found in campaign.findings if found.kind == kind]
     return found
 
 
-def test_the_narrowest_link_and_what_is_free_are_told(campaign: Material) -> None:
+def test_the_narrowest_link_and_what_is_free_are_told(campaign: ReportData) -> None:
     narrow, free = of_kind(campaign, "path"), of_kind(campaign, "available")
     assert narrow.decision == free.decision == "described"
     assert narrow.claim.startswith("a → b: the narrowest link is hop 2 of 2, ")
@@ -65,7 +65,7 @@ def test_the_narrowest_link_and_what_is_free_are_told(campaign: Material) -> Non
     assert free.interval_low >= 0.8 * RATE_BPS
 
 
-def test_the_plateau_of_tcp_stands_beside_what_the_path_predicts(campaign: Material) -> None:
+def test_the_plateau_of_tcp_stands_beside_what_the_path_predicts(campaign: ReportData) -> None:
     predicted = path_windows(campaign.trials)["a → b"]
     assert predicted == pytest.approx(RATE_BPS * RTT_US / 8e6, rel=0.05)
     [claim] = [
@@ -74,7 +74,7 @@ def test_the_plateau_of_tcp_stands_beside_what_the_path_predicts(campaign: Mater
     assert "by the capacity and round trip measured of the path" in claim
 
 
-def test_each_figure_of_a_path_is_drawn_and_found_by_its_findings(campaign: Material) -> None:
+def test_each_figure_of_a_path_is_drawn_and_found_by_its_findings(campaign: ReportData) -> None:
     drawn = drawn_figures(
         FigureData(
             campaign.trials, campaign.cells, hops=campaign.hops, trains=campaign.trains,
@@ -91,7 +91,7 @@ def test_each_figure_of_a_path_is_drawn_and_found_by_its_findings(campaign: Mate
     assert "path" in [trace.name for trace in product.figure.data]
 
 
-def test_the_page_lists_the_hops(campaign: Material) -> None:
+def test_the_page_lists_the_hops(campaign: ReportData) -> None:
     page = render(campaign)
     assert 'id="paths"' in page
     assert "198.18.0.4" in page

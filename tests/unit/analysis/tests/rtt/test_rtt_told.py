@@ -79,7 +79,7 @@ def test_phases_are_drawn_with_what_was_lost() -> None:
     names = [trace.name for trace in over_time.figure.data]
     assert names == ["idle", "loaded", "loaded, lost", "after"]
     assert [row["rtt_ms"] for row in over_time.rows] == [10.0, 88.0, None, 11.0]
-    shares = {row["series"]: row["share_of_questions_percent"] for row in distribution.rows}
+    shares = {row["series"]: row["share_of_probes_percent"] for row in distribution.rows}
     assert shares == {"idle": 100.0, "loaded": 50.0, "after": 100.0}
 
 

@@ -26,7 +26,7 @@ from flowsweep.analysis.background.shares import series, shares, traffic_bins
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.analysis.tests.path import facts_of, facts_table, hop_rows, train_rows
+from flowsweep.analysis.tests.path import facts_table, hop_rows, path_facts_of, train_rows
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho, shown_echoes
 from flowsweep.archive import Archive, Tables
@@ -38,7 +38,7 @@ from flowsweep.schedule import planned_name, planned_sweeps, planned_trials
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class ReportData:
     """Everything the page says comes from here."""
 
     name: str
@@ -51,7 +51,7 @@ class Material:
     host_facts: Mapping[str, Mapping[str, Any]]
     """What each engine saw of its host, by host name."""
     trials_planned: int | None
-    """How many the plan asks for, finished or not; absent if it cannot be told."""
+    """How many the plan asks for, finished or not; absent where that is not known."""
     trials: tuple[TrialRow, ...]
     """One row for each trial that has finished: its summary and all its parameters."""
     summary_columns: tuple[str, ...]
@@ -60,13 +60,13 @@ class Material:
     """One row for each point of a grid that was asked for, its repeats put together."""
     intervals: tuple[Row, ...] = ()
     """The goodput of every complete interval; none of an archive without samples."""
-    cuts: tuple[Row, ...] = ()
+    truncated: tuple[Row, ...] = ()
     """What trials would have said, cut short; likewise."""
     spacings: tuple[Row, ...] = ()
     """The gaps between datagrams of each trial that sent some."""
     shares: tuple[Row, ...] = ()
     """What each traffic of a trial got; of trials with others beside them."""
-    courses: tuple[Row, ...] = ()
+    share_series: tuple[Row, ...] = ()
     """The same interval by interval."""
     findings: tuple[Finding, ...] = ()
     """The most important first."""
@@ -75,18 +75,18 @@ class Material:
     trains: tuple[TrainRow, ...] = ()
     """Their trains and streams, likewise."""
     echoes: tuple[ShownEcho, ...] = ()
-    """Questions for the round-trip time of some trials; none where nobody asked."""
+    """Probes of the round-trip time of some trials; none where there were none."""
     details: TrialDetails = field(default_factory=TrialDetails)
     series: Mapping[str, TrialData] = field(default_factory=dict)
     """What is drawn over the time of a trial, by trial_id; nothing of one without samples."""
 
 
-def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
-    """Take a report's values out of an archive; `told` is called with what is going on."""
-    told("summing up trials")
+def report_data(archive: Archive, progress: Callable[[str], object] = str) -> ReportData:
+    """Take a report's values out of an archive; `progress` is called with what is going on."""
+    progress("summing up trials")
     tables = archive.tables()
     # Everything else starts from these two: to compute them once more for each would take most of the time.
-    paths = facts_of(tables)
+    paths = path_facts_of(tables)
     summed = summary_of_archive(archive)
     if summed is None:
         summed = summarised(tables, paths=facts_table(tables, paths)).to_pyarrow()
@@ -95,13 +95,13 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
     plan_order = _plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
     trials: list[TrialRow] = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
-    told("drawing conclusions")
+    progress("drawing conclusions")
     concluded = findings(trials, tables=tables, hosts=archive.host_facts)
-    told("reading samples")
-    shared, courses = _shared(tables, trials)
+    progress("reading samples")
+    shared, share_series = _shared(tables, trials)
     resampled = bins(tables.samples, tables.trials, tables.flows)
     totals = ibis.memtable(intervals(resampled, tables.trials).to_pyarrow())
-    return Material(
+    return ReportData(
         name=planned_name(archive.campaign.plan) or archive.folder.name,
         created_at=archive.campaign.created_at,
         seed=archive.campaign.seed,
@@ -113,10 +113,10 @@ def material(archive: Archive, told: Callable[[str], object] = str) -> Material:
         summary_columns=tuple(summed.column_names),
         cells=tuple(sorted(_rows(grid), key=plan_order)),
         intervals=tuple(_rows(interval_goodputs(totals))),
-        cuts=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),
+        truncated=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),
         spacings=tuple(_rows(spacing_steps(tables.histograms))),
         shares=shared,
-        courses=courses,
+        share_series=share_series,
         findings=concluded,
         hops=tuple(hop_rows(paths)),
         trains=tuple(train_rows(paths)),
@@ -132,8 +132,8 @@ def _shared(tables: Tables, trials: Sequence[TrialRow]) -> tuple[tuple[Row, ...]
         return (), ()
     resampled = ibis.memtable(traffic_bins(tables).to_pyarrow())
     asked = tables.trials
-    found, course = (part(resampled, ibis.memtable(asked.to_pyarrow())) for part in (shares, series))
-    return tuple(_rows(found.order_by("trial_id", "traffic"))), tuple(_rows(course))
+    found, over_time = (part(resampled, ibis.memtable(asked.to_pyarrow())) for part in (shares, series))
+    return tuple(_rows(found.order_by("trial_id", "traffic"))), tuple(_rows(over_time))
 
 
 def _series(tables: Tables) -> dict[str, TrialData]:

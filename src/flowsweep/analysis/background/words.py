@@ -1,0 +1,63 @@
+"""Traffic beside trials in words: its names, and what part of the goodput it gets."""
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, median, stdev
+
+import scipy
+
+from flowsweep.analysis.statistics.observations import Row
+from flowsweep.axes import AXIS_OF
+from flowsweep.defaults import CONFIDENCE
+from flowsweep.schedule.background import PROBE
+from flowsweep.wording import format_share
+
+
+def background_names(row: Row) -> str:
+    """Name the traffic that ran beside a trial: "cubic and datagrams"; empty where none did.
+
+    A probe is none: it carries next to no bytes.
+    """
+    return " and ".join(name for name in row.get("background") or () if name != PROBE)
+
+
+def background_words(rows: Sequence[Row]) -> str:
+    """Say beside what trials ran, and what part of the bytes it got.
+
+    Args:
+        rows: Of a summary, all of one sweep and direction.
+
+    Returns:
+        "beside cubic, to which 35.5 % of the goodput of all traffic goes": of the shares that are known (1 −
+        `share`) the median over the trials. Empty where nothing ran beside them.
+    """
+    names = background_names(rows[0])
+    shares = [1 - row["share"] for row in rows if row.get("share") is not None]
+    if not names or not shares:
+        return names and f"beside {names}"
+    return f"beside {names}, to which {format_share(median(shares))} of the goodput of all traffic goes"
+
+
+def own_name(row: Row) -> str:
+    """Name a trial's own traffic: its congestion control, or its test."""
+    chosen = row["test"] in AXIS_OF["congestion_asked"].tests
+    return str(row["congestion"] if chosen and row["congestion"] else row["test"].upper())
+
+
+def mean_share(shares: Sequence[float]) -> float:
+    """Return the share whose log odds are the mean of those of some shares, 0 to 1.
+
+    The mean itself where one of them is 0 or 1.
+    """
+    return share_interval(shares)[0]
+
+
+def share_interval(shares: Sequence[float]) -> tuple[float, float | None, float | None]:
+    """Return the mean share with the ends of its 95 % interval; no ends of one trial, or where one is 0."""
+    if len(shares) < 2 or not all(0 < share < 1 for share in shares):
+        return fmean(shares), None, None
+    odds = [math.log(share / (1 - share)) for share in shares]
+    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(odds) - 1)) * stdev(odds) / math.sqrt(len(odds))
+    mean = fmean(odds)
+    share, low, high = (1 / (1 + math.exp(-value)) for value in (mean, mean - half, mean + half))
+    return share, low, high

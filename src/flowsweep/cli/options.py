@@ -1,0 +1,96 @@
+"""Options and arguments that several commands have."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flowsweep.cli.completion import complete_host, complete_plan
+from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.errors import PlanError
+from flowsweep.plan import Plan, joined, load_plan
+from flowsweep.plan.readers import shown
+from flowsweep.wording import format_margin
+
+Host = Annotated[
+    str,
+    typer.Argument(
+        metavar="HOST",
+        autocompletion=complete_host,
+        help="The other end: `local`, `ssh:DESTINATION`, `netns:NAME`, or `exec:COMMAND` with a command that "
+        "starts programs there, as in 'exec:kubectl exec -i pod --'. Nothing has to be installed or started "
+        "there before.",
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(help="Where HOST is reached for the traffic; `local` and `ssh:` know by themselves."),
+]
+Duration = Annotated[str, typer.Option(help="How long to send.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="sweep.KEY=VALUE", help="Anything else that a plan can ask for."),
+]
+Reverse = Annotated[bool, typer.Option("--reverse", help="HOST sends and this machine receives.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
+Save = Annotated[
+    Path | None,
+    typer.Option(
+        "--save", metavar="DIR", help="Keep what is measured as an archive: a folder, empty or new."
+    ),
+]
+Against = Annotated[
+    Path | None,
+    typer.Option(
+        "--against",
+        metavar="PLAN",
+        help="Another plan for the same hosts and links: each point runs as both have it, A and B side by "
+        "side in random order, so that what drifts meets both alike. --set goes over both.",
+        autocompletion=complete_plan,
+    ),
+]
+
+DEFAULT_MARGIN = format_margin(EQUIVALENCE_MARGIN).replace(" ", "")
+
+MarginText = Annotated[
+    str, typer.Option("--margin", help="A change of goodput up to this is of no practical effect.")
+]
+
+_LARGEST_PERCENT = 50.0
+
+
+class Format(StrEnum):
+    """How a command writes what it found."""
+
+    text = "text"
+    json = "json"
+
+
+TextOrJson = Annotated[Format, typer.Option("--format", help="For people, or for programs.")]
+
+
+def load_both(plan: Path, against: Path | None, overrides: Mapping[str, str]) -> Plan:
+    """Load a plan, joined with the one that it is to be measured against.
+
+    Raises:
+        PlanError: One of them is wrong, or they cannot be measured side by side.
+    """
+    loaded = load_plan(plan, overrides)
+    return loaded if against is None else joined(loaded, load_plan(against, overrides))
+
+
+def read_margin(text: str) -> float:
+    """Read a margin such as "3%"; returns a share of 1.
+
+    Raises:
+        PlanError: It has another form, or is not above 0 % and at most 50 %.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*", text, re.ASCII)
+    percent = float(match[1]) if match else 0.0
+    if not 0 < percent <= _LARGEST_PERCENT:
+        expected = f"expected a percentage above 0 and up to {_LARGEST_PERCENT:g}, as in 3%"
+        raise PlanError("--margin", (f"found {shown(text)}, {expected}",))
+    return percent / 100

@@ -1,0 +1,32 @@
+"""Lines of a name and a value, as all commands of one trial print them, and those that several have."""
+
+from collections.abc import Callable, Sequence
+
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.cli.terminal import say
+from flowsweep.report.goodput_words import shown_goodput
+from flowsweep.wording import format_rate
+
+
+def print_lines(lines: Sequence[tuple[str, object]]) -> None:
+    """Write names and values under each other, without those that are not known."""
+    say()
+    for name, value in lines:
+        if value is not None:
+            say(f"{name:<20}  {value}")
+
+
+def goodput(row: TrialRow) -> list[tuple[str, object]]:
+    """Lines of what a trial carried over the whole of it and in its intervals, and how these spread."""
+    found = shown_goodput([row])
+    low, high = row["goodput_p10_bps"], row["goodput_p90_bps"]
+    apart = None if low is None or high is None else f"p10 {format_rate(low)}, p90 {format_rate(high)}"
+    return [("goodput", found.words() if found else None), ("intervals", apart if found else None)]
+
+
+def pair(send: float | None, receive: float | None, write: Callable[[float], str]) -> str | None:
+    """A quantity that both ends have."""
+    sides = [
+        f"{write(value)} {side}" for value, side in ((send, "source"), (receive, "sink")) if value is not None
+    ]
+    return ", ".join(sides) or None
