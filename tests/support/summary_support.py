@@ -22,7 +22,7 @@ _statements: dict[object, tuple[str, Schema]] = {}
 
 
 def summed(*outcomes: TrialOutcome) -> list[Row]:
-    """Sum up trials that no archive keeps: by the prepared statement where there is one for them, as commands do."""
+    """Sum up trials that no archive keeps, by the prepared statement where there is one, as commands do."""
     prepared = summary_of_outcomes(outcomes)
     return summary_rows(tables_of(outcomes)) if prepared is None else prepared.to_pylist()
 
