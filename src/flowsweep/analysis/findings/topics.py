@@ -1,8 +1,6 @@
 """All findings of a campaign: the questions of every topic, decided together."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
 
 from flowsweep.analysis.background.findings import share_questions
 from flowsweep.analysis.findings.advice import HostFacts
@@ -13,10 +11,11 @@ from flowsweep.analysis.findings.direction import direction_questions
 from flowsweep.analysis.findings.duration import duration_questions
 from flowsweep.analysis.findings.empty_trials import empty_questions
 from flowsweep.analysis.findings.failures import failure_questions
-from flowsweep.analysis.findings.finding import Decision, Finding, FindingKind
+from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.host_advice import advice_questions
 from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.importance import most_important_first
 from flowsweep.analysis.findings.late_trials import late_questions, trusted
 from flowsweep.analysis.findings.modes import mode_questions
 from flowsweep.analysis.findings.multiple_testing import decided
@@ -84,7 +83,7 @@ def findings(
     questions += advice_questions(comparable, hosts=hosts)
     questions += [found for observed in comparable for found in autotuning_questions(observed, hosts)]
     questions += late
-    return _mixed(sorted(decided(questions), key=_importance))
+    return most_important_first(decided(questions))
 
 
 def _questions(
@@ -106,44 +105,6 @@ def _questions(
     yield from share_questions(observed)
     if told is not None:
         yield from within_trial_questions(observed, told, margin=margin)
-
-
-_KINDS: tuple[FindingKind, ...] = (
-    "emulation", "broken", "empty", "failures", "stalls", "order",
-    "path", "available", "rate", "loss", "latency", "message_size",
-    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect",
-    "flows", "congestion", "direction", "drift", "step", "cycle",
-    "modes", "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
-)  # fmt: skip
-"""Where decisions are alike, the first comes first."""
-
-_RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
-_HEADLINES: tuple[FindingKind, ...] = (
-    "emulation", "broken", "empty", "failures", "stalls", "order",
-    "path", "available", "rate", "loss", "latency", "message_size",
-    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau",
-)  # fmt: skip
-"""What a person came for: told before the rest unless undecided, tested or not."""
-
-
-def _mixed(ordered: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Let no kind of finding crowd out the others: one for both directions of each, then the next ones."""
-    before: Counter[tuple[object, ...]] = Counter()
-    rounds: list[tuple[int, Finding]] = []
-    for finding in ordered:
-        same = (finding.kind, finding.axis, finding.decision == "undecided")
-        rounds.append((before[same] // 2, finding))
-        before[same] += 1
-    return tuple(finding for _, finding in sorted(rounds, key=itemgetter(0)))
-
-
-def _importance(finding: Finding) -> tuple[float, ...]:
-    headline = finding.kind in _HEADLINES and finding.decision != "undecided"
-    size = abs(finding.effect) if finding.effect is not None and finding.effect_unit == "%" else 0.0
-    first = -size if finding.decision == "effect" else 0.0
-    if finding.kind in ("emulation", "empty"):  # they say what all others are not about
-        return (-2 if finding.kind == "emulation" else -1,)
-    return (0 if headline else 1, _RANK[finding.decision], first, _KINDS.index(finding.kind), -size)
 
 
 def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
