@@ -7,7 +7,7 @@ from statistics import fmean, median, stdev
 import scipy
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.axes import AXIS_OF
 from flowsweep.defaults import CONFIDENCE
@@ -45,15 +45,15 @@ MOST_POINTS = 6
 _METHOD = "t interval of the mean log odds of the share, over trials of the same point"
 
 
-def share_questions(observed: Observations) -> list[Question]:
+def share_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Describe how trials and the traffic beside them share a path.
 
     Args:
         observed: Trials of one sweep and mode.
 
     Returns:
-        One question for each direction and point with shares; of many points one for the direction. They only
-        describe: what share is fair is for a person to say. The effect is the share (unit "1").
+        One for each direction and point with shares; of many points one for the direction. They describe:
+        what share is fair is for a person to say. The effect is the share (unit "1").
 
     Method:
         The share s is that of the goodput of all traffic, over the time that all of it ran
@@ -64,7 +64,9 @@ def share_questions(observed: Observations) -> list[Question]:
     for row in observed.rows:
         if row.get("share") is not None:
             directions.setdefault(row[DIRECTION], []).append(row)
-    return [question for where, rows in directions.items() for question in _questions(observed, where, rows)]
+    return [
+        hypothesis for where, rows in directions.items() for hypothesis in _hypotheses(observed, where, rows)
+    ]
 
 
 def own_name(row: Row) -> str:
@@ -81,7 +83,7 @@ def mean_share(shares: Sequence[float]) -> float:
     return _interval(shares)[0]
 
 
-def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> Iterable[Question]:
+def _hypotheses(observed: Observations, direction: str, rows: Sequence[Row]) -> Iterable[Hypothesis]:
     factors = [factor for factor in observed.factors if factor != DIRECTION]
     points: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
@@ -96,7 +98,7 @@ def _place(factors: Sequence[str], point: Sequence[str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True))
 
 
-def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place: str) -> Question:
+def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place: str) -> Hypothesis:
     share, low, high = _interval([row["share"] for row in rows])
     between = "" if low is None or high is None else f" [{_percent(low)}, {_percent(high)}]"
     where = f" ({place})" if place else ""
@@ -105,27 +107,27 @@ def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place
         f"shares with {others_named(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over the "
         f"flows {format_number(median(row['jain_flows'] for row in rows))}."
     )
-    return _question(observed, direction, rows, claim, share, (low, high))
+    return _hypothesis(observed, direction, rows, claim, share, (low, high))
 
 
-def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *, points: int) -> Question:
+def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *, points: int) -> Hypothesis:
     ordered = sorted(row["share"] for row in rows)
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(ordered[0])} to {format_share(ordered[-1])} "
         f"of the goodput that it shares with {others_named(rows[0])}, over {counted(points, 'point')}."
     )
-    return _question(observed, direction, rows, claim, median(ordered), (None, None))
+    return _hypothesis(observed, direction, rows, claim, median(ordered), (None, None))
 
 
-def _question(
+def _hypothesis(
     observed: Observations,
     direction: str,
     rows: Sequence[Row],
     claim: str,
     share: float,
     interval: tuple[float | None, float | None],
-) -> Question:
-    return Question(
+) -> Hypothesis:
+    return Hypothesis(
         kind="share",
         sweep=observed.sweep,
         mode=observed.mode,

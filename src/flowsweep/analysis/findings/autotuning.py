@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.advice import (
     recorded,
 )
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
 from flowsweep.wording import counted, format_milliseconds, format_rate, format_size
@@ -21,7 +21,7 @@ _METHOD = (
 )
 
 
-def autotuning_questions(observed: Observations, hosts: HostFacts | None) -> list[Question]:
+def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> list[Hypothesis]:
     """Compare the ceilings of autotuning with what the path holds, direction by direction and end by end.
 
     Args:
@@ -34,13 +34,13 @@ def autotuning_questions(observed: Observations, hosts: HostFacts | None) -> lis
         path's rate, its round trip or the host's setting is not known.
     """
     return [
-        question
+        hypothesis
         for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows)
-        for question in _of_direction(observed, direction, hosts)
+        for hypothesis in _of_direction(observed, direction, hosts)
     ]
 
 
-def _of_direction(observed: Observations, direction: str, hosts: HostFacts | None) -> Iterator[Question]:
+def _of_direction(observed: Observations, direction: str, hosts: HostFacts | None) -> Iterator[Hypothesis]:
     rows = [row for row in observed.rows if row[DIRECTION] == direction]
     path_bps = path_payload_bps(rows)
     least_ms = min((float(row["rtt_min_ms"]) for row in rows if row.get("rtt_min_ms")), default=None)
@@ -64,13 +64,13 @@ def _of_direction(observed: Observations, direction: str, hosts: HostFacts | Non
             f"at most {format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
         )
         own = [row for row in tuned if row["flows"] == flows]
-        yield _question(observed, direction, claim, ceiling / need, own)
+        yield _hypothesis(observed, direction, claim, ceiling / need, own)
 
 
-def _question(
+def _hypothesis(
     observed: Observations, direction: str, claim: str, share: float, rows: Sequence[Row]
-) -> Question:
-    return Question(
+) -> Hypothesis:
+    return Hypothesis(
         kind="autotuning",
         sweep=observed.sweep,
         mode=observed.mode,

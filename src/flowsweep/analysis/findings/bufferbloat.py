@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.wording import counted, format_milliseconds, format_size
@@ -17,7 +17,7 @@ _METHOD = (
 )
 
 
-def bufferbloat_questions(observed: Observations) -> list[Question]:
+def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Describe what waits in each direction's queue when the path is full.
 
     Args:
@@ -35,14 +35,14 @@ def bufferbloat_questions(observed: Observations) -> list[Question]:
         full = [row for row in rows if row.get("verdict") == _FULL and row.get("rtt_median_ms") is not None]
         least_ms = min((float(row["rtt_min_ms"]) for row in rows), default=0.0)
         waits = [row for row in full if row["rtt_median_ms"] > least_ms]
-        if waits and (question := _question(observed, direction, waits, least_ms)) is not None:
-            found.append(question)
+        if waits and (hypothesis := _hypothesis(observed, direction, waits, least_ms)) is not None:
+            found.append(hypothesis)
     return found
 
 
-def _question(
+def _hypothesis(
     observed: Observations, direction: str, rows: Sequence[Row], least_ms: float
-) -> Question | None:
+) -> Hypothesis | None:
     repeats: dict[int, list[float]] = {}
     for row in rows:
         repeats.setdefault(row["repeat"], []).append(row["rtt_median_ms"] - least_ms)
@@ -60,7 +60,7 @@ def _question(
         f"{counted(len(rows), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares the path "
         "waits as long: fair queueing or CoDel at the bottleneck, or a smaller window, shortens it."
     )
-    return Question(
+    return Hypothesis(
         kind="bufferbloat",
         sweep=observed.sweep,
         mode=observed.mode,

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
 from flowsweep.analysis.statistics.least_squares import Floats
@@ -29,12 +29,12 @@ _SPREAD = 1e-9
 """A quantity whose residuals are less than this share of it is the same in all repeats."""
 
 
-def correlation_questions(
+def correlation_hypotheses(
     observed: Observations,
     noise: RepeatNoise | None,
     series: CampaignSeries | None,
     models: NoiseModels | None,
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether repeats with less goodput are those with a busier CPU, more drops or more retransmissions.
 
     Args:
@@ -44,7 +44,7 @@ def correlation_questions(
         models: Of its noise.
 
     Returns:
-        One question, about the quantity of `host_words` that goes with goodput most closely. The effect is
+        One hypothesis, about the quantity of `host_words` that goes with goodput most closely. The effect is
         the partial correlation of log goodput with it, points and repeats taken out of both (unit "1", −1 to
         1; Fisher 1924, The distribution of the partial correlation coefficient, Metron 3). p and interval
         are those of `_simulated`, the interval by Fisher's z. An effect is claimed only if Spearman's rank
@@ -66,7 +66,7 @@ def correlation_questions(
     middle = math.atanh(coefficient)
     estimate = (coefficient, math.tanh(middle - half), math.tanh(middle + half))
     return [
-        Question(
+        Hypothesis(
             kind="correlation",
             sweep=observed.sweep,
             mode=observed.mode,

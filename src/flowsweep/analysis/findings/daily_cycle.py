@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, WEEK_S, tells_days, waves
@@ -45,9 +45,9 @@ _DAY = _Cycle("the hour of the day", DAY_S, HARMONICS)
 _WEEK = _Cycle("the day of the week", WEEK_S, 1)
 
 
-def daily_questions(
+def daily_hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether goodput goes with the hour of the day.
 
     Args:
@@ -66,22 +66,22 @@ def daily_questions(
     if series.span_s < DAY_S:
         return []
     told = tells_days(series) and series.span_s >= FEWEST_CYCLES * DAY_S
-    return _questions(observed, series, asked, beside, _DAY, told=told)
+    return _hypotheses(observed, series, asked, beside, _DAY, told=told)
 
 
-def weekly_questions(
+def weekly_hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
-) -> list[Question]:
-    """Ask whether goodput goes with the day of the week: as `daily_questions`, with a period of 168 hours."""
+) -> list[Hypothesis]:
+    """Ask whether goodput goes with the day of the week: as `daily_hypotheses`, with a period of 168 h."""
     if series.span_s < FEWEST_CYCLES * WEEK_S:
         return []
-    return _questions(observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, told=True)
+    return _hypotheses(observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, told=True)
 
 
-def _questions(
+def _hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle,
     *, told: bool,
-) -> list[Question]:  # fmt: skip
+) -> list[Hypothesis]:  # fmt: skip
     times_s = series.starts_s + series.began_s % WEEK_S
     if cycle.period_s == DAY_S:
         times_s = series.starts_s + series.began_s % DAY_S
@@ -93,7 +93,7 @@ def _questions(
     amplitude = None if course is None else _amplitude(course, cycle, seen)
     shown = [None] * 3 if amplitude is None else [percent(value) for value in amplitude]
     return [
-        Question(
+        Hypothesis(
             kind="cycle",
             sweep=observed.sweep,
             mode=observed.mode,

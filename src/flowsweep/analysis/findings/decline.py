@@ -9,7 +9,7 @@ import numpy as np
 
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.sentences import said_of
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
@@ -36,9 +36,9 @@ class _Decline:
     margin: float
 
 
-def decline_questions(
+def decline_hypotheses(
     observed: Observations, windows: Sequence[LevelMeans], *, margin: float
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether the largest window gives less goodput than smaller ones.
 
     Args:
@@ -47,7 +47,7 @@ def decline_questions(
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question for each with at least three window sums, about the most telling top. The effect is in
+        One hypothesis for each with at least three window sums, about the most telling top. The effect is in
         percent of goodput: at the largest window, against the mean of up to three neighbouring smaller ones.
         Which those are is not known beforehand: the p-value is one-sided, times the number of tops that are
         possible (umbrella alternatives with an unknown peak: Mack and Wolfe 1981, K-sample rank tests for
@@ -57,7 +57,7 @@ def decline_questions(
         is none: the largest window has to be below the top.
     """
     return [
-        _question(observed, _most_telling(means, margin))
+        _hypothesis(observed, _most_telling(means, margin))
         for means in windows
         if len(means.levels) >= _FEWEST_LEVELS and means.fit is not None
     ]
@@ -85,12 +85,12 @@ def _most_telling(means: LevelMeans, margin: float) -> _Decline:
     )
 
 
-def _question(observed: Observations, decline: _Decline) -> Question:
+def _hypothesis(observed: Observations, decline: _Decline) -> Hypothesis:
     means = decline.means
     seen = decline.change[0] < 0
     change, low, high = (percent(value) for value in decline.change)
     assert means.fit is not None, "a decline is sought where there is a measure of the noise"
-    return Question(
+    return Hypothesis(
         kind="decline",
         sweep=observed.sweep,
         mode=observed.mode,

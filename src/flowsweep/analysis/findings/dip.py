@@ -9,7 +9,7 @@ import numpy as np
 
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.plateau.sentences import said_of
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
@@ -38,7 +38,9 @@ class _Dip:
     margin: float
 
 
-def dip_questions(observed: Observations, windows: Sequence[LevelMeans], *, margin: float) -> list[Question]:
+def dip_hypotheses(
+    observed: Observations, windows: Sequence[LevelMeans], *, margin: float
+) -> list[Hypothesis]:
     """Ask whether some windows give less goodput than both a smaller and a larger one.
 
     Args:
@@ -47,14 +49,14 @@ def dip_questions(observed: Observations, windows: Sequence[LevelMeans], *, marg
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question for each direction and congestion control with at least three window sums, about the most
+        One for each direction and congestion control with at least three window sums, about the most
         telling run of up to three neighbouring ones. The effect is in percent of goodput, against the mean of
         the levels just before and after. It is a dip if it is below each of the two: the larger of both
         p-values counts (intersection-union test: Berger 1982, Technometrics 24), times the number of runs
         (Bonferroni). The model is that of `level_means`.
     """
     return [
-        _question(observed, _most_telling(means, margin))
+        _hypothesis(observed, _most_telling(means, margin))
         for means in windows
         if len(means.levels) >= _FEWEST_LEVELS and means.fit is not None
     ]
@@ -95,11 +97,11 @@ def _most_telling(means: LevelMeans, margin: float) -> _Dip:
     )
 
 
-def _question(observed: Observations, dip: _Dip) -> Question:
+def _hypothesis(observed: Observations, dip: _Dip) -> Hypothesis:
     means = dip.means
     depth, low, high = (percent(value) for value in dip.depth)
     assert means.fit is not None, "a dip is sought where there is a measure of the noise"
-    return Question(
+    return Hypothesis(
         kind="dip",
         sweep=observed.sweep,
         mode=observed.mode,

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.findings.steps import Step, moments
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
@@ -28,14 +28,14 @@ _LEAST_TIME_TOLD = 0.01
 """Share of the squares of time that points, and what goodput may follow anyway, must leave."""
 
 
-def drift_questions(
+def drift_hypotheses(
     observed: Observations,
     series: CampaignSeries,
     asked: CourseTest,
     step: Step | None,
     *,
     margin: float = EQUIVALENCE_MARGIN,
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether goodput rose or fell evenly over the campaign.
 
     Args:
@@ -46,7 +46,7 @@ def drift_questions(
         margin: Of practical equivalence, relative, from the first trial to the last.
 
     Returns:
-        One question, none where time cannot be told from the points. The effect is the change of goodput in
+        One hypothesis, none where time cannot be told from the points. The effect is the change of goodput in
         percent from the first trial's start to the last's: the slope of log goodput over time by generalised
         least squares with the noise of the highest restricted likelihood (Patterson and Thompson 1971,
         Biometrika 58), what repeats and days share being noise, so that a slope within repeats that does not
@@ -61,7 +61,7 @@ def drift_questions(
     told = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
     say = partial(_say, estimate, series.span_s, margin) if told else partial(_say_open, series.span_s)
     low, high = (percent(end) for end in estimate[1:])
-    question = Question(
+    hypothesis = Hypothesis(
         kind="drift",
         sweep=observed.sweep,
         mode=observed.mode,
@@ -78,13 +78,13 @@ def drift_questions(
         evidence=series.trials,
         figure=FigureKey("time_series", observed.sweep, observed.mode),
     )
-    return [question if rather is None else _not_even(question, moments(series, rather.place))]
+    return [hypothesis if rather is None else _not_even(hypothesis, moments(series, rather.place))]
 
 
-def _not_even(question: Question, when: str) -> Question:
+def _not_even(hypothesis: Hypothesis, when: str) -> Hypothesis:
     """Claim nothing: a line through a step has a slope that no trial shows."""
     return replace(
-        question, say=partial(_say_step, when), p_value=1.0, within_margin=False,
+        hypothesis, say=partial(_say_step, when), p_value=1.0, within_margin=False,
         effect=None, effect_unit=None, interval_low=None, interval_high=None,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
 from flowsweep.analysis.tests.tcp.verdict import MOST, QUEUE_MS, QUEUE_SHARE
@@ -53,7 +53,7 @@ def lossy_trials(summary: Sequence[Row]) -> list[str]:
     return wanted[::step]
 
 
-def drop_questions(observed: Observations, traces: Mapping[str, LossTrace]) -> list[Question]:
+def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> list[Hypothesis]:
     """Describe what drops packets in each direction in which losses hold trials down.
 
     Args:
@@ -73,13 +73,13 @@ def drop_questions(observed: Observations, traces: Mapping[str, LossTrace]) -> l
     for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
         rows = [row for row in observed.rows if row[DIRECTION] == direction and _lost(row)]
         if rows and (told := _told(rows, traces)) is not None:
-            found.append(_question(observed, direction, rows, told))
+            found.append(_hypothesis(observed, direction, rows, told))
     return found
 
 
-def _question(observed: Observations, direction: str, rows: Sequence[Row], told: _Told) -> Question:
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], told: _Told) -> Hypothesis:
     claim = f"{direction}: {told.claim}."
-    return Question(
+    return Hypothesis(
         kind="drops",
         sweep=observed.sweep,
         mode=observed.mode,

@@ -9,7 +9,7 @@ import numpy as np
 
 from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import Design, coded, mostly_repeated
 from flowsweep.analysis.statistics.independent_trials import Independent, independent
@@ -35,9 +35,9 @@ class _Cut:
     told: Independent
 
 
-def cut_questions(
+def cut_hypotheses(
     observed: Observations, cuts: Cuts, *, margin: float = EQUIVALENCE_MARGIN
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Describe from which duration on trials would have told the same.
 
     Args:
@@ -72,19 +72,19 @@ def cut_questions(
         for duration_ns, part in parts.items()
         if (told := independent(part, whole, cells, blocks, margin)) is not None
     ]
-    return [_cut_question(observed, rows, found, longest_told, margin)]
+    return [_cut_hypothesis(observed, rows, found, longest_told, margin)]
 
 
-def _cut_question(
+def _cut_hypothesis(
     observed: Observations, rows: Sequence[Row], found: Sequence[_Cut], whole: Independent, margin: float
-) -> Question:
+) -> Hypothesis:
     longest = float(rows[0]["duration_s"])
     enough = _from_where_on([_agrees(cut.told, margin) for cut in found])
     effect = longest if _agrees(whole, margin) else None
     if enough is not None:
         effect = found[enough].duration_ns / SECOND_NS
     said = _say_cut(found, enough, longest, whole, margin)
-    return Question(
+    return Hypothesis(
         kind="duration",
         sweep=observed.sweep,
         mode=observed.mode,
@@ -113,8 +113,8 @@ def _common_durations(rows: Sequence[Row], cuts: Cuts) -> list[int]:
     ]
 
 
-def _unrepeated(observed: Observations, rows: Sequence[Row]) -> Question:
-    return Question(
+def _unrepeated(observed: Observations, rows: Sequence[Row]) -> Hypothesis:
+    return Hypothesis(
         kind="duration", sweep=observed.sweep, mode=observed.mode, axis="duration_s", n=len(rows),
         say=lambda _: "How long a trial has to be is undecided: only repeats tell how much trials differ.",
         method="none: nothing tells the noise", untestable=True,
@@ -182,9 +182,9 @@ def _share(share: float) -> str:
     return f"{math.floor(100 * share)} %"
 
 
-def duration_questions(
+def duration_hypotheses(
     observed: Observations, grid: Design, *, margin: float = EQUIVALENCE_MARGIN
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether the duration matters, where several were tried.
 
     Args:
@@ -193,7 +193,7 @@ def duration_questions(
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question if the sweep varies the duration. The effect is the shortest duration (s) from which on
+        One hypothesis if the sweep varies the duration. The effect is the shortest duration (s) from which on
         none differs from the longest by more than the margin, with 95 % confidence for all of them together
         (Bonferroni); null if there is none. Trials whose duration nobody told are left out. Method:
         `compare_levels`.
@@ -217,7 +217,7 @@ def duration_questions(
     ]
     enough = _from_where_on(agree)
     return [
-        Question(
+        Hypothesis(
             kind="duration",
             sweep=observed.sweep,
             mode=observed.mode,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted
 
@@ -11,7 +11,7 @@ _NAMED = 3
 """Trials that the sentence names, at most."""
 
 
-def empty_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
+def empty_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Count the trials with a goodput of 0 bit/s, sweep by sweep and mode by mode.
 
     Args:
@@ -28,15 +28,15 @@ def empty_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
     for (sweep, mode), rows in groups.items():
         empty = [row["trial_id"] for row in rows if row["goodput_bps"] == 0]
         if empty:
-            yield _question(sweep, mode, len(rows), empty)
+            yield _hypothesis(sweep, mode, len(rows), empty)
 
 
-def _question(sweep: str, mode: str | None, trials: int, empty: Sequence[str]) -> Question:
+def _hypothesis(sweep: str, mode: str | None, trials: int, empty: Sequence[str]) -> Hypothesis:
     named = ", ".join(empty[:_NAMED]) + (f" and {len(empty) - _NAMED} more" if len(empty) > _NAMED else "")
     others = trials - len(empty)
     rest = f"; what is said of goodput is of the other {others}" if others else ""
     claim = f"{len(empty)} of {counted(trials, 'trial')} carried nothing, 0 bit/s: {named}{rest}."
-    return Question(
+    return Hypothesis(
         kind="empty",
         sweep=sweep,
         mode=mode,

@@ -9,7 +9,7 @@ import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of
 from flowsweep.analysis.findings.finding import Decision, FigureKey, FindingKind
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, grouped
@@ -34,14 +34,14 @@ class _Event:
     """Trials altogether."""
 
 
-def failure_questions(summary: Sequence[Row]) -> Iterator[Question]:
+def failure_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
     """Ask whether trials fail, or stall, more often at some levels of an axis.
 
     Args:
         summary: Rows of a campaign; `goodput_bps` in bit/s.
 
     Yields:
-        For each sweep and mode one question of failures (`status` other than ok) and one of stalls (less than
+        For each sweep and mode one of failures (`status` other than ok) and one of stalls (less than
         half the median of the point, of three trials or more), where there are any. One trial is described by
         its share with the exact interval (Clopper and Pearson, The use of confidence or fiducial limits,
         Biometrika 26, 1934). Two or more are tested (`event_shares.most_uneven`); the effect is then the
@@ -53,7 +53,7 @@ def failure_questions(summary: Sequence[Row]) -> Iterator[Question]:
     for observed in grouped([row for row in summary if row.get("rate_search_loss_max") is None]):
         for event in _events(observed.rows):
             if event.trials:
-                yield _question(observed, event)
+                yield _hypothesis(observed, event)
 
 
 def _events(rows: Sequence[Row]) -> tuple[_Event, _Event]:
@@ -89,13 +89,13 @@ def _stalled(rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
-def _question(observed: Observations, event: _Event) -> Question:
+def _hypothesis(observed: Observations, event: _Event) -> Hypothesis:
     hit = frozenset(event.trials)
     uneven = None
     if _FEWEST_TO_TEST <= len(hit) < event.of:
         uneven = most_uneven(design(observed), lambda row: row["trial_id"] in hit)
     make = partial(
-        Question,
+        Hypothesis,
         kind=event.kind,
         sweep=observed.sweep,
         mode=observed.mode,

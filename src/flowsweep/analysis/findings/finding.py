@@ -62,7 +62,7 @@ class Finding:
     p_value: float | None
     """Of "there is no effect", not corrected; null where nothing was tested."""
     p_adjusted: float | None
-    """By Holm's correction over all questions that were asked of the campaign."""
+    """By Holm's correction over all hypotheses that were put to the campaign."""
     n: int
     """Trials that the finding rests on."""
     method: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flowsweep.analysis.findings.advice import HostFacts, WindowAdvice, path_payload_bps, window_advice
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.wording import format_rate
 
@@ -22,7 +22,9 @@ class _Found:
     path_bps: float
 
 
-def advice_questions(campaign: Iterable[Observations], *, hosts: HostFacts | None = None) -> list[Question]:
+def advice_hypotheses(
+    campaign: Iterable[Observations], *, hosts: HostFacts | None = None
+) -> list[Hypothesis]:
     """Advise each host of a campaign on its windows, once.
 
     Args:
@@ -30,7 +32,7 @@ def advice_questions(campaign: Iterable[Observations], *, hosts: HostFacts | Non
         hosts: What is recorded of the hosts.
 
     Returns:
-        One question for each host that has something to set; it only describes. The effect is what goodput
+        One hypothesis for each host that has something to set; it only describes. The effect is what goodput
         could become at most, as a multiple of what it is (unit "1").
 
     Method:
@@ -45,7 +47,7 @@ def advice_questions(campaign: Iterable[Observations], *, hosts: HostFacts | Non
         before = sides.get(found.advice.side)
         if before is None or found.advice.needed_bytes > before.advice.needed_bytes:
             sides[found.advice.side] = found
-    return [_question(host, list(sides.values())) for host, sides in needs.items()]
+    return [_hypothesis(host, list(sides.values())) for host, sides in needs.items()]
 
 
 def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Found]:
@@ -72,13 +74,13 @@ def _goodput(row: Row) -> float:
     return float(row["goodput_bps"])
 
 
-def _question(host: str, found: Sequence[_Found]) -> Question:
+def _hypothesis(host: str, found: Sequence[_Found]) -> Hypothesis:
     first = found[0]
     claim = " ".join(each.advice.sentence for each in found)
     now = min(_goodput(each.row) for each in found)
     path_bps = max(each.path_bps for each in found)
     claim += f" Without it goodput is {format_rate(now)}, where the path carries {format_rate(path_bps)}."
-    return Question(
+    return Hypothesis(
         kind="advice",
         sweep=first.observed.sweep,
         mode=first.observed.mode,

@@ -1,4 +1,4 @@
-"""A question put to a campaign: everything a finding says, but what was decided."""
+"""A hypothesis put to a campaign: everything a finding says, but what was decided."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from flowsweep.analysis.findings.finding import Decision, FigureKey, FindingKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question with its estimate. Whether there is an effect is decided over all questions together.
+class Hypothesis:
+    """A hypothesis with its estimate. Whether there is an effect is decided over all hypotheses together.
 
-    A question that may claim an effect has a p-value, and Holm's correction counts it. One without only
+    A hypothesis that may claim an effect has a p-value, and Holm's correction counts it. One without only
     describes: nothing that could be a matter of chance may be claimed in it.
     """
 
@@ -38,6 +38,6 @@ class Question:
     confidence."""
     second_opinion: Callable[[], float] | None = None
     """A p-value by another way, as by permutation. Asked for only where an effect would be claimed; if it
-    does not bear the claim out, the question stays undecided."""
+    does not bear the claim out, the hypothesis stays undecided."""
     evidence: tuple[str, ...] = ()
     figure: FigureKey | None = None

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.wording import counted, format_share
@@ -25,7 +25,7 @@ def trusted(summary: Sequence[TrialRow]) -> list[TrialRow]:
     return [row for row in summary if row.get("path_emulation") not in _UNTRUE]
 
 
-def late_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
+def late_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Count the trials that are left out, sweep by sweep and mode by mode.
 
     Args:
@@ -41,10 +41,12 @@ def late_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
     for (sweep, mode), rows in groups.items():
         late = [row for row in rows if row["path_emulation"] in _UNTRUE]
         if late:
-            yield _question(sweep, mode, rows, late)
+            yield _hypothesis(sweep, mode, rows, late)
 
 
-def _question(sweep: str, mode: str | None, rows: Sequence[TrialRow], late: Sequence[TrialRow]) -> Question:
+def _hypothesis(
+    sweep: str, mode: str | None, rows: Sequence[TrialRow], late: Sequence[TrialRow]
+) -> Hypothesis:
     marks = Counter(row["path_emulation"] for row in late)
     why = ", ".join(said.format(marks[mark]) for mark, said in _UNTRUE.items() if marks[mark])
     others = len(rows) - len(late)
@@ -53,7 +55,7 @@ def _question(sweep: str, mode: str | None, rows: Sequence[TrialRow], late: Sequ
         f"This machine could not keep up with the emulated path in {len(late)} of "
         f"{counted(len(rows), 'trial')} ({why}): {rest}. Run them again while the machine has less to do."
     )
-    return Question(
+    return Hypothesis(
         kind="emulation",
         sweep=sweep,
         mode=mode,

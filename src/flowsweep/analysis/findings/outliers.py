@@ -7,7 +7,7 @@ import numpy as np
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, levels_apart
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
@@ -25,7 +25,7 @@ _WHOLE_LINK = 0.97
 """Share of what a link carries in full packets, from which on nothing can be said to be too fast."""
 
 
-def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list[Question]:
+def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> list[Hypothesis]:
     """Name the trials that stand out from their repeats.
 
     Args:
@@ -45,7 +45,7 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
     if noise is None or found is None:
         return []
     return [
-        Question(
+        Hypothesis(
             kind="outliers",
             sweep=observed.sweep,
             mode=observed.mode,

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, waves
@@ -26,9 +26,9 @@ _PARTS_OF_DAYS = 6
 _LEAST_BEYOND = 4
 
 
-def periodicity_questions(
+def periodicity_hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether goodput goes up and down with a period, other than that of the day.
 
     Args:
@@ -38,7 +38,7 @@ def periodicity_questions(
         beside: (freedom, k) contrasts of other changes over time.
 
     Returns:
-        One question about the most telling period, between two steps of the series and a third of the
+        One hypothesis about the most telling period, between two steps of the series and a third of the
         campaign; none for campaigns of less than half an hour or 24 values. The effect is the amplitude, in
         percent of goodput; none where the most telling period is the shortest or the longest of them, since
         what lies beyond may tell more. Method: likelihood ratio of a sine of each period (the generalised
@@ -58,7 +58,7 @@ def periodicity_questions(
     amplitude = float(np.hypot(*test.only(course.number).estimated()))
     period_s = float(periods_s[course.number])
     return [
-        Question(
+        Hypothesis(
             kind="periodicity",
             sweep=observed.sweep,
             mode=observed.mode,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, Row
 from flowsweep.analysis.tests.tcp.slow_start import SOUGHT_NS, SPEED_SHARE
@@ -11,7 +11,7 @@ from flowsweep.defaults import SECOND_NS
 from flowsweep.wording import counted, format_duration, format_margin
 
 
-def slow_start_questions(observed: Observations, reached: Mapping[str, Row]) -> list[Question]:
+def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) -> list[Hypothesis]:
     """Describe how long trials took to come up to speed.
 
     Args:
@@ -28,7 +28,7 @@ def slow_start_questions(observed: Observations, reached: Mapping[str, Row]) -> 
     times_ns = [int(reached[row["trial_id"]]["slow_start_ns"]) for row in rows]
     mean_ns = geometric_mean(times_ns)
     return [
-        Question(
+        Hypothesis(
             kind="slow_start",
             sweep=observed.sweep,
             mode=observed.mode,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import step_places, steps
@@ -52,7 +52,7 @@ def found_step(series: CampaignSeries, asked: CourseTest) -> Step | None:
     return Step(int(places[course.number]), course, interval)
 
 
-def step_questions(observed: Observations, series: CampaignSeries, step: Step | None) -> list[Question]:
+def step_hypotheses(observed: Observations, series: CampaignSeries, step: Step | None) -> list[Hypothesis]:
     """Ask whether goodput stepped.
 
     Args:
@@ -61,7 +61,7 @@ def step_questions(observed: Observations, series: CampaignSeries, step: Step | 
         step: The most telling one.
 
     Returns:
-        One question, none where there are too few values. The effect is the change in percent from before the
+        At most one, none where there are too few values. The effect is the change in percent from before the
         step to after it, over all values of each, with an interval for a step at that time; none where it may
         be chance.
     """
@@ -69,7 +69,7 @@ def step_questions(observed: Observations, series: CampaignSeries, step: Step | 
         return []
     shift, low, high = (None,) * 3 if step.interval is None else (percent(end) for end in step.interval)
     return [
-        Question(
+        Hypothesis(
             kind="step",
             sweep=observed.sweep,
             mode=observed.mode,

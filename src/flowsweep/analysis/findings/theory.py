@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flowsweep.analysis.background.findings import others_named
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
@@ -49,14 +49,14 @@ _THEORIES = (
 )  # fmt: skip
 
 
-def theory_questions(observed: Observations) -> list[Question]:
+def theory_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Ask of each direction how its goodput compares with theory.
 
     Args:
         observed: Trials of one sweep and mode.
 
     Returns:
-        For each direction and theory with trials that it is of, one question; it only describes. The effect
+        For each direction and theory with trials that it is of, one hypothesis; it only describes. The effect
         is goodput as a multiple of the prediction (unit "1"), with a 95 % interval where the trials are of at
         least two repeats.
 
@@ -64,11 +64,11 @@ def theory_questions(observed: Observations) -> list[Question]:
         In each repeat the geometric mean of goodput / prediction over its trials; of these means, which are
         independent of each other as seconds and points are not, `geometric_mean`.
     """
-    found: list[Question] = []
+    found: list[Hypothesis] = []
     for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
         rows = [row for row in observed.rows if row[DIRECTION] == direction]
         found += [
-            _question(observed, direction, theory, own)
+            _hypothesis(observed, direction, theory, own)
             for theory in _THEORIES
             if (own := [row for row in rows if _applies(theory, row)])
         ]
@@ -85,7 +85,7 @@ def _applies(theory: _Theory, row: Row) -> bool:
     return theory.congestion is None or row["congestion"] in theory.congestion
 
 
-def _question(observed: Observations, direction: str, theory: _Theory, rows: Sequence[Row]) -> Question:
+def _hypothesis(observed: Observations, direction: str, theory: _Theory, rows: Sequence[Row]) -> Hypothesis:
     ratio, repeats = _ratio(rows, theory.column)
     interval = (
         ""
@@ -99,7 +99,7 @@ def _question(observed: Observations, direction: str, theory: _Theory, rows: Seq
         f"{direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}{interval} "
         f"{theory.what}."
     )
-    return Question(
+    return Hypothesis(
         kind="theory",
         sweep=observed.sweep,
         mode=observed.mode,

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
@@ -20,7 +20,7 @@ _LARGEST_VARIANCE = 700.0
 """Of a logarithm; a number beyond the exponential of it has no place in 64 bits."""
 
 
-def variation_questions(observed: Observations, noise: RepeatNoise | None) -> list[Question]:
+def variation_hypotheses(observed: Observations, noise: RepeatNoise | None) -> list[Hypothesis]:
     """Describe by how much goodput varies.
 
     Args:
@@ -58,7 +58,7 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
         f"{_within(noise)}."
     )
     return [
-        Question(
+        Hypothesis(
             kind="variation",
             sweep=observed.sweep,
             mode=observed.mode,

@@ -7,7 +7,7 @@ from statistics import median
 from flowsweep.analysis.background.findings import beside_others, others_named
 from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.tests.tcp.verdict import CORES_BUSY, MOST, PATH_NOT_FULL
@@ -40,14 +40,14 @@ _METHOD = (
 )
 
 
-def verdict_questions(observed: Observations) -> list[Question]:
+def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Ask of each direction what limited its trials.
 
     Args:
         observed: Trials of one sweep and mode.
 
     Returns:
-        One question for each direction with verdicts; it only describes. The effect is the share of the
+        One hypothesis for each direction with verdicts; it only describes. The effect is the share of the
         trials (unit "1") that have the most frequent verdict.
 
     Method:
@@ -56,20 +56,20 @@ def verdict_questions(observed: Observations) -> list[Question]:
         clear, hosts whose cores were all in use are named.
     """
     directions = dict.fromkeys(row[DIRECTION] for row in observed.rows)
-    found: list[Question] = []
+    found: list[Hypothesis] = []
     for direction in directions:
         rows = [
             row for row in observed.rows if row[DIRECTION] == direction and row.get("verdict") is not None
         ]
         if rows:
-            found.append(_question(observed, direction, rows))
+            found.append(_hypothesis(observed, direction, rows))
     return found
 
 
-def _question(observed: Observations, direction: str, rows: Sequence[Row]) -> Question:
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> Hypothesis:
     counts = Counter(row["verdict"] for row in rows)
     claim = _claim(direction, rows, counts)
-    return Question(
+    return Hypothesis(
         kind="verdict",
         sweep=observed.sweep,
         mode=observed.mode,

@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, direction, format_rate
@@ -17,14 +17,14 @@ _REPEATS_NEEDED = 3
 """For an interval over repeats; with fewer, that of the first trial stands."""
 
 
-def path_questions(summary: Sequence[TrialRow]) -> list[Question]:
+def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
     """Describe each path that was measured: capacity and narrowest hop, and the bandwidth that is available.
 
     Args:
         summary: Rows of `flowsweep.analysis.summary`, of all tests.
 
     Returns:
-        Two questions at most for each sweep and direction. Effects are in bit/s of IP packets; nothing is
+        Two hypotheses at most for each sweep and direction. Effects are in bit/s of IP packets; nothing is
         tested.
     """
     groups: dict[tuple[str, str | None, str], list[TrialRow]] = {}
@@ -32,15 +32,15 @@ def path_questions(summary: Sequence[TrialRow]) -> list[Question]:
         if row.get("test") == "path" and row["status"] == "ok":
             key = (row["sweep"], row["mode"], direction(row["src"], row["dst"]))
             groups.setdefault(key, []).append(row)
-    return [question for key, rows in groups.items() for question in _of_path(*key, rows)]
+    return [hypothesis for key, rows in groups.items() for hypothesis in _of_path(*key, rows)]
 
 
-def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[TrialRow]) -> Iterator[Question]:
+def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     measured = [row for row in rows if row["path_capacity_bps"]]
     if not measured:
         return
     middle, low, high, method = _over_repeats(measured)
-    yield Question(
+    yield Hypothesis(
         kind="path",
         sweep=sweep,
         mode=mode,
@@ -64,7 +64,7 @@ def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[TrialRow])
     if bracketed:
         free_low = float(np.median([low_bps for _, low_bps, _ in bracketed]))
         free_high = float(np.median([high_bps for _, _, high_bps in bracketed]))
-        yield Question(
+        yield Hypothesis(
             kind="available",
             sweep=sweep,
             mode=mode,

@@ -7,7 +7,7 @@ from statistics import fmean, median
 import scipy
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted, direction, format_number
@@ -21,14 +21,14 @@ Key = tuple[str, str | None, str]
 """Sweep, mode and direction."""
 
 
-def rtt_questions(summary: Sequence[TrialRow]) -> list[Question]:
+def rtt_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
     """Ask how much load adds to the round-trip time, and how it grows with the size of a message.
 
     Args:
         summary: Rows of `flowsweep.analysis.summary`, of all tests.
 
     Returns:
-        For each sweep and direction with a probe one question, whose effect is in s; for each with trials of
+        For each sweep and direction with a probe one, whose effect is in s; for each with trials of
         test rtt of three lengths or more one for each echo, in ns/byte.
     """
     ok = [row for row in summary if row["status"] == "ok"]
@@ -36,10 +36,10 @@ def rtt_questions(summary: Sequence[TrialRow]) -> list[Question]:
     asked = [
         row for row in ok if None not in (row.get("rtt_probe_min_ms"), row["length_bytes"], row.get("echo"))
     ]
-    questions = [_under_load(key, rows) for key, rows in _groups(probed).items()]
+    hypotheses = [_under_load(key, rows) for key, rows in _groups(probed).items()]
     for key, rows in _groups(asked).items():
-        questions += _over_lengths(key, rows)
-    return questions
+        hypotheses += _over_lengths(key, rows)
+    return hypotheses
 
 
 def _groups(rows: Sequence[TrialRow]) -> dict[Key, list[TrialRow]]:
@@ -50,7 +50,7 @@ def _groups(rows: Sequence[TrialRow]) -> dict[Key, list[TrialRow]]:
     return groups
 
 
-def _under_load(key: Key, rows: Sequence[TrialRow]) -> Question:
+def _under_load(key: Key, rows: Sequence[TrialRow]) -> Hypothesis:
     """The growth of the median, in the mean over the points of each repeat: repeats are independent."""
     sweep, mode, where = key
     found = [
@@ -69,7 +69,7 @@ def _under_load(key: Key, rows: Sequence[TrialRow]) -> Question:
         low_ms, high_ms = map(float, tested.confidence_interval(CONFIDENCE))
         p_value = float(tested.pvalue)
     ends = median(idle_ms for _, idle_ms, _ in found), median(loaded_ms for _, _, loaded_ms in found)
-    return Question(
+    return Hypothesis(
         kind="latency",
         sweep=sweep,
         mode=mode,
@@ -108,7 +108,7 @@ def _said_of_load(
     return f"{where}: under load the round trip {way} from {idle_ms} to {loaded_ms} ms, {by}{interval}."
 
 
-def _over_lengths(key: Key, rows: Sequence[TrialRow]) -> Iterator[Question]:
+def _over_lengths(key: Key, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """What a byte more takes, there and back, from the quickest answer of each trial."""
     sweep, mode, where = key
     for echo in sorted({echo for row in rows if (echo := row["echo"]) is not None}):
@@ -125,7 +125,7 @@ def _over_lengths(key: Key, rows: Sequence[TrialRow]) -> Iterator[Question]:
         line = scipy.stats.linregress(lengths, [least_ms * 1e6 for _, _, least_ms in own])
         half = float(line.stderr) * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(own) - 2))
         slope = float(line.slope)
-        yield Question(
+        yield Hypothesis(
             kind="message_size",
             sweep=sweep,
             mode=mode,

@@ -7,7 +7,7 @@ from statistics import median
 
 from flowsweep import wording
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.analysis.tests.tcp.verdict import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
@@ -26,14 +26,14 @@ _SHOWN_BY_NONE = 3
 goes wrong, is everything all right?", 1983); losses that come in bursts show less."""
 
 
-def loss_questions(observed: Observations) -> list[Question]:
+def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Ask of each direction up to which rate no more than LOSS_LIMIT of the datagrams are lost.
 
     Args:
         observed: Trials of one sweep and mode.
 
     Returns:
-        One question for each direction with datagrams at several rates; it only describes. The effect is the
+        One for each direction with datagrams at several rates; it only describes. The effect is the
         highest rate of all flows (unit "bit/s") up to which no trial, whatever else varies, lost more; none
         where the lowest rate did.
 
@@ -50,11 +50,11 @@ def loss_questions(observed: Observations) -> list[Question]:
             if row[DIRECTION] == direction and row.get(_RATE) is not None and row.get("loss") is not None
         ]
         if len({row[_RATE] for row in rows}) > 1:
-            found += _questions(observed, direction, rows)
+            found += _hypotheses(observed, direction, rows)
     return found
 
 
-def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> list[Question]:
+def _hypotheses(observed: Observations, direction: str, rows: Sequence[Row]) -> list[Hypothesis]:
     trials: dict[float, list[Row]] = {}
     offered = [row for row in rows if _was_offered(row)]
     for row in sorted(offered, key=lambda row: row[_RATE]):
@@ -67,7 +67,7 @@ def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> l
     highest = rates[within - 1] if within else None
     beyond = rates[within] if within < len(rates) else None
     claim = f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}."
-    question = Question(
+    hypothesis = Hypothesis(
         kind="loss",
         sweep=observed.sweep,
         mode=observed.mode,
@@ -83,7 +83,7 @@ def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> l
         evidence=tuple(row["trial_id"] for row in offered),
         figure=FigureKey("offered", observed.sweep, observed.mode, direction, _RATE),
     )
-    return [question]
+    return [hypothesis]
 
 
 def _was_offered(row: Row) -> bool:
@@ -141,7 +141,7 @@ def _not_offered(rows: Sequence[Row]) -> str:
     return f"; in {trials} at {where} the source sent less than it was asked to, {least} at least"
 
 
-def broken_questions(summary: Sequence[Row]) -> Iterator[Question]:
+def broken_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
     """Count the streams of datagrams that broke off or never came up, sweep by sweep, and say why.
 
     Args:
@@ -160,7 +160,7 @@ def broken_questions(summary: Sequence[Row]) -> Iterator[Question]:
             yield _broken(sweep, mode, rows, torn)
 
 
-def _broken(sweep: str, mode: str | None, rows: Sequence[Row], torn: Sequence[Row]) -> Question:
+def _broken(sweep: str, mode: str | None, rows: Sequence[Row], torn: Sequence[Row]) -> Hypothesis:
     broken, flows = sum(row["flows_broken"] for row in torn), sum(row["flows"] for row in rows)
     places = Counter(wording.direction(row["src"], row["dst"]) for row in torn)
     reasons = Counter(match["reason"] for row in torn if (match := _REASON.search(row["error"] or "")))
@@ -170,7 +170,7 @@ def _broken(sweep: str, mode: str | None, rows: Sequence[Row], torn: Sequence[Ro
         f"{broken} of {counted(flows, 'flow')} broke, in {len(torn)} of {counted(len(rows), 'trial')} "
         f"({where}){why}."
     )
-    return Question(
+    return Hypothesis(
         kind="broken",
         sweep=sweep,
         mode=mode,

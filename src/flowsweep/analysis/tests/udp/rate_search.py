@@ -9,7 +9,7 @@ from typing import Final
 from flowsweep import wording
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share, format_size
@@ -94,7 +94,7 @@ def was_not_sent(row: TrialRow) -> bool:
     return not row["rate_carried"] and within
 
 
-def rate_search_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
+def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Say of each point that was searched which rate it carries; only describes.
 
     Args:
@@ -107,7 +107,7 @@ def rate_search_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
     for point in searched(summary):
         highest, beyond = point.highest_bps, point.beyond_bps
         steps = [row for one in point.repeats for row in one.steps]
-        yield Question(
+        yield Hypothesis(
             kind="rate",
             sweep=point.sweep,
             mode=point.mode,

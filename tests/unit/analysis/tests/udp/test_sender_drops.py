@@ -6,7 +6,7 @@ import pytest
 
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
-from flowsweep.analysis.tests.udp.loss import loss_questions
+from flowsweep.analysis.tests.udp.loss import loss_hypotheses
 from flowsweep.run.outcome import TrialOutcome
 from summary_support import summed
 
@@ -73,8 +73,8 @@ def said(*trials: tuple[float, float, Row]) -> str:
          "datagrams_sent": 100_000} | more
         for number, (rate, loss, more) in enumerate(trials)
     )  # fmt: skip
-    [question] = loss_questions(Observations("s", None, rows, ()))
-    return question.say("described")
+    [hypothesis] = loss_hypotheses(Observations("s", None, rows, ()))
+    return hypothesis.say("described")
 
 
 def test_what_the_worst_trial_lost_is_said_since_it_decides() -> None:
