@@ -44,10 +44,10 @@ def test_the_rate_of_a_link_lies_between_the_two_rates_that_are_found(tmp_path: 
     assert [row["status"] for row in rows] == ["ok"] * STEPS
     assert [row["rate_carried"] for row in rows] == [row["rate_sum_bps"] <= CARRIES_BPS for row in rows]
     (found,) = rate_search_hypotheses(rows)
-    assert found.effect is not None
-    assert found.interval_high is not None
-    assert found.effect <= CARRIES_BPS < found.interval_high
-    assert found.interval_high - found.effect <= 4_000_000
+    assert found.estimate.effect is not None
+    assert found.estimate.high is not None
+    assert found.estimate.effect <= CARRIES_BPS < found.estimate.high
+    assert found.estimate.high - found.estimate.effect <= 4_000_000
 
 
 def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -116,8 +116,8 @@ def test_a_host_is_advised_once_and_only_where_something_is_gained(
     assert len(every) == len(set(every)), "a host is told the same twice"
     assert len({own[0][0] for own in needs}) == len(needs), "a host has two pieces of advice"
     for (hypothesis, claim), own in zip(told, needs, strict=True):
-        assert hypothesis.effect is not None
-        assert hypothesis.effect > 1 / NOTHING_GAINED
+        assert hypothesis.estimate.effect is not None
+        assert hypothesis.estimate.effect > 1 / NOTHING_GAINED
         raises_only(claim, hosts[own[0][0]]["sysctls"])
     if all(row["verdict"] not in WINDOWS for rows in sweeps for row in rows):
         assert told == []

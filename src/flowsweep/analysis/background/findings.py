@@ -6,9 +6,8 @@ from statistics import fmean, median, stdev
 
 import scipy
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.axes import AXIS_OF
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.schedule.background import PROBE
@@ -128,19 +127,13 @@ def _hypothesis(
     interval: tuple[float | None, float | None],
 ) -> Hypothesis:
     return Hypothesis(
-        kind="share",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=share,
-        effect_unit="1",
-        interval_low=interval[0],
-        interval_high=interval[1],
-        n=len(rows),
+        "share",
+        observed.scope(direction),
+        claim,
+        trial_ids(rows),
+        Estimate(share, "1", *interval),
         method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("shares", observed.sweep, observed.mode, direction),
+        figure="shares",
     )
 
 

@@ -1,6 +1,6 @@
 """Whether the kernel's own windows can fill the path, where the plan asks for none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from flowsweep.analysis.findings.advice import (
     AUTOTUNING_FACTOR,
@@ -9,9 +9,8 @@ from flowsweep.analysis.findings.advice import (
     path_payload_bps,
     recorded,
 )
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
 from flowsweep.wording import counted, format_milliseconds, format_rate, format_size
 
@@ -64,22 +63,12 @@ def _of_direction(observed: Observations, direction: str, hosts: HostFacts | Non
             f"at most {format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
         )
         own = [row for row in tuned if row["flows"] == flows]
-        yield _hypothesis(observed, direction, claim, ceiling / need, own)
-
-
-def _hypothesis(
-    observed: Observations, direction: str, claim: str, share: float, rows: Sequence[Row]
-) -> Hypothesis:
-    return Hypothesis(
-        kind="autotuning",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=share,
-        effect_unit="1",
-        n=len(rows),
-        method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
-    )
+        yield Hypothesis(
+            "autotuning",
+            observed.scope(direction),
+            claim,
+            trial_ids(own),
+            Estimate(ceiling / need, "1"),
+            method=_METHOD,
+            figure="limits",
+        )

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.wording import counted, format_milliseconds, format_size
 
 BLOAT_MS = 20.0
@@ -53,6 +52,7 @@ def _hypothesis(
     interval = ""
     if added_ms.low is not None and added_ms.high is not None:
         interval = f" [{format_milliseconds(added_ms.low)}, {format_milliseconds(added_ms.high)}]"
+    added_s = added_ms.in_unit(1_000)
     most_ms = max(row["rtt_median_ms"] for row in rows) - least_ms
     claim = (
         f"{direction}: where the path is full its queue adds {format_milliseconds(added_ms.value)}{interval} "
@@ -61,17 +61,11 @@ def _hypothesis(
         "waits as long: fair queueing or CoDel at the bottleneck, or a smaller window, shortens it."
     )
     return Hypothesis(
-        kind="bufferbloat",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=added_ms.value / 1_000,
-        effect_unit="s",
-        interval_low=None if added_ms.low is None else added_ms.low / 1_000,
-        interval_high=None if added_ms.high is None else added_ms.high / 1_000,
-        n=len(rows),
+        "bufferbloat",
+        observed.scope(direction),
+        claim,
+        trial_ids(rows),
+        Estimate(added_s.value, "s", added_s.low, added_s.high),
         method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
+        figure="limits",
     )

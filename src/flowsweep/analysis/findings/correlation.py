@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 import scipy
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.red_noise import NoiseModels
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.simulated import ENOUGH, FIRST, SEED, SIMULATED, simulated_p
@@ -67,22 +67,17 @@ def correlation_hypotheses(
     estimate = (coefficient, math.tanh(middle - half), math.tanh(middle + half))
     return [
         Hypothesis(
-            kind="correlation",
-            sweep=observed.sweep,
-            mode=observed.mode,
+            "correlation",
+            observed.scope(),
+            partial(_say, HOST_COLUMNS[name][0], estimate),
+            trial_ids(noise.rows),
+            Estimate(coefficient, "1", estimate[1], estimate[2]),
             axis=name,
-            say=partial(_say, HOST_COLUMNS[name][0], estimate),
-            effect=coefficient,
-            effect_unit="1",
-            interval_low=estimate[1],
-            interval_high=estimate[2],
             p_value=p_value,
             untestable=p_value is None,
             second_opinion=lambda: float(scipy.stats.spearmanr(own, left[name]).pvalue),
-            n=len(noise.rows),
             method=_METHOD.format(noise.without, counted(freedom, "degree"), len(left)),
-            evidence=tuple(row["trial_id"] for row in noise.rows),
-            figure=FigureKey("cpu", observed.sweep, observed.mode),
+            figure="cpu",
         )
     ]
 

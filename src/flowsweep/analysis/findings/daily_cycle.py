@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, WEEK_S, tells_days, waves
@@ -91,27 +91,21 @@ def _hypotheses(
         course = CourseTest(asked.models, asked.values, courses, beside).best()
     seen = _seen(times_s, cycle)
     amplitude = None if course is None else _amplitude(course, cycle, seen)
-    shown = [None] * 3 if amplitude is None else [percent(value) for value in amplitude]
     return [
         Hypothesis(
-            kind="cycle",
-            sweep=observed.sweep,
-            mode=observed.mode,
+            "cycle",
+            observed.scope(),
+            partial(_say, cycle, course, amplitude, seen, series.span_s),
+            series.trials,
+            Estimate.in_percent(amplitude),
             axis="started_at",
-            say=partial(_say, cycle, course, amplitude, seen, series.span_s),
-            effect=shown[0],
-            effect_unit=None if course is None else "%",
-            interval_low=shown[1],
-            interval_high=shown[2],
             p_value=None if course is None else course.p_value,
             untestable=course is None,
-            n=len(series.trials),
             method=(
                 f"{' and '.join(_hours(cycle))} hours fitted to log goodput by generalised least squares, "
                 "points taken out, against red noise; p by simulated campaigns"
             ),
-            evidence=series.trials,
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
+            figure="time_series",
         )
     ]
 

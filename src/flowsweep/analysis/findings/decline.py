@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.axes import level_words
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.plateau.sentences import said_of
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.wording import counted, format_change, format_margin
 
 LONGEST = 3
@@ -87,30 +87,22 @@ def _most_telling(means: LevelMeans, margin: float) -> _Decline:
 
 def _hypothesis(observed: Observations, decline: _Decline) -> Hypothesis:
     means = decline.means
-    seen = decline.change[0] < 0
-    change, low, high = (percent(value) for value in decline.change)
     assert means.fit is not None, "a decline is sought where there is a measure of the noise"
     return Hypothesis(
-        kind="decline",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=means.direction,
+        "decline",
+        observed.scope(means.direction),
+        partial(_say, decline),
+        trial_ids(means.rows),
+        Estimate.in_percent(decline.change if decline.change[0] < 0 else None),
         axis=means.axis,
-        say=partial(_say, decline),
-        effect=change if seen else None,
-        effect_unit="%" if seen else None,
-        interval_low=low if seen else None,
-        interval_high=high if seen else None,
         p_value=decline.p_value,
         within_margin=decline.within_margin,
-        n=len(means.rows),
         method=(
             f"mean log goodput of the largest window against up to {LONGEST} neighbouring smaller ones, "
             f"{counted(means.fit.freedom, 'degree')} of freedom; one-sided t, Bonferroni over "
             f"{counted(decline.candidates, 'top')}"
         ),
-        evidence=tuple(row["trial_id"] for row in means.rows),
-        figure=FigureKey("product", observed.sweep, observed.mode, direction=means.direction),
+        figure="product",
     )
 
 

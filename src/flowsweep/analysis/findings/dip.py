@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.axes import level_words
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.plateau.sentences import said_of
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.wording import counted, format_change, format_margin
 
 LONGEST = 3
@@ -99,29 +99,22 @@ def _most_telling(means: LevelMeans, margin: float) -> _Dip:
 
 def _hypothesis(observed: Observations, dip: _Dip) -> Hypothesis:
     means = dip.means
-    depth, low, high = (percent(value) for value in dip.depth)
     assert means.fit is not None, "a dip is sought where there is a measure of the noise"
     return Hypothesis(
-        kind="dip",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=means.direction,
+        "dip",
+        observed.scope(means.direction),
+        partial(_say, dip),
+        trial_ids(means.rows),
+        Estimate.in_percent(dip.depth if dip.below_both else None),
         axis=means.axis,
-        say=partial(_say, dip),
-        effect=depth if dip.below_both else None,
-        effect_unit="%" if dip.below_both else None,
-        interval_low=low if dip.below_both else None,
-        interval_high=high if dip.below_both else None,
         p_value=dip.p_value,
         within_margin=dip.within_margin,
-        n=len(means.rows),
         method=(
             f"mean log goodput of up to {LONGEST} neighbouring levels against the level before and the level "
             f"after, {counted(means.fit.freedom, 'degree')} of freedom; t, Bonferroni over "
             f"{counted(dip.candidates, 'run')} of levels"
         ),
-        evidence=tuple(row["trial_id"] for row in means.rows),
-        figure=FigureKey("product", observed.sweep, observed.mode, direction=means.direction),
+        figure="product",
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
 from flowsweep.analysis.findings.plateau.unlimited import held_back
 from flowsweep.analysis.findings.sentences import A_MULTIPLE, format_multiple, percent
 from flowsweep.analysis.statistics.design import Unit, coded, design, mostly_repeated
@@ -116,34 +116,24 @@ def _hypothesis(observed: Observations, pairs: _Pairs, *, margin: float) -> Hypo
     cells = pairs.points if repeated else np.zeros_like(pairs.points)
     fit = Fit(shifts, cells, np.zeros_like(pairs.points))
     if fit.freedom < 1:
-        return Hypothesis(
-            kind="direction", sweep=observed.sweep, mode=observed.mode, axis=DIRECTION, n=len(pairs.trials),
-            say=lambda _: f"Whether {ways[0]} or {ways[1]} is faster is undecided: both ran only once.",
-            method="none: nothing tells the noise", untestable=True, evidence=pairs.trials,
-        )  # fmt: skip
+        claim = f"Whether {ways[0]} or {ways[1]} is faster is undecided: both ran only once."
+        return unrepeated("direction", observed.scope(), claim, pairs.trials, axis=DIRECTION)
     count = int(cells.max()) + 1
     mean = fit.compare(shifts, np.full((1, count), 1 / count))
     shift, half = float(mean.value[0]), float(mean.half_widths()[0])
     estimate = (shift, shift - half, shift + half)
-    change, low, high = (percent(value) for value in estimate)
     enough = 2 ** (len(shifts) - 1) >= FEWEST_ARRANGEMENTS
     return Hypothesis(
-        kind="direction",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=ways[0],
+        "direction",
+        observed.scope(ways[0]),
+        partial(_say, pairs, estimate, margin),
+        pairs.trials,
+        Estimate.in_percent(estimate),
         axis=DIRECTION,
-        say=partial(_say, pairs, estimate, margin),
-        effect=change,
-        effect_unit="%",
-        interval_low=low,
-        interval_high=high,
         p_value=float(mean.p_values[0]),
         within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
         second_opinion=(lambda: permutation_p(logs)) if enough else None,
-        n=len(pairs.trials),
         method=_method(pairs, fit, count, repeated=repeated),
-        evidence=pairs.trials,
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=DIRECTION),
     )
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.findings.steps import Step, moments
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
@@ -60,23 +60,17 @@ def drift_hypotheses(
     rather = _rather(course, step)
     told = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
     say = partial(_say, estimate, series.span_s, margin) if told else partial(_say_open, series.span_s)
-    low, high = (percent(end) for end in estimate[1:])
     hypothesis = Hypothesis(
-        kind="drift",
-        sweep=observed.sweep,
-        mode=observed.mode,
+        "drift",
+        observed.scope(),
+        say,
+        series.trials,
+        Estimate.in_percent(estimate if told else None),
         axis="started_at",
-        say=say,
-        effect=percent(estimate[0]) if told else None,
-        effect_unit="%" if told else None,
-        interval_low=low if told else None,
-        interval_high=high if told else None,
         p_value=course.p_value,
         within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
-        n=len(series.trials),
         method=_METHOD.format(counted(series.freedom - asked.beside.shape[1] - 1, "degree")),
-        evidence=series.trials,
-        figure=FigureKey("time_series", observed.sweep, observed.mode),
+        figure="time_series",
     )
     return [hypothesis if rather is None else _not_even(hypothesis, moments(series, rather.place))]
 
@@ -84,9 +78,12 @@ def drift_hypotheses(
 def _not_even(hypothesis: Hypothesis, when: str) -> Hypothesis:
     """Claim nothing: a line through a step has a slope that no trial shows."""
     return replace(
-        hypothesis, say=partial(_say_step, when), p_value=1.0, within_margin=False,
-        effect=None, effect_unit=None, interval_low=None, interval_high=None,
-    )  # fmt: skip
+        hypothesis,
+        claim=partial(_say_step, when),
+        estimate=NO_ESTIMATE,
+        p_value=1.0,
+        within_margin=False,
+    )
 
 
 def _even_change(series: CampaignSeries, asked: CourseTest) -> Course | None:

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
 from flowsweep.analysis.tests.tcp.verdict import MOST, QUEUE_MS, QUEUE_SHARE
 from flowsweep.wording import counted, format_milliseconds, format_number
@@ -78,21 +77,14 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
 
 
 def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], told: _Told) -> Hypothesis:
-    claim = f"{direction}: {told.claim}."
     return Hypothesis(
-        kind="drops",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=told.effect,
-        effect_unit=told.unit,
-        interval_low=told.low,
-        interval_high=told.high,
-        n=len(rows),
+        "drops",
+        observed.scope(direction),
+        f"{direction}: {told.claim}.",
+        trial_ids(rows),
+        Estimate(told.effect, told.unit, told.low, told.high),
         method=told.method,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
+        figure="limits",
     )
 
 

@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import Design, coded, mostly_repeated
 from flowsweep.analysis.statistics.independent_trials import Independent, independent
 from flowsweep.analysis.statistics.least_squares import Codes
 from flowsweep.analysis.statistics.level_effects import LevelComparison, compare_levels
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.analysis.statistics.usual_trials import usual_trials
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
 from flowsweep.wording import counted, format_change, format_duration, format_margin
@@ -65,7 +65,8 @@ def cut_hypotheses(
     if longest_told is None and len(rows) == 1:
         return []
     if longest_told is None:
-        return [_unrepeated(observed, rows)]
+        claim = "How long a trial has to be is undecided: only repeats tell how much trials differ."
+        return [unrepeated("duration", observed.scope(), claim, trial_ids(rows), axis="duration_s")]
     parts = {each: np.log([cuts[row["trial_id"]][each] for row in rows]) for each in durations}
     found = [
         _Cut(duration_ns, told)
@@ -85,21 +86,18 @@ def _cut_hypothesis(
         effect = found[enough].duration_ns / SECOND_NS
     said = _say_cut(found, enough, longest, whole, margin)
     return Hypothesis(
-        kind="duration",
-        sweep=observed.sweep,
-        mode=observed.mode,
+        "duration",
+        observed.scope(),
+        said,
+        trial_ids(rows),
+        Estimate(effect, None if effect is None else "s"),
         axis="duration_s",
-        say=lambda _: said,
-        effect=effect,
-        effect_unit=None if effect is None else "s",
-        n=len(rows),
+        figure="duration",
         method=(
             "first intervals of trials against whole ones: mean difference of log goodput, two one-sided "
             f"t tests against ±{format_margin(margin)}; variance of the first intervals between repeats, "
             f"with it {format_margin(MOST_TRIALS)} of independent trials within it, 95 % confidence"
         ),
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("duration", observed.sweep, observed.mode),
     )
 
 
@@ -111,15 +109,6 @@ def _common_durations(rows: Sequence[Row], cuts: Cuts) -> list[int]:
         for duration_ns in sorted(common)
         if min(cuts[row["trial_id"]][duration_ns] for row in rows) > 0
     ]
-
-
-def _unrepeated(observed: Observations, rows: Sequence[Row]) -> Hypothesis:
-    return Hypothesis(
-        kind="duration", sweep=observed.sweep, mode=observed.mode, axis="duration_s", n=len(rows),
-        say=lambda _: "How long a trial has to be is undecided: only repeats tell how much trials differ.",
-        method="none: nothing tells the noise", untestable=True,
-        evidence=tuple(row["trial_id"] for row in rows),
-    )  # fmt: skip
 
 
 def _placed(observed: Observations, rows: Sequence[Row]) -> Codes:
@@ -218,26 +207,23 @@ def duration_hypotheses(
     enough = _from_where_on(agree)
     return [
         Hypothesis(
-            kind="duration",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            axis="duration_s",
-            say=partial(
+            "duration",
+            observed.scope(),
+            partial(
                 _say_tried, compared, None if chosen is None else (chosen, against[chosen]), enough, margin
             ),
-            effect=None if enough is None else _seconds(compared, enough),
-            effect_unit=None if enough is None else "s",
+            known.trials,
+            Estimate(None if enough is None else _seconds(compared, enough), None if enough is None else "s"),
+            axis="duration_s",
             p_value=p_value,
             within_margin=enough == 0,
             second_opinion=compared.permuted,
-            n=len(known.trials),
             method=(
                 "linear model of log goodput over durations that were tried, "
                 f"{counted(compared.freedom, 'degree')} of freedom; each against the longest, Bonferroni "
                 f"over {counted(last, 'duration')}" + trials_left_out(left_out)
             ),
-            evidence=known.trials,
-            figure=FigureKey("duration", observed.sweep, observed.mode),
+            figure="duration",
         )
     ]
 

@@ -8,8 +8,8 @@ import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.findings.finding import FigureKey, FindingKind
-from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, percent, say_effect
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
+from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, say_effect
 from flowsweep.analysis.statistics.design import Design, design
 from flowsweep.analysis.statistics.level_effects import LevelComparison, Pair, compare_levels
 from flowsweep.analysis.statistics.observations import Observations
@@ -50,15 +50,11 @@ def _hypothesis(
     compared = compare_levels(grid, axis)
     kind = _kind(observed, grid, axis)
     if compared is None:
-        return Hypothesis(
-            kind=kind, sweep=observed.sweep, mode=observed.mode, axis=axis, n=len(grid.trials),
-            say=lambda _: f"Whether the {AXIS_NAMES[axis]} matters is undecided: {_why_untestable(grid)}.",
-            method="none: nothing tells the noise", untestable=True, evidence=grid.trials,
-        )  # fmt: skip
+        claim = f"Whether the {AXIS_NAMES[axis]} matters is undecided: {_why_untestable(grid)}."
+        return unrepeated(kind, observed.scope(), claim, grid.trials, axis=axis)
     pair, chosen_from = headline_pair(compared)
     p_value = min(1.0, compared.p_of(pair) * len(compared.pairs))
     estimate = compared.difference(pair, comparisons=chosen_from)
-    change, low, high = (percent(value) for value in estimate)
     within = _within(compared, margin)
     uneven = within and _uneven(compared, pair, margin)
     told = AxisEffect(
@@ -76,21 +72,16 @@ def _hypothesis(
         spread=partial(_spread, compared, pair, margin),
     )
     return Hypothesis(
-        kind=kind,
-        sweep=observed.sweep,
-        mode=observed.mode,
+        kind,
+        observed.scope(),
+        partial(say_effect, told),
+        grid.trials,
+        Estimate.in_percent(estimate),
         axis=axis,
-        say=partial(say_effect, told),
-        effect=change,
-        effect_unit="%",
-        interval_low=low,
-        interval_high=high,
         p_value=p_value,
         within_margin=within and not uneven,
         second_opinion=compared.permuted,
-        n=len(grid.trials),
         method=_method(grid, compared, chosen_from, left_out),
-        evidence=grid.trials,
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=axis),
     )
 

@@ -8,8 +8,8 @@ from functools import partial
 import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of
-from flowsweep.analysis.findings.finding import Decision, FigureKey, FindingKind
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision, FindingKind
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, grouped
@@ -97,29 +97,23 @@ def _hypothesis(observed: Observations, event: _Event) -> Hypothesis:
     make = partial(
         Hypothesis,
         kind=event.kind,
-        sweep=observed.sweep,
-        mode=observed.mode,
-        n=event.of,
-        effect_unit="1",
+        scope=observed.scope(),
         evidence=event.trials,
-        figure=FigureKey("time_series", observed.sweep, observed.mode),
+        trials=event.of,
+        figure="time_series",
     )
     if uneven is None:
         found = scipy.stats.binomtest(len(hit), event.of).proportion_ci()
         return make(
-            say=lambda _: _described(event),
-            effect=len(hit) / event.of,
-            interval_low=float(found.low),
-            interval_high=float(found.high),
+            claim=_described(event),
+            estimate=Estimate(len(hit) / event.of, "1", float(found.low), float(found.high)),
             method="share of the trials, exact interval (Clopper and Pearson)",
         )
-    low, high = uneven.interval
+    apart = uneven.counts[0] / uneven.sizes[0] - uneven.counts[1] / uneven.sizes[1]
     return make(
-        say=partial(_say, event, uneven),
+        claim=partial(_say, event, uneven),
         axis=uneven.axis if uneven.axis != DIRECTION else None,
-        effect=uneven.counts[0] / uneven.sizes[0] - uneven.counts[1] / uneven.sizes[1],
-        interval_low=low,
-        interval_high=high,
+        estimate=Estimate(apart, "1", *uneven.interval),
         p_value=uneven.p_value,
         second_opinion=uneven.rotated,
         method=(

@@ -9,7 +9,7 @@ import numpy as np
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Decision
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Hypothesis
 from flowsweep.analysis.statistics.design import Design, Level, design
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.defaults import EQUIVALENCE_MARGIN
@@ -114,14 +114,12 @@ def _conditioned(whole: Hypothesis, told: Hypothesis | None, unequal: _Unequal, 
     if told is None:
         return replace(
             whole,
-            say=lambda _: f"Whether the number of flows matters at equal window sum is undecided: {where}.",
-            effect=None, effect_unit=None, interval_low=None, interval_high=None,
-            p_value=None, untestable=True, within_margin=False, second_opinion=None,
+            claim=f"Whether the number of flows matters at equal window sum is undecided: {where}.",
+            estimate=NO_ESTIMATE, p_value=None, untestable=True, within_margin=False, second_opinion=None,
             method=f"none: at no window sum do usable windows agree within {format_margin(margin)}",
         )  # fmt: skip
-    say = told.say
 
     def said(decision: Decision) -> str:
-        return f"{say(decision)[:-1]}; not compared where {where}."
+        return f"{told.say(decision)[:-1]}; not compared where {where}."
 
-    return replace(told, say=said, method=f"{told.method}; only where usable windows agree or do not limit")
+    return replace(told, claim=said, method=f"{told.method}; only where usable windows agree or do not limit")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from flowsweep.analysis.findings.advice import HostFacts, WindowAdvice, path_payload_bps, window_advice
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.wording import format_rate
 
 _METHOD = "bandwidth × delay against the windows of the best trials that windows limit; RFC 6349, 3.3.1"
@@ -47,7 +47,7 @@ def advice_hypotheses(
         before = sides.get(found.advice.side)
         if before is None or found.advice.needed_bytes > before.advice.needed_bytes:
             sides[found.advice.side] = found
-    return [_hypothesis(host, list(sides.values())) for host, sides in needs.items()]
+    return [_hypothesis(list(sides.values())) for sides in needs.values()]
 
 
 def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Found]:
@@ -74,21 +74,18 @@ def _goodput(row: Row) -> float:
     return float(row["goodput_bps"])
 
 
-def _hypothesis(host: str, found: Sequence[_Found]) -> Hypothesis:
+def _hypothesis(found: Sequence[_Found]) -> Hypothesis:
     first = found[0]
     claim = " ".join(each.advice.sentence for each in found)
     now = min(_goodput(each.row) for each in found)
     path_bps = max(each.path_bps for each in found)
     claim += f" Without it goodput is {format_rate(now)}, where the path carries {format_rate(path_bps)}."
     return Hypothesis(
-        kind="advice",
-        sweep=first.observed.sweep,
-        mode=first.observed.mode,
-        say=lambda _: claim,
-        effect=path_bps / now,
-        effect_unit="1",
-        n=len(found),
+        "advice",
+        first.observed.scope(),
+        claim,
+        trial_ids(each.row for each in found),
+        Estimate(path_bps / now, "1"),
         method=_METHOD,
-        evidence=tuple(each.row["trial_id"] for each in found),
-        figure=FigureKey("limits", first.observed.sweep, first.observed.mode, first.row[DIRECTION]),
+        figure=FigureKey("limits", *first.observed.scope(first.row[DIRECTION])),
     )

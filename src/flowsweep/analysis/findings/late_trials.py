@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.wording import counted, format_share
@@ -34,19 +34,17 @@ def late_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     Yields:
         One description for each sweep and mode with such trials; the effect is their share (unit "1").
     """
-    groups: dict[tuple[str, str | None], list[TrialRow]] = {}
+    groups: dict[Scope, list[TrialRow]] = {}
     for row in sorted(summary, key=lambda row: row["order_index"]):
         if row.get("path_emulation") is not None:
-            groups.setdefault((row["sweep"], row["mode"]), []).append(row)
-    for (sweep, mode), rows in groups.items():
+            groups.setdefault(Scope(row["sweep"], row["mode"]), []).append(row)
+    for scope, rows in groups.items():
         late = [row for row in rows if row["path_emulation"] in _UNTRUE]
         if late:
-            yield _hypothesis(sweep, mode, rows, late)
+            yield _hypothesis(scope, rows, late)
 
 
-def _hypothesis(
-    sweep: str, mode: str | None, rows: Sequence[TrialRow], late: Sequence[TrialRow]
-) -> Hypothesis:
+def _hypothesis(scope: Scope, rows: Sequence[TrialRow], late: Sequence[TrialRow]) -> Hypothesis:
     marks = Counter(row["path_emulation"] for row in late)
     why = ", ".join(said.format(marks[mark]) for mark, said in _UNTRUE.items() if marks[mark])
     others = len(rows) - len(late)
@@ -56,14 +54,12 @@ def _hypothesis(
         f"{counted(len(rows), 'trial')} ({why}): {rest}. Run them again while the machine has less to do."
     )
     return Hypothesis(
-        kind="emulation",
-        sweep=sweep,
-        mode=mode,
-        say=lambda _: claim,
-        effect=len(late) / len(rows),
-        effect_unit="1",
-        n=len(rows),
+        "emulation",
+        scope,
+        claim,
+        trial_ids(late),
+        Estimate(len(late) / len(rows), "1"),
+        trials=len(rows),
+        figure="time_series",
         method="trials whose emulated links counted late or lost packets of their own, counted",
-        evidence=tuple(row["trial_id"] for row in late),
-        figure=FigureKey("time_series", sweep, mode),
     )

@@ -8,8 +8,8 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Floats
@@ -66,23 +66,19 @@ def mode_hypotheses(
     estimate = [percent(-value) for value in (told.apart, told.apart + half, told.apart - half)]
     return [
         Hypothesis(
-            kind="modes",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            say=partial(_say, observed, rows, told, estimate),
-            effect=estimate[0],
-            effect_unit="%",
-            interval_low=estimate[1],
-            interval_high=estimate[2],
+            "modes",
+            observed.scope(),
+            partial(_say, observed, rows, told, estimate),
+            tuple(row["trial_id"] for row, low in zip(rows, told.low, strict=True) if low > _LIKELY),
+            Estimate(estimate[0], "%", *estimate[1:]),
+            trials=len(rows),
             p_value=1.0 if _in_runs(rows, told.low) else told.p_value,
-            n=len(rows),
             method=(
                 "likelihood of two levels of log goodput within points, averaged over distances and shares, "
                 "over the greatest of one level with normal or heavy-tailed noise; distance of the "
                 "greatest likelihood; runs test over time"
             ),
-            evidence=tuple(row["trial_id"] for row, low in zip(rows, told.low, strict=True) if low > _LIKELY),
-            figure=FigureKey("ecdf", observed.sweep, observed.mode),
+            figure="ecdf",
         )
     ]
 

@@ -50,22 +50,22 @@ def _finding(hypothesis: Hypothesis, p_adjusted: float | None) -> Finding:
     decision, remark = _decision(hypothesis, p_adjusted)
     return Finding(
         kind=hypothesis.kind,
-        sweep=hypothesis.sweep,
-        mode=hypothesis.mode,
-        direction=hypothesis.direction,
+        sweep=hypothesis.scope.sweep,
+        mode=hypothesis.scope.mode,
+        direction=hypothesis.scope.direction,
         axis=hypothesis.axis,
         decision=decision,
         claim=hypothesis.say(decision),
-        effect=hypothesis.effect,
-        effect_unit=hypothesis.effect_unit,
-        interval_low=hypothesis.interval_low,
-        interval_high=hypothesis.interval_high,
+        effect=hypothesis.estimate.effect,
+        effect_unit=hypothesis.estimate.unit,
+        interval_low=hypothesis.estimate.low,
+        interval_high=hypothesis.estimate.high,
         p_value=hypothesis.p_value,
         p_adjusted=p_adjusted,
         n=hypothesis.n,
         method=hypothesis.method + remark,
         evidence=hypothesis.evidence,
-        figure=hypothesis.figure,
+        figure=hypothesis.figure_key,
     )
 
 

@@ -7,11 +7,10 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
-from flowsweep.analysis.statistics.observations import Observations, Row, grouped
+from flowsweep.analysis.statistics.observations import Observations, Row, grouped, trial_ids
 from flowsweep.wording import format_number
 
 _TOLD = 0.3
@@ -92,15 +91,12 @@ def _hypothesis(observed: Observations, together: _Together) -> Hypothesis:
         f"time may pass for an effect of the {name}. A random order would tell them apart."
     )
     return Hypothesis(
-        kind="order",
-        sweep=observed.sweep,
-        mode=observed.mode,
+        "order",
+        observed.scope(),
+        claim,
+        trial_ids(observed.rows),
+        Estimate(together.correlation, "1"),
         axis=together.axis,
-        say=lambda _: claim,
-        effect=together.correlation,
-        effect_unit="1",
-        n=len(observed.rows),
+        figure="time_series",
         method=f"Spearman's rank correlation of level and start, {where}",
-        evidence=tuple(row["trial_id"] for row in observed.rows),
-        figure=FigureKey("time_series", observed.sweep, observed.mode),
     )

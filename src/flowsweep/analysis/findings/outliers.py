@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, levels_apart
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
@@ -46,20 +45,18 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
         return []
     return [
         Hypothesis(
-            kind="outliers",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            say=lambda _: _said(observed, noise, found),
-            effect=percent(float(found.deviations[found.farthest])),
-            effect_unit="%",
-            n=len(noise.rows),
+            "outliers",
+            observed.scope(),
+            _said(observed, noise, found),
+            tuple(noise.rows[place]["trial_id"] for place in found.unusual or (found.farthest,)),
+            Estimate(percent(float(found.deviations[found.farthest])), "%"),
+            trials=len(noise.rows),
+            figure="time_series",
             method=(
                 "log goodput against medians, then least squares of the usual trials, points and repeats "
                 "taken out; gap in the tail of the residuals, and Student's t on 3 degrees of freedom, "
                 f"over {counted(len(noise.rows), 'trial')}"
             ),
-            evidence=tuple(noise.rows[place]["trial_id"] for place in found.unusual or (found.farthest,)),
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
         )
     ]
 

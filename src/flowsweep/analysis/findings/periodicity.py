@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, waves
@@ -59,26 +59,23 @@ def periodicity_hypotheses(
     period_s = float(periods_s[course.number])
     return [
         Hypothesis(
-            kind="periodicity",
-            sweep=observed.sweep,
-            mode=observed.mode,
+            "periodicity",
+            observed.scope(),
+            partial(_say_edge, series.span_s)
+            if at_edge
+            else partial(_say, period_s, amplitude, series.span_s),
+            series.trials,
+            NO_ESTIMATE if at_edge else Estimate(percent(amplitude), "%"),
             axis="started_at",
-            say=partial(_say_edge, series.span_s) if at_edge else partial(
-                _say, period_s, amplitude, series.span_s
-            ),
-            effect=None if at_edge else percent(amplitude),
-            effect_unit=None if at_edge else "%",
             p_value=1.0 if at_edge else course.p_value,
-            n=len(series.trials),
             method=(
                 f"likelihood ratio of sines to {counted(len(series.starts_s), 'value')}, "
                 f"{counted(len(periods_s), 'period')} from {_duration(float(periods_s.min()))} to "
                 f"{_duration(float(periods_s.max()))}, against red noise; p by simulated campaigns"
             ),
-            evidence=series.trials,
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
+            figure="time_series",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _periods_s(series: CampaignSeries) -> Floats:

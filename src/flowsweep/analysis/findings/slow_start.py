@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import Observations, Row
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.tests.tcp.slow_start import SOUGHT_NS, SPEED_SHARE
 from flowsweep.defaults import SECOND_NS
 from flowsweep.wording import counted, format_duration, format_margin
@@ -27,23 +26,19 @@ def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) ->
         return []
     times_ns = [int(reached[row["trial_id"]]["slow_start_ns"]) for row in rows]
     mean_ns = geometric_mean(times_ns)
+    mean_s = mean_ns.in_unit(SECOND_NS)
     return [
         Hypothesis(
-            kind="slow_start",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            say=lambda _: _said(observed, rows, times_ns, mean_ns.value),
-            effect=mean_ns.value / SECOND_NS,
-            effect_unit="s",
-            interval_low=None if mean_ns.low is None else mean_ns.low / SECOND_NS,
-            interval_high=None if mean_ns.high is None else mean_ns.high / SECOND_NS,
-            n=len(rows),
+            "slow_start",
+            observed.scope(),
+            _said(observed, rows, times_ns, mean_ns.value),
+            trial_ids(rows),
+            Estimate(mean_s.value, "s", mean_s.low, mean_s.high),
+            figure="duration",
             method=(
                 f"time from the first byte of the last flow until the sum over flows reached "
                 f"{format_margin(SPEED_SHARE)} of the trial's goodput; geometric mean, Student's t"
             ),
-            evidence=tuple(row["trial_id"] for row in rows),
-            figure=FigureKey("duration", observed.sweep, observed.mode),
         )
     ]
 

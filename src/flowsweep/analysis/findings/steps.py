@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import partial
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import step_places, steps
@@ -15,6 +15,10 @@ from flowsweep.wording import format_change
 
 _LEAST_BEYOND = 3
 """Degrees of freedom beyond the step and what stands beside it."""
+_METHOD = (
+    "likelihood ratio of a step at any time, points taken out, against red noise and against "
+    "repeats and days that differ; p by simulated campaigns; interval for a step at that time"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +71,17 @@ def step_hypotheses(observed: Observations, series: CampaignSeries, step: Step |
     """
     if step is None:
         return []
-    shift, low, high = (None,) * 3 if step.interval is None else (percent(end) for end in step.interval)
     return [
         Hypothesis(
-            kind="step",
-            sweep=observed.sweep,
-            mode=observed.mode,
+            "step",
+            observed.scope(),
+            partial(_say, series, step),
+            series.trials,
+            Estimate.in_percent(step.interval),
             axis="started_at",
-            say=partial(_say, series, step),
-            effect=shift,
-            effect_unit=None if shift is None else "%",
-            interval_low=low,
-            interval_high=high,
             p_value=step.course.p_value,
-            n=len(series.trials),
-            method=(
-                "likelihood ratio of a step at any time, points taken out, against red noise and against "
-                "repeats and days that differ; p by simulated campaigns; interval for a step at that time"
-            ),
-            evidence=series.trials,
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
+            method=_METHOD,
+            figure="time_series",
         )
     ]
 

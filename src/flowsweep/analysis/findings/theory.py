@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from flowsweep.analysis.background.findings import others_named
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.wording import counted, format_number
 
 _PATH_RTT_MS = 1.0
@@ -100,19 +100,13 @@ def _hypothesis(observed: Observations, direction: str, theory: _Theory, rows: S
         f"{theory.what}."
     )
     return Hypothesis(
-        kind="theory",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=ratio.value,
-        effect_unit="1",
-        interval_low=ratio.low,
-        interval_high=ratio.high,
-        n=len(rows),
+        "theory",
+        observed.scope(direction),
+        claim,
+        trial_ids(rows),
+        Estimate(ratio.value, "1", ratio.low, ratio.high),
+        figure=FigureKey("product", *observed.scope(direction), axis="window_sum_bytes"),
         method=f"mean of log(goodput / prediction) by repeat, t interval over repeats; {theory.source}",
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("product", observed.sweep, observed.mode, direction, "window_sum_bytes"),
     )
 
 

@@ -6,9 +6,8 @@ from statistics import NormalDist
 import numpy as np
 import scipy
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
 from flowsweep.wording import counted, format_number, format_share
@@ -59,21 +58,16 @@ def variation_hypotheses(observed: Observations, noise: RepeatNoise | None) -> l
     )
     return [
         Hypothesis(
-            kind="variation",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            say=lambda _: said,
-            effect=value,
-            effect_unit="%",
-            interval_low=None if high is None else low,
-            interval_high=high,
-            n=len(noise.rows),
+            "variation",
+            observed.scope(),
+            said,
+            trial_ids(noise.rows),
+            Estimate(value, "%", None if high is None else low, high),
+            figure="ecdf",
             method=(
                 f"standard deviation of log goodput, {noise.without}, "
                 f"{counted(fit.freedom, 'degree')} of freedom; interval by chi-square"
             ),
-            evidence=tuple(row["trial_id"] for row in noise.rows),
-            figure=FigureKey("ecdf", observed.sweep, observed.mode),
         )
     ]
 

@@ -6,9 +6,8 @@ from statistics import median
 
 from flowsweep.analysis.background.findings import beside_others, others_named
 from flowsweep.analysis.findings.advice import path_payload_bps
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.tests.tcp.verdict import CORES_BUSY, MOST, PATH_NOT_FULL
 from flowsweep.tests import facts_of
@@ -70,17 +69,13 @@ def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> 
     counts = Counter(row["verdict"] for row in rows)
     claim = _claim(direction, rows, counts)
     return Hypothesis(
-        kind="verdict",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=counts.most_common(1)[0][1] / len(rows),
-        effect_unit="1",
-        n=len(rows),
+        "verdict",
+        observed.scope(direction),
+        claim,
+        trial_ids(rows),
+        Estimate(counts.most_common(1)[0][1] / len(rows), "1"),
         method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
+        figure="limits",
     )
 
 

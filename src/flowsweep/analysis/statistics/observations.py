@@ -1,8 +1,8 @@
 """What statistics over repeats start from: the trials of one sweep and mode that ended well."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flowsweep import wording
 from flowsweep.analysis.grid_points import POINT_COLUMNS
@@ -12,6 +12,16 @@ Row = Mapping[str, Any]
 DIRECTION = "direction"
 """Source and sink of a trial in one factor."""
 _NOT_FACTORS = frozenset({"sweep", "src", "dst", "test", "mode", "simultaneous", "window_sum_asked_bytes"})
+
+
+class Scope(NamedTuple):
+    """Which trials of a campaign something is about."""
+
+    sweep: str
+    mode: str | None
+    """How TCP's bytes got into and out of the kernel; null for other tests."""
+    direction: str | None = None
+    """ "source → sink"; null: all directions of the sweep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +35,21 @@ class Observations:
     factors: tuple[str, ...]
     """Columns that vary among the rows, `direction` included."""
 
+    def scope(self, direction: str | None = None) -> Scope:
+        """What is about all of these trials, or about those of one direction."""
+        return Scope(self.sweep, self.mode, direction)
+
     def values(self, factor: str) -> list[Any]:
         """The values that occur: in order, none (null) first; as found if they are words."""
         found = list(dict.fromkeys(row[factor] for row in self.rows))
         if any(isinstance(value, str) for value in found):
             return found
         return sorted(found, key=lambda value: (value is not None, value))
+
+
+def trial_ids(rows: Iterable[Row]) -> tuple[str, ...]:
+    """Name the trials of some rows of a summary."""
+    return tuple(row["trial_id"] for row in rows)
 
 
 def observations(summary: Sequence[Row]) -> tuple[Observations, ...]:

@@ -17,7 +17,7 @@ from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import AXES, design
-from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.statistics.observations import Scope, observations
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.margin import read_margin
@@ -272,11 +272,8 @@ def test_what_matters_stands_first() -> None:
 
 
 def asked(p_value: float | None, **changes: object) -> Hypothesis:
-    settings = {
-        "kind": "effect", "sweep": "s", "mode": "copy", "n": 1, "method": "m", "p_value": p_value,
-        "say": lambda decision: decision,
-    }  # fmt: skip
-    return Hypothesis(**(settings | changes))
+    settings = {"method": "m", "p_value": p_value}
+    return Hypothesis("effect", Scope("s", "copy"), lambda decision: decision, ("1",), **(settings | changes))
 
 
 def test_every_hypothesis_asked_counts() -> None:

@@ -24,8 +24,8 @@ def test_a_rising_window_within_each_repeat_is_named() -> None:
     rows = moved(campaign(QUIET, 1), lambda row: (row["repeat"], row["window_sum_bytes"]))
     [found] = list(order_hypotheses(rows))
     assert found.axis == "window_sum_bytes"
-    assert found.effect is not None
-    assert found.effect > 0.9
+    assert found.estimate.effect is not None
+    assert found.estimate.effect > 0.9
     assert found.say("described").startswith("Window sum rose with time within repeats (rank correlation 0.9")
 
 

@@ -40,7 +40,7 @@ def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
     rows = [trial(1), trial(2, repeat=2, rtt_median_ms=328.0), trial(3, repeat=3, rtt_median_ms=316.28)]
     [hypothesis] = bufferbloat_hypotheses(observed(*rows))
     # 284.8 ms, 307.8 ms and their geometric mean, 296.1; 19.3 Mbit/s · 296.1 ms / 8 = 714 kB.
-    assert hypothesis.effect == pytest.approx(0.29608, rel=1e-4)
+    assert hypothesis.estimate.effect == pytest.approx(0.29608, rel=1e-4)
     assert hypothesis.say("described").startswith("a → b: where the path is full its queue adds 296 ms [")
     assert " to a round trip of 20.2 ms, 714 KB that wait, in 3 trials (at most 308 ms)" in said([hypothesis])
 
@@ -75,7 +75,7 @@ def test_a_ceiling_of_autotuning_below_bandwidth_times_delay_is_told() -> None:
         "most 47.9 Mbit/s."
     )
     both = autotuning_hypotheses(observed(far), hosts(rmem=2 << 20, wmem=2 << 20))
-    assert [hypothesis.effect for hypothesis in both] == [pytest.approx(0.4967, rel=1e-3)] * 2
+    assert [hypothesis.estimate.effect for hypothesis in both] == [pytest.approx(0.4967, rel=1e-3)] * 2
 
 
 def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -> None:
@@ -124,9 +124,9 @@ def test_drops_without_a_queue_are_told_by_when_they_come(path: DropPath, words:
     traces = {row["trial_id"]: trace(path, seed) for seed, row in enumerate(rows)}
     [hypothesis] = drop_hypotheses(observed(*rows), traces)
     assert words in hypothesis.say("described")
-    assert hypothesis.effect is not None
-    assert hypothesis.interval_low is not None
-    assert hypothesis.interval_low < hypothesis.effect
+    assert hypothesis.estimate.effect is not None
+    assert hypothesis.estimate.low is not None
+    assert hypothesis.estimate.low < hypothesis.estimate.effect
 
 
 def test_few_trials_are_looked_at_and_only_those_that_need_it() -> None:

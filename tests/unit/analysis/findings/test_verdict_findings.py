@@ -139,7 +139,7 @@ def test_verdicts_are_counted_and_placed() -> None:
         "slac → in2p3: the receive window limits 3 of 5 trials (window sum 1 MiB); the path itself limits 2 "
         "of 5 trials (window sum 4 MiB), at 96.0 Mbit/s of 96.5 Mbit/s."
     )
-    assert (hypothesis.p_value, hypothesis.effect, hypothesis.effect_unit, hypothesis.n) == (
+    assert (hypothesis.p_value, hypothesis.estimate.effect, hypothesis.estimate.unit, hypothesis.n) == (
         None,
         0.6,
         "1",
@@ -252,9 +252,9 @@ def test_goodput_is_compared_with_theory_over_repeats() -> None:
     goodputs_bps = (57.6e6, 64e6, 64e6 * 0.9**0.5)
     rows = [trial(repeat=repeat, goodput_bps=bps) for repeat, bps in enumerate(goodputs_bps, start=1)]
     [hypothesis] = theory_hypotheses(observed(*rows))
-    assert hypothesis.effect == pytest.approx(0.948683, abs=1e-6)
-    assert hypothesis.interval_low == pytest.approx(0.948683 / 1.1398, rel=1e-3)
-    assert hypothesis.interval_high == pytest.approx(0.948683 * 1.1398, rel=1e-3)
+    assert hypothesis.estimate.effect == pytest.approx(0.948683, abs=1e-6)
+    assert hypothesis.estimate.low == pytest.approx(0.948683 / 1.1398, rel=1e-3)
+    assert hypothesis.estimate.high == pytest.approx(0.948683 * 1.1398, rel=1e-3)
     assert hypothesis.say("described") == (
         "slac → in2p3: where windows limit (3 trials in 3 repeats), goodput is 0.949 [0.832, 1.08] of usable "
         "window × flows / least round trip."
@@ -265,7 +265,7 @@ def test_goodput_is_compared_with_theory_over_repeats() -> None:
 def test_fewer_than_three_repeats_have_no_interval(repeats: int) -> None:
     rows = [trial(repeat=repeat, goodput_bps=64e6) for repeat in range(repeats)]
     [hypothesis] = theory_hypotheses(observed(*rows))
-    assert (hypothesis.effect, hypothesis.interval_low) == (1, None)
+    assert (hypothesis.estimate.effect, hypothesis.estimate.low) == (1, None)
 
 
 def test_a_theory_is_asked_only_where_it_applies() -> None:
@@ -273,6 +273,6 @@ def test_a_theory_is_asked_only_where_it_applies() -> None:
     [cubic] = theory_hypotheses(observed(trial(**lossy)))
     assert "CUBIC" in cubic.say("described")
     [reno] = theory_hypotheses(observed(trial(**lossy, congestion="reno")))
-    assert reno.effect == pytest.approx(63 / 40)
+    assert reno.estimate.effect == pytest.approx(63 / 40)
     assert theory_hypotheses(observed(trial(**lossy, congestion="bbr"))) == []
     assert theory_hypotheses(observed(trial(rtt_min_ms=0.02))) == []

@@ -6,15 +6,14 @@ from functools import partial
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.decline import decline_hypotheses
 from flowsweep.analysis.findings.dip import dip_hypotheses
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.plateau.apart import told_apart
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.plateau.sentences import say_plateau
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.means import flow_levels, window_levels
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_margin
 
@@ -54,23 +53,17 @@ def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:
     effect, low, high = _estimate(plateau)
     flat = found.start == 0 and found.latest == 0
     return Hypothesis(
-        kind="plateau",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=means.direction,
+        "plateau",
+        observed.scope(means.direction),
+        partial(say_plateau, plateau),
+        trial_ids(means.rows),
+        Estimate(effect, "flows" if means.axis == "flows" else "bytes", low, high),
         axis=means.axis,
-        say=partial(say_plateau, plateau),
-        effect=effect,
-        effect_unit="flows" if means.axis == "flows" else "bytes",
-        interval_low=low,
-        interval_high=high,
         p_value=plateau.p_value,
         untestable=plateau.p_value is None,
         within_margin=flat,
-        n=len(means.rows),
         method=_method(plateau),
-        evidence=tuple(row["trial_id"] for row in means.rows),
-        figure=FigureKey("product", observed.sweep, observed.mode, direction=means.direction),
+        figure="product",
     )
 
 

@@ -7,8 +7,8 @@ from statistics import median
 
 from flowsweep import wording
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, Scope, trial_ids
 from flowsweep.analysis.tests.tcp.verdict import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share
@@ -49,41 +49,35 @@ def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
             for row in observed.rows
             if row[DIRECTION] == direction and row.get(_RATE) is not None and row.get("loss") is not None
         ]
-        if len({row[_RATE] for row in rows}) > 1:
-            found += _hypotheses(observed, direction, rows)
+        several = len({row[_RATE] for row in rows}) > 1
+        if several and (hypothesis := _hypothesis(observed, direction, rows)) is not None:
+            found.append(hypothesis)
     return found
 
 
-def _hypotheses(observed: Observations, direction: str, rows: Sequence[Row]) -> list[Hypothesis]:
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> Hypothesis | None:
     trials: dict[float, list[Row]] = {}
     offered = [row for row in rows if _was_offered(row)]
     for row in sorted(offered, key=lambda row: row[_RATE]):
         trials.setdefault(row[_RATE], []).append(row)
     if not trials:
-        return []
+        return None
     rates = list(trials)
     lossy = (index for index, rate in enumerate(rates) if _worst(trials[rate]) > LOSS_LIMIT)
     within = next(lossy, len(rates))
     highest = rates[within - 1] if within else None
     beyond = rates[within] if within < len(rates) else None
-    claim = f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}."
-    hypothesis = Hypothesis(
-        kind="loss",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
+    between = (None, None) if highest is None or beyond is None else (highest, beyond)
+    return Hypothesis(
+        "loss",
+        observed.scope(direction),
+        f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}.",
+        trial_ids(offered),
+        Estimate(highest, "bit/s", *between),
         axis=_RATE,
-        say=lambda _: claim,
-        effect=highest,
-        effect_unit="bit/s",
-        interval_low=highest if beyond is not None else None,
-        interval_high=beyond if highest is not None else None,
-        n=len(offered),
         method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in offered),
-        figure=FigureKey("offered", observed.sweep, observed.mode, direction, _RATE),
+        figure=FigureKey("offered", *observed.scope(direction), axis=_RATE),
     )
-    return [hypothesis]
 
 
 def _was_offered(row: Row) -> bool:
@@ -150,17 +144,17 @@ def broken_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
     Yields:
         One description for each sweep with such streams; the effect is their share (unit "1").
     """
-    sweeps: dict[tuple[str, str], list[Row]] = {}
+    sweeps: dict[Scope, list[Row]] = {}
     for row in summary:
         if row.get("flows_broken") is not None:
-            sweeps.setdefault((row["sweep"], row["mode"]), []).append(row)
-    for (sweep, mode), rows in sweeps.items():
+            sweeps.setdefault(Scope(row["sweep"], row["mode"]), []).append(row)
+    for scope, rows in sweeps.items():
         torn = [row for row in rows if row["flows_broken"]]
         if torn:
-            yield _broken(sweep, mode, rows, torn)
+            yield _broken(scope, rows, torn)
 
 
-def _broken(sweep: str, mode: str | None, rows: Sequence[Row], torn: Sequence[Row]) -> Hypothesis:
+def _broken(scope: Scope, rows: Sequence[Row], torn: Sequence[Row]) -> Hypothesis:
     broken, flows = sum(row["flows_broken"] for row in torn), sum(row["flows"] for row in rows)
     places = Counter(wording.direction(row["src"], row["dst"]) for row in torn)
     reasons = Counter(match["reason"] for row in torn if (match := _REASON.search(row["error"] or "")))
@@ -171,14 +165,12 @@ def _broken(sweep: str, mode: str | None, rows: Sequence[Row], torn: Sequence[Ro
         f"({where}){why}."
     )
     return Hypothesis(
-        kind="broken",
-        sweep=sweep,
-        mode=mode,
-        say=lambda _: claim,
-        effect=broken / flows,
-        effect_unit="1",
-        n=len(rows),
+        "broken",
+        scope,
+        claim,
+        trial_ids(torn),
+        Estimate(broken / flows, "1"),
+        trials=len(rows),
+        figure="time_series",
         method="streams of which an end said that they broke, counted",
-        evidence=tuple(row["trial_id"] for row in torn),
-        figure=FigureKey("time_series", sweep, mode),
     )

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import median
 from typing import Final
 
 from flowsweep import wording
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share, format_size
@@ -107,21 +106,17 @@ def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     for point in searched(summary):
         highest, beyond = point.highest_bps, point.beyond_bps
         steps = [row for one in point.repeats for row in one.steps]
+        between = (None, None) if highest is None or beyond is None else (highest, beyond)
+        scope = Scope(point.sweep, point.mode, point.direction)
         yield Hypothesis(
-            kind="rate",
-            sweep=point.sweep,
-            mode=point.mode,
-            direction=point.direction,
+            "rate",
+            scope,
+            f"{point.direction}, {point.name}: {_claim(point)}.",
+            trial_ids(steps),
+            Estimate(highest, "bit/s", *between),
             axis=RATE,
-            say=partial(_said, f"{point.direction}, {point.name}: {_claim(point)}."),
-            effect=highest,
-            effect_unit="bit/s",
-            interval_low=highest if beyond is not None else None,
-            interval_high=beyond if highest is not None else None,
-            n=len(steps),
             method=_METHOD,
-            evidence=tuple(row["trial_id"] for row in steps),
-            figure=FigureKey("rate_search", point.sweep, point.mode, direction=point.direction),
+            figure="rate_search",
         )
 
 
@@ -195,10 +190,6 @@ def _why_not(point: PointSearched) -> str:
         return ""
     where = "" if unsent == len(ends) else f" in {unsent} of {len(point.repeats)} repeats"
     return f", since the source does not send that much{where}"
-
-
-def _said(claim: str, _decision: object) -> str:
-    return claim
 
 
 def _median(rates: Sequence[float | None]) -> float | None:
