@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from statistics import fmean, median, stdev
 
 import scipy
@@ -59,12 +60,11 @@ def share_hypotheses(observed: Observations) -> list[Hypothesis]:
         (`flowsweep.analysis.background.shares`). Its log odds, ln(s / (1 − s)), are those of a ratio of
         goodputs; their mean over repeats has a t interval, which is turned back into shares.
     """
-    directions: dict[str, list[Row]] = {}
-    for row in observed.rows:
-        if row.get("share") is not None:
-            directions.setdefault(row[DIRECTION], []).append(row)
+    shared = replace(observed, rows=tuple(row for row in observed.rows if row.get("share") is not None))
     return [
-        hypothesis for where, rows in directions.items() for hypothesis in _hypotheses(observed, where, rows)
+        hypothesis
+        for where, rows in shared.by_direction()
+        for hypothesis in _hypotheses(observed, where, rows)
     ]
 
 

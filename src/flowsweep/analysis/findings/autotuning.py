@@ -1,6 +1,6 @@
 """Whether the kernel's own windows can fill the path, where the plan asks for none."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.findings.advice import (
     AUTOTUNING_FACTOR,
@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.advice import (
     recorded,
 )
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, Row, Scope, trial_ids
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
 from flowsweep.wording import counted, format_milliseconds, format_rate, format_size
 
@@ -34,13 +34,12 @@ def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> li
     """
     return [
         hypothesis
-        for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows)
-        for hypothesis in _of_direction(observed, direction, hosts)
+        for direction, rows in observed.by_direction()
+        for hypothesis in _of_direction(observed.scope(direction), rows, hosts)
     ]
 
 
-def _of_direction(observed: Observations, direction: str, hosts: HostFacts | None) -> Iterator[Hypothesis]:
-    rows = [row for row in observed.rows if row[DIRECTION] == direction]
+def _of_direction(scope: Scope, rows: Sequence[Row], hosts: HostFacts | None) -> Iterator[Hypothesis]:
     path_bps = path_payload_bps(rows)
     least_ms = min((float(row["rtt_min_ms"]) for row in rows if row.get("rtt_min_ms")), default=None)
     if path_bps is None or least_ms is None:
@@ -57,7 +56,7 @@ def _of_direction(observed: Observations, direction: str, hosts: HostFacts | Non
             continue
         ceiling = limits[-1] / AUTOTUNING_FACTOR
         claim = (
-            f"{direction}: autotuning cannot fill the path with {counted(flows, 'flow')}: each needs "
+            f"{scope.direction}: autotuning cannot fill the path with {counted(flows, 'flow')}: each needs "
             f"{format_size(need)} in flight ({format_rate(path_bps)} × {format_milliseconds(least_ms)}), and "
             f"{setting} of {host} ends at {limits[-1]} B, of which about half becomes a {side} window: "
             f"at most {format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
@@ -65,7 +64,7 @@ def _of_direction(observed: Observations, direction: str, hosts: HostFacts | Non
         own = [row for row in tuned if row["flows"] == flows]
         yield Hypothesis(
             "autotuning",
-            observed.scope(direction),
+            scope,
             claim,
             trial_ids(own),
             Estimate(ceiling / need, "1"),

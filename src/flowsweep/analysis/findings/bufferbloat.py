@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.wording import counted, format_milliseconds, format_size
 
 BLOAT_MS = 20.0
@@ -29,10 +29,9 @@ def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
         a CPU limits take no part: what lengthens their round trips is not a queue of theirs.
     """
     found = []
-    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
-        rows = [row for row in observed.rows if row[DIRECTION] == direction and row.get("rtt_min_ms")]
+    for direction, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
         full = [row for row in rows if row.get("verdict") == _FULL and row.get("rtt_median_ms") is not None]
-        least_ms = min((float(row["rtt_min_ms"]) for row in rows), default=0.0)
+        least_ms = min(float(row["rtt_min_ms"]) for row in rows)
         waits = [row for row in full if row["rtt_median_ms"] > least_ms]
         if waits and (hypothesis := _hypothesis(observed, direction, waits, least_ms)) is not None:
             found.append(hypothesis)

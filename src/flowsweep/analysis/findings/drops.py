@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
 from flowsweep.analysis.tests.tcp.verdict import MOST, QUEUE_MS, QUEUE_SHARE
 from flowsweep.wording import counted, format_milliseconds, format_number
@@ -69,9 +69,8 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
         policer from a shallow buffer.
     """
     found = []
-    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
-        rows = [row for row in observed.rows if row[DIRECTION] == direction and _lost(row)]
-        if rows and (told := _told(rows, traces)) is not None:
+    for direction, rows in observed.by_direction(_lost):
+        if (told := _told(rows, traces)) is not None:
             found.append(_hypothesis(observed, direction, rows, told))
     return found
 

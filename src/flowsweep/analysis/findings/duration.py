@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
@@ -114,11 +115,7 @@ def _common_durations(rows: Sequence[Row], cuts: Cuts) -> list[int]:
 def _placed(observed: Observations, rows: Sequence[Row]) -> Codes:
     """Number of the point and direction of each trial."""
     factors = [name for name in observed.factors if name != DIRECTION]
-    return coded([(row[DIRECTION], *(_hashable(row[name]) for name in factors)) for row in rows])
-
-
-def _hashable(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    return coded([(row[DIRECTION], *(level_of(row, name) for name in factors)) for row in rows])
 
 
 def _agrees(told: Independent, margin: float) -> bool:

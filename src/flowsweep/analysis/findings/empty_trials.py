@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import Scope
+from flowsweep.analysis.statistics.observations import Scope, by_sweep
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted
 
@@ -21,11 +21,8 @@ def empty_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         One description for each sweep and mode with such trials; the effect is their share (unit "1") of the
         trials that ended well. Other findings work on the logarithm of goodput and leave them out.
     """
-    groups: dict[Scope, list[TrialRow]] = {}
-    for row in sorted(summary, key=lambda row: row["order_index"]):
-        if row["status"] == "ok" and row["goodput_bps"] is not None:
-            groups.setdefault(Scope(row["sweep"], row["mode"]), []).append(row)
-    for scope, rows in groups.items():
+    ended_well = [row for row in summary if row["status"] == "ok" and row["goodput_bps"] is not None]
+    for scope, rows in by_sweep(sorted(ended_well, key=lambda row: row["order_index"])).items():
         empty = [row["trial_id"] for row in rows if row["goodput_bps"] == 0]
         if empty:
             yield _hypothesis(scope, len(rows), empty)

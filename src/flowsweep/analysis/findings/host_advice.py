@@ -51,8 +51,7 @@ def advice_hypotheses(
 
 
 def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Found]:
-    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
-        rows = [row for row in observed.rows if row[DIRECTION] == direction]
+    for _, rows in observed.by_direction():
         path_bps = path_payload_bps(rows)
         if path_bps is None:
             continue

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import Scope, trial_ids
+from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.wording import counted, format_share
@@ -34,11 +34,8 @@ def late_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     Yields:
         One description for each sweep and mode with such trials; the effect is their share (unit "1").
     """
-    groups: dict[Scope, list[TrialRow]] = {}
-    for row in sorted(summary, key=lambda row: row["order_index"]):
-        if row.get("path_emulation") is not None:
-            groups.setdefault(Scope(row["sweep"], row["mode"]), []).append(row)
-    for scope, rows in groups.items():
+    emulated = [row for row in summary if row.get("path_emulation") is not None]
+    for scope, rows in by_sweep(sorted(emulated, key=lambda row: row["order_index"])).items():
         late = [row for row in rows if row["path_emulation"] in _UNTRUE]
         if late:
             yield _hypothesis(scope, rows, late)

@@ -8,7 +8,7 @@ from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, Row, Scope, trial_ids
 from flowsweep.wording import counted, format_number
 
 _PATH_RTT_MS = 1.0
@@ -64,15 +64,12 @@ def theory_hypotheses(observed: Observations) -> list[Hypothesis]:
         In each repeat the geometric mean of goodput / prediction over its trials; of these means, which are
         independent of each other as seconds and points are not, `geometric_mean`.
     """
-    found: list[Hypothesis] = []
-    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
-        rows = [row for row in observed.rows if row[DIRECTION] == direction]
-        found += [
-            _hypothesis(observed, direction, theory, own)
-            for theory in _THEORIES
-            if (own := [row for row in rows if _applies(theory, row)])
-        ]
-    return found
+    return [
+        _hypothesis(observed.scope(direction), theory, own)
+        for direction, rows in observed.by_direction()
+        for theory in _THEORIES
+        if (own := [row for row in rows if _applies(theory, row)])
+    ]
 
 
 def _applies(theory: _Theory, row: Row) -> bool:
@@ -85,7 +82,7 @@ def _applies(theory: _Theory, row: Row) -> bool:
     return theory.congestion is None or row["congestion"] in theory.congestion
 
 
-def _hypothesis(observed: Observations, direction: str, theory: _Theory, rows: Sequence[Row]) -> Hypothesis:
+def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[Row]) -> Hypothesis:
     ratio, repeats = _ratio(rows, theory.column)
     interval = (
         ""
@@ -96,16 +93,16 @@ def _hypothesis(observed: Observations, direction: str, theory: _Theory, rows: S
     others = others_named(rows[0])
     beside = f" beside {others}" if others else ""
     claim = (
-        f"{direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}{interval} "
-        f"{theory.what}."
+        f"{scope.direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}"
+        f"{interval} {theory.what}."
     )
     return Hypothesis(
         "theory",
-        observed.scope(direction),
+        scope,
         claim,
         trial_ids(rows),
         Estimate(ratio.value, "1", ratio.low, ratio.high),
-        figure=FigureKey("product", *observed.scope(direction), axis="window_sum_bytes"),
+        figure=FigureKey("product", *scope, axis="window_sum_bytes"),
         method=f"mean of log(goodput / prediction) by repeat, t interval over repeats; {theory.source}",
     )
 

@@ -7,7 +7,7 @@ from statistics import median
 from flowsweep.analysis.background.findings import beside_others, others_named
 from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.tests.tcp.verdict import CORES_BUSY, MOST, PATH_NOT_FULL
 from flowsweep.tests import facts_of
@@ -54,15 +54,8 @@ def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
         Where the path limits, the traffic beside the trials is named (`beside_others`). Where nothing is
         clear, hosts whose cores were all in use are named.
     """
-    directions = dict.fromkeys(row[DIRECTION] for row in observed.rows)
-    found: list[Hypothesis] = []
-    for direction in directions:
-        rows = [
-            row for row in observed.rows if row[DIRECTION] == direction and row.get("verdict") is not None
-        ]
-        if rows:
-            found.append(_hypothesis(observed, direction, rows))
-    return found
+    having = observed.by_direction(lambda row: row.get("verdict") is not None)
+    return [_hypothesis(observed, direction, rows) for direction, rows in having]
 
 
 def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> Hypothesis:

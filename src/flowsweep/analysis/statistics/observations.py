@@ -1,13 +1,15 @@
 """What statistics over repeats start from: the trials of one sweep and mode that ended well."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from flowsweep import wording
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 
 Row = Mapping[str, Any]
+AnyRow = TypeVar("AnyRow", bound=Row)
 
 DIRECTION = "direction"
 """Source and sink of a trial in one factor."""
@@ -39,6 +41,14 @@ class Observations:
         """What is about all of these trials, or about those of one direction."""
         return Scope(self.sweep, self.mode, direction)
 
+    def by_direction(
+        self, takes_part: Callable[[Row], object] = lambda _: True
+    ) -> Iterator[tuple[str, list[Row]]]:
+        """Each direction with its rows that take part, if there are any; that comes first which ran first."""
+        for direction in dict.fromkeys(row[DIRECTION] for row in self.rows):
+            if rows := [row for row in self.rows if row[DIRECTION] == direction and takes_part(row)]:
+                yield direction, rows
+
     def values(self, factor: str) -> list[Any]:
         """The values that occur: in order, none (null) first; as found if they are words."""
         found = list(dict.fromkeys(row[factor] for row in self.rows))
@@ -52,9 +62,23 @@ def trial_ids(rows: Iterable[Row]) -> tuple[str, ...]:
     return tuple(row["trial_id"] for row in rows)
 
 
+def by_sweep(rows: Iterable[AnyRow], *, directions: bool = False) -> dict[Scope, list[AnyRow]]:
+    """Split rows of a summary by sweep and mode, and by direction if asked to, in the order of the rows."""
+    groups: dict[Scope, list[AnyRow]] = {}
+    for row in rows:
+        direction = wording.direction(row["src"], row["dst"]) if directions else None
+        groups.setdefault(Scope(row["sweep"], row["mode"], direction), []).append(row)
+    return groups
+
+
+def carried(row: Row) -> bool:
+    """Whether a trial ended well with a goodput above 0."""
+    return bool(row["status"] == "ok" and (row["goodput_bps"] or 0) > 0)
+
+
 def observations(summary: Sequence[Row]) -> tuple[Observations, ...]:
     """Split the rows of a summary by sweep and mode, in the order in which they ran first."""
-    return grouped([row for row in summary if row["status"] == "ok" and (row["goodput_bps"] or 0) > 0])
+    return grouped([row for row in summary if carried(row)])
 
 
 def grouped(rows: Sequence[Row]) -> tuple[Observations, ...]:
@@ -70,8 +94,4 @@ def grouped(rows: Sequence[Row]) -> tuple[Observations, ...]:
 
 def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
     names = [name for name in POINT_COLUMNS if name not in _NOT_FACTORS and name in rows[0]]
-    return tuple(name for name in (DIRECTION, *names) if len({_key(row[name]) for row in rows}) > 1)
-
-
-def _key(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(name for name in (DIRECTION, *names) if len({level_of(row, name) for row in rows}) > 1)

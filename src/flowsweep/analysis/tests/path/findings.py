@@ -10,7 +10,7 @@ import numpy as np
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import Scope, trial_ids
+from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, direction, format_rate
 
@@ -28,11 +28,8 @@ def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
         Two hypotheses at most for each sweep and direction. Effects are in bit/s of IP packets; nothing is
         tested.
     """
-    groups: dict[Scope, list[TrialRow]] = {}
-    for row in summary:
-        if row.get("test") == "path" and row["status"] == "ok":
-            scope = Scope(row["sweep"], row["mode"], direction(row["src"], row["dst"]))
-            groups.setdefault(scope, []).append(row)
+    measured = (row for row in summary if row.get("test") == "path" and row["status"] == "ok")
+    groups = by_sweep(measured, directions=True)
     return [hypothesis for scope, rows in groups.items() for hypothesis in _of_path(scope, rows)]
 
 

@@ -8,10 +8,10 @@ import scipy
 
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import Scope, trial_ids
+from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE
-from flowsweep.wording import counted, direction, format_number
+from flowsweep.wording import counted, format_number
 
 _REPEATS_NEEDED = 3
 """For an interval over repeats."""
@@ -34,18 +34,10 @@ def rtt_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
     asked = [
         row for row in ok if None not in (row.get("rtt_probe_min_ms"), row["length_bytes"], row.get("echo"))
     ]
-    hypotheses = [_under_load(scope, rows) for scope, rows in _groups(probed).items()]
-    for scope, rows in _groups(asked).items():
+    hypotheses = [_under_load(scope, rows) for scope, rows in by_sweep(probed, directions=True).items()]
+    for scope, rows in by_sweep(asked, directions=True).items():
         hypotheses += _over_lengths(scope, rows)
     return hypotheses
-
-
-def _groups(rows: Sequence[TrialRow]) -> dict[Scope, list[TrialRow]]:
-    groups: dict[Scope, list[TrialRow]] = {}
-    for row in rows:
-        scope = Scope(row["sweep"], row["mode"], direction(row["src"], row["dst"]))
-        groups.setdefault(scope, []).append(row)
-    return groups
 
 
 def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:

@@ -8,7 +8,7 @@ from statistics import median
 from flowsweep import wording
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, Scope, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, Row, Scope, by_sweep, trial_ids
 from flowsweep.analysis.tests.tcp.verdict import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share
@@ -43,12 +43,7 @@ def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
         is made of their number.
     """
     found = []
-    for direction in observed.values(DIRECTION):
-        rows = [
-            row
-            for row in observed.rows
-            if row[DIRECTION] == direction and row.get(_RATE) is not None and row.get("loss") is not None
-        ]
+    for direction, rows in observed.by_direction(lambda row: None not in (row.get(_RATE), row.get("loss"))):
         several = len({row[_RATE] for row in rows}) > 1
         if several and (hypothesis := _hypothesis(observed, direction, rows)) is not None:
             found.append(hypothesis)
@@ -144,11 +139,8 @@ def broken_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
     Yields:
         One description for each sweep with such streams; the effect is their share (unit "1").
     """
-    sweeps: dict[Scope, list[Row]] = {}
-    for row in summary:
-        if row.get("flows_broken") is not None:
-            sweeps.setdefault(Scope(row["sweep"], row["mode"]), []).append(row)
-    for scope, rows in sweeps.items():
+    counting = (row for row in summary if row.get("flows_broken") is not None)
+    for scope, rows in by_sweep(counting).items():
         torn = [row for row in rows if row["flows_broken"]]
         if torn:
             yield _broken(scope, rows, torn)
