@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from flowsweep.analysis.axes import AXIS_NAMES
-from flowsweep.analysis.findings.decline import decline_hypotheses
-from flowsweep.analysis.findings.dip import dip_hypotheses
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.plateau.apart import told_apart
+from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
+from flowsweep.analysis.findings.plateau.dip import dip_hypotheses
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.plateau.sentences import say_plateau
