@@ -9,20 +9,14 @@ from typing import Any
 from flowsweep.analysis.background.findings import beside_others
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
+from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.panel import direction
 from flowsweep.figures.trials import point_of
 from flowsweep.report.trial_details import TrialDetails
 from flowsweep.report.trial_result import result_words
-from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from flowsweep.tests import facts_of
-from flowsweep.wording import (
-    asked_duration,
-    asked_windows,
-    counted,
-    format_share,
-    format_size,
-)
+from flowsweep.wording import asked_duration, asked_windows, counted, format_share, format_size
 
 LIMIT_WORDS = {"cwnd": "cwnd", "rwnd": "peer window", "send_buffer": "send buffer", "none": "none"}
 """What the flight fills, in the order of the shares' colours."""
@@ -120,7 +114,7 @@ def _explained(row: TrialRow, path_bps: float | None, hosts: HostFacts | None) -
     advice = window_advice(row, path_bps=path_bps, hosts=hosts)
     others = beside_others([row])
     said = [
-        VERDICT_MEANINGS.get(row.get("verdict") or "", ""),
+        VERDICTS[verdict].meaning if (verdict := row.get("verdict")) else "",
         advice.sentence.replace("`", "") if advice else "",
         f"It ran {others}." if others else "",
     ]

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
+from flowsweep.analysis.verdicts import QUEUE
 from flowsweep.wording import counted, format_milliseconds, format_size
 
 BLOAT_MS = 20.0
 """A queue that adds less is not noticed by those who share the path: a frame of a call lasts as long."""
-_FULL = "congestion window: queue"
 _METHOD = (
     "median smoothed round trip less the least of the direction, of trials that the path limits: mean of "
     "logarithms by repeat, t interval over repeats; bytes are goodput × that time (Little 1961)"
@@ -30,7 +30,7 @@ def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
     """
     found = []
     for direction, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
-        full = [row for row in rows if row.get("verdict") == _FULL and row.get("rtt_median_ms") is not None]
+        full = [row for row in rows if row.get("verdict") == QUEUE and row.get("rtt_median_ms") is not None]
         least_ms = min(float(row["rtt_min_ms"]) for row in rows)
         waits = [row for row in full if row["rtt_median_ms"] > least_ms]
         if waits and (hypothesis := _hypothesis(observed, direction, waits, least_ms)) is not None:

@@ -7,12 +7,12 @@ from statistics import median
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
-from flowsweep.analysis.tests.tcp.verdict import MOST, QUEUE_MS, QUEUE_SHARE
+from flowsweep.analysis.tests.tcp.verdict import QUEUE_MS, QUEUE_SHARE
+from flowsweep.analysis.verdicts import LOSS, MOST, QUEUE
 from flowsweep.wording import counted, format_milliseconds, format_number
 
 TRIALS_MAX = 200
 """Of a campaign, samples of so many trials are looked at; more would tell no more."""
-_LOSS, _QUEUE = "congestion window: loss", "congestion window: queue"
 _METHOD_LINKS = "moments at which the emulated links' own counters of drops rose"
 _METHOD = (
     "rank of the goodput before each loss among all, weighted by bytes: 0.5 on average where losses come "
@@ -46,7 +46,7 @@ def lossy_trials(summary: Sequence[Row]) -> list[str]:
     wanted = [
         row["trial_id"]
         for row in summary
-        if row.get("verdict") == _LOSS and not _counted_drops(row) and not _queue_at_loss(row)
+        if row.get("verdict") == LOSS and not _counted_drops(row) and not _queue_at_loss(row)
     ]
     step = max(1, -(-len(wanted) // TRIALS_MAX))
     return wanted[::step]
@@ -88,7 +88,7 @@ def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], tol
 
 
 def _lost(row: Row) -> bool:
-    return row.get("verdict") in (_LOSS, _QUEUE) and (row.get("recoveries") or 0) > 0
+    return row.get("verdict") in (LOSS, QUEUE) and (row.get("recoveries") or 0) > 0
 
 
 def _counted_drops(row: Row) -> int:
@@ -108,7 +108,7 @@ def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
     counted_rows = [row for row in rows if _counted_drops(row)]
     if counted_rows:
         return _of_links(counted_rows)
-    queued = [row for row in rows if row["verdict"] == _QUEUE and _queue_at_loss(row)]
+    queued = [row for row in rows if row["verdict"] == QUEUE and _queue_at_loss(row)]
     if len(queued) >= MOST * len(rows):
         return _of_queue(queued)
     own = [traces[row["trial_id"]] for row in rows if row["trial_id"] in traces]

@@ -9,6 +9,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, Row, Scope, trial_ids
+from flowsweep.analysis.verdicts import LOSS, QUEUE, WINDOWS
 from flowsweep.wording import counted, format_number
 
 _PATH_RTT_MS = 1.0
@@ -30,19 +31,19 @@ class _Theory:
 
 _THEORIES = (
     _Theory(
-        ("receive window", "send window"), "theory_window_bps", "where windows limit",
+        WINDOWS, "theory_window_bps", "where windows limit",
         "of usable window × flows / least round trip", "RFC 6349, section 3.3.1",
     ),
     _Theory(
-        ("congestion window: queue",), "link_payload_bps", "where the path itself limits",
+        (QUEUE,), "link_payload_bps", "where the path itself limits",
         "of what its packets can carry as payload", "RFC 6349, section 4.1.1",
     ),
     _Theory(
-        ("congestion window: loss",), "theory_cubic_bps", "where loss limits CUBIC",
+        (LOSS,), "theory_cubic_bps", "where loss limits CUBIC",
         "of CUBIC's response function at the loss that was seen", "RFC 9438, section 5", ("cubic",),
     ),
     _Theory(
-        ("congestion window: loss",), "theory_padhye_bps", "where loss limits Reno",
+        (LOSS,), "theory_padhye_bps", "where loss limits Reno",
         "of what Padhye et al. predict from the loss, round trip and timeouts that were seen",
         "Padhye et al. 1998, equation 32", ("reno",),
     ),

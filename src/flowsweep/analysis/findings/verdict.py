@@ -9,28 +9,10 @@ from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
-from flowsweep.analysis.tests.tcp.verdict import CORES_BUSY, MOST, PATH_NOT_FULL
+from flowsweep.analysis.verdicts import CORES_BUSY, MOST, NOT_CLEAR, PATH_NOT_FULL, QUEUE, VERDICTS
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate
 
-_WORDS = {
-    "send window": "the send window",
-    "receive window": "the receive window",
-    "congestion window: loss": "the congestion window, held down by loss,",
-    "congestion window: queue": "the path itself",
-    "sender CPU": "the sender's CPU",
-    "receiver CPU": "the receiver's CPU",
-    "application rate": "the rate that the plan sets",
-    "host drops": "what the hosts drop",
-    "path loss": "what the path loses",
-}
-"""What limits, for each verdict but "not clear"."""
-_OF_THE_PATH = ("congestion window: queue", "congestion window: loss", "path loss")
-"""Verdicts that other traffic on the same path may be the reason of."""
-_OF_DATAGRAMS = _WORDS | {
-    "send window": "the sender's own device, behind a full socket buffer,",
-    "host drops": "what the hosts or their devices drop",
-}
 _AT_SENDER = "what the sender's own device drops"
 _QUEUE_DROPS = "the path's queue, which drops before the path is full,"
 _CORES_IN_USE = "all cores of {} were in use"
@@ -84,15 +66,15 @@ def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:
 def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], trials: int) -> str:
     of_all = counted(trials, "trial")
     many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
-    unclear = verdict not in _WORDS
+    unclear = verdict == NOT_CLEAR
     part = (
         f"it is not clear what limits {many}" if unclear else f"{limiting_words(verdict, own)} limits {many}"
     )
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
     part += _crowded(own) if unclear else ""
-    part += _reached(own) if verdict == "congestion window: queue" else ""
-    others = beside_others(own) if verdict in _OF_THE_PATH else ""
+    part += _reached(own) if verdict == QUEUE else ""
+    others = beside_others(own) if VERDICTS[verdict].of_path else ""
     return f"{part}, {others}" if others else part
 
 
@@ -102,10 +84,10 @@ def limiting_words(verdict: str, own: Sequence[Row]) -> str:
         lost = sum(row.get("loss") or 0.0 for row in own)
         if verdict == "host drops" and sum(row.get("loss_at_sender") or 0.0 for row in own) >= lost * MOST:
             return _AT_SENDER
-        return _OF_DATAGRAMS[verdict]
-    if verdict == "congestion window: queue" and all(drops_early(row) for row in own):
+        return VERDICTS[verdict].datagram_subject
+    if verdict == QUEUE and all(drops_early(row) for row in own):
         return _QUEUE_DROPS
-    return _WORDS[verdict]
+    return VERDICTS[verdict].subject
 
 
 def drops_early(row: Row) -> bool:

@@ -9,7 +9,7 @@ from flowsweep import wording
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, Row, Scope, by_sweep, trial_ids
-from flowsweep.analysis.tests.tcp.verdict import MOST
+from flowsweep.analysis.verdicts import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share
 
