@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean, median, stdev
 
 import scipy
@@ -43,6 +44,7 @@ def beside_others(rows: Sequence[Row]) -> str:
 MOST_POINTS = 6
 """Of a direction with more, one sentence says from where to where shares go."""
 _METHOD = "t interval of the mean log odds of the share, over trials of the same point"
+_described = partial(Hypothesis, "share", method=_METHOD, figure="shares")
 
 
 def share_hypotheses(observed: Observations) -> list[Hypothesis]:
@@ -106,7 +108,7 @@ def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place
         f"shares with {others_named(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over the "
         f"flows {format_number(median(row['jain_flows'] for row in rows))}."
     )
-    return _hypothesis(observed, direction, rows, claim, share, (low, high))
+    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1", low, high))
 
 
 def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *, points: int) -> Hypothesis:
@@ -115,26 +117,7 @@ def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *
         f"{direction}: {own_name(rows[0])} takes {format_share(ordered[0])} to {format_share(ordered[-1])} "
         f"of the goodput that it shares with {others_named(rows[0])}, over {counted(points, 'point')}."
     )
-    return _hypothesis(observed, direction, rows, claim, median(ordered), (None, None))
-
-
-def _hypothesis(
-    observed: Observations,
-    direction: str,
-    rows: Sequence[Row],
-    claim: str,
-    share: float,
-    interval: tuple[float | None, float | None],
-) -> Hypothesis:
-    return Hypothesis(
-        "share",
-        observed.scope(direction),
-        claim,
-        trial_ids(rows),
-        Estimate(share, "1", *interval),
-        method=_METHOD,
-        figure="shares",
-    )
+    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(median(ordered), "1"))
 
 
 def _interval(shares: Sequence[float]) -> tuple[float, float | None, float | None]:

@@ -1,6 +1,7 @@
 """Whether the kernel's own windows can fill the path, where the plan asks for none."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from flowsweep.analysis.findings.advice import (
     AUTOTUNING_FACTOR,
@@ -18,6 +19,7 @@ _METHOD = (
     "bandwidth × delay for each flow (RFC 6349, section 3.3.1) against half of the last number of the host's "
     "setting, since buffers count memory"
 )
+_described = partial(Hypothesis, "autotuning", method=_METHOD, figure="limits")
 
 
 def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> list[Hypothesis]:
@@ -62,12 +64,4 @@ def _of_direction(scope: Scope, rows: Sequence[Row], hosts: HostFacts | None) ->
             f"at most {format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
         )
         own = [row for row in tuned if row["flows"] == flows]
-        yield Hypothesis(
-            "autotuning",
-            scope,
-            claim,
-            trial_ids(own),
-            Estimate(ceiling / need, "1"),
-            method=_METHOD,
-            figure="limits",
-        )
+        yield _described(scope, claim, trial_ids(own), Estimate(ceiling / need, "1"))

@@ -1,6 +1,7 @@
 """What the queue of a full path adds to round trips, by TCP's own measurement, as time and as bytes."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
@@ -14,6 +15,7 @@ _METHOD = (
     "median smoothed round trip less the least of the direction, of trials that the path limits: mean of "
     "logarithms by repeat, t interval over repeats; bytes are goodput × that time (Little 1961)"
 )
+_described = partial(Hypothesis, "bufferbloat", method=_METHOD, figure="limits")
 
 
 def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
@@ -52,6 +54,7 @@ def _hypothesis(
     if added_ms.low is not None and added_ms.high is not None:
         interval = f" [{format_milliseconds(added_ms.low)}, {format_milliseconds(added_ms.high)}]"
     added_s = added_ms.in_unit(1_000)
+    added = Estimate(added_s.value, "s", added_s.low, added_s.high)
     most_ms = max(row["rtt_median_ms"] for row in rows) - least_ms
     claim = (
         f"{direction}: where the path is full its queue adds {format_milliseconds(added_ms.value)}{interval} "
@@ -59,12 +62,4 @@ def _hypothesis(
         f"{counted(len(rows), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares the path "
         "waits as long: fair queueing or CoDel at the bottleneck, or a smaller window, shortens it."
     )
-    return Hypothesis(
-        "bufferbloat",
-        observed.scope(direction),
-        claim,
-        trial_ids(rows),
-        Estimate(added_s.value, "s", added_s.low, added_s.high),
-        method=_METHOD,
-        figure="limits",
-    )
+    return _described(observed.scope(direction), claim, trial_ids(rows), added)

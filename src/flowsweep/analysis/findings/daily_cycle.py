@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flowsweep.analysis.findings.finding import Decision
-from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, WEEK_S, tells_days, waves
@@ -92,20 +92,18 @@ def _hypotheses(
     seen = _seen(times_s, cycle)
     amplitude = None if course is None else _amplitude(course, cycle, seen)
     return [
-        Hypothesis(
+        over_time(
             "cycle",
             observed.scope(),
             partial(_say, cycle, course, amplitude, seen, series.span_s),
             series.trials,
             Estimate.in_percent(amplitude),
-            axis="started_at",
             p_value=None if course is None else course.p_value,
             untestable=course is None,
             method=(
                 f"{' and '.join(_hours(cycle))} hours fitted to log goodput by generalised least squares, "
                 "points taken out, against red noise; p by simulated campaigns"
             ),
-            figure="time_series",
         )
     ]
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision
-from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.findings.steps import Step, moments
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
@@ -60,17 +60,15 @@ def drift_hypotheses(
     rather = _rather(course, step)
     told = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
     say = partial(_say, estimate, series.span_s, margin) if told else partial(_say_open, series.span_s)
-    hypothesis = Hypothesis(
+    hypothesis = over_time(
         "drift",
         observed.scope(),
         say,
         series.trials,
         Estimate.in_percent(estimate if told else None),
-        axis="started_at",
         p_value=course.p_value,
         within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
         method=_METHOD.format(counted(series.freedom - asked.beside.shape[1] - 1, "degree")),
-        figure="time_series",
     )
     return [hypothesis if rather is None else _not_even(hypothesis, moments(series, rather.place))]
 

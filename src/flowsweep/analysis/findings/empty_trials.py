@@ -1,12 +1,19 @@
 """Trials that ended well and carried nothing: no finding on goodput can have them, so that one names them."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted
 
+_counted = partial(
+    Hypothesis,
+    "empty",
+    figure="time_series",
+    method="trials that ended well with a goodput of 0 bit/s, counted",
+)
 _NAMED = 3
 """Trials that the sentence names, at most."""
 
@@ -33,13 +40,4 @@ def _hypothesis(scope: Scope, trials: int, empty: Sequence[str]) -> Hypothesis:
     others = trials - len(empty)
     rest = f"; what is said of goodput is of the other {others}" if others else ""
     claim = f"{len(empty)} of {counted(trials, 'trial')} carried nothing, 0 bit/s: {named}{rest}."
-    return Hypothesis(
-        "empty",
-        scope,
-        claim,
-        tuple(empty),
-        Estimate(len(empty) / trials, "1"),
-        trials=trials,
-        figure="time_series",
-        method="trials that ended well with a goodput of 0 bit/s, counted",
-    )
+    return _counted(scope, claim, tuple(empty), Estimate(len(empty) / trials, "1"), trials=trials)

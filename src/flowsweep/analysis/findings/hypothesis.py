@@ -84,3 +84,6 @@ class Hypothesis:
 
 unrepeated = partial(Hypothesis, method="none: nothing tells the noise", untestable=True)
 """One that stays undecided, since points ran once."""
+
+over_time = partial(Hypothesis, axis="started_at", figure="time_series")
+"""One on how goodput changed over the campaign."""

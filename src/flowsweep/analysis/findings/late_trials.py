@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
@@ -9,6 +10,12 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.wording import counted, format_share
 
+_counted = partial(
+    Hypothesis,
+    "emulation",
+    figure="time_series",
+    method="trials whose emulated links counted late or lost packets of their own, counted",
+)
 _UNTRUE = {
     "late": f"in {{}} more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
     "overloaded": "in {} packets were lost that it should have carried",
@@ -50,13 +57,4 @@ def _hypothesis(scope: Scope, rows: Sequence[TrialRow], late: Sequence[TrialRow]
         f"This machine could not keep up with the emulated path in {len(late)} of "
         f"{counted(len(rows), 'trial')} ({why}): {rest}. Run them again while the machine has less to do."
     )
-    return Hypothesis(
-        "emulation",
-        scope,
-        claim,
-        trial_ids(late),
-        Estimate(len(late) / len(rows), "1"),
-        trials=len(rows),
-        figure="time_series",
-        method="trials whose emulated links counted late or lost packets of their own, counted",
-    )
+    return _counted(scope, claim, trial_ids(late), Estimate(len(late) / len(rows), "1"), trials=len(rows))

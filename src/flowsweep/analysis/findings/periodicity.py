@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision
-from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, waves
@@ -58,7 +58,7 @@ def periodicity_hypotheses(
     amplitude = float(np.hypot(*test.only(course.number).estimated()))
     period_s = float(periods_s[course.number])
     return [
-        Hypothesis(
+        over_time(
             "periodicity",
             observed.scope(),
             partial(_say_edge, series.span_s)
@@ -66,14 +66,12 @@ def periodicity_hypotheses(
             else partial(_say, period_s, amplitude, series.span_s),
             series.trials,
             NO_ESTIMATE if at_edge else Estimate(percent(amplitude), "%"),
-            axis="started_at",
             p_value=1.0 if at_edge else course.p_value,
             method=(
                 f"likelihood ratio of sines to {counted(len(series.starts_s), 'value')}, "
                 f"{counted(len(periods_s), 'period')} from {_duration(float(periods_s.min()))} to "
                 f"{_duration(float(periods_s.max()))}, against red noise; p by simulated campaigns"
             ),
-            figure="time_series",
         )
     ]
 

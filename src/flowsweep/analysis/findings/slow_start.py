@@ -1,6 +1,7 @@
 """How long slow start took, and whether what is omitted covers it."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
@@ -8,6 +9,12 @@ from flowsweep.analysis.statistics.observations import Observations, Row, trial_
 from flowsweep.analysis.tests.tcp.slow_start import SOUGHT_NS, SPEED_SHARE
 from flowsweep.defaults import SECOND_NS
 from flowsweep.wording import counted, format_duration, format_margin
+
+_METHOD = (
+    f"time from the first byte of the last flow until the sum over flows reached "
+    f"{format_margin(SPEED_SHARE)} of the trial's goodput; geometric mean, Student's t"
+)
+_described = partial(Hypothesis, "slow_start", method=_METHOD, figure="duration")
 
 
 def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) -> list[Hypothesis]:
@@ -27,19 +34,9 @@ def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) ->
     times_ns = [int(reached[row["trial_id"]]["slow_start_ns"]) for row in rows]
     mean_ns = geometric_mean(times_ns)
     mean_s = mean_ns.in_unit(SECOND_NS)
+    took = Estimate(mean_s.value, "s", mean_s.low, mean_s.high)
     return [
-        Hypothesis(
-            "slow_start",
-            observed.scope(),
-            _said(observed, rows, times_ns, mean_ns.value),
-            trial_ids(rows),
-            Estimate(mean_s.value, "s", mean_s.low, mean_s.high),
-            figure="duration",
-            method=(
-                f"time from the first byte of the last flow until the sum over flows reached "
-                f"{format_margin(SPEED_SHARE)} of the trial's goodput; geometric mean, Student's t"
-            ),
-        )
+        _described(observed.scope(), _said(observed, rows, times_ns, mean_ns.value), trial_ids(rows), took)
     ]
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from flowsweep.analysis.findings.finding import Decision
-from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import step_places, steps
@@ -19,6 +19,7 @@ _METHOD = (
     "likelihood ratio of a step at any time, points taken out, against red noise and against "
     "repeats and days that differ; p by simulated campaigns; interval for a step at that time"
 )
+_on_step = partial(over_time, "step", method=_METHOD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +72,10 @@ def step_hypotheses(observed: Observations, series: CampaignSeries, step: Step |
     """
     if step is None:
         return []
+    change = Estimate.in_percent(step.interval)
     return [
-        Hypothesis(
-            "step",
-            observed.scope(),
-            partial(_say, series, step),
-            series.trials,
-            Estimate.in_percent(step.interval),
-            axis="started_at",
-            p_value=step.course.p_value,
-            method=_METHOD,
-            figure="time_series",
+        _on_step(
+            observed.scope(), partial(_say, series, step), series.trials, change, p_value=step.course.p_value
         )
     ]
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from statistics import median
 
 from flowsweep.analysis.background.findings import beside_others, others_named
@@ -19,6 +20,7 @@ _CORES_IN_USE = "all cores of {} were in use"
 _METHOD = (
     "verdicts of trials, counted; a verdict is from what the flight fills, losses, CPU time and counters"
 )
+_described = partial(Hypothesis, "verdict", method=_METHOD, figure="limits")
 
 
 def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
@@ -42,16 +44,8 @@ def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
 
 def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> Hypothesis:
     counts = Counter(row["verdict"] for row in rows)
-    claim = _claim(direction, rows, counts)
-    return Hypothesis(
-        "verdict",
-        observed.scope(direction),
-        claim,
-        trial_ids(rows),
-        Estimate(counts.most_common(1)[0][1] / len(rows), "1"),
-        method=_METHOD,
-        figure="limits",
-    )
+    claim, share = _claim(direction, rows, counts), counts.most_common(1)[0][1] / len(rows)
+    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"))
 
 
 def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:

@@ -16,7 +16,7 @@ from flowsweep.wording import format_margin
 
 _METHOD = (
     f"mean log goodput of the largest window against up to {LONGEST} neighbouring smaller ones, "
-    "{} of freedom; one-sided t, Bonferroni over {}"
+    "{freedom} of freedom; one-sided t, Bonferroni over {tops}"
 )
 
 
@@ -40,15 +40,7 @@ def decline_hypotheses(
         Bonferroni's bound). The interval is Bonferroni's over the same tops. A dip that goodput recovers from
         is none: the largest window has to be below the top.
     """
-    return run_hypotheses(
-        "decline",
-        observed,
-        windows,
-        most_telling=partial(_most_telling, margin=margin),
-        say=_say,
-        method=_METHOD,
-        candidate="top",
-    )
+    return run_hypotheses("decline", observed, windows, partial(_most_telling, margin=margin), _say, _METHOD)
 
 
 def _most_telling(means: LevelMeans, margin: float) -> Run:

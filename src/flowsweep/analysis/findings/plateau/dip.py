@@ -16,7 +16,7 @@ from flowsweep.wording import format_margin
 
 _METHOD = (
     f"mean log goodput of up to {LONGEST} neighbouring levels against the level before and the level "
-    "after, {} of freedom; t, Bonferroni over {} of levels"
+    "after, {freedom} of freedom; t, Bonferroni over {runs} of levels"
 )
 
 
@@ -37,15 +37,7 @@ def dip_hypotheses(
         p-values counts (intersection-union test: Berger 1982, Technometrics 24), times the number of runs
         (Bonferroni). The model is that of `level_means`.
     """
-    return run_hypotheses(
-        "dip",
-        observed,
-        windows,
-        most_telling=partial(_most_telling, margin=margin),
-        say=_say,
-        method=_METHOD,
-        candidate="run",
-    )
+    return run_hypotheses("dip", observed, windows, partial(_most_telling, margin=margin), _say, _METHOD)
 
 
 def _most_telling(means: LevelMeans, margin: float) -> Run:

@@ -54,11 +54,9 @@ def run_hypotheses(
     kind: Literal["dip", "decline"],
     observed: Observations,
     windows: Sequence[LevelMeans],
-    *,
     most_telling: Callable[[LevelMeans], Run],
     say: Callable[[Run, Decision], str],
     method: str,
-    candidate: str,
 ) -> list[Hypothesis]:
     """Put a hypothesis on the most telling run of levels, for each with at least three levels.
 
@@ -68,8 +66,7 @@ def run_hypotheses(
         windows: From `told_apart`.
         most_telling: Chooses among the runs.
         say: The sentence for each decision.
-        method: In words, with places for the degrees of freedom and the number of candidates.
-        candidate: What to call one of the runs that may be chosen.
+        method: In words, with places for `freedom` and the number of `runs` or `tops` that it is chosen from.
     """
     return [
         Hypothesis(
@@ -81,7 +78,11 @@ def run_hypotheses(
             axis=means.axis,
             p_value=run.p_value,
             within_margin=run.within_margin,
-            method=method.format(counted(means.fit.freedom, "degree"), counted(run.candidates, candidate)),
+            method=method.format(
+                freedom=counted(means.fit.freedom, "degree"),
+                runs=counted(run.candidates, "run"),
+                tops=counted(run.candidates, "top"),
+            ),
             figure="product",
         )
         for means in windows

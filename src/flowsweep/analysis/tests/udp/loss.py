@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import median
 
 from flowsweep import wording
@@ -20,6 +21,9 @@ _METHOD = (
     "share of lost datagrams of every trial against the limit, the worst trial of a rate deciding; trials "
     f"whose source sent less than {OFFERED_SHARE_MIN:.0%} of the rate take no part; the interval is from the "
     "highest rate up to which no trial loses more to the next one that was asked for"
+)
+_counted = partial(
+    Hypothesis, "broken", figure="time_series", method="streams of which an end said that they broke, counted"
 )
 _SHOWN_BY_NONE = 3
 """None lost of n shows, with 95 % confidence, a share of at most 3 / n (Hanley and Lippman-Hand, "If nothing
@@ -156,13 +160,4 @@ def _broken(scope: Scope, rows: Sequence[Row], torn: Sequence[Row]) -> Hypothesi
         f"{broken} of {counted(flows, 'flow')} broke, in {len(torn)} of {counted(len(rows), 'trial')} "
         f"({where}){why}."
     )
-    return Hypothesis(
-        "broken",
-        scope,
-        claim,
-        trial_ids(torn),
-        Estimate(broken / flows, "1"),
-        trials=len(rows),
-        figure="time_series",
-        method="streams of which an end said that they broke, counted",
-    )
+    return _counted(scope, claim, trial_ids(torn), Estimate(broken / flows, "1"), trials=len(rows))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Final
 
@@ -23,6 +24,7 @@ _METHOD = (
     "medians over the repeats, the interval is from the highest rate that was carried to the lowest that was "
     "not"
 )
+_described = partial(Hypothesis, "rate", method=_METHOD, axis=RATE, figure="rate_search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +110,8 @@ def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
         steps = [row for one in point.repeats for row in one.steps]
         between = (None, None) if highest is None or beyond is None else (highest, beyond)
         scope = Scope(point.sweep, point.mode, point.direction)
-        yield Hypothesis(
-            "rate",
-            scope,
-            f"{point.direction}, {point.name}: {_claim(point)}.",
-            trial_ids(steps),
-            Estimate(highest, "bit/s", *between),
-            axis=RATE,
-            method=_METHOD,
-            figure="rate_search",
-        )
+        claim = f"{point.direction}, {point.name}: {_claim(point)}."
+        yield _described(scope, claim, trial_ids(steps), Estimate(highest, "bit/s", *between))
 
 
 def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
