@@ -7,7 +7,7 @@ import pytest
 from campaign_support import LAB_MISSING, flowsweep_here, start, wait_until, write_plan
 from campaign_support import summary as printed_summary
 from flowsweep.analysis import summary
-from flowsweep.analysis.tests.udp.rate_search import rate_search_questions
+from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import read_archive
 from flowsweep.archive.campaign import JOURNAL_FILE
 
@@ -43,11 +43,11 @@ def test_the_rate_of_a_link_lies_between_the_two_rates_that_are_found(tmp_path: 
     rows = summary(read_archive(tmp_path / "archive").tables()).to_pyarrow().to_pylist()
     assert [row["status"] for row in rows] == ["ok"] * STEPS
     assert [row["rate_carried"] for row in rows] == [row["rate_sum_bps"] <= CARRIES_BPS for row in rows]
-    (found,) = rate_search_questions(rows)
-    assert found.effect is not None
-    assert found.interval_high is not None
-    assert found.effect <= CARRIES_BPS < found.interval_high
-    assert found.interval_high - found.effect <= 4_000_000
+    (found,) = rate_search_hypotheses(rows)
+    assert found.estimate.effect is not None
+    assert found.estimate.high is not None
+    assert found.estimate.effect <= CARRIES_BPS < found.estimate.high
+    assert found.estimate.high - found.estimate.effect <= 4_000_000
 
 
 def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Pat
     # The one that was running is the only one that is begun again.
     assert [(row["status"], row["attempts"]) for row in rows] == [("ok", "1"), ("ok", "2"), ("ok", "1")]
     assert len({row["rate_sum_bps"] for row in rows}) == QUICK_STEPS
-    (found,) = rate_search_questions(summary(read_archive(archive).tables()).to_pyarrow().to_pylist())
+    (found,) = rate_search_hypotheses(summary(read_archive(archive).tables()).to_pyarrow().to_pylist())
     assert found.n == QUICK_STEPS
 
     flowsweep_here("run", plan, "--archive", archive, "--resume")

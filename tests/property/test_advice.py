@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowsweep.analysis.findings.advice import NOTHING_GAINED, window_advice
-from flowsweep.analysis.findings.host_advice import advice_questions
+from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from synthetic_campaigns import Grid, campaign
@@ -107,15 +107,17 @@ def test_a_host_is_advised_once_and_only_where_something_is_gained(
 ) -> None:
     hosts = {name: {"sysctls": own} for name, own in zip("abc", limits, strict=True)}
     campaign = [Observations(str(number), "copy", rows, ()) for number, rows in enumerate(sweeps)]
-    told = [(question, question.say("described")) for question in advice_questions(campaign, hosts=hosts)]
+    told = [
+        (hypothesis, hypothesis.say("described")) for hypothesis in advice_hypotheses(campaign, hosts=hosts)
+    ]
     needs = [re.findall(r"(\w) needs a (send|receive) window", claim) for _, claim in told]
     assert all(len({host for host, _ in own}) == 1 for own in needs)
     every = [need for own in needs for need in own]
     assert len(every) == len(set(every)), "a host is told the same twice"
     assert len({own[0][0] for own in needs}) == len(needs), "a host has two pieces of advice"
-    for (question, claim), own in zip(told, needs, strict=True):
-        assert question.effect is not None
-        assert question.effect > 1 / NOTHING_GAINED
+    for (hypothesis, claim), own in zip(told, needs, strict=True):
+        assert hypothesis.estimate.effect is not None
+        assert hypothesis.estimate.effect > 1 / NOTHING_GAINED
         raises_only(claim, hosts[own[0][0]]["sysctls"])
     if all(row["verdict"] not in WINDOWS for rows in sweeps for row in rows):
         assert told == []

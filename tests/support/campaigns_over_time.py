@@ -10,7 +10,7 @@ import numpy as np
 from analysis_support import STARTED_AT
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.topics import repeat_questions
+from flowsweep.analysis.findings.topics import repeat_hypotheses
 from flowsweep.analysis.statistics.observations import observations
 from synthetic_campaigns import Grid, Row, campaign
 
@@ -23,9 +23,9 @@ _DAILY = Grid(directions=(("a", "b"),), repeats=5, noise=0.03, block=0)
 
 
 def claims(rows: Sequence[Row]) -> dict[str, Finding]:
-    """What is claimed over time, by kind, of one sweep; decided together, without other questions."""
+    """What is claimed over time, by kind, of one sweep; decided together, without other hypotheses."""
     [observed] = observations(rows)
-    asked = [question for question in repeat_questions(observed) if question.kind in OVER_TIME]
+    asked = [hypothesis for hypothesis in repeat_hypotheses(observed) if hypothesis.kind in OVER_TIME]
     return {finding.kind: finding for finding in decided(asked) if finding.decision == "effect"}
 
 

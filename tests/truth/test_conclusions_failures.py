@@ -7,9 +7,9 @@ import numpy as np
 from truth_support import NOTES, fill_table, table, write_result
 
 from fates import Fate, an_outage, half_of_the_slow_at_the_largest_window, one_of_twenty, some_stall
-from flowsweep.analysis.findings.failures import failure_questions
+from flowsweep.analysis.findings.failures import failure_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.order import order_questions
+from flowsweep.analysis.findings.order import order_hypotheses
 from imported_campaigns import simpson
 from synthetic_campaigns import Grid, campaign
 
@@ -31,7 +31,7 @@ def claims(name: str) -> int:
     for seed in range(MANY):
         rows = campaign(Grid(repeats=repeats), seed)
         fate(np.random.default_rng(seed), rows)
-        found += any(one.decision == "effect" for one in decided(list(failure_questions(rows))))
+        found += any(one.decision == "effect" for one in decided(list(failure_hypotheses(rows))))
     return found
 
 
@@ -39,7 +39,7 @@ def test_failures_stalls_days_and_order() -> None:
     with ProcessPoolExecutor(PROCESSES) as pool:
         counts = dict(zip(FATES, pool.map(claims, FATES), strict=True))
         told = list(pool.map(simpson_told, range(SOME)))
-    named = sum(bool(list(order_questions(campaign(Grid(), seed)))) for seed in range(MANY))
+    named = sum(bool(list(order_hypotheses(campaign(Grid(), seed)))) for seed in range(MANY))
     by_block = Counter(told)
     lines = [
         (name, MANY, f"{count / MANY:.1%}", "a level has more" if FATES[name][1] else "no level has more")

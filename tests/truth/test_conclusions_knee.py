@@ -10,10 +10,10 @@ from functools import partial
 
 from truth_support import NOTES, write_result
 
-from flowsweep.analysis.findings.direction import direction_questions
+from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.plateau.hypotheses import plateau_questions
+from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.observations import observations
 from response_campaigns import SHAPES, flows_apart, holds, plateau_of_rows, recorded_rows, shoulder
@@ -45,12 +45,12 @@ def all_findings(rows: list[Row]) -> list[Finding]:
 
 def of_windows(rows: list[Row]) -> list[Finding]:
     [observed] = observations(rows)
-    return [each for each in decided(plateau_questions(observed)) if each.axis == "window_sum_bytes"]
+    return [each for each in decided(plateau_hypotheses(observed)) if each.axis == "window_sum_bytes"]
 
 
 def of_directions(rows: list[Row]) -> list[Finding]:
     [observed] = observations(rows)
-    return decided(direction_questions(observed))
+    return decided(direction_hypotheses(observed))
 
 
 def any_effect(told: list[Finding]) -> bool:

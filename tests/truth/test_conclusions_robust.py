@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 from truth_support import write_result
 
-from flowsweep.analysis.findings.effects import effect_questions
+from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Finding
-from flowsweep.analysis.findings.modes import mode_questions
+from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.outliers import outlier_questions
+from flowsweep.analysis.findings.outliers import outlier_hypotheses
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.independent_trials import independent
 from flowsweep.analysis.statistics.observations import observations
@@ -95,8 +95,8 @@ def outcomes(variant: Variant, seed: tuple[int, int]) -> set[str]:
     rows, stalled = drawn(variant, seed)
     [observed] = observations(rows)
     noise = repeat_noise(design(observed))
-    questions = effect_questions(observed) + outlier_questions(observed, noise)
-    told = decided(questions + mode_questions(observed, noise))
+    hypotheses = effect_hypotheses(observed) + outlier_hypotheses(observed, noise)
+    told = decided(hypotheses + mode_hypotheses(observed, noise))
     found = {what for one in told for what in _of(variant, one)}
     [outliers] = [one for one in told if one.kind == "outliers"]
     named = set() if outliers.claim.startswith("No trial") else set(outliers.evidence)

@@ -13,14 +13,18 @@ from truth_support import NOTES, fill_table, run_side_by_side, table, write_resu
 
 from campaign_support import flowsweep
 from flowsweep.analysis import summary
-from flowsweep.analysis.tests.tcp.verdict import VERDICTS, with_verdict
+from flowsweep.analysis.tests.tcp.verdict import with_verdict
+from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.archive import read_archive
 from quota_support import cpu_quota, quotas_missing
 
 FEWEST_TRIALS = 60
 LEAST_RIGHT = 0.95
-CONSTRUCTED = tuple(verdict for verdict in VERDICTS if verdict not in {"host drops", "not clear"})
-"""Verdicts that a plan can ask for; drops at hosts need broken hosts (unit tests of the verdict)."""
+CONSTRUCTED = tuple(
+    verdict for verdict in VERDICTS if verdict not in {"host drops", "path loss", "not clear"}
+)
+"""Verdicts that a plan can ask for; drops at hosts need broken hosts (unit tests of the verdict), and loss
+of a path is a verdict on datagrams."""
 EVIDENCE = (
     "limit_rwnd_share", "limit_send_buffer_share", "limit_cwnd_share", "limit_none_share",
     "sender_idle_share", "rtt_min_ms", "rtt_median_ms", "rtt_variation_ms", "rtt_at_loss_ms",

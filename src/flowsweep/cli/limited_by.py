@@ -2,12 +2,10 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
-from flowsweep.report.verdict_words import VERDICT_MEANINGS
+from flowsweep.analysis.verdicts import NOT_CLEAR, VERDICTS
 from flowsweep.wording import format_share
 
 LIMITED_BY = "limited by"
-
-_UNCLEAR = "not clear"
 
 
 def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
@@ -19,10 +17,10 @@ def limited_by(row: TrialRow, *, unclear: str, unknown: str) -> str:
         unknown: Why there is no verdict, of a trial that is whole.
     """
     verdict = row["verdict"]
-    if verdict == _UNCLEAR:
+    if verdict == NOT_CLEAR:
         return f"not known: {unclear}"
     if verdict is not None:
-        meaning = VERDICT_MEANINGS[verdict].removesuffix(".")
+        meaning = VERDICTS[verdict].meaning.removesuffix(".")
         return f"{verdict}: {meaning[0].lower()}{meaning[1:]}"
     return not_known(row, unknown)
 

@@ -13,6 +13,7 @@ SOURCES = (
     "analysis/hosts.py",
     "analysis/row_schema.py",
     "analysis/theory.py",
+    "analysis/verdicts.py",
     "analysis/background/shares.py",
     "analysis/binning/*.py",
     "analysis/summarising/*.py",

@@ -1,7 +1,7 @@
 """What stands first: the highest goodput, what limits it, what to do about it, and whether to trust it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -10,15 +10,13 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.verdicts import NOT_CLEAR, PATH_NOT_FULL, QUEUE, VERDICTS, WINDOWS
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import Row
 from flowsweep.report.goodput_words import first_bps
 from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs, trials_of
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, direction_of, format_rate, format_share
-
-_FULL = 0.9
-"""A path that limits at a smaller share of its link is not full: what would help is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def _limits(points: Sequence[Sequence[TrialRow]]) -> list[str]:
 def _limit(own: Sequence[TrialRow]) -> str:
     verdict, count = _verdict(own)
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
-    if verdict in (None, "not clear"):
+    if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
     return f"{words} limits{many}{_said_of_path(own)}"
@@ -126,25 +124,14 @@ def _share_of_link(own: Sequence[TrialRow]) -> float | None:
 
 def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
     verdict, _ = _verdict(own)
-    if verdict in ("send window", "receive window"):
+    if verdict in WINDOWS:
         if facts_of(own[0]["test"]).datagrams:
             return ""
         return next((one.claim for one in findings if one.kind == "advice"), "")
     share = _share_of_link(own)
-    if verdict == "congestion window: queue" and (share is None or share < _FULL):
+    if verdict == QUEUE and (share is None or share < PATH_NOT_FULL):
         return ""
-    return _HINTS.get(verdict or "", "").format(source=own[0]["src"], sink=own[0]["dst"])
-
-
-_HINTS: Mapping[str, str] = {
-    "congestion window: queue": "Nothing at the hosts: more goodput needs another path.",
-    "congestion window: loss": "Find where packets are lost: more goodput needs fewer losses.",
-    "sender CPU": "More goodput needs CPU time at {source}.",
-    "receiver CPU": "More goodput needs CPU time at {sink}.",
-    "host drops": "Find which host drops packets: more goodput needs fewer drops.",
-    "path loss": "Find out where datagrams are lost: a queue loses fewer at a lower rate, noise does not.",
-    "application rate": "Ask for a higher rate: nobody knows yet whether the path carries more.",
-}
+    return VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
 
 
 def _trust(trials: Sequence[TrialRow], points: Sequence[Sequence[TrialRow]]) -> list[str]:

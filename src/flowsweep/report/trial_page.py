@@ -10,11 +10,11 @@ from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
+from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.figures.axis import Row
 from flowsweep.figures.trials import point_of
 from flowsweep.report.answers import result_words
 from flowsweep.report.trial_details import TrialDetails
-from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,
@@ -118,7 +118,7 @@ def _explained(row: TrialRow, path_bps: float | None, hosts: HostFacts | None) -
     advice = window_advice(row, path_bps=path_bps, hosts=hosts)
     others = background_words([row])
     said = [
-        VERDICT_MEANINGS.get(row.get("verdict") or "", ""),
+        VERDICTS[verdict].meaning if (verdict := row.get("verdict")) else "",
         advice.sentence.replace("`", "") if advice else "",
         f"It ran {others}." if others else "",
     ]

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from dataclasses import replace
+from typing import get_args
 from urllib.parse import unquote
 
 import ibis
@@ -14,7 +15,7 @@ import pytest
 
 from flowsweep.analysis import core_loads
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.tests.tcp.verdict import VERDICTS
+from flowsweep.analysis.verdicts import VERDICTS, Verdict
 from flowsweep.csv_text import csv_link
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
@@ -22,7 +23,6 @@ from flowsweep.report.findings_list import MOST_AT_ONCE, findings_list
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
 from flowsweep.report.trial_details import TrialDetails
 from flowsweep.report.trial_page import trial_pages
-from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from report_support import (
     LENGTHS,
     MIB,
@@ -188,14 +188,15 @@ def test_a_window_that_limits_comes_with_what_to_set():
 
 
 def test_every_verdict_has_a_meaning():
-    assert set(VERDICT_MEANINGS) == {*VERDICTS, "path loss"}
+    assert tuple(VERDICTS) == get_args(Verdict)
+    assert all(words.meaning for words in VERDICTS.values())
 
 
 def test_the_page_of_a_trial_names_what_ran_beside_it():
     row = make_row(verdict="congestion window: queue", background=["probe", "cubic"], share=0.25)
     [(_, packed)] = trial_pages([row], TrialDetails(), {})
     assert unpacked(packed)["explained"] == (
-        f"{VERDICT_MEANINGS['congestion window: queue']} "
+        f"{VERDICTS['congestion window: queue'].meaning} "
         "It ran beside cubic, to which 75.0 % of the goodput of all traffic goes."
     )
 

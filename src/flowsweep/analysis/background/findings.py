@@ -1,42 +1,45 @@
 """What a trial's own traffic takes of what it shares with background traffic, over repeats."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from statistics import median
 
 from flowsweep.analysis.background.words import background_names, own_name, share_interval
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.wording import counted, format_number, format_share
 
 MOST_POINTS = 6
 """Of a direction with more, one sentence says from where to where shares go."""
 _METHOD = "t interval of the mean log odds of the share, over trials of the same point"
+_described = partial(Hypothesis, "share", method=_METHOD, figure="shares")
 
 
-def share_questions(observed: Observations) -> list[Question]:
+def share_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Describe how trials and the traffic beside them share a path.
 
     Args:
         observed: Trials of one sweep and mode.
 
     Returns:
-        One question for each direction and point with shares; of many points one for the direction. They only
-        describe: what share is fair is for a person to say. The effect is the share (unit "1").
+        One for each direction and point with shares; of many points one for the direction. They describe:
+        what share is fair is for a person to say. The effect is the share (unit "1").
 
     Method:
         The share s is that of the goodput of all traffic, over the time that all of it ran
         (`flowsweep.analysis.background.shares`). Its log odds, ln(s / (1 − s)), are those of a ratio of
         goodputs; their mean over repeats has a t interval, which is turned back into shares.
     """
-    directions: dict[str, list[Row]] = {}
-    for row in observed.rows:
-        if row.get("share") is not None:
-            directions.setdefault(row[DIRECTION], []).append(row)
-    return [question for where, rows in directions.items() for question in _questions(observed, where, rows)]
+    shared = replace(observed, rows=tuple(row for row in observed.rows if row.get("share") is not None))
+    return [
+        hypothesis
+        for where, rows in shared.by_direction()
+        for hypothesis in _hypotheses(observed, where, rows)
+    ]
 
 
-def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> Iterable[Question]:
+def _hypotheses(observed: Observations, direction: str, rows: Sequence[Row]) -> Iterable[Hypothesis]:
     factors = [factor for factor in observed.factors if factor != DIRECTION]
     points: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
@@ -51,7 +54,7 @@ def _place(factors: Sequence[str], point: Sequence[str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True))
 
 
-def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place: str) -> Question:
+def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place: str) -> Hypothesis:
     share, low, high = share_interval([row["share"] for row in rows])
     between = "" if low is None or high is None else f" [{_percent(low)}, {_percent(high)}]"
     where = f" ({place})" if place else ""
@@ -60,41 +63,16 @@ def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place
         f"shares with {background_names(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over "
         f"the flows {format_number(median(row['jain_flows'] for row in rows))}."
     )
-    return _question(observed, direction, rows, claim, share, (low, high))
+    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1", low, high))
 
 
-def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *, points: int) -> Question:
+def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *, points: int) -> Hypothesis:
     ordered = sorted(row["share"] for row in rows)
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(ordered[0])} to {format_share(ordered[-1])} "
         f"of the goodput that it shares with {background_names(rows[0])}, over {counted(points, 'point')}."
     )
-    return _question(observed, direction, rows, claim, median(ordered), (None, None))
-
-
-def _question(
-    observed: Observations,
-    direction: str,
-    rows: Sequence[Row],
-    claim: str,
-    share: float,
-    interval: tuple[float | None, float | None],
-) -> Question:
-    return Question(
-        kind="share",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=share,
-        effect_unit="1",
-        interval_low=interval[0],
-        interval_high=interval[1],
-        n=len(rows),
-        method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("shares", observed.sweep, observed.mode, direction),
-    )
+    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(median(ordered), "1"))
 
 
 def _percent(share: float) -> str:

@@ -2,7 +2,9 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.statistics.observations import carried
 from flowsweep.analysis.summarising.trial_row import TrialRow
 
 Point = tuple[tuple[str, Hashable], ...]
@@ -14,7 +16,7 @@ def by_point(rows: Sequence[TrialRow]) -> Points:
     """Put together the trials of each point that ended well with a goodput above 0, as they ran."""
     found: Points = {}
     for row in sorted(rows, key=lambda row: row["order_index"]):
-        if row["status"] == "ok" and (row["goodput_bps"] or 0) > 0:
+        if carried(row):
             found.setdefault(point_of(row), []).append(row)
     return found
 
@@ -41,11 +43,7 @@ def pairs(first: Points, second: Points) -> tuple[Points, Points]:
 
 def point_of(row: Mapping[str, object]) -> Point:
     """Name the point of a trial."""
-    return tuple((name, _hashable(row[name])) for name in POINT_COLUMNS if name in row)
-
-
-def _hashable(value: object) -> Hashable:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple((name, level_of(row, name)) for name in POINT_COLUMNS if name in row)
 
 
 def _pair_of(row: Mapping[str, object]) -> object:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from flowsweep.analysis.statistics.observations import Row
 from flowsweep.analysis.theory import bandwidth_delay_bytes
+from flowsweep.analysis.verdicts import QUEUE
 from flowsweep.wording import format_size
 
 Side = Literal["send", "receive"]
@@ -134,5 +135,5 @@ def path_payload_bps(rows: Sequence[Row]) -> float | None:
     planned = [row["link_payload_bps"] for row in rows if row.get("link_payload_bps") is not None]
     if planned:
         return float(max(planned))
-    reached = [row["goodput_bps"] for row in rows if row.get("verdict") == "congestion window: queue"]
+    reached = [row["goodput_bps"] for row in rows if row.get("verdict") == QUEUE]
     return float(max(reached)) if reached else None

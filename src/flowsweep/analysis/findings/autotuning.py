@@ -1,6 +1,7 @@
 """Whether the kernel's own windows can fill the path, where the plan asks for none."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from flowsweep.analysis.findings.advice import (
     AUTOTUNING_FACTOR,
@@ -9,9 +10,8 @@ from flowsweep.analysis.findings.advice import (
     path_payload_bps,
     recorded,
 )
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Observations, Row, Scope, trial_ids
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
 from flowsweep.wording import counted, format_milliseconds, format_rate, format_size
 
@@ -19,9 +19,10 @@ _METHOD = (
     "bandwidth × delay for each flow (RFC 6349, section 3.3.1) against half of the last number of the host's "
     "setting, since buffers count memory"
 )
+_described = partial(Hypothesis, "autotuning", method=_METHOD, figure="limits")
 
 
-def autotuning_questions(observed: Observations, hosts: HostFacts | None) -> list[Question]:
+def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> list[Hypothesis]:
     """Compare the ceilings of autotuning with what the path holds, direction by direction and end by end.
 
     Args:
@@ -34,14 +35,13 @@ def autotuning_questions(observed: Observations, hosts: HostFacts | None) -> lis
         path's rate, its round trip or the host's setting is not known.
     """
     return [
-        question
-        for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows)
-        for question in _of_direction(observed, direction, hosts)
+        hypothesis
+        for direction, rows in observed.by_direction()
+        for hypothesis in _of_direction(observed.scope(direction), rows, hosts)
     ]
 
 
-def _of_direction(observed: Observations, direction: str, hosts: HostFacts | None) -> Iterator[Question]:
-    rows = [row for row in observed.rows if row[DIRECTION] == direction]
+def _of_direction(scope: Scope, rows: Sequence[Row], hosts: HostFacts | None) -> Iterator[Hypothesis]:
     path_bps = path_payload_bps(rows)
     least_ms = min((float(row["rtt_min_ms"]) for row in rows if row.get("rtt_min_ms")), default=None)
     if path_bps is None or least_ms is None:
@@ -58,28 +58,10 @@ def _of_direction(observed: Observations, direction: str, hosts: HostFacts | Non
             continue
         ceiling = limits[-1] / AUTOTUNING_FACTOR
         claim = (
-            f"{direction}: autotuning cannot fill the path with {counted(flows, 'flow')}: each needs "
+            f"{scope.direction}: autotuning cannot fill the path with {counted(flows, 'flow')}: each needs "
             f"{format_size(need)} in flight ({format_rate(path_bps)} × {format_milliseconds(least_ms)}), and "
             f"{setting} of {host} ends at {limits[-1]} B, of which about half becomes a {side} window: "
             f"at most {format_rate(window_bps(ceiling * flows, least_ms / 1_000))}."
         )
         own = [row for row in tuned if row["flows"] == flows]
-        yield _question(observed, direction, claim, ceiling / need, own)
-
-
-def _question(
-    observed: Observations, direction: str, claim: str, share: float, rows: Sequence[Row]
-) -> Question:
-    return Question(
-        kind="autotuning",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=share,
-        effect_unit="1",
-        n=len(rows),
-        method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
-    )
+        yield _described(scope, claim, trial_ids(own), Estimate(ceiling / need, "1"))

@@ -1,23 +1,24 @@
 """What the queue of a full path adds to round trips, by TCP's own measurement, as time and as bytes."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
+from flowsweep.analysis.verdicts import QUEUE
 from flowsweep.wording import counted, format_milliseconds, format_size
 
 BLOAT_MS = 20.0
 """A queue that adds less is not noticed by those who share the path: a frame of a call lasts as long."""
-_FULL = "congestion window: queue"
 _METHOD = (
     "median smoothed round trip less the least of the direction, of trials that the path limits: mean of "
     "logarithms by repeat, t interval over repeats; bytes are goodput × that time (Little 1961)"
 )
+_described = partial(Hypothesis, "bufferbloat", method=_METHOD, figure="limits")
 
 
-def bufferbloat_questions(observed: Observations) -> list[Question]:
+def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Describe what waits in each direction's queue when the path is full.
 
     Args:
@@ -30,19 +31,18 @@ def bufferbloat_questions(observed: Observations) -> list[Question]:
         a CPU limits take no part: what lengthens their round trips is not a queue of theirs.
     """
     found = []
-    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
-        rows = [row for row in observed.rows if row[DIRECTION] == direction and row.get("rtt_min_ms")]
-        full = [row for row in rows if row.get("verdict") == _FULL and row.get("rtt_median_ms") is not None]
-        least_ms = min((float(row["rtt_min_ms"]) for row in rows), default=0.0)
+    for direction, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
+        full = [row for row in rows if row.get("verdict") == QUEUE and row.get("rtt_median_ms") is not None]
+        least_ms = min(float(row["rtt_min_ms"]) for row in rows)
         waits = [row for row in full if row["rtt_median_ms"] > least_ms]
-        if waits and (question := _question(observed, direction, waits, least_ms)) is not None:
-            found.append(question)
+        if waits and (hypothesis := _hypothesis(observed, direction, waits, least_ms)) is not None:
+            found.append(hypothesis)
     return found
 
 
-def _question(
+def _hypothesis(
     observed: Observations, direction: str, rows: Sequence[Row], least_ms: float
-) -> Question | None:
+) -> Hypothesis | None:
     repeats: dict[int, list[float]] = {}
     for row in rows:
         repeats.setdefault(row["repeat"], []).append(row["rtt_median_ms"] - least_ms)
@@ -53,6 +53,8 @@ def _question(
     interval = ""
     if added_ms.low is not None and added_ms.high is not None:
         interval = f" [{format_milliseconds(added_ms.low)}, {format_milliseconds(added_ms.high)}]"
+    added_s = added_ms.in_unit(1_000)
+    added = Estimate(added_s.value, "s", added_s.low, added_s.high)
     most_ms = max(row["rtt_median_ms"] for row in rows) - least_ms
     claim = (
         f"{direction}: where the path is full its queue adds {format_milliseconds(added_ms.value)}{interval} "
@@ -60,18 +62,4 @@ def _question(
         f"{counted(len(rows), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares the path "
         "waits as long: fair queueing or CoDel at the bottleneck, or a smaller window, shortens it."
     )
-    return Question(
-        kind="bufferbloat",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=added_ms.value / 1_000,
-        effect_unit="s",
-        interval_low=None if added_ms.low is None else added_ms.low / 1_000,
-        interval_high=None if added_ms.high is None else added_ms.high / 1_000,
-        n=len(rows),
-        method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
-    )
+    return _described(observed.scope(direction), claim, trial_ids(rows), added)

@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 import scipy
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
 from flowsweep.analysis.statistics.least_squares import Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.red_noise import NoiseModels
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.simulated import ENOUGH, FIRST, SEED, SIMULATED, simulated_p
@@ -29,12 +29,12 @@ _SPREAD = 1e-9
 """A quantity whose residuals are less than this share of it is the same in all repeats."""
 
 
-def correlation_questions(
+def correlation_hypotheses(
     observed: Observations,
     noise: RepeatNoise | None,
     series: CampaignSeries | None,
     models: NoiseModels | None,
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether repeats with less goodput are those with a busier CPU, more drops or more retransmissions.
 
     Args:
@@ -44,7 +44,7 @@ def correlation_questions(
         models: Of its noise.
 
     Returns:
-        One question, about the quantity of `host_words` that goes with goodput most closely. The effect is
+        One hypothesis, about the quantity of `host_words` that goes with goodput most closely. The effect is
         the partial correlation of log goodput with it, points and repeats taken out of both (unit "1", −1 to
         1; Fisher 1924, The distribution of the partial correlation coefficient, Metron 3). p and interval
         are those of `_simulated`, the interval by Fisher's z. An effect is claimed only if Spearman's rank
@@ -66,23 +66,18 @@ def correlation_questions(
     middle = math.atanh(coefficient)
     estimate = (coefficient, math.tanh(middle - half), math.tanh(middle + half))
     return [
-        Question(
-            kind="correlation",
-            sweep=observed.sweep,
-            mode=observed.mode,
+        Hypothesis(
+            "correlation",
+            observed.scope(),
+            partial(_say, HOST_COLUMNS[name][0], estimate),
+            trial_ids(noise.rows),
+            Estimate(coefficient, "1", estimate[1], estimate[2]),
             axis=name,
-            say=partial(_say, HOST_COLUMNS[name][0], estimate),
-            effect=coefficient,
-            effect_unit="1",
-            interval_low=estimate[1],
-            interval_high=estimate[2],
             p_value=p_value,
             untestable=p_value is None,
             second_opinion=lambda: float(scipy.stats.spearmanr(own, left[name]).pvalue),
-            n=len(noise.rows),
             method=_METHOD.format(noise.without, counted(freedom, "degree"), len(left)),
-            evidence=tuple(row["trial_id"] for row in noise.rows),
-            figure=FigureKey("cpu", observed.sweep, observed.mode),
+            figure="cpu",
         )
     ]
 

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, HARMONICS, WEEK_S, tells_days, waves
@@ -45,9 +45,9 @@ _DAY = _Cycle("the hour of the day", DAY_S, HARMONICS)
 _WEEK = _Cycle("the day of the week", WEEK_S, 1)
 
 
-def daily_questions(
+def daily_hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether goodput goes with the hour of the day.
 
     Args:
@@ -66,22 +66,22 @@ def daily_questions(
     if series.span_s < DAY_S:
         return []
     told = tells_days(series) and series.span_s >= FEWEST_CYCLES * DAY_S
-    return _questions(observed, series, asked, beside, _DAY, told=told)
+    return _hypotheses(observed, series, asked, beside, _DAY, told=told)
 
 
-def weekly_questions(
+def weekly_hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
-) -> list[Question]:
-    """Ask whether goodput goes with the day of the week: as `daily_questions`, with a period of 168 hours."""
+) -> list[Hypothesis]:
+    """Ask whether goodput goes with the day of the week: as `daily_hypotheses`, with a period of 168 h."""
     if series.span_s < FEWEST_CYCLES * WEEK_S:
         return []
-    return _questions(observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, told=True)
+    return _hypotheses(observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, told=True)
 
 
-def _questions(
+def _hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle,
     *, told: bool,
-) -> list[Question]:  # fmt: skip
+) -> list[Hypothesis]:  # fmt: skip
     times_s = series.starts_s + series.began_s % WEEK_S
     if cycle.period_s == DAY_S:
         times_s = series.starts_s + series.began_s % DAY_S
@@ -91,27 +91,19 @@ def _questions(
         course = CourseTest(asked.models, asked.values, courses, beside).best()
     seen = _seen(times_s, cycle)
     amplitude = None if course is None else _amplitude(course, cycle, seen)
-    shown = [None] * 3 if amplitude is None else [percent(value) for value in amplitude]
     return [
-        Question(
-            kind="cycle",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            axis="started_at",
-            say=partial(_say, cycle, course, amplitude, seen, series.span_s),
-            effect=shown[0],
-            effect_unit=None if course is None else "%",
-            interval_low=shown[1],
-            interval_high=shown[2],
+        over_time(
+            "cycle",
+            observed.scope(),
+            partial(_say, cycle, course, amplitude, seen, series.span_s),
+            series.trials,
+            Estimate.in_percent(amplitude),
             p_value=None if course is None else course.p_value,
             untestable=course is None,
-            n=len(series.trials),
             method=(
                 f"{' and '.join(_hours(cycle))} hours fitted to log goodput by generalised least squares, "
                 "points taken out, against red noise; p by simulated campaigns"
             ),
-            evidence=series.trials,
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
         )
     ]
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
 from flowsweep.analysis.findings.plateau.unlimited import held_back
 from flowsweep.analysis.findings.sentences import A_MULTIPLE, format_multiple, percent
 from flowsweep.analysis.statistics.design import Unit, coded, design, mostly_repeated
@@ -21,7 +21,7 @@ from flowsweep.wording import counted, format_change, format_margin, format_rate
 BOTH_WAYS = 2
 
 
-def direction_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
+def direction_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:
     """Ask of each two hosts whether one direction between them is faster.
 
     Args:
@@ -29,7 +29,7 @@ def direction_questions(observed: Observations, *, margin: float = EQUIVALENCE_M
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question for each two hosts that sent both ways. The effect is by how many percent the plateau of
+        One for each two hosts that sent both ways. The effect is by how many percent the plateau of
         `direction` is above that of the other: points at which windows, or few flows, hold back one of both
         (`held_back`) say nothing of the path and are left out. The two directions of a point ran next to each
         other in each repeat: what counts is the difference of their log goodput, averaged over the points,
@@ -44,7 +44,7 @@ def direction_questions(observed: Observations, *, margin: float = EQUIVALENCE_M
     for unit in grid.units:
         if len(unit.rows) == BOTH_WAYS:
             units.setdefault(unit.hosts, []).append(unit)
-    return [_question(observed, _compared(both, limited), margin=margin) for both in units.values()]
+    return [_hypothesis(observed, _compared(both, limited), margin=margin) for both in units.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,41 +109,31 @@ def _highest_bps(units: Sequence[Unit], way: str) -> float:
     return math.exp(max(float(np.mean(own)) for own in points.values()))
 
 
-def _question(observed: Observations, pairs: _Pairs, *, margin: float) -> Question:
+def _hypothesis(observed: Observations, pairs: _Pairs, *, margin: float) -> Hypothesis:
     ways, logs = pairs.ways, pairs.logs
     shifts = logs[0] - logs[1]
     repeated = mostly_repeated(pairs.points)
     cells = pairs.points if repeated else np.zeros_like(pairs.points)
     fit = Fit(shifts, cells, np.zeros_like(pairs.points))
     if fit.freedom < 1:
-        return Question(
-            kind="direction", sweep=observed.sweep, mode=observed.mode, axis=DIRECTION, n=len(pairs.trials),
-            say=lambda _: f"Whether {ways[0]} or {ways[1]} is faster is undecided: both ran only once.",
-            method="none: nothing tells the noise", untestable=True, evidence=pairs.trials,
-        )  # fmt: skip
+        claim = f"Whether {ways[0]} or {ways[1]} is faster is undecided: both ran only once."
+        return unrepeated("direction", observed.scope(), claim, pairs.trials, axis=DIRECTION)
     count = int(cells.max()) + 1
     mean = fit.compare(shifts, np.full((1, count), 1 / count))
     shift, half = float(mean.value[0]), float(mean.half_widths()[0])
     estimate = (shift, shift - half, shift + half)
-    change, low, high = (percent(value) for value in estimate)
     enough = 2 ** (len(shifts) - 1) >= FEWEST_ARRANGEMENTS
-    return Question(
-        kind="direction",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=ways[0],
+    return Hypothesis(
+        "direction",
+        observed.scope(ways[0]),
+        partial(_say, pairs, estimate, margin),
+        pairs.trials,
+        Estimate.in_percent(estimate),
         axis=DIRECTION,
-        say=partial(_say, pairs, estimate, margin),
-        effect=change,
-        effect_unit="%",
-        interval_low=low,
-        interval_high=high,
         p_value=float(mean.p_values[0]),
         within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
         second_opinion=(lambda: permutation_p(logs)) if enough else None,
-        n=len(pairs.trials),
         method=_method(pairs, fit, count, repeated=repeated),
-        evidence=pairs.trials,
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=DIRECTION),
     )
 

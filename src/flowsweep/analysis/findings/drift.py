@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.findings.steps import Step, moments
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
@@ -28,14 +28,14 @@ _LEAST_TIME_TOLD = 0.01
 """Share of the squares of time that points, and what goodput may follow anyway, must leave."""
 
 
-def drift_questions(
+def drift_hypotheses(
     observed: Observations,
     series: CampaignSeries,
     asked: CourseTest,
     step: Step | None,
     *,
     margin: float = EQUIVALENCE_MARGIN,
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether goodput rose or fell evenly over the campaign.
 
     Args:
@@ -46,7 +46,7 @@ def drift_questions(
         margin: Of practical equivalence, relative, from the first trial to the last.
 
     Returns:
-        One question, none where time cannot be told from the points. The effect is the change of goodput in
+        One hypothesis, none where time cannot be told from the points. The effect is the change of goodput in
         percent from the first trial's start to the last's: the slope of log goodput over time by generalised
         least squares with the noise of the highest restricted likelihood (Patterson and Thompson 1971,
         Biometrika 58), what repeats and days share being noise, so that a slope within repeats that does not
@@ -60,33 +60,28 @@ def drift_questions(
     rather = _rather(course, step)
     told = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
     say = partial(_say, estimate, series.span_s, margin) if told else partial(_say_open, series.span_s)
-    low, high = (percent(end) for end in estimate[1:])
-    question = Question(
-        kind="drift",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        axis="started_at",
-        say=say,
-        effect=percent(estimate[0]) if told else None,
-        effect_unit="%" if told else None,
-        interval_low=low if told else None,
-        interval_high=high if told else None,
+    hypothesis = over_time(
+        "drift",
+        observed.scope(),
+        say,
+        series.trials,
+        Estimate.in_percent(estimate if told else None),
         p_value=course.p_value,
         within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
-        n=len(series.trials),
         method=_METHOD.format(counted(series.freedom - asked.beside.shape[1] - 1, "degree")),
-        evidence=series.trials,
-        figure=FigureKey("time_series", observed.sweep, observed.mode),
     )
-    return [question if rather is None else _not_even(question, moments(series, rather.place))]
+    return [hypothesis if rather is None else _not_even(hypothesis, moments(series, rather.place))]
 
 
-def _not_even(question: Question, when: str) -> Question:
+def _not_even(hypothesis: Hypothesis, when: str) -> Hypothesis:
     """Claim nothing: a line through a step has a slope that no trial shows."""
     return replace(
-        question, say=partial(_say_step, when), p_value=1.0, within_margin=False,
-        effect=None, effect_unit=None, interval_low=None, interval_high=None,
-    )  # fmt: skip
+        hypothesis,
+        claim=partial(_say_step, when),
+        estimate=NO_ESTIMATE,
+        p_value=1.0,
+        within_margin=False,
+    )
 
 
 def _even_change(series: CampaignSeries, asked: CourseTest) -> Course | None:

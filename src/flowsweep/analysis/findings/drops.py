@@ -4,16 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
-from flowsweep.analysis.tests.tcp.verdict import MOST, QUEUE_MS, QUEUE_SHARE
+from flowsweep.analysis.tests.tcp.verdict import QUEUE_MS, QUEUE_SHARE
+from flowsweep.analysis.verdicts import LOSS, MOST, QUEUE
 from flowsweep.wording import counted, format_milliseconds, format_number
 
 TRIALS_MAX = 200
 """Of a campaign, samples of so many trials are looked at; more would tell no more."""
-_LOSS, _QUEUE = "congestion window: loss", "congestion window: queue"
 _METHOD_LINKS = "moments at which the emulated links' own counters of drops rose"
 _METHOD = (
     "rank of the goodput before each loss among all, weighted by bytes: 0.5 on average where losses come "
@@ -47,13 +46,13 @@ def lossy_trials(summary: Sequence[Row]) -> list[str]:
     wanted = [
         row["trial_id"]
         for row in summary
-        if row.get("verdict") == _LOSS and not _counted_drops(row) and not _queue_at_loss(row)
+        if row.get("verdict") == LOSS and not _counted_drops(row) and not _queue_at_loss(row)
     ]
     step = max(1, -(-len(wanted) // TRIALS_MAX))
     return wanted[::step]
 
 
-def drop_questions(observed: Observations, traces: Mapping[str, LossTrace]) -> list[Question]:
+def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> list[Hypothesis]:
     """Describe what drops packets in each direction in which losses hold trials down.
 
     Args:
@@ -70,34 +69,26 @@ def drop_questions(observed: Observations, traces: Mapping[str, LossTrace]) -> l
         policer from a shallow buffer.
     """
     found = []
-    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
-        rows = [row for row in observed.rows if row[DIRECTION] == direction and _lost(row)]
-        if rows and (told := _told(rows, traces)) is not None:
-            found.append(_question(observed, direction, rows, told))
+    for direction, rows in observed.by_direction(_lost):
+        if (told := _told(rows, traces)) is not None:
+            found.append(_hypothesis(observed, direction, rows, told))
     return found
 
 
-def _question(observed: Observations, direction: str, rows: Sequence[Row], told: _Told) -> Question:
-    claim = f"{direction}: {told.claim}."
-    return Question(
-        kind="drops",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=told.effect,
-        effect_unit=told.unit,
-        interval_low=told.low,
-        interval_high=told.high,
-        n=len(rows),
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], told: _Told) -> Hypothesis:
+    return Hypothesis(
+        "drops",
+        observed.scope(direction),
+        f"{direction}: {told.claim}.",
+        trial_ids(rows),
+        Estimate(told.effect, told.unit, told.low, told.high),
         method=told.method,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
+        figure="limits",
     )
 
 
 def _lost(row: Row) -> bool:
-    return row.get("verdict") in (_LOSS, _QUEUE) and (row.get("recoveries") or 0) > 0
+    return row.get("verdict") in (LOSS, QUEUE) and (row.get("recoveries") or 0) > 0
 
 
 def _counted_drops(row: Row) -> int:
@@ -117,7 +108,7 @@ def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
     counted_rows = [row for row in rows if _counted_drops(row)]
     if counted_rows:
         return _of_links(counted_rows)
-    queued = [row for row in rows if row["verdict"] == _QUEUE and _queue_at_loss(row)]
+    queued = [row for row in rows if row["verdict"] == QUEUE and _queue_at_loss(row)]
     if len(queued) >= MOST * len(rows):
         return _of_queue(queued)
     own = [traces[row["trial_id"]] for row in rows if row["trial_id"] in traces]

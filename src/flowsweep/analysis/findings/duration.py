@@ -7,15 +7,16 @@ from functools import partial
 
 import numpy as np
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import Design, coded, mostly_repeated
 from flowsweep.analysis.statistics.independent_trials import Independent, independent
 from flowsweep.analysis.statistics.least_squares import Codes
 from flowsweep.analysis.statistics.level_effects import LevelComparison, compare_levels
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.analysis.statistics.usual_trials import usual_trials
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
 from flowsweep.wording import counted, format_change, format_duration, format_margin
@@ -35,9 +36,9 @@ class _Cut:
     told: Independent
 
 
-def cut_questions(
+def cut_hypotheses(
     observed: Observations, cuts: Cuts, *, margin: float = EQUIVALENCE_MARGIN
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Describe from which duration on trials would have told the same.
 
     Args:
@@ -65,41 +66,39 @@ def cut_questions(
     if longest_told is None and len(rows) == 1:
         return []
     if longest_told is None:
-        return [_unrepeated(observed, rows)]
+        claim = "How long a trial has to be is undecided: only repeats tell how much trials differ."
+        return [unrepeated("duration", observed.scope(), claim, trial_ids(rows), axis="duration_s")]
     parts = {each: np.log([cuts[row["trial_id"]][each] for row in rows]) for each in durations}
     found = [
         _Cut(duration_ns, told)
         for duration_ns, part in parts.items()
         if (told := independent(part, whole, cells, blocks, margin)) is not None
     ]
-    return [_cut_question(observed, rows, found, longest_told, margin)]
+    return [_cut_hypothesis(observed, rows, found, longest_told, margin)]
 
 
-def _cut_question(
+def _cut_hypothesis(
     observed: Observations, rows: Sequence[Row], found: Sequence[_Cut], whole: Independent, margin: float
-) -> Question:
+) -> Hypothesis:
     longest = float(rows[0]["duration_s"])
     enough = _from_where_on([_agrees(cut.told, margin) for cut in found])
     effect = longest if _agrees(whole, margin) else None
     if enough is not None:
         effect = found[enough].duration_ns / SECOND_NS
     said = _say_cut(found, enough, longest, whole, margin)
-    return Question(
-        kind="duration",
-        sweep=observed.sweep,
-        mode=observed.mode,
+    return Hypothesis(
+        "duration",
+        observed.scope(),
+        said,
+        trial_ids(rows),
+        Estimate(effect, None if effect is None else "s"),
         axis="duration_s",
-        say=lambda _: said,
-        effect=effect,
-        effect_unit=None if effect is None else "s",
-        n=len(rows),
+        figure="duration",
         method=(
             "first intervals of trials against whole ones: mean difference of log goodput, two one-sided "
             f"t tests against ±{format_margin(margin)}; variance of the first intervals between repeats, "
             f"with it {format_margin(MOST_TRIALS)} of independent trials within it, 95 % confidence"
         ),
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("duration", observed.sweep, observed.mode),
     )
 
 
@@ -113,23 +112,10 @@ def _common_durations(rows: Sequence[Row], cuts: Cuts) -> list[int]:
     ]
 
 
-def _unrepeated(observed: Observations, rows: Sequence[Row]) -> Question:
-    return Question(
-        kind="duration", sweep=observed.sweep, mode=observed.mode, axis="duration_s", n=len(rows),
-        say=lambda _: "How long a trial has to be is undecided: only repeats tell how much trials differ.",
-        method="none: nothing tells the noise", untestable=True,
-        evidence=tuple(row["trial_id"] for row in rows),
-    )  # fmt: skip
-
-
 def _placed(observed: Observations, rows: Sequence[Row]) -> Codes:
     """Number of the point and direction of each trial."""
     factors = [name for name in observed.factors if name != DIRECTION]
-    return coded([(row[DIRECTION], *(_hashable(row[name]) for name in factors)) for row in rows])
-
-
-def _hashable(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    return coded([(row[DIRECTION], *(level_of(row, name) for name in factors)) for row in rows])
 
 
 def _agrees(told: Independent, margin: float) -> bool:
@@ -182,9 +168,9 @@ def _share(share: float) -> str:
     return f"{math.floor(100 * share)} %"
 
 
-def duration_questions(
+def duration_hypotheses(
     observed: Observations, grid: Design, *, margin: float = EQUIVALENCE_MARGIN
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether the duration matters, where several were tried.
 
     Args:
@@ -193,7 +179,7 @@ def duration_questions(
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question if the sweep varies the duration. The effect is the shortest duration (s) from which on
+        One hypothesis if the sweep varies the duration. The effect is the shortest duration (s) from which on
         none differs from the longest by more than the margin, with 95 % confidence for all of them together
         (Bonferroni); null if there is none. Trials whose duration nobody told are left out. Method:
         `compare_levels`.
@@ -217,27 +203,24 @@ def duration_questions(
     ]
     enough = _from_where_on(agree)
     return [
-        Question(
-            kind="duration",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            axis="duration_s",
-            say=partial(
+        Hypothesis(
+            "duration",
+            observed.scope(),
+            partial(
                 _say_tried, compared, None if chosen is None else (chosen, against[chosen]), enough, margin
             ),
-            effect=None if enough is None else _seconds(compared, enough),
-            effect_unit=None if enough is None else "s",
+            known.trials,
+            Estimate(None if enough is None else _seconds(compared, enough), None if enough is None else "s"),
+            axis="duration_s",
             p_value=p_value,
             within_margin=enough == 0,
             second_opinion=compared.permuted,
-            n=len(known.trials),
             method=(
                 "linear model of log goodput over durations that were tried, "
                 f"{counted(compared.freedom, 'degree')} of freedom; each against the longest, Bonferroni "
                 f"over {counted(last, 'duration')}" + trials_left_out(left_out)
             ),
-            evidence=known.trials,
-            figure=FigureKey("duration", observed.sweep, observed.mode),
+            figure="duration",
         )
     ]
 

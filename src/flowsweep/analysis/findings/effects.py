@@ -1,4 +1,4 @@
-"""Does an axis of the grid matter? One question for each of them."""
+"""Does an axis of the grid matter? One hypothesis for each of them."""
 
 import math
 from functools import partial
@@ -8,8 +8,8 @@ import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.findings.finding import FigureKey, FindingKind
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, percent, say_effect
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
+from flowsweep.analysis.findings.sentences import AxisEffect, Somewhere, say_effect
 from flowsweep.analysis.statistics.design import Design, design
 from flowsweep.analysis.statistics.level_effects import LevelComparison, Pair, compare_levels
 from flowsweep.analysis.statistics.observations import Observations
@@ -18,12 +18,12 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 from flowsweep.wording import counted
 
 PLAIN = 0.001
-"""Below this p-value, Bonferroni's bound included, a pair stays beyond chance among many other questions."""
+"""Below this p-value, Bonferroni's bound included, a pair stays beyond chance among many other hypotheses."""
 _OF_ITS_OWN = frozenset({"duration_s"})
 """Axes that another topic asks about; here they only make points differ."""
 
 
-def effect_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
+def effect_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:
     """Ask of each axis whether it changes goodput, all other axes being equal.
 
     Args:
@@ -31,32 +31,30 @@ def effect_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question for each axis, of the kind "flows" for the number of flows at equal window sum,
+        One hypothesis for each axis, of the kind "flows" for the number of flows at equal window sum,
         "congestion" for congestion control, else "effect". The effect is in percent of goodput, between the
         two levels that `headline_pair` chooses, and interval and p-value are of the same two. Trials that
         stand out from their repeats are left out, and the sentence says how many. Method: `compare_levels`.
     """
     grid, left_out = usual_trials(design(observed))
     return [
-        _question(observed, grid, axis, margin=margin, left_out=left_out)
+        _hypothesis(observed, grid, axis, margin=margin, left_out=left_out)
         for axis in grid.axes
         if axis not in _OF_ITS_OWN
     ]
 
 
-def _question(observed: Observations, grid: Design, axis: str, *, margin: float, left_out: int) -> Question:
+def _hypothesis(
+    observed: Observations, grid: Design, axis: str, *, margin: float, left_out: int
+) -> Hypothesis:
     compared = compare_levels(grid, axis)
     kind = _kind(observed, grid, axis)
     if compared is None:
-        return Question(
-            kind=kind, sweep=observed.sweep, mode=observed.mode, axis=axis, n=len(grid.trials),
-            say=lambda _: f"Whether the {AXIS_NAMES[axis]} matters is undecided: {_why_untestable(grid)}.",
-            method="none: nothing tells the noise", untestable=True, evidence=grid.trials,
-        )  # fmt: skip
+        claim = f"Whether the {AXIS_NAMES[axis]} matters is undecided: {_why_untestable(grid)}."
+        return unrepeated(kind, observed.scope(), claim, grid.trials, axis=axis)
     pair, chosen_from = headline_pair(compared)
     p_value = min(1.0, compared.p_of(pair) * len(compared.pairs))
     estimate = compared.difference(pair, comparisons=chosen_from)
-    change, low, high = (percent(value) for value in estimate)
     within = _within(compared, margin)
     uneven = within and _uneven(compared, pair, margin)
     told = AxisEffect(
@@ -73,22 +71,17 @@ def _question(observed: Observations, grid: Design, axis: str, *, margin: float,
         left_out=left_out,
         spread=partial(_spread, compared, pair, margin),
     )
-    return Question(
-        kind=kind,
-        sweep=observed.sweep,
-        mode=observed.mode,
+    return Hypothesis(
+        kind,
+        observed.scope(),
+        partial(say_effect, told),
+        grid.trials,
+        Estimate.in_percent(estimate),
         axis=axis,
-        say=partial(say_effect, told),
-        effect=change,
-        effect_unit="%",
-        interval_low=low,
-        interval_high=high,
         p_value=p_value,
         within_margin=within and not uneven,
         second_opinion=compared.permuted,
-        n=len(grid.trials),
         method=_method(grid, compared, chosen_from, left_out),
-        evidence=grid.trials,
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=axis),
     )
 

@@ -8,8 +8,8 @@ from functools import partial
 import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of
-from flowsweep.analysis.findings.finding import Decision, FigureKey, FindingKind
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision, FindingKind
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, grouped
@@ -34,14 +34,14 @@ class _Event:
     """Trials altogether."""
 
 
-def failure_questions(summary: Sequence[Row]) -> Iterator[Question]:
+def failure_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
     """Ask whether trials fail, or stall, more often at some levels of an axis.
 
     Args:
         summary: Rows of a campaign; `goodput_bps` in bit/s.
 
     Yields:
-        For each sweep and mode one question of failures (`status` other than ok) and one of stalls (less than
+        For each sweep and mode one of failures (`status` other than ok) and one of stalls (less than
         half the median of the point, of three trials or more), where there are any. One trial is described by
         its share with the exact interval (Clopper and Pearson, The use of confidence or fiducial limits,
         Biometrika 26, 1934). Two or more are tested (`event_shares.most_uneven`); the effect is then the
@@ -53,7 +53,7 @@ def failure_questions(summary: Sequence[Row]) -> Iterator[Question]:
     for observed in grouped([row for row in summary if row.get("rate_search_loss_max") is None]):
         for event in _events(observed.rows):
             if event.trials:
-                yield _question(observed, event)
+                yield _hypothesis(observed, event)
 
 
 def _events(rows: Sequence[Row]) -> tuple[_Event, _Event]:
@@ -89,37 +89,31 @@ def _stalled(rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
-def _question(observed: Observations, event: _Event) -> Question:
+def _hypothesis(observed: Observations, event: _Event) -> Hypothesis:
     hit = frozenset(event.trials)
     uneven = None
     if _FEWEST_TO_TEST <= len(hit) < event.of:
         uneven = most_uneven(design(observed), lambda row: row["trial_id"] in hit)
     make = partial(
-        Question,
+        Hypothesis,
         kind=event.kind,
-        sweep=observed.sweep,
-        mode=observed.mode,
-        n=event.of,
-        effect_unit="1",
+        scope=observed.scope(),
         evidence=event.trials,
-        figure=FigureKey("time_series", observed.sweep, observed.mode),
+        trials=event.of,
+        figure="time_series",
     )
     if uneven is None:
         found = scipy.stats.binomtest(len(hit), event.of).proportion_ci()
         return make(
-            say=lambda _: _described(event),
-            effect=len(hit) / event.of,
-            interval_low=float(found.low),
-            interval_high=float(found.high),
+            claim=_described(event),
+            estimate=Estimate(len(hit) / event.of, "1", float(found.low), float(found.high)),
             method="share of the trials, exact interval (Clopper and Pearson)",
         )
-    low, high = uneven.interval
+    apart = uneven.counts[0] / uneven.sizes[0] - uneven.counts[1] / uneven.sizes[1]
     return make(
-        say=partial(_say, event, uneven),
+        claim=partial(_say, event, uneven),
         axis=uneven.axis if uneven.axis != DIRECTION else None,
-        effect=uneven.counts[0] / uneven.sizes[0] - uneven.counts[1] / uneven.sizes[1],
-        interval_low=low,
-        interval_high=high,
+        estimate=Estimate(apart, "1", *uneven.interval),
         p_value=uneven.p_value,
         second_opinion=uneven.rotated,
         method=(

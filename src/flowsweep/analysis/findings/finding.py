@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 FindingKind = Literal[
-    "plateau", "dip", "decline", "effect", "direction", "flows", "congestion", "duration", "slow_start",
-    "variation", "drift", "step", "cycle", "outliers", "modes", "periodicity", "correlation",
-    "verdict", "theory",
-    "path", "available", "rate", "loss", "broken", "empty", "share", "latency", "message_size",
-    "emulation", "advice", "drops", "bufferbloat", "autotuning",
-    "failures", "stalls", "order",
+    "emulation", "broken", "empty", "failures", "stalls", "order",
+    "path", "available", "rate", "loss", "latency", "message_size",
+    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau",
+    "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift", "step", "cycle",
+    "modes", "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
 ]  # fmt: skip
-"""What a finding is about."""
+"""What a finding is about; the most important first, where decisions are alike."""
 
 Decision = Literal["effect", "no practical effect", "undecided", "described"]
 """Whether there is one; "described" where nothing was to be decided, as of how much goodput varied."""
@@ -63,7 +62,7 @@ class Finding:
     p_value: float | None
     """Of "there is no effect", not corrected; null where nothing was tested."""
     p_adjusted: float | None
-    """By Holm's correction over all questions that were asked of the campaign."""
+    """By Holm's correction over all hypotheses that were put to the campaign."""
     n: int
     """Trials that the finding rests on."""
     method: str

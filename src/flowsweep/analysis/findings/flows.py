@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from flowsweep.analysis.axes import level_words
-from flowsweep.analysis.findings.effects import effect_questions
+from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Decision
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Hypothesis
 from flowsweep.analysis.statistics.design import Design, Level, design
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.defaults import EQUIVALENCE_MARGIN
@@ -30,7 +30,9 @@ class _Unequal:
     """By how much the usable sums differ at most: natural logarithm."""
 
 
-def effects_at_equal_windows(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
+def effects_at_equal_windows(
+    observed: Observations, *, margin: float = EQUIVALENCE_MARGIN
+) -> list[Hypothesis]:
     """Ask of each axis whether it changes goodput; of the number of flows at equal usable windows.
 
     Args:
@@ -38,21 +40,23 @@ def effects_at_equal_windows(observed: Observations, *, margin: float = EQUIVALE
         margin: Of practical equivalence, relative.
 
     Returns:
-        The questions of `effect_questions`. That about flows at equal window sum is asked without the sums at
+        Those of `effect_hypotheses`. That about flows at equal window sum is asked without the sums at
         which the usable windows of all flows together differ between numbers of flows by more than the
         margin, while goodput is below its plateau there: windows are granted in steps
         (docs/explanation/windows.md), which are coarse for small ones, and what they do is no effect of the
         number of flows. On the plateau the usable window is not conditioned on, as it follows from what
         limits there. Without such sums, and where usable windows are not known, nothing is left out.
     """
-    questions = effect_questions(observed, margin=margin)
-    unequal = _unequal(design(observed), margin) if any(each.kind == "flows" for each in questions) else None
+    hypotheses = effect_hypotheses(observed, margin=margin)
+    unequal = _unequal(design(observed), margin) if any(each.kind == "flows" for each in hypotheses) else None
     if unequal is None:
-        return questions
+        return hypotheses
     left = tuple(row for row in observed.rows if row["trial_id"] not in unequal.trials)
-    asked = effect_questions(replace(observed, rows=left), margin=margin) if left else []
+    asked = effect_hypotheses(replace(observed, rows=left), margin=margin) if left else []
     told = next((each for each in asked if each.kind == "flows"), None)
-    return [_conditioned(each, told, unequal, margin) if each.kind == "flows" else each for each in questions]
+    return [
+        _conditioned(each, told, unequal, margin) if each.kind == "flows" else each for each in hypotheses
+    ]
 
 
 def _unequal(grid: Design, margin: float) -> _Unequal | None:
@@ -103,21 +107,19 @@ def _mean(rows: Sequence[Row], column: str) -> float:
     return float(np.mean(np.log([row[column] for row in rows])))
 
 
-def _conditioned(whole: Question, told: Question | None, unequal: _Unequal, margin: float) -> Question:
+def _conditioned(whole: Hypothesis, told: Hypothesis | None, unequal: _Unequal, margin: float) -> Hypothesis:
     sums = ", ".join(unequal.sums)
     differ = f"{format_number(100 * math.expm1(unequal.apart))} %"
     where = f"usable windows differ by up to {differ} between numbers of flows at a window sum of {sums}"
     if told is None:
         return replace(
             whole,
-            say=lambda _: f"Whether the number of flows matters at equal window sum is undecided: {where}.",
-            effect=None, effect_unit=None, interval_low=None, interval_high=None,
-            p_value=None, untestable=True, within_margin=False, second_opinion=None,
+            claim=f"Whether the number of flows matters at equal window sum is undecided: {where}.",
+            estimate=NO_ESTIMATE, p_value=None, untestable=True, within_margin=False, second_opinion=None,
             method=f"none: at no window sum do usable windows agree within {format_margin(margin)}",
         )  # fmt: skip
-    say = told.say
 
     def said(decision: Decision) -> str:
-        return f"{say(decision)[:-1]}; not compared where {where}."
+        return f"{told.say(decision)[:-1]}; not compared where {where}."
 
-    return replace(told, say=said, method=f"{told.method}; only where usable windows agree or do not limit")
+    return replace(told, claim=said, method=f"{told.method}; only where usable windows agree or do not limit")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from flowsweep.analysis.findings.advice import HostFacts, WindowAdvice, path_payload_bps, window_advice
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
 from flowsweep.wording import format_rate
 
 _METHOD = "bandwidth × delay against the windows of the best trials that windows limit; RFC 6349, 3.3.1"
@@ -22,7 +22,9 @@ class _Found:
     path_bps: float
 
 
-def advice_questions(campaign: Iterable[Observations], *, hosts: HostFacts | None = None) -> list[Question]:
+def advice_hypotheses(
+    campaign: Iterable[Observations], *, hosts: HostFacts | None = None
+) -> list[Hypothesis]:
     """Advise each host of a campaign on its windows, once.
 
     Args:
@@ -30,7 +32,7 @@ def advice_questions(campaign: Iterable[Observations], *, hosts: HostFacts | Non
         hosts: What is recorded of the hosts.
 
     Returns:
-        One question for each host that has something to set; it only describes. The effect is what goodput
+        One hypothesis for each host that has something to set; it only describes. The effect is what goodput
         could become at most, as a multiple of what it is (unit "1").
 
     Method:
@@ -45,12 +47,11 @@ def advice_questions(campaign: Iterable[Observations], *, hosts: HostFacts | Non
         before = sides.get(found.advice.side)
         if before is None or found.advice.needed_bytes > before.advice.needed_bytes:
             sides[found.advice.side] = found
-    return [_question(host, list(sides.values())) for host, sides in needs.items()]
+    return [_hypothesis(list(sides.values())) for sides in needs.values()]
 
 
 def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Found]:
-    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
-        rows = [row for row in observed.rows if row[DIRECTION] == direction]
+    for _, rows in observed.by_direction():
         path_bps = path_payload_bps(rows)
         if path_bps is None:
             continue
@@ -72,21 +73,18 @@ def _goodput(row: Row) -> float:
     return float(row["goodput_bps"])
 
 
-def _question(host: str, found: Sequence[_Found]) -> Question:
+def _hypothesis(found: Sequence[_Found]) -> Hypothesis:
     first = found[0]
     claim = " ".join(each.advice.sentence for each in found)
     now = min(_goodput(each.row) for each in found)
     path_bps = max(each.path_bps for each in found)
     claim += f" Without it goodput is {format_rate(now)}, where the path carries {format_rate(path_bps)}."
-    return Question(
-        kind="advice",
-        sweep=first.observed.sweep,
-        mode=first.observed.mode,
-        say=lambda _: claim,
-        effect=path_bps / now,
-        effect_unit="1",
-        n=len(found),
+    return Hypothesis(
+        "advice",
+        first.observed.scope(),
+        claim,
+        trial_ids(each.row for each in found),
+        Estimate(path_bps / now, "1"),
         method=_METHOD,
-        evidence=tuple(each.row["trial_id"] for each in found),
-        figure=FigureKey("limits", first.observed.sweep, first.observed.mode, first.row[DIRECTION]),
+        figure=FigureKey("limits", *first.observed.scope(first.row[DIRECTION])),
     )

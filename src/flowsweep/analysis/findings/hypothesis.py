@@ -1,34 +1,59 @@
-"""A question put to a campaign: everything a finding says, but what was decided."""
+"""A hypothesis put to a campaign: everything a finding says, but what was decided."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import NamedTuple, Self
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey, FindingKind
+from flowsweep.analysis.findings.finding import Decision, FigureKey, FigureKind, FindingKind
+from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.observations import Scope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question with its estimate. Whether there is an effect is decided over all questions together.
+class Estimate(NamedTuple):
+    """How large an effect is, with the ends of its 95 % interval; null where there is no number."""
 
-    A question that may claim an effect has a p-value, and Holm's correction counts it. One without only
+    effect: float | None = None
+    unit: str | None = None
+    """As `Finding.effect_unit`."""
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def in_percent(cls, logs: Iterable[float] | None) -> Self:
+        """Turn a natural logarithm and the ends of its interval into a change in percent; nothing of none."""
+        if logs is None:
+            return cls()
+        effect, low, high = map(percent, logs)
+        return cls(effect, "%", low, high)
+
+
+NO_ESTIMATE = Estimate()
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A hypothesis with its estimate. Whether there is an effect is decided over all hypotheses together.
+
+    A hypothesis that may claim an effect has a p-value, and Holm's correction counts it. One without only
     describes: nothing that could be a matter of chance may be claimed in it.
     """
 
     kind: FindingKind
-    sweep: str
-    mode: str | None
-    say: Callable[[Decision], str]
+    scope: Scope
+    """The trials that it is about."""
+    claim: str | Callable[[Decision], str]
     """The sentence for each decision; one that only describes is asked for "described"."""
-    n: int
-    """Trials that the answer rests on."""
+    evidence: tuple[str, ...]
+    """trial_id of the trials that show it."""
+    estimate: Estimate = NO_ESTIMATE
+    _: KW_ONLY
     method: str
-    direction: str | None = None
+    figure: FigureKind | FigureKey | None = None
+    """Which figure shows it; of a kind alone that of `scope`."""
     axis: str | None = None
-    effect: float | None = None
-    """In `effect_unit`, as are the ends of its 95 % interval."""
-    effect_unit: str | None = None
-    interval_low: float | None = None
-    interval_high: float | None = None
+    trials: int | None = None
+    """How many the answer rests on; absent: as many as are its evidence."""
     p_value: float | None = None
     """Of "there is no effect", not corrected."""
     untestable: bool = False
@@ -38,6 +63,27 @@ class Question:
     confidence."""
     second_opinion: Callable[[], float] | None = None
     """A p-value by another way, as by permutation. Asked for only where an effect would be claimed; if it
-    does not bear the claim out, the question stays undecided."""
-    evidence: tuple[str, ...] = ()
-    figure: FigureKey | None = None
+    does not bear the claim out, the hypothesis stays undecided."""
+
+    def say(self, decision: Decision) -> str:
+        """Return the sentence for a decision."""
+        return self.claim if isinstance(self.claim, str) else self.claim(decision)
+
+    @property
+    def n(self) -> int:
+        """Trials that the answer rests on."""
+        return len(self.evidence) if self.trials is None else self.trials
+
+    @property
+    def figure_key(self) -> FigureKey | None:
+        """The figure that shows it."""
+        if self.figure is None or isinstance(self.figure, FigureKey):
+            return self.figure
+        return FigureKey(self.figure, *self.scope)
+
+
+unrepeated = partial(Hypothesis, method="none: nothing tells the noise", untestable=True)
+"""One that stays undecided, since points ran once."""
+
+over_time = partial(Hypothesis, axis="started_at", figure="time_series")
+"""One on how goodput changed over the campaign."""

@@ -2,13 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import LATE_PACKETS_SHARE
 from flowsweep.wording import counted, format_share
 
+_counted = partial(
+    Hypothesis,
+    "emulation",
+    figure="time_series",
+    method="trials whose emulated links counted late or lost packets of their own, counted",
+)
 UNTRUE_PATHS = {
     "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
     "overloaded": "packets were lost that it should have carried",
@@ -25,7 +32,7 @@ def trusted(summary: Sequence[TrialRow]) -> list[TrialRow]:
     return [row for row in summary if row.get("path_emulation") not in UNTRUE_PATHS]
 
 
-def late_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
+def late_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Count the trials that are left out, sweep by sweep and mode by mode.
 
     Args:
@@ -34,17 +41,14 @@ def late_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
     Yields:
         One description for each sweep and mode with such trials; the effect is their share (unit "1").
     """
-    groups: dict[tuple[str, str | None], list[TrialRow]] = {}
-    for row in sorted(summary, key=lambda row: row["order_index"]):
-        if row.get("path_emulation") is not None:
-            groups.setdefault((row["sweep"], row["mode"]), []).append(row)
-    for (sweep, mode), rows in groups.items():
+    emulated = [row for row in summary if row.get("path_emulation") is not None]
+    for scope, rows in by_sweep(sorted(emulated, key=lambda row: row["order_index"])).items():
         late = [row for row in rows if row["path_emulation"] in UNTRUE_PATHS]
         if late:
-            yield _question(sweep, mode, rows, late)
+            yield _hypothesis(scope, rows, late)
 
 
-def _question(sweep: str, mode: str | None, rows: Sequence[TrialRow], late: Sequence[TrialRow]) -> Question:
+def _hypothesis(scope: Scope, rows: Sequence[TrialRow], late: Sequence[TrialRow]) -> Hypothesis:
     marks = Counter(row["path_emulation"] for row in late)
     why = ", ".join(f"in {marks[mark]} {meaning}" for mark, meaning in UNTRUE_PATHS.items() if marks[mark])
     others = len(rows) - len(late)
@@ -53,15 +57,4 @@ def _question(sweep: str, mode: str | None, rows: Sequence[TrialRow], late: Sequ
         f"This machine could not keep up with the emulated path in {len(late)} of "
         f"{counted(len(rows), 'trial')} ({why}): {rest}. Run them again while the machine has less to do."
     )
-    return Question(
-        kind="emulation",
-        sweep=sweep,
-        mode=mode,
-        say=lambda _: claim,
-        effect=len(late) / len(rows),
-        effect_unit="1",
-        n=len(rows),
-        method="trials whose emulated links counted late or lost packets of their own, counted",
-        evidence=tuple(row["trial_id"] for row in late),
-        figure=FigureKey("time_series", sweep, mode),
-    )
+    return _counted(scope, claim, trial_ids(late), Estimate(len(late) / len(rows), "1"), trials=len(rows))

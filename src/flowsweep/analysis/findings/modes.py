@@ -8,8 +8,8 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Floats
@@ -35,9 +35,9 @@ _RUNS = 0.01
 """p-value of the runs test below which levels follow each other in time."""
 
 
-def mode_questions(
+def mode_hypotheses(
     observed: Observations, noise: RepeatNoise | None, *, margin: float = EQUIVALENCE_MARGIN
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether the repeats of a point come out at one of two levels.
 
     Args:
@@ -46,11 +46,11 @@ def mode_questions(
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question where the repeats show two levels that all points have in common, more than the margin
+        One hypothesis where the repeats show two levels that all points have in common, more than the margin
         apart (`two_levels`); none where they do not. The effect is by how many percent the lower level is
         below the higher one, with its 95 % interval. The sentence names the factor whose levels have unlike
         shares of it (chi-square, Bonferroni over the factors). Where neighbours in time
-        share their level, the question is undecided: that is a change over time (runs test: Wald and
+        share their level, the hypothesis is undecided: that is a change over time (runs test: Wald and
         Wolfowitz 1940, On a test whether two samples are from the same population, Annals of Mathematical
         Statistics 11). Trials that stand out are left out, unless they are more than 15 % of all; a level has
         at least 20 %.
@@ -65,24 +65,20 @@ def mode_questions(
     half = told.error * float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2))
     estimate = [percent(-value) for value in (told.apart, told.apart + half, told.apart - half)]
     return [
-        Question(
-            kind="modes",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            say=partial(_say, observed, rows, told, estimate),
-            effect=estimate[0],
-            effect_unit="%",
-            interval_low=estimate[1],
-            interval_high=estimate[2],
+        Hypothesis(
+            "modes",
+            observed.scope(),
+            partial(_say, observed, rows, told, estimate),
+            tuple(row["trial_id"] for row, low in zip(rows, told.low, strict=True) if low > _LIKELY),
+            Estimate(estimate[0], "%", *estimate[1:]),
+            trials=len(rows),
             p_value=1.0 if _in_runs(rows, told.low) else told.p_value,
-            n=len(rows),
             method=(
                 "likelihood of two levels of log goodput within points, averaged over distances and shares, "
                 "over the greatest of one level with normal or heavy-tailed noise; distance of the "
                 "greatest likelihood; runs test over time"
             ),
-            evidence=tuple(row["trial_id"] for row, low in zip(rows, told.low, strict=True) if low > _LIKELY),
-            figure=FigureKey("ecdf", observed.sweep, observed.mode),
+            figure="ecdf",
         )
     ]
 

@@ -5,25 +5,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision, Finding
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.defaults import SIGNIFICANCE
 
 
-def decided(questions: Sequence[Question]) -> list[Finding]:
-    """Decide questions together.
+def decided(hypotheses: Sequence[Hypothesis]) -> list[Finding]:
+    """Decide hypotheses together.
 
     Args:
-        questions: All that are asked of a campaign; their effects are in units of their own.
+        hypotheses: All that are put to a campaign; their effects are in units of their own.
 
     Returns:
-        One finding for each question, in the same order: "effect" where the p-value, corrected after Holm
+        One finding for each hypothesis, in the same order: "effect" where the p-value, corrected after Holm
         (1979) over all that have one, is below 0.05 and a second opinion, if there is one, agrees; else "no
-        practical effect" where the 95 % interval lies within the margin; else "undecided". A question without
-        a p-value is "described".
+        practical effect" where the 95 % interval lies within the margin; else "undecided". One without a
+        p-value is "described".
     """
-    adjusted = iter(holm([question.p_value for question in questions if question.p_value is not None]))
+    adjusted = iter(holm([hypothesis.p_value for hypothesis in hypotheses if hypothesis.p_value is not None]))
     return [
-        _finding(question, None if question.p_value is None else next(adjusted)) for question in questions
+        _finding(hypothesis, None if hypothesis.p_value is None else next(adjusted))
+        for hypothesis in hypotheses
     ]
 
 
@@ -31,7 +32,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Correct p-values for their number, after Holm (1979): the k-th smallest of m counts m + 1 − k times.
 
     Args:
-        p_values: Of all questions that were asked, in any order.
+        p_values: Of all hypotheses, in any order.
 
     Returns:
         The adjusted ones in the same order, at most 1. Those below 0.05 are claims of which, with a
@@ -45,40 +46,40 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in adjusted]
 
 
-def _finding(question: Question, p_adjusted: float | None) -> Finding:
-    decision, remark = _decision(question, p_adjusted)
+def _finding(hypothesis: Hypothesis, p_adjusted: float | None) -> Finding:
+    decision, remark = _decision(hypothesis, p_adjusted)
     return Finding(
-        kind=question.kind,
-        sweep=question.sweep,
-        mode=question.mode,
-        direction=question.direction,
-        axis=question.axis,
+        kind=hypothesis.kind,
+        sweep=hypothesis.scope.sweep,
+        mode=hypothesis.scope.mode,
+        direction=hypothesis.scope.direction,
+        axis=hypothesis.axis,
         decision=decision,
-        claim=question.say(decision),
-        effect=question.effect,
-        effect_unit=question.effect_unit,
-        interval_low=question.interval_low,
-        interval_high=question.interval_high,
-        p_value=question.p_value,
+        claim=hypothesis.say(decision),
+        effect=hypothesis.estimate.effect,
+        effect_unit=hypothesis.estimate.unit,
+        interval_low=hypothesis.estimate.low,
+        interval_high=hypothesis.estimate.high,
+        p_value=hypothesis.p_value,
         p_adjusted=p_adjusted,
-        n=question.n,
-        method=question.method + remark,
-        evidence=question.evidence,
-        figure=question.figure,
+        n=hypothesis.n,
+        method=hypothesis.method + remark,
+        evidence=hypothesis.evidence,
+        figure=hypothesis.figure_key,
     )
 
 
-def _decision(question: Question, p_adjusted: float | None) -> tuple[Decision, str]:
+def _decision(hypothesis: Hypothesis, p_adjusted: float | None) -> tuple[Decision, str]:
     """What is decided, and what the second opinion adds to the method."""
     if p_adjusted is None:
-        return ("undecided" if question.untestable else "described"), ""
+        return ("undecided" if hypothesis.untestable else "described"), ""
     remark = ""
     if p_adjusted < SIGNIFICANCE:
-        if question.second_opinion is None:
+        if hypothesis.second_opinion is None:
             return "effect", ""
-        other = question.second_opinion()
+        other = hypothesis.second_opinion()
         remark = f"; permutation within blocks: p = {other:.2g}"
         if other < SIGNIFICANCE:
             return "effect", remark
         return "undecided", f"{remark}, which does not bear it out"
-    return ("no practical effect" if question.within_margin else "undecided"), remark
+    return ("no practical effect" if hypothesis.within_margin else "undecided"), remark

@@ -7,11 +7,10 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
-from flowsweep.analysis.statistics.observations import Observations, Row, grouped
+from flowsweep.analysis.statistics.observations import Observations, Row, grouped, trial_ids
 from flowsweep.wording import format_number
 
 _TOLD = 0.3
@@ -29,7 +28,7 @@ class _Together:
     """Within repeats; else over the whole campaign."""
 
 
-def order_questions(summary: Sequence[Row]) -> Iterator[Question]:
+def order_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
     """Look for axes whose levels ran in the order of time.
 
     Args:
@@ -43,7 +42,7 @@ def order_questions(summary: Sequence[Row]) -> Iterator[Question]:
     """
     for observed in grouped(summary):
         for together in _together(observed):
-            yield _question(observed, together)
+            yield _hypothesis(observed, together)
 
 
 def _together(observed: Observations) -> Iterator[_Together]:
@@ -82,7 +81,7 @@ def _correlation(starts: Floats, ranks: Floats, groups: Codes) -> float | None:
     return correlation if abs(correlation) >= _TOLD and rare else None
 
 
-def _question(observed: Observations, together: _Together) -> Question:
+def _hypothesis(observed: Observations, together: _Together) -> Hypothesis:
     name = AXIS_NAMES[together.axis]
     where = "within repeats" if together.within else "over the campaign"
     order = "rose" if together.correlation > 0 else "fell"
@@ -91,16 +90,13 @@ def _question(observed: Observations, together: _Together) -> Question:
         f"{name[0].upper()}{name[1:]} {order} with time {where} (rank correlation {size}): what changed with "
         f"time may pass for an effect of the {name}. A random order would tell them apart."
     )
-    return Question(
-        kind="order",
-        sweep=observed.sweep,
-        mode=observed.mode,
+    return Hypothesis(
+        "order",
+        observed.scope(),
+        claim,
+        trial_ids(observed.rows),
+        Estimate(together.correlation, "1"),
         axis=together.axis,
-        say=lambda _: claim,
-        effect=together.correlation,
-        effect_unit="1",
-        n=len(observed.rows),
+        figure="time_series",
         method=f"Spearman's rank correlation of level and start, {where}",
-        evidence=tuple(row["trial_id"] for row in observed.rows),
-        figure=FigureKey("time_series", observed.sweep, observed.mode),
     )

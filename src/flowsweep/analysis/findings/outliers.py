@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, levels_apart
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
@@ -25,7 +24,7 @@ _WHOLE_LINK = 0.97
 """Share of what a link carries in full packets, from which on nothing can be said to be too fast."""
 
 
-def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list[Question]:
+def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> list[Hypothesis]:
     """Name the trials that stand out from their repeats.
 
     Args:
@@ -45,21 +44,19 @@ def outlier_questions(observed: Observations, noise: RepeatNoise | None) -> list
     if noise is None or found is None:
         return []
     return [
-        Question(
-            kind="outliers",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            say=lambda _: _said(observed, noise, found),
-            effect=percent(float(found.deviations[found.farthest])),
-            effect_unit="%",
-            n=len(noise.rows),
+        Hypothesis(
+            "outliers",
+            observed.scope(),
+            _said(observed, noise, found),
+            tuple(noise.rows[place]["trial_id"] for place in found.unusual or (found.farthest,)),
+            Estimate(percent(float(found.deviations[found.farthest])), "%"),
+            trials=len(noise.rows),
+            figure="time_series",
             method=(
                 "log goodput against medians, then least squares of the usual trials, points and repeats "
                 "taken out; gap in the tail of the residuals, and Student's t on 3 degrees of freedom, "
                 f"over {counted(len(noise.rows), 'trial')}"
             ),
-            evidence=tuple(noise.rows[place]["trial_id"] for place in found.unusual or (found.farthest,)),
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
         )
     ]
 

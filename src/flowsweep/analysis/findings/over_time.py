@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from flowsweep.analysis.findings.daily_cycle import daily_questions, weekly_questions
-from flowsweep.analysis.findings.drift import drift_questions
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.findings.periodicity import periodicity_questions
-from flowsweep.analysis.findings.steps import Step, found_step, step_questions
+from flowsweep.analysis.findings.daily_cycle import daily_hypotheses, weekly_hypotheses
+from flowsweep.analysis.findings.drift import drift_hypotheses
+from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.periodicity import periodicity_hypotheses
+from flowsweep.analysis.findings.steps import Step, found_step, step_hypotheses
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import steps, usual_courses
 from flowsweep.analysis.statistics.least_squares import Floats
@@ -16,13 +16,13 @@ from flowsweep.analysis.statistics.red_noise import NoiseModels
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SIGNIFICANCE
 
 
-def over_time_questions(
+def over_time_hypotheses(
     observed: Observations,
     series: CampaignSeries | None,
     models: NoiseModels | None,
     *,
     margin: float = EQUIVALENCE_MARGIN,
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask what goodput did over the time of a campaign.
 
     Args:
@@ -32,7 +32,7 @@ def over_time_questions(
         margin: Of practical equivalence, relative, from the first trial to the last.
 
     Returns:
-        Questions of drift, a step, the hour of the day, the day of the week and another period, as far as
+        Hypotheses of drift, a step, the hour of the day, the day of the week and another period, as far as
         there is enough to ask them of. All are held against noise of which neighbours resemble each other,
         and beside what goodput may follow anyway: `usual_courses`, `noise_models`, `CourseTest.best`.
     """
@@ -47,11 +47,11 @@ def over_time_questions(
     step = found_step(series, asked)
     changed = _beside(series, step)
     return [
-        *drift_questions(observed, series, asked, step, margin=margin),
-        *step_questions(observed, series, step),
-        *daily_questions(observed, series, asked, changed),
-        *weekly_questions(observed, series, asked, changed),
-        *periodicity_questions(observed, series, asked, changed),
+        *drift_hypotheses(observed, series, asked, step, margin=margin),
+        *step_hypotheses(observed, series, step),
+        *daily_hypotheses(observed, series, asked, changed),
+        *weekly_hypotheses(observed, series, asked, changed),
+        *periodicity_hypotheses(observed, series, asked, changed),
     ]
 
 

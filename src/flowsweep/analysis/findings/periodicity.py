@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import DAY_S, waves
@@ -26,9 +26,9 @@ _PARTS_OF_DAYS = 6
 _LEAST_BEYOND = 4
 
 
-def periodicity_questions(
+def periodicity_hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask whether goodput goes up and down with a period, other than that of the day.
 
     Args:
@@ -38,7 +38,7 @@ def periodicity_questions(
         beside: (freedom, k) contrasts of other changes over time.
 
     Returns:
-        One question about the most telling period, between two steps of the series and a third of the
+        One hypothesis about the most telling period, between two steps of the series and a third of the
         campaign; none for campaigns of less than half an hour or 24 values. The effect is the amplitude, in
         percent of goodput; none where the most telling period is the shortest or the longest of them, since
         what lies beyond may tell more. Method: likelihood ratio of a sine of each period (the generalised
@@ -58,27 +58,22 @@ def periodicity_questions(
     amplitude = float(np.hypot(*test.only(course.number).estimated()))
     period_s = float(periods_s[course.number])
     return [
-        Question(
-            kind="periodicity",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            axis="started_at",
-            say=partial(_say_edge, series.span_s) if at_edge else partial(
-                _say, period_s, amplitude, series.span_s
-            ),
-            effect=None if at_edge else percent(amplitude),
-            effect_unit=None if at_edge else "%",
+        over_time(
+            "periodicity",
+            observed.scope(),
+            partial(_say_edge, series.span_s)
+            if at_edge
+            else partial(_say, period_s, amplitude, series.span_s),
+            series.trials,
+            NO_ESTIMATE if at_edge else Estimate(percent(amplitude), "%"),
             p_value=1.0 if at_edge else course.p_value,
-            n=len(series.trials),
             method=(
                 f"likelihood ratio of sines to {counted(len(series.starts_s), 'value')}, "
                 f"{counted(len(periods_s), 'period')} from {_duration(float(periods_s.min()))} to "
                 f"{_duration(float(periods_s.max()))}, against red noise; p by simulated campaigns"
             ),
-            evidence=series.trials,
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
         )
-    ]  # fmt: skip
+    ]
 
 
 def _periods_s(series: CampaignSeries) -> Floats:

@@ -1,17 +1,23 @@
 """How long slow start took, and whether what is omitted covers it."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import Observations, Row
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.tests.tcp.slow_start import SOUGHT_NS, SPEED_SHARE
 from flowsweep.defaults import SECOND_NS
 from flowsweep.wording import counted, format_duration, format_margin
 
+_METHOD = (
+    f"time from the first byte of the last flow until the sum over flows reached "
+    f"{format_margin(SPEED_SHARE)} of the trial's goodput; geometric mean, Student's t"
+)
+_described = partial(Hypothesis, "slow_start", method=_METHOD, figure="duration")
 
-def slow_start_questions(observed: Observations, reached: Mapping[str, Row]) -> list[Question]:
+
+def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) -> list[Hypothesis]:
     """Describe how long trials took to come up to speed.
 
     Args:
@@ -27,24 +33,10 @@ def slow_start_questions(observed: Observations, reached: Mapping[str, Row]) -> 
         return []
     times_ns = [int(reached[row["trial_id"]]["slow_start_ns"]) for row in rows]
     mean_ns = geometric_mean(times_ns)
+    mean_s = mean_ns.in_unit(SECOND_NS)
+    took = Estimate(mean_s.value, "s", mean_s.low, mean_s.high)
     return [
-        Question(
-            kind="slow_start",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            say=lambda _: _said(observed, rows, times_ns, mean_ns.value),
-            effect=mean_ns.value / SECOND_NS,
-            effect_unit="s",
-            interval_low=None if mean_ns.low is None else mean_ns.low / SECOND_NS,
-            interval_high=None if mean_ns.high is None else mean_ns.high / SECOND_NS,
-            n=len(rows),
-            method=(
-                f"time from the first byte of the last flow until the sum over flows reached "
-                f"{format_margin(SPEED_SHARE)} of the trial's goodput; geometric mean, Student's t"
-            ),
-            evidence=tuple(row["trial_id"] for row in rows),
-            figure=FigureKey("duration", observed.sweep, observed.mode),
-        )
+        _described(observed.scope(), _said(observed, rows, times_ns, mean_ns.value), trial_ids(rows), took)
     ]
 
 

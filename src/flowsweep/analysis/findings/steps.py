@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import partial
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, over_time
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries
 from flowsweep.analysis.statistics.courses import step_places, steps
@@ -15,6 +15,11 @@ from flowsweep.wording import format_change
 
 _LEAST_BEYOND = 3
 """Degrees of freedom beyond the step and what stands beside it."""
+_METHOD = (
+    "likelihood ratio of a step at any time, points taken out, against red noise and against "
+    "repeats and days that differ; p by simulated campaigns; interval for a step at that time"
+)
+_on_step = partial(over_time, "step", method=_METHOD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ def found_step(series: CampaignSeries, asked: CourseTest) -> Step | None:
     return Step(int(places[course.number]), course, interval)
 
 
-def step_questions(observed: Observations, series: CampaignSeries, step: Step | None) -> list[Question]:
+def step_hypotheses(observed: Observations, series: CampaignSeries, step: Step | None) -> list[Hypothesis]:
     """Ask whether goodput stepped.
 
     Args:
@@ -61,32 +66,16 @@ def step_questions(observed: Observations, series: CampaignSeries, step: Step | 
         step: The most telling one.
 
     Returns:
-        One question, none where there are too few values. The effect is the change in percent from before the
+        At most one, none where there are too few values. The effect is the change in percent from before the
         step to after it, over all values of each, with an interval for a step at that time; none where it may
         be chance.
     """
     if step is None:
         return []
-    shift, low, high = (None,) * 3 if step.interval is None else (percent(end) for end in step.interval)
+    change = Estimate.in_percent(step.interval)
     return [
-        Question(
-            kind="step",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            axis="started_at",
-            say=partial(_say, series, step),
-            effect=shift,
-            effect_unit=None if shift is None else "%",
-            interval_low=low,
-            interval_high=high,
-            p_value=step.course.p_value,
-            n=len(series.trials),
-            method=(
-                "likelihood ratio of a step at any time, points taken out, against red noise and against "
-                "repeats and days that differ; p by simulated campaigns; interval for a step at that time"
-            ),
-            evidence=series.trials,
-            figure=FigureKey("time_series", observed.sweep, observed.mode),
+        _on_step(
+            observed.scope(), partial(_say, series, step), series.trials, change, p_value=step.course.p_value
         )
     ]
 

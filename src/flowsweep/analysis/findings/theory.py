@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import Observations, Row, Scope, trial_ids
+from flowsweep.analysis.verdicts import LOSS, QUEUE, WINDOWS
 from flowsweep.wording import counted, format_number
 
 _PATH_RTT_MS = 1.0
@@ -30,33 +31,33 @@ class _Theory:
 
 _THEORIES = (
     _Theory(
-        ("receive window", "send window"), "theory_window_bps", "where windows limit",
+        WINDOWS, "theory_window_bps", "where windows limit",
         "of usable window × flows / least round trip", "RFC 6349, section 3.3.1",
     ),
     _Theory(
-        ("congestion window: queue",), "link_payload_bps", "where the path itself limits",
+        (QUEUE,), "link_payload_bps", "where the path itself limits",
         "of what its packets can carry as payload", "RFC 6349, section 4.1.1",
     ),
     _Theory(
-        ("congestion window: loss",), "theory_cubic_bps", "where loss limits CUBIC",
+        (LOSS,), "theory_cubic_bps", "where loss limits CUBIC",
         "of CUBIC's response function at the loss that was seen", "RFC 9438, section 5", ("cubic",),
     ),
     _Theory(
-        ("congestion window: loss",), "theory_padhye_bps", "where loss limits Reno",
+        (LOSS,), "theory_padhye_bps", "where loss limits Reno",
         "of what Padhye et al. predict from the loss, round trip and timeouts that were seen",
         "Padhye et al. 1998, equation 32", ("reno",),
     ),
 )  # fmt: skip
 
 
-def theory_questions(observed: Observations) -> list[Question]:
+def theory_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Ask of each direction how its goodput compares with theory.
 
     Args:
         observed: Trials of one sweep and mode.
 
     Returns:
-        For each direction and theory with trials that it is of, one question; it only describes. The effect
+        For each direction and theory with trials that it is of, one hypothesis; it only describes. The effect
         is goodput as a multiple of the prediction (unit "1"), with a 95 % interval where the trials are of at
         least two repeats.
 
@@ -64,15 +65,12 @@ def theory_questions(observed: Observations) -> list[Question]:
         In each repeat the geometric mean of goodput / prediction over its trials; of these means, which are
         independent of each other as seconds and points are not, `geometric_mean`.
     """
-    found: list[Question] = []
-    for direction in dict.fromkeys(row[DIRECTION] for row in observed.rows):
-        rows = [row for row in observed.rows if row[DIRECTION] == direction]
-        found += [
-            _question(observed, direction, theory, own)
-            for theory in _THEORIES
-            if (own := [row for row in rows if _applies(theory, row)])
-        ]
-    return found
+    return [
+        _hypothesis(observed.scope(direction), theory, own)
+        for direction, rows in observed.by_direction()
+        for theory in _THEORIES
+        if (own := [row for row in rows if _applies(theory, row)])
+    ]
 
 
 def _applies(theory: _Theory, row: Row) -> bool:
@@ -85,7 +83,7 @@ def _applies(theory: _Theory, row: Row) -> bool:
     return theory.congestion is None or row["congestion"] in theory.congestion
 
 
-def _question(observed: Observations, direction: str, theory: _Theory, rows: Sequence[Row]) -> Question:
+def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[Row]) -> Hypothesis:
     ratio, repeats = _ratio(rows, theory.column)
     interval = (
         ""
@@ -96,23 +94,17 @@ def _question(observed: Observations, direction: str, theory: _Theory, rows: Seq
     others = background_names(rows[0])
     beside = f" beside {others}" if others else ""
     claim = (
-        f"{direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}{interval} "
-        f"{theory.what}."
+        f"{scope.direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}"
+        f"{interval} {theory.what}."
     )
-    return Question(
-        kind="theory",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=ratio.value,
-        effect_unit="1",
-        interval_low=ratio.low,
-        interval_high=ratio.high,
-        n=len(rows),
+    return Hypothesis(
+        "theory",
+        scope,
+        claim,
+        trial_ids(rows),
+        Estimate(ratio.value, "1", ratio.low, ratio.high),
+        figure=FigureKey("product", *scope, axis="window_sum_bytes"),
         method=f"mean of log(goodput / prediction) by repeat, t interval over repeats; {theory.source}",
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("product", observed.sweep, observed.mode, direction, "window_sum_bytes"),
     )
 
 

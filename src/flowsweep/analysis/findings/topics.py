@@ -1,43 +1,42 @@
-"""All findings of a campaign: the questions of every topic, decided together."""
+"""All findings of a campaign: the hypotheses of every topic, decided together."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
 
-from flowsweep.analysis.background.findings import share_questions
+from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.findings.advice import HostFacts
-from flowsweep.analysis.findings.autotuning import autotuning_questions
-from flowsweep.analysis.findings.bufferbloat import bufferbloat_questions
-from flowsweep.analysis.findings.correlation import correlation_questions
-from flowsweep.analysis.findings.direction import direction_questions
-from flowsweep.analysis.findings.duration import duration_questions
-from flowsweep.analysis.findings.empty_trials import empty_questions
-from flowsweep.analysis.findings.failures import failure_questions
-from flowsweep.analysis.findings.finding import Decision, Finding, FindingKind
+from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
+from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
+from flowsweep.analysis.findings.correlation import correlation_hypotheses
+from flowsweep.analysis.findings.direction import direction_hypotheses
+from flowsweep.analysis.findings.duration import duration_hypotheses
+from flowsweep.analysis.findings.empty_trials import empty_hypotheses
+from flowsweep.analysis.findings.failures import failure_hypotheses
+from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
-from flowsweep.analysis.findings.host_advice import advice_questions
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.findings.late_trials import late_questions, trusted
-from flowsweep.analysis.findings.modes import mode_questions
+from flowsweep.analysis.findings.host_advice import advice_hypotheses
+from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.importance import most_important_first
+from flowsweep.analysis.findings.late_trials import late_hypotheses, trusted
+from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.order import order_questions
-from flowsweep.analysis.findings.outliers import outlier_questions
-from flowsweep.analysis.findings.over_time import over_time_questions
-from flowsweep.analysis.findings.plateau.hypotheses import plateau_questions
-from flowsweep.analysis.findings.theory import theory_questions
-from flowsweep.analysis.findings.variation import variation_questions
-from flowsweep.analysis.findings.verdict import verdict_questions
-from flowsweep.analysis.findings.within_trials import WithinTrials, within_trial_questions, within_trials
+from flowsweep.analysis.findings.order import order_hypotheses
+from flowsweep.analysis.findings.outliers import outlier_hypotheses
+from flowsweep.analysis.findings.over_time import over_time_hypotheses
+from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
+from flowsweep.analysis.findings.theory import theory_hypotheses
+from flowsweep.analysis.findings.variation import variation_hypotheses
+from flowsweep.analysis.findings.verdict import verdict_hypotheses
+from flowsweep.analysis.findings.within_trials import WithinTrials, within_trial_hypotheses, within_trials
 from flowsweep.analysis.statistics.campaign_series import campaign_series
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import Observations, observations
 from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.analysis.tests.path import path_questions, path_windows
-from flowsweep.analysis.tests.rtt.findings import rtt_questions
-from flowsweep.analysis.tests.udp.loss import broken_questions, loss_questions
-from flowsweep.analysis.tests.udp.rate_search import rate_search_questions
+from flowsweep.analysis.tests.path import path_hypotheses, path_windows
+from flowsweep.analysis.tests.rtt.findings import rtt_hypotheses
+from flowsweep.analysis.tests.udp.loss import broken_hypotheses, loss_hypotheses
+from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
@@ -59,94 +58,56 @@ def findings(
             3 %.
 
     Returns:
-        The most important first. All questions that may claim an effect share one error rate: with no effect
+        The most important first. All hypotheses that may claim an effect share one error rate: with no effect
         anywhere, the probability of any false claim is at most 5 % (Holm 1979, A simple sequentially
         rejective multiple test procedure, Scandinavian Journal of Statistics 6).
         Methods: docs/explanation/findings.md.
     """
-    late, summary = list(late_questions(summary)), trusted(summary)
+    late, summary = list(late_hypotheses(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])
     told = within_trials(tables, summary) if tables is not None and comparable else None
     windows = path_windows(summary)
-    questions = [
-        question
+    hypotheses = [
+        hypothesis
         for observed in comparable
-        for question in _questions(observed, told=told, windows=windows, margin=margin)
+        for hypothesis in _hypotheses(observed, told=told, windows=windows, margin=margin)
     ]
-    questions += path_questions(summary)
-    questions += rate_search_questions(summary)
-    questions += broken_questions(summary)
-    questions += empty_questions(summary)
-    questions += failure_questions(summary)
-    questions += order_questions(summary)
-    questions += rtt_questions(summary)
-    questions += advice_questions(comparable, hosts=hosts)
-    questions += [found for observed in comparable for found in autotuning_questions(observed, hosts)]
-    questions += late
-    return _mixed(sorted(decided(questions), key=_importance))
+    hypotheses += path_hypotheses(summary)
+    hypotheses += rate_search_hypotheses(summary)
+    hypotheses += broken_hypotheses(summary)
+    hypotheses += empty_hypotheses(summary)
+    hypotheses += failure_hypotheses(summary)
+    hypotheses += order_hypotheses(summary)
+    hypotheses += rtt_hypotheses(summary)
+    hypotheses += advice_hypotheses(comparable, hosts=hosts)
+    hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
+    hypotheses += late
+    return most_important_first(decided(hypotheses))
 
 
-def _questions(
+def _hypotheses(
     observed: Observations,
     *,
     told: WithinTrials | None,
     windows: Mapping[str, float],
     margin: float,
-) -> Iterator[Question]:
+) -> Iterator[Hypothesis]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
-    yield from plateau_questions(observed, windows=windows, margin=margin)
+    yield from plateau_hypotheses(observed, windows=windows, margin=margin)
     yield from effects_at_equal_windows(observed, margin=margin)
-    yield from direction_questions(observed, margin=margin)
-    yield from repeat_questions(observed, margin=margin)
-    yield from verdict_questions(observed)
-    yield from bufferbloat_questions(observed)
-    yield from loss_questions(observed)
-    yield from theory_questions(observed)
-    yield from share_questions(observed)
+    yield from direction_hypotheses(observed, margin=margin)
+    yield from repeat_hypotheses(observed, margin=margin)
+    yield from verdict_hypotheses(observed)
+    yield from bufferbloat_hypotheses(observed)
+    yield from loss_hypotheses(observed)
+    yield from theory_hypotheses(observed)
+    yield from share_hypotheses(observed)
     if told is not None:
-        yield from within_trial_questions(observed, told, margin=margin)
+        yield from within_trial_hypotheses(observed, told, margin=margin)
 
 
-_KINDS: tuple[FindingKind, ...] = (
-    "emulation", "broken", "empty", "failures", "stalls", "order",
-    "path", "available", "rate", "loss", "latency", "message_size",
-    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau", "share", "dip", "decline", "effect",
-    "flows", "congestion", "direction", "drift", "step", "cycle",
-    "modes", "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
-)  # fmt: skip
-"""Where decisions are alike, the first comes first."""
-
-_RANK: dict[Decision, int] = {"effect": 0, "no practical effect": 1, "described": 2, "undecided": 3}
-_HEADLINES: tuple[FindingKind, ...] = (
-    "emulation", "broken", "empty", "failures", "stalls", "order",
-    "path", "available", "rate", "loss", "latency", "message_size",
-    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau",
-)  # fmt: skip
-"""What a person came for: told before the rest unless undecided, tested or not."""
-
-
-def _mixed(ordered: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Let no kind of finding crowd out the others: one for both directions of each, then the next ones."""
-    before: Counter[tuple[object, ...]] = Counter()
-    rounds: list[tuple[int, Finding]] = []
-    for finding in ordered:
-        same = (finding.kind, finding.axis, finding.decision == "undecided")
-        rounds.append((before[same] // 2, finding))
-        before[same] += 1
-    return tuple(finding for _, finding in sorted(rounds, key=itemgetter(0)))
-
-
-def _importance(finding: Finding) -> tuple[float, ...]:
-    headline = finding.kind in _HEADLINES and finding.decision != "undecided"
-    size = abs(finding.effect) if finding.effect is not None and finding.effect_unit == "%" else 0.0
-    first = -size if finding.decision == "effect" else 0.0
-    if finding.kind in ("emulation", "empty"):  # they say what all others are not about
-        return (-2 if finding.kind == "emulation" else -1,)
-    return (0 if headline else 1, _RANK[finding.decision], first, _KINDS.index(finding.kind), -size)
-
-
-def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Question]:
+def repeat_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:
     """Ask everything that repeats of the same points can answer.
 
     Args:
@@ -161,10 +122,10 @@ def repeat_questions(observed: Observations, *, margin: float = EQUIVALENCE_MARG
     noise, series = repeat_noise(grid), campaign_series(grid)
     models = None if series is None else noise_models(series)
     return [
-        *duration_questions(observed, grid, margin=margin),
-        *variation_questions(observed, noise),
-        *over_time_questions(observed, series, models, margin=margin),
-        *outlier_questions(observed, noise),
-        *mode_questions(observed, noise),
-        *correlation_questions(observed, noise, series, models),
+        *duration_hypotheses(observed, grid, margin=margin),
+        *variation_hypotheses(observed, noise),
+        *over_time_hypotheses(observed, series, models, margin=margin),
+        *outlier_hypotheses(observed, noise),
+        *mode_hypotheses(observed, noise),
+        *correlation_hypotheses(observed, noise, series, models),
     ]

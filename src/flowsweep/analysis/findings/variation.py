@@ -6,9 +6,8 @@ from statistics import NormalDist
 import numpy as np
 import scipy
 
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
 from flowsweep.wording import counted, format_number, format_share
@@ -20,7 +19,7 @@ _LARGEST_VARIANCE = 700.0
 """Of a logarithm; a number beyond the exponential of it has no place in 64 bits."""
 
 
-def variation_questions(observed: Observations, noise: RepeatNoise | None) -> list[Question]:
+def variation_hypotheses(observed: Observations, noise: RepeatNoise | None) -> list[Hypothesis]:
     """Describe by how much goodput varies.
 
     Args:
@@ -58,22 +57,17 @@ def variation_questions(observed: Observations, noise: RepeatNoise | None) -> li
         f"{_within(noise)}."
     )
     return [
-        Question(
-            kind="variation",
-            sweep=observed.sweep,
-            mode=observed.mode,
-            say=lambda _: said,
-            effect=value,
-            effect_unit="%",
-            interval_low=None if high is None else low,
-            interval_high=high,
-            n=len(noise.rows),
+        Hypothesis(
+            "variation",
+            observed.scope(),
+            said,
+            trial_ids(noise.rows),
+            Estimate(value, "%", None if high is None else low, high),
+            figure="ecdf",
             method=(
                 f"standard deviation of log goodput, {noise.without}, "
                 f"{counted(fit.freedom, 'degree')} of freedom; interval by chi-square"
             ),
-            evidence=tuple(row["trial_id"] for row in noise.rows),
-            figure=FigureKey("ecdf", observed.sweep, observed.mode),
         )
     ]
 

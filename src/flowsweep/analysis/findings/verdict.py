@@ -2,52 +2,35 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from statistics import median
 
 from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.advice import path_payload_bps
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
-from flowsweep.analysis.tests.tcp.verdict import CORES_BUSY, MOST, PATH_NOT_FULL
+from flowsweep.analysis.verdicts import CORES_BUSY, MOST, NOT_CLEAR, PATH_NOT_FULL, QUEUE, VERDICTS
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate
 
-_WORDS = {
-    "send window": "the send window",
-    "receive window": "the receive window",
-    "congestion window: loss": "the congestion window, held down by loss,",
-    "congestion window: queue": "the path itself",
-    "sender CPU": "the sender's CPU",
-    "receiver CPU": "the receiver's CPU",
-    "application rate": "the rate that the plan sets",
-    "host drops": "what the hosts drop",
-    "path loss": "what the path loses",
-}
-"""What limits, for each verdict but "not clear"."""
-_OF_THE_PATH = ("congestion window: queue", "congestion window: loss", "path loss")
-"""Verdicts that other traffic on the same path may be the reason of."""
-_OF_DATAGRAMS = _WORDS | {
-    "send window": "the sender's own device, behind a full socket buffer,",
-    "host drops": "what the hosts or their devices drop",
-}
 _AT_SENDER = "what the sender's own device drops"
 _QUEUE_DROPS = "the path's queue, which drops before the path is full,"
 _CORES_IN_USE = "all cores of {} were in use"
 _METHOD = (
     "verdicts of trials, counted; a verdict is from what the flight fills, losses, CPU time and counters"
 )
+_described = partial(Hypothesis, "verdict", method=_METHOD, figure="limits")
 
 
-def verdict_questions(observed: Observations) -> list[Question]:
+def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Ask of each direction what limited its trials.
 
     Args:
         observed: Trials of one sweep and mode.
 
     Returns:
-        One question for each direction with verdicts; it only describes. The effect is the share of the
+        One hypothesis for each direction with verdicts; it only describes. The effect is the share of the
         trials (unit "1") that have the most frequent verdict.
 
     Method:
@@ -55,33 +38,14 @@ def verdict_questions(observed: Observations) -> list[Question]:
         Where the path limits, the traffic beside the trials is named (`background_words`). Where nothing is
         clear, hosts whose cores were all in use are named.
     """
-    directions = dict.fromkeys(row[DIRECTION] for row in observed.rows)
-    found: list[Question] = []
-    for direction in directions:
-        rows = [
-            row for row in observed.rows if row[DIRECTION] == direction and row.get("verdict") is not None
-        ]
-        if rows:
-            found.append(_question(observed, direction, rows))
-    return found
+    having = observed.by_direction(lambda row: row.get("verdict") is not None)
+    return [_hypothesis(observed, direction, rows) for direction, rows in having]
 
 
-def _question(observed: Observations, direction: str, rows: Sequence[Row]) -> Question:
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> Hypothesis:
     counts = Counter(row["verdict"] for row in rows)
-    claim = _claim(direction, rows, counts)
-    return Question(
-        kind="verdict",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
-        say=lambda _: claim,
-        effect=counts.most_common(1)[0][1] / len(rows),
-        effect_unit="1",
-        n=len(rows),
-        method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("limits", observed.sweep, observed.mode, direction),
-    )
+    claim, share = _claim(direction, rows, counts), counts.most_common(1)[0][1] / len(rows)
+    return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"))
 
 
 def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:
@@ -96,15 +60,15 @@ def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:
 def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], trials: int) -> str:
     of_all = counted(trials, "trial")
     many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
-    unclear = verdict not in _WORDS
+    unclear = verdict == NOT_CLEAR
     part = (
         f"it is not clear what limits {many}" if unclear else f"{limiting_words(verdict, own)} limits {many}"
     )
     if where is not None and verdict in where.words:
         part += f" ({where.words[verdict]})"
     part += _crowded(own) if unclear else ""
-    part += _reached(own) if verdict == "congestion window: queue" else ""
-    others = background_words(own) if verdict in _OF_THE_PATH else ""
+    part += _reached(own) if verdict == QUEUE else ""
+    others = background_words(own) if VERDICTS[verdict].of_path else ""
     return f"{part}, {others}" if others else part
 
 
@@ -114,10 +78,10 @@ def limiting_words(verdict: str, own: Sequence[Row]) -> str:
         lost = sum(row.get("loss") or 0.0 for row in own)
         if verdict == "host drops" and sum(row.get("loss_at_sender") or 0.0 for row in own) >= lost * MOST:
             return _AT_SENDER
-        return _OF_DATAGRAMS[verdict]
-    if verdict == "congestion window: queue" and all(drops_early(row) for row in own):
+        return VERDICTS[verdict].datagram_subject
+    if verdict == QUEUE and all(drops_early(row) for row in own):
         return _QUEUE_DROPS
-    return _WORDS[verdict]
+    return VERDICTS[verdict].subject
 
 
 def drops_early(row: Row) -> bool:

@@ -8,10 +8,10 @@ import pyarrow as pa
 
 from flowsweep.analysis.binning.resampling import bins, intervals
 from flowsweep.analysis.binning.truncated_durations import durations_cut
-from flowsweep.analysis.findings.drops import drop_questions, lossy_trials
-from flowsweep.analysis.findings.duration import Cuts, cut_questions, cuts_of
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.findings.slow_start import slow_start_questions
+from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
+from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
+from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.slow_start import slow_start_hypotheses
 from flowsweep.analysis.statistics.observations import Observations, Row
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, traces_of
 from flowsweep.analysis.tests.tcp.loss_samples import loss_samples
@@ -64,9 +64,9 @@ def _traces(tables: Tables, summary: Sequence[Row]) -> dict[str, LossTrace]:
     return traces_of(rows.to_pyarrow().to_pylist())
 
 
-def within_trial_questions(
+def within_trial_hypotheses(
     observed: Observations, told: WithinTrials, *, margin: float = EQUIVALENCE_MARGIN
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Describe how long trials have to be, how long they took to come up to speed, and what drops packets.
 
     Args:
@@ -75,11 +75,11 @@ def within_trial_questions(
         margin: Of practical equivalence, relative.
 
     Returns:
-        Descriptions, as far as there are samples. Methods: `cut_questions`, `slow_start_questions`,
-        `drop_questions`.
+        Descriptions, as far as there are samples. Methods: `cut_hypotheses`, `slow_start_hypotheses`,
+        `drop_hypotheses`.
     """
     return [
-        *cut_questions(observed, told.cuts, margin=margin),
-        *slow_start_questions(observed, told.reached),
-        *drop_questions(observed, told.traces),
+        *cut_hypotheses(observed, told.cuts, margin=margin),
+        *slow_start_hypotheses(observed, told.reached),
+        *drop_hypotheses(observed, told.traces),
     ]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import scipy
@@ -82,6 +83,11 @@ class GeometricMean:
     value: float
     low: float | None
     high: float | None
+
+    def in_unit(self, size: float) -> Self:
+        """Return the same in a unit of `size` of the present ones."""
+        ends = (None if end is None else end / size for end in (self.low, self.high))
+        return type(self)(self.value / size, *ends)
 
 
 def geometric_mean(values: Sequence[float]) -> GeometricMean:

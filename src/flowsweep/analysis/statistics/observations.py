@@ -1,17 +1,29 @@
 """What statistics over repeats start from: the trials of one sweep and mode that ended well."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from flowsweep import wording
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 
 Row = Mapping[str, Any]
+AnyRow = TypeVar("AnyRow", bound=Row)
 
 DIRECTION = "direction"
 """Source and sink of a trial in one factor."""
 _NOT_FACTORS = frozenset({"sweep", "src", "dst", "test", "mode", "simultaneous", "window_sum_asked_bytes"})
+
+
+class Scope(NamedTuple):
+    """Which trials of a campaign something is about."""
+
+    sweep: str
+    mode: str | None
+    """How TCP's bytes got into and out of the kernel; null for other tests."""
+    direction: str | None = None
+    """ "source → sink"; null: all directions of the sweep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +37,18 @@ class Observations:
     factors: tuple[str, ...]
     """Columns that vary among the rows, `direction` included."""
 
+    def scope(self, direction: str | None = None) -> Scope:
+        """What is about all of these trials, or about those of one direction."""
+        return Scope(self.sweep, self.mode, direction)
+
+    def by_direction(
+        self, takes_part: Callable[[Row], object] = lambda _: True
+    ) -> Iterator[tuple[str, list[Row]]]:
+        """Each direction with its rows that take part, if there are any; that comes first which ran first."""
+        for direction in dict.fromkeys(row[DIRECTION] for row in self.rows):
+            if rows := [row for row in self.rows if row[DIRECTION] == direction and takes_part(row)]:
+                yield direction, rows
+
     def values(self, factor: str) -> list[Any]:
         """The values that occur: in order, none (null) first; as found if they are words."""
         found = list(dict.fromkeys(row[factor] for row in self.rows))
@@ -33,9 +57,28 @@ class Observations:
         return sorted(found, key=lambda value: (value is not None, value))
 
 
+def trial_ids(rows: Iterable[Row]) -> tuple[str, ...]:
+    """Name the trials of some rows of a summary."""
+    return tuple(row["trial_id"] for row in rows)
+
+
+def by_sweep(rows: Iterable[AnyRow], *, directions: bool = False) -> dict[Scope, list[AnyRow]]:
+    """Split rows of a summary by sweep and mode, and by direction if asked to, in the order of the rows."""
+    groups: dict[Scope, list[AnyRow]] = {}
+    for row in rows:
+        direction = wording.direction(row["src"], row["dst"]) if directions else None
+        groups.setdefault(Scope(row["sweep"], row["mode"], direction), []).append(row)
+    return groups
+
+
+def carried(row: Row) -> bool:
+    """Whether a trial ended well with a goodput above 0."""
+    return bool(row["status"] == "ok" and (row["goodput_bps"] or 0) > 0)
+
+
 def observations(summary: Sequence[Row]) -> tuple[Observations, ...]:
     """Split the rows of a summary by sweep and mode, in the order in which they ran first."""
-    return grouped([row for row in summary if row["status"] == "ok" and (row["goodput_bps"] or 0) > 0])
+    return grouped([row for row in summary if carried(row)])
 
 
 def grouped(rows: Sequence[Row]) -> tuple[Observations, ...]:
@@ -51,8 +94,4 @@ def grouped(rows: Sequence[Row]) -> tuple[Observations, ...]:
 
 def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
     names = [name for name in POINT_COLUMNS if name not in _NOT_FACTORS and name in rows[0]]
-    return tuple(name for name in (DIRECTION, *names) if len({_key(row[name]) for row in rows}) > 1)
-
-
-def _key(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(name for name in (DIRECTION, *names) if len({level_of(row, name) for row in rows}) > 1)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from figures_support import figures, of_kind
-from flowsweep.analysis.background.findings import share_questions
+from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.statistics.observations import observations
 from report_support import make_row
@@ -28,7 +28,7 @@ def rows(shares: tuple[float | None, ...] = SHARES, flows: tuple[int, ...] = (1,
 
 
 def told(summary: list[dict]) -> list:
-    return decided([question for one in observations(summary) for question in share_questions(one)])
+    return decided([hypothesis for one in observations(summary) for hypothesis in share_hypotheses(one)])
 
 
 def test_a_share_is_told_with_its_interval_over_repeats() -> None:

@@ -13,10 +13,10 @@ import pytest
 from analysis_support import SECOND_NS, Steady, make_flows, make_outcome, make_samples, make_trial
 from flowsweep.analysis import bins, intervals
 from flowsweep.analysis.binning.truncated_durations import durations_cut
-from flowsweep.analysis.findings.duration import cut_questions, duration_questions
+from flowsweep.analysis.findings.duration import cut_hypotheses, duration_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.slow_start import slow_start_questions
+from flowsweep.analysis.findings.slow_start import slow_start_hypotheses
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.independent_trials import independent
@@ -117,7 +117,7 @@ def cut_finding(rows: list[Row], shares: dict[int, Callable[[Row], float]]) -> F
         }
         for row in rows
     }
-    [finding] = decided(cut_questions(observed, cuts))
+    [finding] = decided(cut_hypotheses(observed, cuts))
     return finding
 
 
@@ -208,7 +208,7 @@ def test_one_stalled_trial_does_not_hide_that_durations_agree() -> None:
         row |= {"duration_s": float(row["length_bytes"]), "length_bytes": 8192}
     rows[7]["goodput_bps"] *= 0.1
     [observed] = observations(rows)
-    [finding] = decided(duration_questions(observed, design(observed)))
+    [finding] = decided(duration_hypotheses(observed, design(observed)))
     assert finding.decision == "no practical effect"
     assert finding.method.endswith(
         "; 2 trials left out that stand out from their repeats, or are the counterpart of one"
@@ -221,7 +221,7 @@ def tried(effect: Callable[[Row], float]) -> Finding:
     for row in rows:
         row |= {"duration_s": float(row["length_bytes"]), "length_bytes": 8192}
     [observed] = observations(rows)
-    [finding] = decided(duration_questions(observed, design(observed)))
+    [finding] = decided(duration_hypotheses(observed, design(observed)))
     return finding
 
 
@@ -245,7 +245,7 @@ def test_trials_whose_duration_nobody_told_are_left_out() -> None:
         told = row["length_bytes"] != DURATIONS[1]
         row |= {"duration_s": float(row["length_bytes"]) if told else None, "length_bytes": 8192}
     [observed] = observations(rows)
-    [finding] = decided(duration_questions(observed, design(observed)))
+    [finding] = decided(duration_hypotheses(observed, design(observed)))
     assert finding.claim == "The duration does not matter: 1 s tells the same as 30 s, within 3 %."
     assert finding.n == sum(row["duration_s"] is not None for row in rows) < len(rows)
 
@@ -256,7 +256,7 @@ def slow_start_finding(omit_s: float) -> Finding:
         row["omit_s"] = omit_s
     [observed] = observations(rows)
     reached = {row["trial_id"]: {"slow_start_ns": SECOND_NS * row["repeat"]} for row in rows}
-    [finding] = decided(slow_start_questions(observed, reached))
+    [finding] = decided(slow_start_hypotheses(observed, reached))
     return finding
 
 

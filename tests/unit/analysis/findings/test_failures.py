@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fates import Fate, an_outage, fail, half_of_the_slow_at_the_largest_window, one_of_twenty, some_stall
-from flowsweep.analysis.findings.failures import failure_questions
+from flowsweep.analysis.findings.failures import failure_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import findings
@@ -17,7 +17,7 @@ def answers(fate: Fate, seed: int, grid: Grid | None = None) -> list[Finding]:
     rng = np.random.default_rng(seed)
     rows = campaign(grid or Grid(repeats=5), seed)
     fate(rng, rows)
-    return decided(list(failure_questions(rows)))
+    return decided(list(failure_hypotheses(rows)))
 
 
 def test_half_the_trials_at_the_largest_window_fail() -> None:
@@ -45,7 +45,7 @@ def test_half_the_trials_at_the_largest_window_fail() -> None:
 def test_power(fate: Fate, kind: str) -> None:
     found = [answers(fate, seed) for seed in range(COUNT)]
     told = [
-        [one for one in questions if one.kind == kind and one.decision == "effect"] for questions in found
+        [one for one in hypotheses if one.kind == kind and one.decision == "effect"] for hypotheses in found
     ]
     assert sum("at window sum 4 MiB" in one.claim for (one,) in filter(None, told)) >= 0.9 * COUNT
 
@@ -54,8 +54,8 @@ def test_power(fate: Fate, kind: str) -> None:
 def test_failures_at_random_are_told_and_nothing_is_claimed_of_levels(fate: Fate) -> None:
     """With a rate of 5 %, more than 11 of 100 have a chance of 0.4 %."""
     found = [answers(fate, seed) for seed in range(COUNT)]
-    assert sum(one.decision == "effect" for questions in found for one in questions) <= 11
-    assert all("too high if the slow ones fail" in questions[0].claim for questions in found if questions)
+    assert sum(one.decision == "effect" for hypotheses in found for one in hypotheses) <= 11
+    assert all("too high if the slow ones fail" in hypotheses[0].claim for hypotheses in found if hypotheses)
 
 
 def test_a_direction_that_fails_is_named() -> None:
@@ -66,7 +66,7 @@ def test_a_direction_that_fails_is_named() -> None:
     for row in rows:
         if row["src"] == "b" and row["order_index"] % 3 == 0:
             fail(row)
-    [found] = decided(list(failure_questions(rows)))
+    [found] = decided(list(failure_hypotheses(rows)))
     assert found.decision == "effect"
     assert "more at b → a" in found.claim
 
@@ -74,7 +74,7 @@ def test_a_direction_that_fails_is_named() -> None:
 def test_a_single_failure_is_described_with_its_interval() -> None:
     rows = campaign(Grid(repeats=1), 7)
     fail(rows[3])
-    [found] = decided(list(failure_questions(rows)))
+    [found] = decided(list(failure_hypotheses(rows)))
     assert found.decision == "described"
     assert found.claim == (
         "1 of 40 trials failed (2.50 %); goodput is of the trials that ended well, and too high if the slow "

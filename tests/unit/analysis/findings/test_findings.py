@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from analysis_support import make_campaign, write_archive
 from flowsweep.analysis.findings.finding import Finding
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.statistics.design import AXES, design
-from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.statistics.observations import Scope, observations
 from flowsweep.cli import load
 from flowsweep.cli.app import app
 from flowsweep.cli.options import read_margin
@@ -271,22 +271,19 @@ def test_what_matters_stands_first() -> None:
     assert order == ["effect", "no practical effect", "no practical effect"]
 
 
-def asked(p_value: float | None, **changes: object) -> Question:
-    settings = {
-        "kind": "effect", "sweep": "s", "mode": "copy", "n": 1, "method": "m", "p_value": p_value,
-        "say": lambda decision: decision,
-    }  # fmt: skip
-    return Question(**(settings | changes))
+def asked(p_value: float | None, **changes: object) -> Hypothesis:
+    settings = {"method": "m", "p_value": p_value}
+    return Hypothesis("effect", Scope("s", "copy"), lambda decision: decision, ("1",), **(settings | changes))
 
 
-def test_every_question_asked_counts() -> None:
+def test_every_hypothesis_asked_counts() -> None:
     alone, *_ = decided([asked(0.02)])
     assert (alone.decision, alone.p_adjusted) == ("effect", 0.02)
     among, *_ = decided([asked(0.02), asked(0.9), asked(0.9)])
     assert (among.decision, among.p_adjusted) == ("undecided", 0.06)
 
 
-def test_questions_without_a_test_are_described_and_do_not_count() -> None:
+def test_hypotheses_without_a_test_are_described_and_do_not_count() -> None:
     tested, told, untold = decided([asked(0.02), asked(None), asked(None, untestable=True)])
     assert (tested.p_adjusted, told.decision, untold.decision) == (0.02, "described", "undecided")
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from flowsweep.analysis.findings.direction import direction_questions
+from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.plateau.hypotheses import plateau_questions
+from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.statistics.observations import Observations, observations
 from response_campaigns import flows_apart
 from synthetic_campaigns import KIB, Grid, Row, campaign
@@ -25,7 +25,7 @@ def one_sweep(rows: Sequence[Row]) -> Observations:
 
 
 def plateaus_of(rows: Sequence[Row], kind: str = "plateau") -> list[Finding]:
-    told = decided(plateau_questions(one_sweep(rows)))
+    told = decided(plateau_hypotheses(one_sweep(rows)))
     return [each for each in told if each.kind == kind and each.axis == "window_sum_bytes"]
 
 
@@ -64,7 +64,7 @@ def both_ways(fast: float, slow: float) -> Grid:
 
 
 def test_directions_are_compared_by_their_plateaus() -> None:
-    [told] = decided(direction_questions(one_sweep(campaign(both_ways(50, 20), 1))))
+    [told] = decided(direction_hypotheses(one_sweep(campaign(both_ways(50, 20), 1))))
     assert told.decision == "effect"
     assert told.effect == pytest.approx(150, abs=12)
     assert told.claim.startswith("a → b is 14")
@@ -78,7 +78,7 @@ def test_window_limited_points_make_no_direction_faster() -> None:
         return min(0.0, math.log(row["window_sum_bytes"] / (300 * KIB if row["dst"] == "b" else 200 * KIB)))
 
     grid = replace(ONE_FLOW, directions=(("a", "b"), ("b", "a")), effect=later)
-    told = [decided(direction_questions(one_sweep(campaign(grid, seed))))[0] for seed in range(60)]
+    told = [decided(direction_hypotheses(one_sweep(campaign(grid, seed))))[0] for seed in range(60)]
     assert sum(each.decision == "effect" for each in told) <= 7
     assert sum(each.interval_low <= 0 <= each.interval_high for each in told) >= 51
 
@@ -93,7 +93,7 @@ def test_directions_without_a_common_plateau_are_compared_as_a_whole() -> None:
         )
 
     grid = replace(ONE_FLOW, directions=(("a", "b"), ("b", "a")), effect=crossing)
-    [told] = decided(direction_questions(one_sweep(campaign(grid, 3))))
+    [told] = decided(direction_hypotheses(one_sweep(campaign(grid, 3))))
     assert told.effect == pytest.approx(100, abs=10)
     assert "plateaus a pair" in told.method
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from flowsweep.analysis.findings.finding import Finding
-from flowsweep.analysis.findings.modes import mode_questions
+from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations
@@ -35,7 +35,7 @@ def modes(grid: Grid, seed: int, chance: Chance, apart: float = FIFTH) -> list[F
 
 def found(rows: list[Row]) -> list[Finding]:
     [observed] = observations(rows)
-    return decided(mode_questions(observed, repeat_noise(design(observed))))
+    return decided(mode_hypotheses(observed, repeat_noise(design(observed))))
 
 
 @pytest.mark.parametrize("grid", [Grid(), MANY_REPEATS])

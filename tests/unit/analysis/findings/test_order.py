@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from flowsweep.analysis.findings.order import order_questions
+from flowsweep.analysis.findings.order import order_hypotheses
 from flowsweep.analysis.findings.topics import findings
 from synthetic_campaigns import Grid, Row, campaign
 
@@ -22,10 +22,10 @@ def moved(rows: list[Row], key: Callable[[Row], Any]) -> list[Row]:
 
 def test_a_rising_window_within_each_repeat_is_named() -> None:
     rows = moved(campaign(QUIET, 1), lambda row: (row["repeat"], row["window_sum_bytes"]))
-    [found] = list(order_questions(rows))
+    [found] = list(order_hypotheses(rows))
     assert found.axis == "window_sum_bytes"
-    assert found.effect is not None
-    assert found.effect > 0.9
+    assert found.estimate.effect is not None
+    assert found.estimate.effect > 0.9
     assert found.say("described").startswith("Window sum rose with time within repeats (rank correlation 0.9")
 
 
@@ -37,4 +37,4 @@ def test_a_window_that_fell_over_the_campaign_is_named() -> None:
 
 
 def test_random_order_is_not() -> None:
-    assert sum(len(list(order_questions(campaign(QUIET, seed)))) for seed in range(100)) <= 1
+    assert sum(len(list(order_hypotheses(campaign(QUIET, seed)))) for seed in range(100)) <= 1

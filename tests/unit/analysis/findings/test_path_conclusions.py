@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from drop_paths import DropPath, trace
-from flowsweep.analysis.findings.autotuning import autotuning_questions
-from flowsweep.analysis.findings.bufferbloat import bufferbloat_questions
-from flowsweep.analysis.findings.drops import TRIALS_MAX, drop_questions, lossy_trials
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
+from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
+from flowsweep.analysis.findings.drops import TRIALS_MAX, drop_hypotheses, lossy_trials
+from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 
 Row = dict[str, Any]
@@ -31,18 +31,18 @@ def observed(*rows: Row) -> Observations:
     return Observations("s", "copy", rows, ())
 
 
-def said(questions: list[Question]) -> str:
-    [question] = questions
-    return question.say("described")
+def said(hypotheses: list[Hypothesis]) -> str:
+    [hypothesis] = hypotheses
+    return hypothesis.say("described")
 
 
 def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
     rows = [trial(1), trial(2, repeat=2, rtt_median_ms=328.0), trial(3, repeat=3, rtt_median_ms=316.28)]
-    [question] = bufferbloat_questions(observed(*rows))
+    [hypothesis] = bufferbloat_hypotheses(observed(*rows))
     # 284.8 ms, 307.8 ms and their geometric mean, 296.1; 19.3 Mbit/s · 296.1 ms / 8 = 714 kB.
-    assert question.effect == pytest.approx(0.29608, rel=1e-4)
-    assert question.say("described").startswith("a → b: where the path is full its queue adds 296 ms [")
-    assert " to a round trip of 20.2 ms, 714 KB that wait, in 3 trials (at most 308 ms)" in said([question])
+    assert hypothesis.estimate.effect == pytest.approx(0.29608, rel=1e-4)
+    assert hypothesis.say("described").startswith("a → b: where the path is full its queue adds 296 ms [")
+    assert " to a round trip of 20.2 ms, 714 KB that wait, in 3 trials (at most 308 ms)" in said([hypothesis])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_standing_queue_is_told_as_time_and_as_bytes() -> None:
     ],
 )
 def test_what_looks_like_bufferbloat_and_is_none_is_not_told(unlike: Row) -> None:
-    assert bufferbloat_questions(observed(trial(1, **unlike), trial(2, **unlike))) == []
+    assert bufferbloat_hypotheses(observed(trial(1, **unlike), trial(2, **unlike))) == []
 
 
 def hosts(**limits: int) -> dict[str, dict[str, Any]]:
@@ -68,42 +68,42 @@ def hosts(**limits: int) -> dict[str, dict[str, Any]]:
 def test_a_ceiling_of_autotuning_below_bandwidth_times_delay_is_told() -> None:
     # 96.5 Mbit/s · 175 ms / 8 = 2.11 MB; 2 MiB of buffer are 1 MiB of window: 47.9 Mbit/s.
     far = trial(1, rtt_min_ms=175.0, link_payload_bps=96.5e6, verdict="receive window")
-    claim = said(autotuning_questions(observed(far), hosts(rmem=2 << 20, wmem=16 << 20)))
+    claim = said(autotuning_hypotheses(observed(far), hosts(rmem=2 << 20, wmem=16 << 20)))
     assert claim == (
         "a → b: autotuning cannot fill the path with 1 flow: each needs 2.11 MB in flight (96.5 Mbit/s × 175 "
         "ms), and net.ipv4.tcp_rmem of b ends at 2097152 B, of which about half becomes a receive window: at "
         "most 47.9 Mbit/s."
     )
-    both = autotuning_questions(observed(far), hosts(rmem=2 << 20, wmem=2 << 20))
-    assert [question.effect for question in both] == [pytest.approx(0.4967, rel=1e-3)] * 2
+    both = autotuning_hypotheses(observed(far), hosts(rmem=2 << 20, wmem=2 << 20))
+    assert [hypothesis.estimate.effect for hypothesis in both] == [pytest.approx(0.4967, rel=1e-3)] * 2
 
 
 def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -> None:
     far = trial(1, rtt_min_ms=175.0, link_payload_bps=96.5e6)
     low = hosts(rmem=2 << 20, wmem=2 << 20)
-    assert autotuning_questions(observed(far), hosts(rmem=6 << 20, wmem=6 << 20)) == []
-    assert autotuning_questions(observed(far), None) == []
-    assert autotuning_questions(observed(far | {"flows": 4}), low) == []
+    assert autotuning_hypotheses(observed(far), hosts(rmem=6 << 20, wmem=6 << 20)) == []
+    assert autotuning_hypotheses(observed(far), None) == []
+    assert autotuning_hypotheses(observed(far | {"flows": 4}), low) == []
     asked = far | {"window_send_bytes": 1 << 20, "window_recv_bytes": 1 << 20}
-    assert autotuning_questions(observed(asked), low) == []
+    assert autotuning_hypotheses(observed(asked), low) == []
 
 
 def test_links_that_count_their_drops_are_believed() -> None:
     small = trial(1, verdict=QUEUE, rtt_at_loss_ms=21.2, link_queue_drops=54, link_random_drops=0)
-    assert said(drop_questions(observed(small), {})) == (
+    assert said(drop_hypotheses(observed(small), {})) == (
         "a → b: the emulated link's queue drops, at 54 moments of 1 trial (0 at random); round trips are 1 "
         "ms longer then."
     )
     random = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40)
-    assert "loses packets at random, at 40 moments" in said(drop_questions(observed(random), {}))
+    assert "loses packets at random, at 40 moments" in said(drop_hypotheses(observed(random), {}))
     both = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=20)
     assert "drops at a full queue (20 moments of 1 trial) and at random (20)" in said(
-        drop_questions(observed(both), {})
+        drop_hypotheses(observed(both), {})
     )
 
 
 def test_a_full_queue_of_an_unknown_path_is_seen_by_its_round_trips() -> None:
-    assert said(drop_questions(observed(trial(1), trial(2)), {})) == (
+    assert said(drop_hypotheses(observed(trial(1), trial(2)), {})) == (
         "a → b: a full queue drops: round trips are 400 ms longer than the least when packets are lost, in 2 "
         "trials."
     )
@@ -122,11 +122,11 @@ def test_drops_without_a_queue_are_told_by_when_they_come(path: DropPath, words:
     rows = [trial(name, verdict=LOSS, rtt_median_ms=20.5, rtt_at_loss_ms=21.0) for name in range(6)]
     assert lossy_trials(rows) == [row["trial_id"] for row in rows]
     traces = {row["trial_id"]: trace(path, seed) for seed, row in enumerate(rows)}
-    [question] = drop_questions(observed(*rows), traces)
-    assert words in question.say("described")
-    assert question.effect is not None
-    assert question.interval_low is not None
-    assert question.interval_low < question.effect
+    [hypothesis] = drop_hypotheses(observed(*rows), traces)
+    assert words in hypothesis.say("described")
+    assert hypothesis.estimate.effect is not None
+    assert hypothesis.estimate.low is not None
+    assert hypothesis.estimate.low < hypothesis.estimate.effect
 
 
 def test_few_trials_are_looked_at_and_only_those_that_need_it() -> None:
@@ -139,4 +139,4 @@ def test_few_trials_are_looked_at_and_only_those_that_need_it() -> None:
 
 
 def test_trials_without_losses_say_nothing_of_drops() -> None:
-    assert drop_questions(observed(trial(1, recoveries=0), trial(2, verdict="receive window")), {}) == []
+    assert drop_hypotheses(observed(trial(1, recoveries=0), trial(2, verdict="receive window")), {}) == []

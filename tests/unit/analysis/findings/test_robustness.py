@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flowsweep.analysis.findings.effects import effect_questions
+from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.findings.outliers import outlier_questions
+from flowsweep.analysis.findings.outliers import outlier_hypotheses
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.observations import observations
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
@@ -39,12 +39,12 @@ def with_stalls(grid: Grid, seed: int, *, share: float = 0.0, count: int = 0) ->
 
 def effects(rows: Sequence[Row]) -> list[Finding]:
     [observed] = observations(rows)
-    return decided(effect_questions(observed))
+    return decided(effect_hypotheses(observed))
 
 
 def outliers(rows: Sequence[Row]) -> Finding:
     [observed] = observations(rows)
-    [finding] = decided(outlier_questions(observed, repeat_noise(design(observed))))
+    [finding] = decided(outlier_hypotheses(observed, repeat_noise(design(observed))))
     return finding
 
 
@@ -149,7 +149,7 @@ def test_the_pair_that_was_tested_is_the_one_that_is_told() -> None:
     assert between >= 0.9 * claimed
 
 
-def test_a_claim_that_many_questions_make_uncertain_says_why() -> None:
+def test_a_claim_that_many_hypotheses_make_uncertain_says_why() -> None:
     for seed in range(CAMPAIGNS):
         for one in effects(campaign(Grid(effect=lambda row: 0.02 * grown(row) / TEN_PERCENT), seed)):
             if one.decision == "undecided" and not one.interval_low <= 0 <= one.interval_high:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from flowsweep.analysis.findings.advice import path_payload_bps, window_advice
-from flowsweep.analysis.findings.host_advice import advice_questions
-from flowsweep.analysis.findings.theory import theory_questions
-from flowsweep.analysis.findings.verdict import verdict_questions
+from flowsweep.analysis.findings.host_advice import advice_hypotheses
+from flowsweep.analysis.findings.theory import theory_hypotheses
+from flowsweep.analysis.findings.verdict import verdict_hypotheses
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 from flowsweep.analysis.statistics.regions import regions
 
@@ -134,13 +134,18 @@ def test_outcomes_that_no_axis_tells_apart_have_no_regions() -> None:
 def test_verdicts_are_counted_and_placed() -> None:
     small = [trial(trial_id=f"s{k}", repeat=k) for k in (1, 2, 3)]
     full = {"verdict": "congestion window: queue", "goodput_bps": 96e6, "window_sum_bytes": 4096 * KIB}
-    [question] = verdict_questions(observed(*small, trial(**full), trial(**full)))
-    assert question.say("described") == (
+    [hypothesis] = verdict_hypotheses(observed(*small, trial(**full), trial(**full)))
+    assert hypothesis.say("described") == (
         "slac → in2p3: the receive window limits 3 of 5 trials (window sum 1 MiB); the path itself limits 2 "
         "of 5 trials (window sum 4 MiB), at 96.0 Mbit/s of 96.5 Mbit/s."
     )
-    assert (question.p_value, question.effect, question.effect_unit, question.n) == (None, 0.6, "1", 5)
-    assert question.evidence[:3] == ("s1", "s2", "s3")
+    assert (hypothesis.p_value, hypothesis.estimate.effect, hypothesis.estimate.unit, hypothesis.n) == (
+        None,
+        0.6,
+        "1",
+        5,
+    )
+    assert hypothesis.evidence[:3] == ("s1", "s2", "s3")
 
 
 @pytest.mark.parametrize(
@@ -158,44 +163,44 @@ def test_verdicts_are_counted_and_placed() -> None:
 )  # fmt: skip
 def test_traffic_beside_trials_is_named_where_the_path_limits(beside: Row, said: str) -> None:
     full = trial(verdict="congestion window: queue", goodput_bps=57e6, **beside)
-    [question] = verdict_questions(observed(full))
-    assert question.say("described") == (
+    [hypothesis] = verdict_hypotheses(observed(full))
+    assert hypothesis.say("described") == (
         f"slac → in2p3: the path itself limits 1 of 1 trial, at 57.0 Mbit/s of 96.5 Mbit/s{said}."
     )
-    [theory] = theory_questions(observed(full))
+    [theory] = theory_hypotheses(observed(full))
     assert (", goodput beside " in theory.say("described")) == bool(said)
 
 
 @pytest.mark.parametrize("verdict", ["receive window", "sender CPU", "application rate", "not clear"])
 def test_traffic_beside_trials_is_no_reason_for_what_the_path_has_no_part_in(verdict: str) -> None:
-    [question] = verdict_questions(observed(trial(verdict=verdict, background=["cubic"], share=0.6)))
-    assert "cubic" not in question.say("described")
+    [hypothesis] = verdict_hypotheses(observed(trial(verdict=verdict, background=["cubic"], share=0.6)))
+    assert "cubic" not in hypothesis.say("described")
 
 
 def test_trials_without_a_verdict_ask_nothing() -> None:
-    assert verdict_questions(observed(trial(verdict=None))) == []
+    assert verdict_hypotheses(observed(trial(verdict=None))) == []
     imported = trial()
     del imported["verdict"]
-    assert verdict_questions(observed(imported)) == []
+    assert verdict_hypotheses(observed(imported)) == []
 
 
 def test_a_host_is_advised_once_for_all_sweeps_and_not_where_the_plan_filled_the_path() -> None:
     one, other = trial(trial_id="1"), trial(trial_id="2", flows=4, goodput_bps=80e6)
     back = trial(src="in2p3", dst="slac", **{DIRECTION: "in2p3 → slac"})
-    told = advice_questions([observed(one, other), observed(one, back)])
-    claims = [question.say("described") for question in told]
+    told = advice_hypotheses([observed(one, other), observed(one, back)])
+    claims = [hypothesis.say("described") for hypothesis in told]
     assert claims[0].startswith("To fill the path, in2p3 needs a receive window of at least 2.11 MB: ")
     assert claims[0].endswith("Without it goodput is 63.0 Mbit/s, where the path carries 96.5 Mbit/s.")
     assert claims[1].startswith("To fill the path, slac needs ")
     assert len(claims) == 2
     full = trial(verdict="congestion window: queue", goodput_bps=96e6, window_recv_bytes=4096 * KIB)
-    assert advice_questions([observed(one, full)]) == []
+    assert advice_hypotheses([observed(one, full)]) == []
 
 
 def test_a_queue_that_drops_before_the_path_is_full_is_named() -> None:
     row = trial(verdict="congestion window: queue", goodput_bps=6.2e6, link_queue_drops=9)
-    [question] = verdict_questions(observed(row, row))
-    assert question.say("described") == (
+    [hypothesis] = verdict_hypotheses(observed(row, row))
+    assert hypothesis.say("described") == (
         "slac → in2p3: the path's queue, which drops before the path is full, limits all 2 trials, at 6.20 "
         "Mbit/s of 96.5 Mbit/s."
     )
@@ -210,14 +215,16 @@ def test_a_queue_that_background_traffic_fills_does_not_drop_early(share: float 
         background=["cross"],
         share=share,
     )
-    [question] = verdict_questions(observed(row, row))
-    assert question.say("described").startswith("slac → in2p3: the path itself limits all 2 trials, at 6.20 ")
+    [hypothesis] = verdict_hypotheses(observed(row, row))
+    assert hypothesis.say("described").startswith(
+        "slac → in2p3: the path itself limits all 2 trials, at 6.20 "
+    )
 
 
 def test_hosts_whose_cores_are_all_in_use_are_named_where_nothing_is_clear() -> None:
     busy = trial(verdict="not clear", cores_busy_send=1.0, cores_busy_recv=0.99)
-    [question] = verdict_questions(observed(busy, busy))
-    assert question.say("described").endswith(
+    [hypothesis] = verdict_hypotheses(observed(busy, busy))
+    assert hypothesis.say("described").endswith(
         "it is not clear what limits all 2 trials, all cores of the sender and the receiver were in use."
     )
 
@@ -225,8 +232,8 @@ def test_hosts_whose_cores_are_all_in_use_are_named_where_nothing_is_clear() -> 
 def test_datagrams_that_their_own_source_held_back_are_told_from_the_path() -> None:
     def said(verdict: str, **more: Any) -> str:
         row = trial(test="udp", verdict=verdict, **more)
-        [question] = verdict_questions(observed(row))
-        return question.say("described")
+        [hypothesis] = verdict_hypotheses(observed(row))
+        return hypothesis.say("described")
 
     assert "the sender's own device, behind a full socket buffer, limits" in said("send window")
     assert "what the sender's own device drops limits" in said("host drops", loss=0.6, loss_at_sender=0.55)
@@ -235,8 +242,8 @@ def test_datagrams_that_their_own_source_held_back_are_told_from_the_path() -> N
 
 
 def test_what_is_not_clear_is_said() -> None:
-    [question] = verdict_questions(observed(trial(verdict="not clear"), trial(verdict="not clear")))
-    assert question.say("described") == "slac → in2p3: it is not clear what limits all 2 trials."
+    [hypothesis] = verdict_hypotheses(observed(trial(verdict="not clear"), trial(verdict="not clear")))
+    assert hypothesis.say("described") == "slac → in2p3: it is not clear what limits all 2 trials."
 
 
 def test_goodput_is_compared_with_theory_over_repeats() -> None:
@@ -244,11 +251,11 @@ def test_goodput_is_compared_with_theory_over_repeats() -> None:
     # 0.05268 / √3 = 0.030415, t(0.975, 2) = 4.3027: factor e^0.13086 = 1.1398.
     goodputs_bps = (57.6e6, 64e6, 64e6 * 0.9**0.5)
     rows = [trial(repeat=repeat, goodput_bps=bps) for repeat, bps in enumerate(goodputs_bps, start=1)]
-    [question] = theory_questions(observed(*rows))
-    assert question.effect == pytest.approx(0.948683, abs=1e-6)
-    assert question.interval_low == pytest.approx(0.948683 / 1.1398, rel=1e-3)
-    assert question.interval_high == pytest.approx(0.948683 * 1.1398, rel=1e-3)
-    assert question.say("described") == (
+    [hypothesis] = theory_hypotheses(observed(*rows))
+    assert hypothesis.estimate.effect == pytest.approx(0.948683, abs=1e-6)
+    assert hypothesis.estimate.low == pytest.approx(0.948683 / 1.1398, rel=1e-3)
+    assert hypothesis.estimate.high == pytest.approx(0.948683 * 1.1398, rel=1e-3)
+    assert hypothesis.say("described") == (
         "slac → in2p3: where windows limit (3 trials in 3 repeats), goodput is 0.949 [0.832, 1.08] of usable "
         "window × flows / least round trip."
     )
@@ -257,15 +264,15 @@ def test_goodput_is_compared_with_theory_over_repeats() -> None:
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_fewer_than_three_repeats_have_no_interval(repeats: int) -> None:
     rows = [trial(repeat=repeat, goodput_bps=64e6) for repeat in range(repeats)]
-    [question] = theory_questions(observed(*rows))
-    assert (question.effect, question.interval_low) == (1, None)
+    [hypothesis] = theory_hypotheses(observed(*rows))
+    assert (hypothesis.estimate.effect, hypothesis.estimate.low) == (1, None)
 
 
 def test_a_theory_is_asked_only_where_it_applies() -> None:
     lossy = {"verdict": "congestion window: loss", "theory_cubic_bps": 50e6, "theory_padhye_bps": 40e6}
-    [cubic] = theory_questions(observed(trial(**lossy)))
+    [cubic] = theory_hypotheses(observed(trial(**lossy)))
     assert "CUBIC" in cubic.say("described")
-    [reno] = theory_questions(observed(trial(**lossy, congestion="reno")))
-    assert reno.effect == pytest.approx(63 / 40)
-    assert theory_questions(observed(trial(**lossy, congestion="bbr"))) == []
-    assert theory_questions(observed(trial(rtt_min_ms=0.02))) == []
+    [reno] = theory_hypotheses(observed(trial(**lossy, congestion="reno")))
+    assert reno.estimate.effect == pytest.approx(63 / 40)
+    assert theory_hypotheses(observed(trial(**lossy, congestion="bbr"))) == []
+    assert theory_hypotheses(observed(trial(rtt_min_ms=0.02))) == []

@@ -4,27 +4,26 @@ from collections.abc import Mapping
 from functools import partial
 
 from flowsweep.analysis.axes import AXIS_NAMES
-from flowsweep.analysis.findings.decline import decline_questions
-from flowsweep.analysis.findings.dip import dip_questions
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.plateau.apart import told_apart
+from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
+from flowsweep.analysis.findings.plateau.dip import dip_hypotheses
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.plateau.sentences import say_plateau
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.means import flow_levels, window_levels
-from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_margin
 
 
-def plateau_questions(
+def plateau_hypotheses(
     observed: Observations,
     *,
     windows: Mapping[str, float] | None = None,
     margin: float = EQUIVALENCE_MARGIN,
-) -> list[Question]:
+) -> list[Hypothesis]:
     """Ask from which window sum and number of flows on goodput does not rise any more, and whether it dips.
 
     Args:
@@ -33,44 +32,38 @@ def plateau_questions(
         margin: Of practical equivalence, relative.
 
     Returns:
-        One question for each direction and congestion control over window sums, where those vary; and over
+        One hypothesis for each direction and congestion control over window sums, where those vary; and over
         numbers of flows, unless the window per flow varies, too. All other axes are pooled, unless the
-        plateau differs between their levels: then there is one question for each of these (`told_apart`). The
+        plateau differs between their levels: then there is one for each of these (`told_apart`). The
         effect is the smallest window that is enough, in bytes of all flows as they are asked for, or the
         smallest number of flows, with its 95 % interval. What is tested is that goodput rises at all, from
-        the lowest level. Then those of `dip_questions` and `decline_questions`.
+        the lowest level. Then those of `dip_hypotheses` and `decline_hypotheses`.
     """
     grid = design(observed)
     levels = told_apart(window_levels(observed, grid), margin)
     flows = told_apart(flow_levels(grid), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
-    questions = [_question(observed, plateau) for plateau in found]
-    questions += dip_questions(observed, levels, margin=margin)
-    return questions + decline_questions(observed, levels, margin=margin)
+    hypotheses = [_hypothesis(observed, plateau) for plateau in found]
+    hypotheses += dip_hypotheses(observed, levels, margin=margin)
+    return hypotheses + decline_hypotheses(observed, levels, margin=margin)
 
 
-def _question(observed: Observations, plateau: Plateau) -> Question:
+def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:
     means, found = plateau.means, plateau.found
     effect, low, high = _estimate(plateau)
     flat = found.start == 0 and found.latest == 0
-    return Question(
-        kind="plateau",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=means.direction,
+    return Hypothesis(
+        "plateau",
+        observed.scope(means.direction),
+        partial(say_plateau, plateau),
+        trial_ids(means.rows),
+        Estimate(effect, "flows" if means.axis == "flows" else "bytes", low, high),
         axis=means.axis,
-        say=partial(say_plateau, plateau),
-        effect=effect,
-        effect_unit="flows" if means.axis == "flows" else "bytes",
-        interval_low=low,
-        interval_high=high,
         p_value=plateau.p_value,
         untestable=plateau.p_value is None,
         within_margin=flat,
-        n=len(means.rows),
         method=_method(plateau),
-        evidence=tuple(row["trial_id"] for row in means.rows),
-        figure=FigureKey("product", observed.sweep, observed.mode, direction=means.direction),
+        figure="product",
     )
 
 

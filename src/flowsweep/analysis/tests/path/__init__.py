@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         path_facts_of,
         unanswered,
     )
-    from flowsweep.analysis.tests.path.findings import path_questions, path_windows
+    from flowsweep.analysis.tests.path.findings import path_hypotheses, path_windows
     from flowsweep.analysis.tests.path.rows import hop_rows, hop_table, train_rows
 else:
     __getattr__ = names_of(
@@ -22,7 +22,7 @@ else:
         {
             "columns": ("PATH_COLUMNS",),
             "facts": ("UNANSWERED", "PathFacts", "path_facts_of", "facts_table", "path_facts", "unanswered"),
-            "findings": ("path_questions", "path_windows"),
+            "findings": ("path_hypotheses", "path_windows"),
             "rows": ("hop_rows", "hop_table", "train_rows"),
         },
     )
@@ -36,7 +36,7 @@ __all__ = [
     "hop_table",
     "path_facts",
     "path_facts_of",
-    "path_questions",
+    "path_hypotheses",
     "path_windows",
     "train_rows",
     "unanswered",

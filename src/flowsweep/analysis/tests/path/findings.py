@@ -7,9 +7,10 @@ from statistics import median
 
 import numpy as np
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
+from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, direction, format_rate
 
@@ -17,43 +18,35 @@ _REPEATS_NEEDED = 3
 """For an interval over repeats; with fewer, that of the first trial stands."""
 
 
-def path_questions(summary: Sequence[TrialRow]) -> list[Question]:
+def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
     """Describe each path that was measured: capacity and narrowest hop, and the bandwidth that is available.
 
     Args:
         summary: Rows of `flowsweep.analysis.summary`, of all tests.
 
     Returns:
-        Two questions at most for each sweep and direction. Effects are in bit/s of IP packets; nothing is
+        Two hypotheses at most for each sweep and direction. Effects are in bit/s of IP packets; nothing is
         tested.
     """
-    groups: dict[tuple[str, str | None, str], list[TrialRow]] = {}
-    for row in summary:
-        if row.get("test") == "path" and row["status"] == "ok":
-            key = (row["sweep"], row["mode"], direction(row["src"], row["dst"]))
-            groups.setdefault(key, []).append(row)
-    return [question for key, rows in groups.items() for question in _of_path(*key, rows)]
+    measured = (row for row in summary if row.get("test") == "path" and row["status"] == "ok")
+    groups = by_sweep(measured, directions=True)
+    return [hypothesis for scope, rows in groups.items() for hypothesis in _of_path(scope, rows)]
 
 
-def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[TrialRow]) -> Iterator[Question]:
+def _of_path(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     measured = [row for row in rows if row["path_capacity_bps"]]
     if not measured:
         return
+    where = str(scope.direction)
     middle, low, high, method = _over_repeats(measured)
-    yield Question(
-        kind="path",
-        sweep=sweep,
-        mode=mode,
-        direction=where,
-        say=partial(_said_of_capacity, where, measured, (middle, low, high)),
-        effect=middle,
-        effect_unit="bit/s",
-        interval_low=low,
-        interval_high=high,
-        n=len(measured),
+    yield Hypothesis(
+        "path",
+        scope,
+        partial(_said_of_capacity, where, measured, (middle, low, high)),
+        trial_ids(measured),
+        Estimate(middle, "bit/s", low, high),
         method=method,
-        evidence=tuple(row["trial_id"] for row in measured),
-        figure=FigureKey("hop_capacity", sweep, mode, direction=where),
+        figure="hop_capacity",
     )
     bracketed = [
         (row["trial_id"], low_bps, high_bps)
@@ -64,20 +57,14 @@ def _of_path(sweep: str, mode: str | None, where: str, rows: Sequence[TrialRow])
     if bracketed:
         free_low = float(np.median([low_bps for _, low_bps, _ in bracketed]))
         free_high = float(np.median([high_bps for _, _, high_bps in bracketed]))
-        yield Question(
-            kind="available",
-            sweep=sweep,
-            mode=mode,
-            direction=where,
-            say=partial(_said_of_available, where, (free_low, free_high), middle),
-            effect=(free_low + free_high) / 2,
-            effect_unit="bit/s",
-            interval_low=free_low,
-            interval_high=free_high,
-            n=len(bracketed),
+        yield Hypothesis(
+            "available",
+            scope,
+            partial(_said_of_available, where, (free_low, free_high), middle),
+            tuple(trial_id for trial_id, _, _ in bracketed),
+            Estimate((free_low + free_high) / 2, "bit/s", free_low, free_high),
+            figure="streams",
             method="trends of one-way delays in streams (Jain and Dovrolis 2002), medians over trials",
-            evidence=tuple(trial_id for trial_id, _, _ in bracketed),
-            figure=FigureKey("streams", sweep, mode, direction=where),
         )
 
 

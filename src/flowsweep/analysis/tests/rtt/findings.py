@@ -6,29 +6,27 @@ from statistics import fmean, median
 
 import scipy
 
-from flowsweep.analysis.findings.finding import Decision, FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import CONFIDENCE
-from flowsweep.wording import counted, direction, format_number
+from flowsweep.wording import counted, format_number
 
 _REPEATS_NEEDED = 3
 """For an interval over repeats."""
 _LENGTHS_NEEDED = 3
 """Two points always lie on a line."""
 
-Key = tuple[str, str | None, str]
-"""Sweep, mode and direction."""
 
-
-def rtt_questions(summary: Sequence[TrialRow]) -> list[Question]:
+def rtt_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
     """Ask how much load adds to the round-trip time, and how it grows with the size of a message.
 
     Args:
         summary: Rows of `flowsweep.analysis.summary`, of all tests.
 
     Returns:
-        For each sweep and direction with a probe one question, whose effect is in s; for each with trials of
+        For each sweep and direction with a probe one, whose effect is in s; for each with trials of
         test rtt of three lengths or more one for each echo, in ns/byte.
     """
     ok = [row for row in summary if row["status"] == "ok"]
@@ -36,23 +34,15 @@ def rtt_questions(summary: Sequence[TrialRow]) -> list[Question]:
     asked = [
         row for row in ok if None not in (row.get("rtt_probe_min_ms"), row["length_bytes"], row.get("echo"))
     ]
-    questions = [_under_load(key, rows) for key, rows in _groups(probed).items()]
-    for key, rows in _groups(asked).items():
-        questions += _over_lengths(key, rows)
-    return questions
+    hypotheses = [_under_load(scope, rows) for scope, rows in by_sweep(probed, directions=True).items()]
+    for scope, rows in by_sweep(asked, directions=True).items():
+        hypotheses += _over_lengths(scope, rows)
+    return hypotheses
 
 
-def _groups(rows: Sequence[TrialRow]) -> dict[Key, list[TrialRow]]:
-    groups: dict[Key, list[TrialRow]] = {}
-    for row in rows:
-        key = (row["sweep"], row["mode"], direction(row["src"], row["dst"]))
-        groups.setdefault(key, []).append(row)
-    return groups
-
-
-def _under_load(key: Key, rows: Sequence[TrialRow]) -> Question:
+def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
     """The growth of the median, in the mean over the points of each repeat: repeats are independent."""
-    sweep, mode, where = key
+    where = str(scope.direction)
     found = [
         (row["repeat"], idle_ms, loaded_ms)
         for row in rows
@@ -69,24 +59,19 @@ def _under_load(key: Key, rows: Sequence[TrialRow]) -> Question:
         low_ms, high_ms = map(float, tested.confidence_interval(CONFIDENCE))
         p_value = float(tested.pvalue)
     ends = median(idle_ms for _, idle_ms, _ in found), median(loaded_ms for _, _, loaded_ms in found)
-    return Question(
-        kind="latency",
-        sweep=sweep,
-        mode=mode,
-        direction=where,
-        say=partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms)),
-        effect=growth_ms / 1e3,
-        effect_unit="s",
-        interval_low=None if low_ms is None else low_ms / 1e3,
-        interval_high=None if high_ms is None else high_ms / 1e3,
+    ends_s = (None if end_ms is None else end_ms / 1e3 for end_ms in (low_ms, high_ms))
+    return Hypothesis(
+        "latency",
+        scope,
+        partial(_said_of_load, where, ends, (growth_ms, low_ms, high_ms)),
+        trial_ids(rows),
+        Estimate(growth_ms / 1e3, "s", *ends_s),
         p_value=p_value,
-        n=len(rows),
         method=(
             "median under load less median when idle, of each trial; mean over the points of each repeat, "
             f"t interval and t test over {counted(len(repeats), 'repeat')}"
         ),
-        evidence=tuple(row["trial_id"] for row in rows),
-        figure=FigureKey("rtt_time", sweep, mode, direction=where),
+        figure="rtt_time",
     )
 
 
@@ -108,9 +93,9 @@ def _said_of_load(
     return f"{where}: under load the round trip {way} from {idle_ms} to {loaded_ms} ms, {by}{interval}."
 
 
-def _over_lengths(key: Key, rows: Sequence[TrialRow]) -> Iterator[Question]:
+def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """What a byte more takes, there and back, from the quickest answer of each trial."""
-    sweep, mode, where = key
+    where = str(scope.direction)
     for echo in sorted({echo for row in rows if (echo := row["echo"]) is not None}):
         own = [
             (row["trial_id"], length, least_ms)
@@ -125,21 +110,15 @@ def _over_lengths(key: Key, rows: Sequence[TrialRow]) -> Iterator[Question]:
         line = scipy.stats.linregress(lengths, [least_ms * 1e6 for _, _, least_ms in own])
         half = float(line.stderr) * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(own) - 2))
         slope = float(line.slope)
-        yield Question(
-            kind="message_size",
-            sweep=sweep,
-            mode=mode,
-            direction=where,
+        yield Hypothesis(
+            "message_size",
+            scope,
+            partial(_said_of_size, where, echo, (slope, slope - half, slope + half)),
+            tuple(trial_id for trial_id, _, _ in own),
+            Estimate(slope, "ns/byte", slope - half, slope + half),
             axis="length_bytes",
-            say=partial(_said_of_size, where, echo, (slope, slope - half, slope + half)),
-            effect=slope,
-            effect_unit="ns/byte",
-            interval_low=slope - half,
-            interval_high=slope + half,
-            n=len(own),
+            figure="rtt_size",
             method="least squares of the least round-trip time of each trial over the payload; t interval",
-            evidence=tuple(trial_id for trial_id, _, _ in own),
-            figure=FigureKey("rtt_size", sweep, mode, direction=where),
         )
 
 

@@ -3,29 +3,24 @@
 The rules, their reasons and how often they are right: docs/explanation/statistics.md, "Verdict".
 """
 
-from typing import Literal, get_args
-
 import ibis
 import ibis.expr.types as ir
 
-Verdict = Literal[
-    "send window", "receive window", "congestion window: loss", "congestion window: queue", "sender CPU",
-    "receiver CPU", "application rate", "host drops", "not clear",
-]  # fmt: skip
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+from flowsweep.analysis.verdicts import (
+    BUSY,
+    CORES_BUSY,
+    LOSS,
+    MOST,
+    NOT_CLEAR,
+    PATH_NOT_FULL,
+    QUEUE,
+    RATE_REACHED,
+)
 
-MOST = 2 / 3
-"""A share from which on a cause is taken to be the one: twice as much as all others together."""
 SOME = 1 / 3
 """A share below which a cause is taken not to matter: the rest is MOST."""
-RATE_REACHED = 0.95
-"""Goodput at this share of what the plan lets the application send is that rate; it varies less."""
-BUSY = 0.9
-"""A thread that runs for this share of the time hardly ever waits for TCP."""
 THROTTLED = SOME
 """An end that its quota keeps from running for this share of the time has more to do than it may."""
-CORES_BUSY = 0.95
-"""So much of all cores in use leaves a thread to wait for its turn."""
 WINDOW_CLOSES = 0.8
 """A receiver that reads in time announces its whole window; one that is behind less, by what is unread."""
 QUEUE_SHARE = 0.2
@@ -45,14 +40,12 @@ DROPS_PER_RECOVERY = 0.5
 """Hosts that drop a packet for every second episode of recovery account for most of them."""
 PATH_FULL = 0.98
 """Goodput at this share of what the plan's link carries is the link's."""
-PATH_NOT_FULL = 0.9
-"""Below this share no queue stands at the plan's link most of the time: the rest could be sent."""
 NEAR_MS = 1.0
 """Below, a round trip is what hosts take over their packets: no window of the kernel's own size is full."""
 
 
 def with_verdict(rows: ir.Table) -> ir.Table:
-    """Add `verdict`: one of VERDICTS, null for a trial whose samples do not say what its flows waited for.
+    """Add `verdict`: one word of `VERDICTS`, null where samples do not tell what the flows waited for.
 
     Args:
         rows: One row per trial, with columns as in a summary: goodput_bps, goodput_mean_bps, flows,
@@ -69,8 +62,8 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         and no round trip does. What is no clear majority is "not clear".
     """
     busy = _busy(rows)
-    queue = ibis.literal("congestion window: queue")
-    loss = ibis.literal("congestion window: loss")
+    queue = ibis.literal(QUEUE)
+    loss = ibis.literal(LOSS)
     cwnd_or_pace = rows.limit_cwnd_share + _pace(rows) >= MOST
     lossy = cwnd_or_pace & (rows.recoveries > 0).coalesce(False)
     filled = _windows_fill(rows)
@@ -78,11 +71,11 @@ def with_verdict(rows: ir.Table) -> ir.Table:
     verdict = ibis.cases(
         (rows.limit_none_share.isnull() | rows.goodput_bps.isnull(), ibis.null("string")),
         (_rate_reached(rows), "application rate"),
-        (busy["both"], "not clear"),
+        (busy["both"], NOT_CLEAR),
         (busy["sender"], "sender CPU"),
         (busy["receiver"], "receiver CPU"),
         (cwnd_or_pace & _dropped_at_hosts(rows), "host drops"),
-        (rows.sender_idle_share >= SOME, "not clear"),
+        (rows.sender_idle_share >= SOME, NOT_CLEAR),
         (_path_is_full(rows), queue),
         (windows & (rows.limit_rwnd_share >= rows.limit_send_buffer_share), "receive window"),
         (windows, "send window"),
@@ -93,7 +86,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         # A congestion control that paces itself paces at what it finds the path to carry.
         (_pace(rows) >= MOST, queue),
         (lossy, loss),
-        else_="not clear",
+        else_=NOT_CLEAR,
     )
     return rows.mutate(verdict=verdict)
 

@@ -3,13 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import median
 
 from flowsweep import wording
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
-from flowsweep.analysis.tests.tcp.verdict import MOST
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Observations, Row, Scope, by_sweep, trial_ids
+from flowsweep.analysis.verdicts import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share
 
@@ -21,19 +22,22 @@ _METHOD = (
     f"whose source sent less than {OFFERED_SHARE_MIN:.0%} of the rate take no part; the interval is from the "
     "highest rate up to which no trial loses more to the next one that was asked for"
 )
+_counted = partial(
+    Hypothesis, "broken", figure="time_series", method="streams of which an end said that they broke, counted"
+)
 _SHOWN_BY_NONE = 3
 """None lost of n shows, with 95 % confidence, a share of at most 3 / n (Hanley and Lippman-Hand, "If nothing
 goes wrong, is everything all right?", 1983); losses that come in bursts show less."""
 
 
-def loss_questions(observed: Observations) -> list[Question]:
+def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
     """Ask of each direction up to which rate no more than LOSS_LIMIT of the datagrams are lost.
 
     Args:
         observed: Trials of one sweep and mode.
 
     Returns:
-        One question for each direction with datagrams at several rates; it only describes. The effect is the
+        One for each direction with datagrams at several rates; it only describes. The effect is the
         highest rate of all flows (unit "bit/s") up to which no trial, whatever else varies, lost more; none
         where the lowest rate did.
 
@@ -43,47 +47,36 @@ def loss_questions(observed: Observations) -> list[Question]:
         is made of their number.
     """
     found = []
-    for direction in observed.values(DIRECTION):
-        rows = [
-            row
-            for row in observed.rows
-            if row[DIRECTION] == direction and row.get(_RATE) is not None and row.get("loss") is not None
-        ]
-        if len({row[_RATE] for row in rows}) > 1:
-            found += _questions(observed, direction, rows)
+    for direction, rows in observed.by_direction(lambda row: None not in (row.get(_RATE), row.get("loss"))):
+        several = len({row[_RATE] for row in rows}) > 1
+        if several and (hypothesis := _hypothesis(observed, direction, rows)) is not None:
+            found.append(hypothesis)
     return found
 
 
-def _questions(observed: Observations, direction: str, rows: Sequence[Row]) -> list[Question]:
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> Hypothesis | None:
     trials: dict[float, list[Row]] = {}
     offered = [row for row in rows if _was_offered(row)]
     for row in sorted(offered, key=lambda row: row[_RATE]):
         trials.setdefault(row[_RATE], []).append(row)
     if not trials:
-        return []
+        return None
     rates = list(trials)
     lossy = (index for index, rate in enumerate(rates) if _worst(trials[rate]) > LOSS_LIMIT)
     within = next(lossy, len(rates))
     highest = rates[within - 1] if within else None
     beyond = rates[within] if within < len(rates) else None
-    claim = f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}."
-    question = Question(
-        kind="loss",
-        sweep=observed.sweep,
-        mode=observed.mode,
-        direction=direction,
+    between = (None, None) if highest is None or beyond is None else (highest, beyond)
+    return Hypothesis(
+        "loss",
+        observed.scope(direction),
+        f"{direction}: {_claim(highest, beyond, trials)}{_not_offered(rows)}.",
+        trial_ids(offered),
+        Estimate(highest, "bit/s", *between),
         axis=_RATE,
-        say=lambda _: claim,
-        effect=highest,
-        effect_unit="bit/s",
-        interval_low=highest if beyond is not None else None,
-        interval_high=beyond if highest is not None else None,
-        n=len(offered),
         method=_METHOD,
-        evidence=tuple(row["trial_id"] for row in offered),
-        figure=FigureKey("offered", observed.sweep, observed.mode, direction, _RATE),
+        figure=FigureKey("offered", *observed.scope(direction), axis=_RATE),
     )
-    return [question]
 
 
 def _was_offered(row: Row) -> bool:
@@ -141,7 +134,7 @@ def _not_offered(rows: Sequence[Row]) -> str:
     return f"; in {trials} at {where} the source sent less than it was asked to, {least} at least"
 
 
-def broken_questions(summary: Sequence[Row]) -> Iterator[Question]:
+def broken_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
     """Count the streams of datagrams that broke off or never came up, sweep by sweep, and say why.
 
     Args:
@@ -150,17 +143,14 @@ def broken_questions(summary: Sequence[Row]) -> Iterator[Question]:
     Yields:
         One description for each sweep with such streams; the effect is their share (unit "1").
     """
-    sweeps: dict[tuple[str, str], list[Row]] = {}
-    for row in summary:
-        if row.get("flows_broken") is not None:
-            sweeps.setdefault((row["sweep"], row["mode"]), []).append(row)
-    for (sweep, mode), rows in sweeps.items():
+    counting = (row for row in summary if row.get("flows_broken") is not None)
+    for scope, rows in by_sweep(counting).items():
         torn = [row for row in rows if row["flows_broken"]]
         if torn:
-            yield _broken(sweep, mode, rows, torn)
+            yield _broken(scope, rows, torn)
 
 
-def _broken(sweep: str, mode: str | None, rows: Sequence[Row], torn: Sequence[Row]) -> Question:
+def _broken(scope: Scope, rows: Sequence[Row], torn: Sequence[Row]) -> Hypothesis:
     broken, flows = sum(row["flows_broken"] for row in torn), sum(row["flows"] for row in rows)
     places = Counter(wording.direction(row["src"], row["dst"]) for row in torn)
     reasons = Counter(match["reason"] for row in torn if (match := _REASON.search(row["error"] or "")))
@@ -170,15 +160,4 @@ def _broken(sweep: str, mode: str | None, rows: Sequence[Row], torn: Sequence[Ro
         f"{broken} of {counted(flows, 'flow')} broke, in {len(torn)} of {counted(len(rows), 'trial')} "
         f"({where}){why}."
     )
-    return Question(
-        kind="broken",
-        sweep=sweep,
-        mode=mode,
-        say=lambda _: claim,
-        effect=broken / flows,
-        effect_unit="1",
-        n=len(rows),
-        method="streams of which an end said that they broke, counted",
-        evidence=tuple(row["trial_id"] for row in torn),
-        figure=FigureKey("time_series", sweep, mode),
-    )
+    return _counted(scope, claim, trial_ids(torn), Estimate(broken / flows, "1"), trials=len(rows))

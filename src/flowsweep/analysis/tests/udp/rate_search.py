@@ -8,8 +8,8 @@ from typing import Final
 
 from flowsweep import wording
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
-from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.analysis.findings.hypothesis import Question
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.observations import Scope, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share, format_size
@@ -24,6 +24,7 @@ _METHOD = (
     "medians over the repeats, the interval is from the highest rate that was carried to the lowest that was "
     "not"
 )
+_described = partial(Hypothesis, "rate", method=_METHOD, axis=RATE, figure="rate_search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def was_not_sent(row: TrialRow) -> bool:
     return not row["rate_carried"] and within
 
 
-def rate_search_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
+def rate_search_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Say of each point that was searched which rate it carries; only describes.
 
     Args:
@@ -107,22 +108,10 @@ def rate_search_questions(summary: Sequence[TrialRow]) -> Iterator[Question]:
     for point in searched(summary):
         highest, beyond = point.highest_bps, point.beyond_bps
         steps = [row for one in point.repeats for row in one.steps]
-        yield Question(
-            kind="rate",
-            sweep=point.sweep,
-            mode=point.mode,
-            direction=point.direction,
-            axis=RATE,
-            say=partial(_said, f"{point.direction}, {point.name}: {_claim(point)}."),
-            effect=highest,
-            effect_unit="bit/s",
-            interval_low=highest if beyond is not None else None,
-            interval_high=beyond if highest is not None else None,
-            n=len(steps),
-            method=_METHOD,
-            evidence=tuple(row["trial_id"] for row in steps),
-            figure=FigureKey("rate_search", point.sweep, point.mode, direction=point.direction),
-        )
+        between = (None, None) if highest is None or beyond is None else (highest, beyond)
+        scope = Scope(point.sweep, point.mode, point.direction)
+        claim = f"{point.direction}, {point.name}: {_claim(point)}."
+        yield _described(scope, claim, trial_ids(steps), Estimate(highest, "bit/s", *between))
 
 
 def _points(rows: Sequence[TrialRow]) -> Iterator[PointSearched]:
@@ -195,10 +184,6 @@ def _why_not(point: PointSearched) -> str:
         return ""
     where = "" if unsent == len(ends) else f" in {unsent} of {len(point.repeats)} repeats"
     return f", since the source does not send that much{where}"
-
-
-def _said(claim: str, _decision: object) -> str:
-    return claim
 
 
 def _median(rates: Sequence[float | None]) -> float | None:

@@ -3,7 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.tests.tcp.verdict import BUSY, CORES_BUSY, MOST, RATE_REACHED
+from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, MOST, NOT_CLEAR, RATE_REACHED
 from flowsweep.defaults import LOSS_MATTERS, OFFERED_SHARE_MIN
 
 
@@ -41,10 +41,10 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
         (rows.goodput_bps.isnull() | rows.loss.isnull(), ibis.null("string")),
         (lossy & (at_hosts | at_sender), "host drops"),
         (lossy & on_path, "path loss"),
-        (lossy, "not clear"),
+        (lossy, NOT_CLEAR),
         (reached, "application rate"),
         (refused & ~offered, "send window"),
         (busy, "sender CPU"),
-        else_="not clear",
+        else_=NOT_CLEAR,
     )
     return rows.mutate(verdict=(rows.test == "udp").ifelse(found, rows.verdict))

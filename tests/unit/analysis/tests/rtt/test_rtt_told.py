@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.tests.rtt.findings import rtt_questions
+from flowsweep.analysis.tests.rtt.findings import rtt_hypotheses
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.tests.rtt.message_size import drawn_sizes
 from flowsweep.figures.tests.rtt.round_trips import drawn_round_trips
@@ -31,7 +31,7 @@ def of(repeat: int) -> Row:
 
 def test_the_growth_under_load_is_told_with_its_interval() -> None:
     rows = [probed(1, 10.0, 87.0), probed(2, 10.0, 88.0), probed(3, 10.0, 89.0)]
-    (found,) = decided(rtt_questions(rows))
+    (found,) = decided(rtt_hypotheses(rows))
     # The mean growth is 78 ms, its standard error 1 / sqrt(3) ms, and t(0.975; 2) = 4.303.
     assert (found.kind, found.decision, found.effect_unit, found.n) == ("latency", "effect", "s", 3)
     assert found.effect == pytest.approx(0.078)
@@ -43,26 +43,26 @@ def test_the_growth_under_load_is_told_with_its_interval() -> None:
 
 def test_a_growth_that_may_be_chance_is_not_claimed() -> None:
     rows = [probed(1, 10.0, 10.5), probed(2, 10.0, 9.0), probed(3, 10.0, 11.0)]
-    (found,) = decided(rtt_questions(rows))
+    (found,) = decided(rtt_hypotheses(rows))
     assert found.decision == "undecided"
     assert "not clear" in found.claim
 
 
 def test_a_single_trial_only_describes() -> None:
-    (found,) = decided(rtt_questions([probed(1, 10.0, 88.0)]))
+    (found,) = decided(rtt_hypotheses([probed(1, 10.0, 88.0)]))
     assert (found.decision, found.interval_low) == ("described", None)
 
 
 def test_a_byte_more_costs_what_the_line_says() -> None:
     rows = [sized(repeat, length, 4.0 + length * 160e-6) for repeat in (1, 2) for length in (64, 512, 1472)]
-    (found,) = decided(rtt_questions(rows))
+    (found,) = decided(rtt_hypotheses(rows))
     assert (found.kind, found.effect_unit, found.n) == ("message_size", "ns/byte", 6)
     assert found.effect == pytest.approx(160.0)
     assert found.claim == "a → b: each byte more takes 160 ns [160, 160] longer, there and back (udp)."
 
 
 def test_two_sizes_are_no_line() -> None:
-    assert rtt_questions([sized(1, 64, 4.0), sized(1, 1472, 4.3)]) == []
+    assert rtt_hypotheses([sized(1, 64, 4.0), sized(1, 1472, 4.3)]) == []
 
 
 def test_phases_are_drawn_with_what_was_lost() -> None:

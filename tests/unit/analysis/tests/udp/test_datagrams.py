@@ -11,6 +11,7 @@ from datagram_support import MILLISECOND_NS, Stream, make_udp_outcome, make_udp_
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, balance, bins, datagram_series
 from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.analysis.tests.udp.datagrams import datagram_flows
+from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.archive import tables_of
 from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome
@@ -147,6 +148,7 @@ def test_where_the_kernel_does_not_say_the_place_of_loss_is_unknown(rows):
 )
 def test_losses_tell_what_limits(rows, name, verdict):
     assert rows[name]["verdict"] == verdict
+    assert verdict in {*VERDICTS, None}
 
 
 def test_jitter_is_the_mean_over_intervals_and_flows(rows):

@@ -6,7 +6,8 @@ import pytest
 
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
-from flowsweep.analysis.tests.udp.loss import loss_questions
+from flowsweep.analysis.tests.udp.loss import loss_hypotheses
+from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.run.outcome import TrialOutcome
 from summary_support import summed
 
@@ -49,6 +50,7 @@ def rows() -> dict[str, Row]:
 )
 def test_the_place_of_loss_decides(rows: dict[str, Row], name: str, verdict: str) -> None:
     assert rows[name]["verdict"] == verdict
+    assert verdict in {*VERDICTS, None}
 
 
 def test_what_never_left_the_source_is_no_loss_of_the_path(rows: dict[str, Row]) -> None:
@@ -73,8 +75,8 @@ def said(*trials: tuple[float, float, Row]) -> str:
          "datagrams_sent": 100_000} | more
         for number, (rate, loss, more) in enumerate(trials)
     )  # fmt: skip
-    [question] = loss_questions(Observations("s", None, rows, ()))
-    return question.say("described")
+    [hypothesis] = loss_hypotheses(Observations("s", None, rows, ()))
+    return hypothesis.say("described")
 
 
 def test_what_the_worst_trial_lost_is_said_since_it_decides() -> None:

@@ -1,0 +1,87 @@
+"""Does goodput fall again where windows are larger than they have to be?"""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.plateau.runs import LONGEST, Run, run_hypotheses
+from flowsweep.analysis.findings.plateau.sentences import said_of
+from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.wording import format_margin
+
+_METHOD = (
+    f"mean log goodput of the largest window against up to {LONGEST} neighbouring smaller ones, "
+    "{freedom} of freedom; one-sided t, Bonferroni over {tops}"
+)
+
+
+def decline_hypotheses(
+    observed: Observations, windows: Sequence[LevelMeans], *, margin: float
+) -> list[Hypothesis]:
+    """Ask whether the largest window gives less goodput than smaller ones.
+
+    Args:
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        windows: From `told_apart`.
+        margin: Of practical equivalence, relative.
+
+    Returns:
+        One hypothesis for each with at least three window sums, about the most telling top. The effect is in
+        percent of goodput: at the largest window, against the mean of up to three neighbouring smaller ones.
+        Which those are is not known beforehand: the p-value is one-sided, times the number of tops that are
+        possible (umbrella alternatives with an unknown peak: Mack and Wolfe 1981, K-sample rank tests for
+        umbrella alternatives, JASA 76; as contrasts of means: Bretz and Hothorn 2001, Testing dose-response
+        relationships with a priori unknown, possibly nonmonotone shapes, J. Biopharm. Stat. 11; here with
+        Bonferroni's bound). The interval is Bonferroni's over the same tops. A dip that goodput recovers from
+        is none: the largest window has to be below the top.
+    """
+    return run_hypotheses("decline", observed, windows, partial(_most_telling, margin=margin), _say, _METHOD)
+
+
+def _most_telling(means: LevelMeans, margin: float) -> Run:
+    end = len(means.levels) - 1
+    tops = [(first, last) for first in range(end) for last in range(first, min(first + LONGEST, end))]
+    compared = means.guarded(
+        [means.shares[end] - means.shares[first : last + 1].mean(axis=0) for first, last in tops]
+    )
+    half = compared.half_widths(len(tops))
+    one_sided = np.where(compared.value < 0, compared.p_values / 2, 1 - compared.p_values / 2)
+    chosen = int(np.argmin(one_sided))
+    value, reach = float(compared.value[chosen]), float(half[chosen])
+    return Run(
+        means=means,
+        first=tops[chosen][0],
+        last=tops[chosen][1],
+        change=(value, value - reach, value + reach),
+        seen=value < 0,
+        p_value=min(1.0, float(one_sided[chosen]) * len(tops)),
+        within_margin=bool((compared.value - half).min() >= math.log1p(-margin)),
+        candidates=len(tops),
+        margin=margin,
+    )
+
+
+def _say(run: Run, decision: Decision) -> str:
+    where, end = said_of(run.means), len(run.means.levels) - 1
+    largest = run.at(end)
+    best = run.at(int(np.argmax(run.means.means)))
+    less = f"{run.difference} at {largest} against {run.levels}"
+    if decision == "effect":
+        small = run.change[1] >= math.log1p(-run.margin)
+        remark = (
+            f"which is less than the margin of {format_margin(run.margin)}"
+            if small
+            else f"it is highest at {best}"
+        )
+        return f"{where}: goodput declines at large windows: {less}; {remark}."
+    if decision == "no practical effect":
+        most = format_margin(run.margin)
+        return f"{where}: the largest window, {largest}, costs no more than {most} of goodput."
+    if not run.seen:
+        return f"{where}: no decline of goodput is seen up to {largest}; a small one cannot be excluded."
+    return f"{where}: whether goodput declines at large windows is undecided: {less} may be chance."

@@ -1,0 +1,91 @@
+"""Neighbouring levels against others: what hypotheses of a dip and of a decline have in common."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from flowsweep.analysis.axes import level_words
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
+from flowsweep.wording import counted, format_change
+
+LONGEST = 3
+"""Neighbouring levels that one run may span."""
+_FEWEST_LEVELS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring levels of a window sum, `first` to `last`, the most telling of those that may be."""
+
+    means: LevelMeans
+    first: int
+    last: int
+    change: tuple[float, float, float]
+    """Between them and others: natural logarithm, below 0 for a dip or decline, and its interval."""
+    seen: bool
+    """Whether there is a dip or a decline at all, beyond chance or not."""
+    p_value: float
+    within_margin: bool
+    candidates: int
+    """Runs that it was chosen from."""
+    margin: float
+
+    def at(self, level: int) -> str:
+        """Write a level of the window sum."""
+        return level_words("window_sum_bytes", self.means.levels[level])
+
+    @property
+    def levels(self) -> str:
+        """Its first and its last level in words."""
+        return " … ".join(dict.fromkeys((self.at(self.first), self.at(self.last))))
+
+    @property
+    def difference(self) -> str:
+        """The change of goodput in words."""
+        return format_change(*(percent(value) for value in self.change))
+
+
+def run_hypotheses(
+    kind: Literal["dip", "decline"],
+    observed: Observations,
+    windows: Sequence[LevelMeans],
+    most_telling: Callable[[LevelMeans], Run],
+    say: Callable[[Run, Decision], str],
+    method: str,
+) -> list[Hypothesis]:
+    """Put a hypothesis on the most telling run of levels, for each with at least three levels.
+
+    Args:
+        kind: What is sought.
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        windows: From `told_apart`.
+        most_telling: Chooses among the runs.
+        say: The sentence for each decision.
+        method: In words, with places for `freedom` and the number of `runs` or `tops` that it is chosen from.
+    """
+    return [
+        Hypothesis(
+            kind,
+            observed.scope(means.direction),
+            partial(say, run),
+            trial_ids(means.rows),
+            Estimate.in_percent(run.change if run.seen else None),
+            axis=means.axis,
+            p_value=run.p_value,
+            within_margin=run.within_margin,
+            method=method.format(
+                freedom=counted(means.fit.freedom, "degree"),
+                runs=counted(run.candidates, "run"),
+                tops=counted(run.candidates, "top"),
+            ),
+            figure="product",
+        )
+        for means in windows
+        if len(means.levels) >= _FEWEST_LEVELS and means.fit is not None
+        for run in [most_telling(means)]
+    ]

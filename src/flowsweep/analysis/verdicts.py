@@ -1,0 +1,104 @@
+"""What may limit a trial: every verdict, what is said of it, and the shares by which tests decide alike.
+
+The rules: `tests/tcp/verdict.py`, `tests/udp/verdict.py`; docs/explanation/statistics.md, "Verdict".
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+from flowsweep.wording import format_margin
+
+Verdict = Literal[
+    "send window", "receive window", "congestion window: loss", "congestion window: queue", "sender CPU",
+    "receiver CPU", "application rate", "host drops", "path loss", "not clear",
+]  # fmt: skip
+
+WINDOWS: Final = ("send window", "receive window")
+LOSS: Final = "congestion window: loss"
+QUEUE: Final = "congestion window: queue"
+NOT_CLEAR: Final = "not clear"
+
+MOST = 2 / 3
+"""A share from which on a cause is taken to be the one: twice as much as all others together."""
+RATE_REACHED = 0.95
+"""Goodput at this share of what the plan lets the application send is that rate; it varies less."""
+BUSY = 0.9
+"""A thread that runs for this share of the time hardly ever waits for TCP."""
+CORES_BUSY = 0.95
+"""So much of all cores in use leaves a thread to wait for its turn."""
+PATH_NOT_FULL = 0.9
+"""Below this share no queue stands at the plan's link most of the time: the rest could be sent."""
+
+
+class VerdictWords(NamedTuple):
+    """What is said of a verdict."""
+
+    meaning: str
+    """A sentence."""
+    subject: str = ""
+    """What limits, before "limits 3 trials"; empty where it is not clear."""
+    hint: str = ""
+    """What to do about it, with places for `source` and `sink`; empty where that is said otherwise."""
+    of_datagrams: str = ""
+    """The subject of tests of datagrams, where it is another one."""
+    of_path: bool = False
+    """Whether other traffic on the same path may be the reason."""
+
+    @property
+    def datagram_subject(self) -> str:
+        """What limits a test of datagrams."""
+        return self.of_datagrams or self.subject
+
+
+VERDICTS: Mapping[str, VerdictWords] = {
+    "send window": VerdictWords(
+        "The source's socket buffer was full of what the sink had not acknowledged yet.",
+        "the send window",
+        of_datagrams="the sender's own device, behind a full socket buffer,",
+    ),
+    "receive window": VerdictWords(
+        "The source had sent all that the sink's window allowed, and waited.",
+        "the receive window",
+    ),
+    LOSS: VerdictWords(
+        "Losses kept the congestion window small.",
+        "the congestion window, held down by loss,",
+        "Find where packets are lost: more goodput needs fewer losses.",
+        of_path=True,
+    ),
+    QUEUE: VerdictWords(
+        "The path carried no more: it was full, a queue stood in it or dropped packets, or congestion "
+        "control kept to the rate that it found.",
+        "the path itself",
+        "Nothing at the hosts: more goodput needs another path.",
+        of_path=True,
+    ),
+    "sender CPU": VerdictWords(
+        "The source's CPU had no time left to send more.",
+        "the sender's CPU",
+        "More goodput needs CPU time at {source}.",
+    ),
+    "receiver CPU": VerdictWords(
+        "The sink's CPU had no time left to receive more.",
+        "the receiver's CPU",
+        "More goodput needs CPU time at {sink}.",
+    ),
+    "application rate": VerdictWords(
+        f"Goodput came to the rate that was asked for, within {format_margin(1 - RATE_REACHED)}.",
+        "the rate that the plan sets",
+        "Ask for a higher rate: nobody knows yet whether the path carries more.",
+    ),
+    "host drops": VerdictWords(
+        "Hosts, and not the path, dropped what was missing.",
+        "what the hosts drop",
+        "Find which host drops packets: more goodput needs fewer drops.",
+        of_datagrams="what the hosts or their devices drop",
+    ),
+    "path loss": VerdictWords(
+        "The path lost what was missing.",
+        "what the path loses",
+        "Find out where datagrams are lost: a queue loses fewer at a lower rate, noise does not.",
+        of_path=True,
+    ),
+    NOT_CLEAR: VerdictWords("No cause accounts for enough of the trial to be named."),
+}
