@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from flowsweep import defaults
 from flowsweep.tests import TESTS
@@ -182,11 +182,11 @@ class Path(Frozen):
     dst: str
 
 
-class Asking(Frozen):
-    """How round-trip times are asked for."""
+class RttProbing(Frozen):
+    """How a measurement of round-trip times probes."""
 
     every_ns: int
-    """From one question to the next; the mean of it if `poisson`."""
+    """From one probe to the next; the mean of it if `poisson`."""
     timeout_ns: int
     poisson: bool
 
@@ -254,7 +254,12 @@ class Background(Frozen):
 
 
 class Sweep(Frozen):
-    """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set."""
+    """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set.
+
+    What archives keep has the names of the aliases.
+    """
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
 
     name: str
     test: Test
@@ -292,7 +297,7 @@ class Sweep(Frozen):
     gso: tuple[bool, ...] = (True,)
     gro: tuple[bool, ...] = (True,)
     echo: tuple[Echo, ...] = ("auto",)
-    asking: Asking | None = None
+    rtt_probing: RttProbing | None = Field(default=None, alias="asking")
     """Of a measurement of round-trip times."""
     probing: PathProbing | None = None
     """Of a measurement of paths."""

@@ -53,9 +53,9 @@ class EngineSession(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A host, the session with its engine, and what is known of its clock."""
+class HostSession:
+    """How a host is reached, the session with its engine, and what is known of its clock."""
 
     access: HostAccess
-    session: EngineSession
+    engine: EngineSession
     clock: ClockOffset
