@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from flowsweep import defaults
-from flowsweep.tests import TESTS
+from flowsweep.tests import BULK_TESTS, TESTS
 
 
 def halvings(low: int, high: int, resolution: int) -> int:
@@ -50,8 +50,16 @@ def _known_test(test: str) -> str:
     return test
 
 
+def _known_bulk_test(test: str) -> str:
+    if test not in BULK_TESTS:
+        raise ValueError(f"found the test {test!r}, expected one of {', '.join(BULK_TESTS)}")
+    return test
+
+
 Test = Annotated[str, AfterValidator(_known_test)]
 """A row of `flowsweep.tests`."""
+BulkTest = Annotated[str, AfterValidator(_known_bulk_test)]
+"""A row of it that sends for a time."""
 
 
 class Frozen(BaseModel):
@@ -241,7 +249,7 @@ class Background(Frozen):
     src: str | None
     """A host or a group; absent, as is `dst` then: as the trial's."""
     dst: str | None
-    test: Literal["tcp", "udp"]
+    test: BulkTest
     flows: int
     window_bytes: int | None
     length_bytes: int

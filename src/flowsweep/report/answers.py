@@ -1,18 +1,20 @@
-"""What stands beside the highest goodput: capacities and round trips, where a path was asked."""
+"""What trials found, in a few words: one trial, and all together that probed a path."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from flowsweep.figures.axis import Row
-from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import direction
-from flowsweep.wording import counted, format_milliseconds, format_rate
+from flowsweep.report.tests.path import narrow_hop
+from flowsweep.report.tests.registry import report_test
+from flowsweep.report.tests.row import Headline
+from flowsweep.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What all trials of one test found in one direction."""
+    """What all trials of one test found in one direction; it stands beside the highest goodput."""
 
     direction: str
     number: str
@@ -22,58 +24,34 @@ class Answer:
     spread: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a test asks for."""
-
-    column: str
-    name: str
-    write: Callable[[float], str]
-    write_range: Callable[[float, float], str]
+def result_words(row: Row) -> str:
+    """Tell the result of a summary's row, and its status unless it is `ok`."""
+    words = report_test(row["test"]).words(row)
+    return words if row["status"] == "ok" else f"{row['status']}, {words}"
 
 
 def answers(trials: Sequence[Row]) -> tuple[Answer, ...]:
-    """Sum up the trials that asked a path for something, by direction and by what answered.
+    """Sum up the trials that probed a path, by direction and by what answered.
 
     The rows are those of a summary. Trials that are not `ok`, or found no number, take no part.
     """
-    groups: dict[tuple[str, str, str], list[Row]] = {}
+    groups: dict[tuple[Headline, str, str], list[Row]] = {}
     for row in trials:
-        asked = _ASKED.get(row["test"])
-        if asked is not None and row["status"] == "ok" and row.get(asked.column) is not None:
-            groups.setdefault(
-                (row["test"], direction(row), (row.get("echo") or "").replace("_", " ")), []
-            ).append(row)
+        headline = report_test(row["test"]).headline
+        if headline is not None and row["status"] == "ok" and row.get(headline.column) is not None:
+            echo = (row.get("echo") or "").replace("_", " ")
+            groups.setdefault((headline, direction(row), echo), []).append(row)
     echoes = {echo for _, _, echo in groups}
     return tuple(
-        _answer(_ASKED[test], f"{where}, {echo}" if echo and len(echoes) > 1 else where, rows)
-        for (test, where, echo), rows in groups.items()
+        _answer(headline, f"{where}, {echo}" if echo and len(echoes) > 1 else where, rows)
+        for (headline, where, echo), rows in groups.items()
     )
 
 
-def narrow_hop(row: Row) -> str:
-    """Name the narrowest link of a measured path, "hop 2 of 3"; empty where it cannot be told."""
-    hop, hops = row.get("path_narrow_hop"), row.get("path_hops")
-    if hop is None:
-        return ""
-    return f"hop {hop} of {hops}" if hops else f"hop {hop}"
-
-
-def _answer(asked: _Asked, where: str, rows: Sequence[Row]) -> Answer:
-    values = [row[asked.column] for row in rows]
-    number, unit = asked.write(median(values)).split(" ", 1)
-    told = {narrow_hop(row) for row in rows}
-    place = f", narrowest at {told.pop()}" if len(told) == 1 and told != {""} else ""
-    spread = f", {asked.write_range(min(values), max(values))}" if len(values) > 1 else ""
-    return Answer(where, number, unit, f"{asked.name}{place}", f"{counted(len(rows), 'trial')}{spread}")
-
-
-def _range_of_times(low_ms: float, high_ms: float) -> str:
-    low, high = format_milliseconds(low_ms), format_milliseconds(high_ms)
-    return f"all {high}" if low == high else f"{low} to {high}"
-
-
-_ASKED = {
-    "path": _Asked("path_capacity_bps", "capacity of the path", format_rate, format_range),
-    "rtt": _Asked("rtt_probe_median_ms", "median round trip", format_milliseconds, _range_of_times),
-}
+def _answer(headline: Headline, where: str, rows: Sequence[Row]) -> Answer:
+    values = [row[headline.column] for row in rows]
+    number, unit = headline.write(median(values)).split(" ", 1)
+    narrowest = {narrow_hop(row) for row in rows}
+    place = f", narrowest at {narrowest.pop()}" if len(narrowest) == 1 and narrowest != {""} else ""
+    spread = f", {headline.write_range(min(values), max(values))}" if len(values) > 1 else ""
+    return Answer(where, number, unit, f"{headline.name}{place}", f"{counted(len(rows), 'trial')}{spread}")

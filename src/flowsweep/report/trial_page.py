@@ -12,8 +12,8 @@ from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.panel import direction
 from flowsweep.figures.trials import point_of
+from flowsweep.report.answers import result_words
 from flowsweep.report.trial_details import TrialDetails
-from flowsweep.report.trial_result import result_words
 from flowsweep.report.verdict_words import VERDICT_MEANINGS
 from flowsweep.tests import facts_of
 from flowsweep.wording import (

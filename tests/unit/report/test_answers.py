@@ -8,9 +8,8 @@ import pytest
 from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.tests.path.hops import drawn_hops
-from flowsweep.report.answers import answers
+from flowsweep.report.answers import answers, result_words
 from flowsweep.report.render import render
-from flowsweep.report.trial_result import result_words
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.wording import asked_duration
 from report_support import failed, make_material, make_row

@@ -11,11 +11,11 @@ from flowsweep.cli.summary import print_table
 from flowsweep.cli.tcp_summary import tell_summary as tell_tcp
 from flowsweep.cli.terminal import Screen
 from flowsweep.figures.axis import Row
+from flowsweep.report.answers import result_words
 from flowsweep.report.goodput_words import goodput_of
 from flowsweep.report.headline import goodput_meant, highest_goodputs
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
-from flowsweep.report.trial_result import result_words
 from flowsweep.report.trial_table import trial_lines
 from report_support import make_material, make_row
 from summary_support import summed, uneven
