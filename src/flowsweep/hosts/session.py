@@ -16,7 +16,7 @@ from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.events import read_event
 from flowsweep.hosts.frames import Frame, FrameError, FrameKind, FrameReader, encode
 from flowsweep.hosts.heartbeat import Heartbeat
-from flowsweep.hosts.inbox import Inbox, TrialEvent
+from flowsweep.hosts.inbox import Allowance, Inbox, TrialEvent
 from flowsweep.hosts.intake import TrialIntake
 from flowsweep.hosts.messages import (
     Clock,
@@ -30,7 +30,6 @@ from flowsweep.hosts.messages import (
     Stop,
 )
 from flowsweep.hosts.process import PipedProcess
-from flowsweep.hosts.report_limits import Allowance
 from flowsweep.hosts.tables import read_table
 
 PROTOCOL = 5

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf_datagrams
-from flowsweep.imports.digits import REAL
+from flowsweep.imports.ranges import REAL
 from flowsweep.imports.transfer import (
     FlowReport,
     LineError,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.imports.digits import WHOLE
+from flowsweep.imports.ranges import WHOLE
 from flowsweep.imports.transfer import Datagrams, FlowReport, Report, Role
 
 COLUMNS = 5

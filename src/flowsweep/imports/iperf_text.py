@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf_datagrams
-from flowsweep.imports.digits import REAL, WHOLE
+from flowsweep.imports.ranges import REAL, WHOLE
 from flowsweep.imports.transfer import (
     Datagrams,
     FlowReport,

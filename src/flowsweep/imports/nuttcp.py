@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.imports.digits import DECIMAL, WHOLE
+from flowsweep.imports.ranges import DECIMAL, WHOLE
 from flowsweep.imports.transfer import (
     Datagrams,
     FarEnd,

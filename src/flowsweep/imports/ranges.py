@@ -20,6 +20,11 @@ from flowsweep.defaults import (
 from flowsweep.imports.transfer import Report, Transfer
 from flowsweep.wording import printable
 
+WHOLE = r"\d{1,18}"
+DECIMAL = r"\d{1,18}\.\d{1,18}"
+REAL = r"\d{1,18}(?:\.\d{1,18})?"
+"""Numbers in patterns: with a bound on their digits a search takes time that is linear in a line's length."""
+
 _Bounded = tuple[str, float | None, float]
 """What it is, the number, and the most that it may be; the least is 0."""
 _SHOWN_CHARACTERS = 40

@@ -7,9 +7,8 @@ from typing import Protocol
 from flowsweep.errors import SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import ClockExchange, ClockOffset
-from flowsweep.hosts.inbox import TrialEvent
+from flowsweep.hosts.inbox import Allowance, TrialEvent
 from flowsweep.hosts.messages import HostFacts, Prepare, Start, Stop
-from flowsweep.hosts.report_limits import Allowance
 
 
 class Channel(Protocol):

@@ -18,8 +18,8 @@ from flowsweep.plan.model import RateSearch
 from flowsweep.run.conductor import Conditions, run_campaign
 from flowsweep.run.end import Deadlines
 from flowsweep.run.events import CampaignStarted, TrialStarted
+from flowsweep.run.results import carried
 from flowsweep.run.resume_state import ResumeState
-from flowsweep.run.search_step import carried
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import at_rate, estimate, expand, remarks, schedule
 from plan_support import plan_of
