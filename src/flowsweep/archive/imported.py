@@ -86,7 +86,7 @@ class ImportedOutcome:
     samples: pa.Table
     """One row per flow and interval of the end that told: host, peer, role, flow, start_ns, end_ns, bytes."""
     flows: pa.Table
-    """One row per flow and end that the file tells of, in `flowsweep.run.outcome.FLOWS_SCHEMA`."""
+    """One row per flow and end that the file tells of, in `flowsweep.run.tables.FLOWS_SCHEMA`."""
     of_tests: Mapping[str, pa.Table] = field(default_factory=dict)
     """Further tables with rows, by name, as `flowsweep.archive.parquet.NEEDED_FIELDS` has them; what the file
     does not say is null."""

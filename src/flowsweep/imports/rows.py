@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from flowsweep.archive.parquet import NEEDED_FIELDS, NEEDED_SAMPLE_FIELDS
 from flowsweep.imports.transfer import FlowReport, Report, Role, Transfer
-from flowsweep.run.outcome import FLOWS_SCHEMA
+from flowsweep.run.tables import FLOWS_SCHEMA
 
 _TCP_FIELDS = tuple(
     pa.field(name, pa.int64())

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FlowReport
 from flowsweep.run.end import TrialEnd
-from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.run.pair import Pair
+from flowsweep.run.tables import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.run.traffic import Traffic
 
 _OF_ALL = ("samples", "cpu")

@@ -13,17 +13,10 @@ from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import data_of
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.far_end import FarEnd
-from flowsweep.run.outcome import (
-    FLOWS_SCHEMA,
-    BackgroundRecord,
-    End,
-    Failure,
-    Status,
-    TrialOutcome,
-    TrialRecord,
-)
+from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
 from flowsweep.run.pair import Pair
 from flowsweep.run.shortfall import cause_of, shortfall
+from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule.tests.udp import UdpParameters
 from flowsweep.schedule.trial import Trial
 

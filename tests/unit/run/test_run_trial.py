@@ -8,7 +8,8 @@ from fake_engine import BYTES_PER_FLOW, CLOCK_SET, FakeNetwork, access
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.engines import HostSession
-from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import Trial
 from virtual_time import VirtualTimeLoop

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from flowsweep.plan.expansion import HostPair, host_pairs, members
 from flowsweep.plan.hosts.checks import listening_host
 from flowsweep.plan.hosts.groups import pairs_of_path
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.model import HostPair, host_pairs, members
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.wording import counted

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from flowsweep import defaults
 from flowsweep.plan.background.checks import background_problems
 from flowsweep.plan.background.keys import BackgroundKeys
+from flowsweep.plan.expansion import halvings
 from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
-from flowsweep.plan.model import halvings
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
