@@ -10,7 +10,8 @@ import pyarrow as pa
 from flowsweep.archive import create_archive
 from flowsweep.defaults import SECOND_NS
 from flowsweep.plan import parse_plan
-from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, End, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import End, TrialOutcome, TrialRecord
+from flowsweep.run.tables import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.schedule import schedule
 from flowsweep.schedule.trial import Trial
 from scale.traffic import MSS_BYTES, samples_of, tcp_parameters

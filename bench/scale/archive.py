@@ -18,7 +18,8 @@ from flowsweep.archive.entries import MERGED_FOLDER, CompactedEntry, FinishedEnt
 from flowsweep.archive.journal import JOURNAL_FILE, frame
 from flowsweep.archive.parquet import keyed_tables
 from flowsweep.defaults import DRAIN_TIMEOUT_NS, LENGTH_BYTES, MILLISECOND_NS, SECOND_NS
-from flowsweep.run.outcome import FLOWS_SCHEMA, End, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import End, TrialOutcome, TrialRecord
+from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule import TcpParameters, Trial
 from scale.traffic import MSS_BYTES, samples_of, tcp_parameters
 

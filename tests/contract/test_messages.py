@@ -2,7 +2,7 @@
 
 import json
 
-from flowsweep.run.outcome import LINKS_SCHEMA
+from flowsweep.run.tables import LINKS_SCHEMA
 from regenerate_engine import (
     COLUMNS,
     EMULATION,

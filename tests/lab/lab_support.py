@@ -12,9 +12,12 @@ import pytest
 
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import Lab
+from flowsweep.lab.command import batch
 from flowsweep.lab.leftovers import existing_namespaces
 from flowsweep.lab.possible import lab_possible
 from flowsweep.lab.rootless import may_administer_networks
+from flowsweep.lab.topology import EmulatedLink
+from flowsweep.lab.wiring import device_up, router_neighbours
 from flowsweep.plan.model import Host, Link, LinkDirection
 
 needs_lab = [
@@ -85,6 +88,22 @@ def address_of(lab: Lab, name: str, peer: str, family: int = 4) -> str:
     """Where `peer` reaches the host `name`."""
     (found,) = [known.address for known in lab.access[name].addresses[peer] if known.family == family]
     return found
+
+
+def set_link(lab: Lab, name: str, *, up: bool) -> None:
+    """Interrupt a link in both directions, or restore it; of one with hops a single one, as in `wan:2`."""
+    (layout,) = (layout for layout in lab.topology.links if layout.link.name == name)
+    if isinstance(layout, EmulatedLink):
+        for side, end in enumerate(layout.ends):
+            down = [f"link set {end.host_device} down"]
+            batch(["ip", "-n", end.host_namespace], device_up(layout, side, ipv6=lab.ipv6) if up else down)
+        return
+    lines = [f"link set {leg.router_device} {'up' if up else 'down'}" for leg in layout.ends]
+    if up:
+        # A device keeps its addresses over an interruption (keep_addr_on_down), but not its neighbours.
+        for leg in layout.ends:
+            lines += router_neighbours(leg, ipv6=lab.ipv6)
+    batch(["ip", "-n", layout.router_namespace], lines)
 
 
 def goodput_bps(

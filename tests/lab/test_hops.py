@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from lab_support import address_of, host, needs_lab, run, start
+from lab_support import address_of, host, needs_lab, run, set_link, start
 
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.lab import Lab, build_lab
@@ -102,11 +102,11 @@ def test_each_router_answers_from_the_side_of_the_host_that_asks(
 def test_a_hop_that_was_interrupted_carries_packets_again(lab: Lab, family: int) -> None:
     address = address_of(lab, "right", "left", family)
     before = answers(lab, "left", address, [1, 2, 3])
-    lab.set_link("wan:2", up=False)
+    set_link(lab, "wan:2", up=False)
     try:
         assert answers(lab, "left", address, [1, 2, 3], patience_ms=SHORT_MS) != before
     finally:
-        lab.set_link("wan:2", up=True)
+        set_link(lab, "wan:2", up=True)
     assert answers(lab, "left", address, [1, 2, 3]) == before
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from flowsweep.archive import create_archive
-from flowsweep.run.outcome import FLOWS_SCHEMA, End, Failure, Status, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import End, Failure, Status, TrialOutcome, TrialRecord
+from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule import TcpParameters, Trial
 
 SECOND_NS = 1_000_000_000

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from analysis_support import SECOND_NS, STARTED_AT, Row, make_flows, make_record, make_samples
 from flowsweep.archive.parquet import NEEDED_FIELDS
-from flowsweep.run.outcome import COUNTERS_SCHEMA, Failure, TrialOutcome
+from flowsweep.run.outcome import Failure, TrialOutcome
+from flowsweep.run.tables import COUNTERS_SCHEMA
 from flowsweep.schedule import Trial, UdpParameters
 
 LENGTH_BYTES = 1000

@@ -11,7 +11,7 @@ from flowsweep.errors import LaunchError, SessionError
 from flowsweep.hosts.access import DataAddress, HostAccess
 from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.frames import MAGIC, Frame, FrameKind, encode
-from flowsweep.hosts.inbox import TrialEvent, TrialInbox
+from flowsweep.hosts.inbox import Allowance, TrialEvent, TrialInbox
 from flowsweep.hosts.messages import (
     Connected,
     CpuTime,
@@ -34,7 +34,6 @@ from flowsweep.hosts.messages import (
     UdpCounts,
     UdpTest,
 )
-from flowsweep.hosts.report_limits import Allowance
 from flowsweep.hosts.session import PROTOCOL
 
 BYTES_PER_FLOW = 1_000_000

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from analysis_support import STARTED_AT
 from flowsweep.archive import Tables, tables_of
 from flowsweep.archive.parquet import NEEDED_FIELDS
-from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome, TrialRecord
+from flowsweep.run.outcome import TrialOutcome, TrialRecord
+from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule import PathParameters, Trial
 
 Times = NDArray[np.float64]

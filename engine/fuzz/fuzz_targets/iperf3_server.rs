@@ -73,6 +73,24 @@ impl Write for Lines {
     }
 }
 
+fn shortened() -> Deadlines {
+    let all = Deadlines::default();
+    Deadlines {
+        cookie: all.cookie / SHORTER,
+        params: all.params / SHORTER,
+        authentication: all.authentication / SHORTER,
+        leaving: all.leaving / SHORTER,
+        turn: all.turn / SHORTER,
+        streams: all.streams / SHORTER,
+        write: all.write / SHORTER,
+        grace: all.grace / SHORTER,
+        results: all.results / SHORTER,
+        drain_quiet: all.drain_quiet / SHORTER,
+        drain: all.drain / SHORTER,
+        done: all.done / SHORTER,
+    }
+}
+
 impl Server {
     fn start() -> Self {
         let config = Config {
@@ -81,7 +99,7 @@ impl Server {
             admission: Admission { tests_max: 16, per_address_max: 16, queue_max: 8 },
             no_data_timeout: Duration::from_secs(30) / SHORTER,
             interval: Duration::from_millis(20),
-            deadlines: Deadlines::shortened(SHORTER),
+            deadlines: shortened(),
             ..Config::default()
         };
         let acceptor = Acceptor::open(config, Log::to(Lines).expect("a thread")).expect("loopback has a port");

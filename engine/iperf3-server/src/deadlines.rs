@@ -51,25 +51,3 @@ impl Default for Deadlines {
         }
     }
 }
-
-impl Deadlines {
-    /// All of them, so many times shorter.
-    #[must_use]
-    pub fn shortened(divisor: u32) -> Self {
-        let all = Self::default();
-        Self {
-            cookie: all.cookie / divisor,
-            params: all.params / divisor,
-            authentication: all.authentication / divisor,
-            leaving: all.leaving / divisor,
-            turn: all.turn / divisor,
-            streams: all.streams / divisor,
-            write: all.write / divisor,
-            grace: all.grace / divisor,
-            results: all.results / divisor,
-            drain_quiet: all.drain_quiet / divisor,
-            drain: all.drain / divisor,
-            done: all.done / divisor,
-        }
-    }
-}

@@ -36,12 +36,6 @@ impl ErrorCode {
     pub const PARAMS: Self = Self(114);
     /// Results could not be read.
     pub const RESULTS: Self = Self(117);
-    /// The client ended the test.
-    pub const CLIENT_TERMINATED: Self = Self(119);
-    /// The server ended the test.
-    pub const SERVER_TERMINATED: Self = Self(120);
-    /// Another test is under way.
-    pub const BUSY: Self = Self(121);
     /// What was said is not allowed at this point.
     pub const MESSAGE: Self = Self(110);
     /// Such a protocol is not known.
@@ -54,7 +48,6 @@ impl ErrorCode {
     pub const NO_DATA: Self = Self(144);
     /// The test lasted longer than it may.
     pub const EXPIRED: Self = Self(160);
-    /// A stream could not be made.
     /// A stream could not be made.
     pub const STREAM: Self = Self(200);
     /// A stream cannot be written to.

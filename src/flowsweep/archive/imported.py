@@ -14,6 +14,7 @@ from flowsweep.defaults import (
     IMPORT_WINDOW_MAX_BYTES,
     NAME_MAX_CHARACTERS,
 )
+from flowsweep.plan.model import BulkTest
 
 GoodputMethod = Literal["receiver_median", "receiver_mean", "sender_median", "sender_mean"]
 """Which end counted, and what was taken: the median over intervals, or the mean of the whole transfer."""
@@ -45,7 +46,7 @@ class ImportedTrial(BaseModel):
     """How long the transfer took."""
     src: _Name
     dst: _Name
-    test: Literal["tcp", "udp"] = "tcp"
+    test: BulkTest = "tcp"
     simultaneous: bool = False
     flows: int = Field(ge=1, le=IMPORT_FLOWS_MAX)
     window_send_bytes: _Size | None
@@ -85,7 +86,7 @@ class ImportedOutcome:
     samples: pa.Table
     """One row per flow and interval of the end that told: host, peer, role, flow, start_ns, end_ns, bytes."""
     flows: pa.Table
-    """One row per flow and end that the file tells of, in `flowsweep.run.outcome.FLOWS_SCHEMA`."""
+    """One row per flow and end that the file tells of, in `flowsweep.run.tables.FLOWS_SCHEMA`."""
     of_tests: Mapping[str, pa.Table] = field(default_factory=dict)
     """Further tables with rows, by name, as `flowsweep.archive.parquet.NEEDED_FIELDS` has them; what the file
     does not say is null."""

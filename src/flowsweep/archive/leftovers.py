@@ -18,14 +18,14 @@ def clear_up(folder: Folder, state: State) -> tuple[str, ...]:
     Returns:
         What was put aside, in sentences.
     """
-    told = []
+    kept_aside = []
     for name in _unnamed(data_folders(folder), state):
         if _is_unfinished(name):
             folder.remove(name)
         else:
             aside = folder.put_aside(name)
-            told.append(f"{folder.path / name}: no record names it; it is kept as {aside}")
-    return tuple(told)
+            kept_aside.append(f"{folder.path / name}: no record names it; it is kept as {aside}")
+    return tuple(kept_aside)
 
 
 def data_folders(folder: Folder) -> list[str]:

@@ -7,7 +7,8 @@ import pyarrow as pa
 from flowsweep.archive.imported import ImportedOutcome
 from flowsweep.archive.sampled_flows import SAMPLED_FIELDS, with_sampled
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA, LINKS_SCHEMA, TrialOutcome
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.tables import COUNTERS_SCHEMA, FLOWS_SCHEMA, LINKS_SCHEMA
 
 KEY_FIELDS = (
     pa.field("trial_id", pa.string(), nullable=False),

@@ -75,7 +75,7 @@ def recover(
     Raises:
         ArchiveError: A file of data is missing, or is no file of the archive's own.
     """
-    losses = _told(folder, content)
+    losses = _losses(folder, content)
     missing = missing_files(folder, state)
     found = _unnamed_generation(folder, state, missing) if missing or roll_forward else None
     if found is not None:
@@ -122,7 +122,7 @@ def missing_files(folder: Folder, state: State) -> list[str]:
     return [file for files in state.files.values() for file in files if not folder.has_file(file)]
 
 
-def _told(folder: Folder, content: Content) -> tuple[str, ...]:
+def _losses(folder: Folder, content: Content) -> tuple[str, ...]:
     journal = folder.path / JOURNAL_FILE
     changed = [
         f"{journal}: bytes {gap.start} to {gap.stop - 1} have changed since they were written; "

@@ -20,7 +20,7 @@ def with_sampled(flows: pa.Table, samples: pa.Table) -> pa.Table:
     """Add SAMPLED_FIELDS to the flows of an attempt.
 
     Args:
-        flows: In `flowsweep.run.outcome.FLOWS_SCHEMA`; one row for each role and flow, at least one.
+        flows: In `flowsweep.run.tables.FLOWS_SCHEMA`; one row for each role and flow, at least one.
         samples: The engine's of the same attempt: role, flow, start_ns, end_ns, bytes and more; may be empty.
     """
     sums = _sums(samples) if samples.num_rows else {}

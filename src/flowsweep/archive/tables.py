@@ -30,7 +30,7 @@ class Tables:
     trials: ir.Table
     """One row per trial, columns as in `flowsweep.archive.trials.TRIALS_SCHEMA`."""
     flows: ir.Table
-    """One row per trial, flow and end: `flowsweep.run.outcome.FLOWS_SCHEMA`, trial_id, attempt, and what its
+    """One row per trial, flow and end: `flowsweep.run.tables.FLOWS_SCHEMA`, trial_id, attempt, and what its
     samples are together (`flowsweep.archive.sampled_flows.SAMPLED_FIELDS`), which older archives lack."""
     samples: ir.Table
     """One row per trial, flow, end and sample interval: engine's columns, host, peer, trial_id, attempt."""

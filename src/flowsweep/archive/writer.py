@@ -163,9 +163,9 @@ class ArchiveWriter:
             for name in (TRIALS_FOLDER, MERGED_FOLDER):
                 self._opened.make_folder(name)
             self._opened.sync()
-            told = clear_up(self._opened, self._state)
+            kept_aside = clear_up(self._opened, self._state)
         self._ready = True
-        return told
+        return kept_aside
 
     def hosts(self, facts: dict[str, dict[str, Any]]) -> None:
         """Keep what the engines see of their hosts, by host name; the last word about a host counts."""

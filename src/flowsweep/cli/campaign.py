@@ -19,9 +19,9 @@ from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.lab import build_lab
 from flowsweep.plan import Plan
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.earlier import Earlier
 from flowsweep.run.observer import PathObserver
 from flowsweep.run.preflight import refuse_impossible
+from flowsweep.run.resume_state import ResumeState
 from flowsweep.schedule import matched_trials, schedule
 from flowsweep.wording import counted
 
@@ -66,15 +66,15 @@ def carry_out(plan: Plan, writer: ArchiveWriter, stopper: Stopper) -> None:
         PreflightError: the hosts cannot do what the trials ask for; nothing ran.
         ArchiveError: the archive cannot be written; what is in it stays.
     """
-    earlier = _earlier(plan, writer)
+    resume = _resume(plan, writer)
     slots = schedule(plan, writer.seed)
-    if any(earlier.next_step(slot)[1] is not None for slot in slots):
+    if any(resume.next_step(slot)[1] is not None for slot in slots):
         if plan.links and (busy := busy_machine()) is not None:
             say(busy, err=True)
         with reached_hosts(plan, writer.seed) as (accesses, paths), progress_view() as events:
             conditions = Conditions(paths=paths, vet=refuse_impossible)
             stopper.run(
-                run_campaign(slots, accesses, writer, earlier=earlier, events=events, conditions=conditions)
+                run_campaign(slots, accesses, writer, resume=resume, events=events, conditions=conditions)
             )
     writer.compact()
 
@@ -99,14 +99,14 @@ def _print_break(beginning: str, writer: ArchiveWriter, advice: str) -> None:
     say(f"{beginning}{kept}\n{advice}", err=True)
 
 
-def _earlier(plan: Plan, writer: ArchiveWriter) -> Earlier:
+def _resume(plan: Plan, writer: ArchiveWriter) -> ResumeState:
     done = _whole_trials(writer)
     # The two trials of a pair are about each other, as those of a slot are: they run again together.
     pairs = ({a.trial_id, b.trial_id} for _, repeats in matched_trials(plan) for a, b in repeats)
     done -= {trial_id for pair in pairs if not pair <= done for trial_id in pair}
     judged = {name: record.carried for name, record in writer.records.items() if name in done}
     carried = {name: word for name, word in judged.items() if word is not None}
-    return Earlier(done=done, attempts=writer.attempts, carried=carried)
+    return ResumeState(done=done, attempts=writer.attempts, carried=carried)
 
 
 def _whole_trials(writer: ArchiveWriter) -> frozenset[str]:

@@ -18,7 +18,7 @@ from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, parse_overrides, setting_changes
-from flowsweep.plan.model import Asking, Background, Group, PathProbing, Probe, RateSearch, Sweep
+from flowsweep.plan.model import Background, Group, PathProbing, Probe, RateSearch, RttProbing, Sweep
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, matched, remarks, schedule
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.tests import BULK_TESTS
@@ -146,8 +146,8 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     ]
     if sweep.probing is not None:
         return [*common, *_probing_rows(sweep.probing)]
-    if sweep.asking is not None:
-        return [*common, *_asking_rows(sweep, sweep.asking)]
+    if sweep.rtt_probing is not None:
+        return [*common, *_rtt_probing_rows(sweep, sweep.rtt_probing)]
     return [
         *common,
         *_flow_rows(sweep, own_points),
@@ -182,14 +182,14 @@ def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
     ]
 
 
-def _asking_rows(sweep: Sweep, asking: Asking) -> list[Row]:
-    between = format_duration(asking.every_ns)
+def _rtt_probing_rows(sweep: Sweep, probing: RttProbing) -> list[Row]:
+    between = format_duration(probing.every_ns)
     return [
         ("echo", ", ".join(echo.replace("_", "-") for echo in sweep.echo)),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
         ("duration", _durations(sweep)),
-        ("probes", f"at random, {between} apart in the mean" if asking.poisson else f"every {between}"),
-        ("timeout", format_duration(asking.timeout_ns)),
+        ("probes", f"at random, {between} apart in the mean" if probing.poisson else f"every {between}"),
+        ("timeout", format_duration(probing.timeout_ns)),
     ]
 
 

@@ -10,7 +10,8 @@ import typer
 from rich.text import Text
 
 from flowsweep.analysis.comparing.words import settings_line
-from flowsweep.analysis.findings.finding import Finding, Methods
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.methods import Methods
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings

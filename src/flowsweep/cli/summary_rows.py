@@ -7,9 +7,7 @@ import pyarrow as pa
 
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.analysis.tests.path.columns import PATH_COLUMNS
-from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
-from flowsweep.analysis.tests.udp.columns import DATAGRAM_COLUMNS
+from flowsweep.analysis.tests.registry import COLUMNS_OF_TESTS
 from flowsweep.archive import Archive
 from flowsweep.prepared.summary import summary_of_archive, summary_of_outcomes
 from flowsweep.run.outcome import TrialOutcome
@@ -17,12 +15,7 @@ from flowsweep.run.outcome import TrialOutcome
 if TYPE_CHECKING:
     from flowsweep.archive import Backend
 
-ONE_TRIAL_COLUMNS = {
-    "tcp": (*STABLE_COLUMNS, "stalled_share"),
-    "udp": (*STABLE_COLUMNS, *DATAGRAM_COLUMNS, "stalled_share"),
-    "rtt": (*STABLE_COLUMNS, *RTT_COLUMNS, "remarks"),
-    "path": (*STABLE_COLUMNS, *PATH_COLUMNS, "remarks"),
-}
+ONE_TRIAL_COLUMNS = {test: (*STABLE_COLUMNS, *columns) for test, columns in COLUMNS_OF_TESTS.items()}
 """Columns that a trial of each test has, whose commands need no plan."""
 
 

@@ -22,21 +22,21 @@ def read_event(payload: bytes) -> Event:
     if values > EVENT_VALUES_MAX:
         raise FrameError(f"a message of {values} values, at most {EVENT_VALUES_MAX} are accepted")
     try:
-        said = from_json(payload, allow_inf_nan=False)
+        value = from_json(payload, allow_inf_nan=False)
     except ValueError as error:
         raise FrameError(f"a message that is not JSON: {error}") from error
-    _check(said)
+    _check(value)
     try:
-        event = _EVENTS.validate_python(said)
+        event = _EVENTS.validate_python(value)
     except ValidationError as error:
         raise FrameError(str(error)[:_PROBLEM_CHARACTERS]) from None
     _check_times(event)
     return event
 
 
-def _check(said: object) -> None:
+def _check(value: object) -> None:
     """See that every number is one of 64 bits and every text is one that a person could read."""
-    left: list[tuple[object, int]] = [(said, 0)]
+    left: list[tuple[object, int]] = [(value, 0)]
     while left:
         value, depth = left.pop()
         if depth > EVENT_DEPTH_MAX:

@@ -1,12 +1,13 @@
-"""What an engine says about one trial, in order, until the session is lost."""
+"""What an engine says about one trial, in order, until the session is lost; and how much that may be."""
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import pyarrow as pa
 
+from flowsweep.defaults import FLOWS_MAX, TRANSFER_LEAST_S, TRIAL_BYTES_LEAST, TRIAL_EVENTS_LEAST
 from flowsweep.errors import SessionError
 from flowsweep.hosts.messages import Connected, FailedEvent, Listening, Progress, Report
 
@@ -23,6 +24,22 @@ class EndReport:
 T = TypeVar("T")
 
 TrialEvent = Listening | Connected | Progress | FailedEvent | EndReport
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What an engine may say of one end of a trial: what was asked of it; beyond is not the protocol."""
+
+    role: Literal["source", "sink"] | None = None
+    """Which end it is; absent: nobody looks."""
+    flows: int = FLOWS_MAX
+    """Flows are numbered from 0 up to one less than this."""
+    bytes: int = TRIAL_BYTES_LEAST
+    """Of all frames of the trial; a short one counts as `FRAME_COUNTS_BYTES`, since it takes memory, too."""
+    events: int = TRIAL_EVENTS_LEAST
+    """Messages, progress included."""
+    transfer_s: float = TRANSFER_LEAST_S
+    """How long its tables may take, in seconds, beyond when the report was due."""
 
 
 class Inbox(Generic[T]):

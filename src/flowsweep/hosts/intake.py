@@ -2,9 +2,8 @@
 
 from flowsweep.defaults import FRAME_COUNTS_BYTES
 from flowsweep.hosts.frames import FrameError
-from flowsweep.hosts.inbox import TrialInbox
+from flowsweep.hosts.inbox import Allowance, TrialInbox
 from flowsweep.hosts.messages import Connected, FailedEvent, Listening, Progress, Report
-from flowsweep.hosts.report_limits import Allowance
 from flowsweep.hosts.tables import EngineTable, check_flows
 
 

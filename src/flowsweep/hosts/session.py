@@ -16,7 +16,7 @@ from flowsweep.hosts.clock import ClockExchange
 from flowsweep.hosts.events import read_event
 from flowsweep.hosts.frames import Frame, FrameError, FrameKind, FrameReader, encode
 from flowsweep.hosts.heartbeat import Heartbeat
-from flowsweep.hosts.inbox import Inbox, TrialEvent
+from flowsweep.hosts.inbox import Allowance, Inbox, TrialEvent
 from flowsweep.hosts.intake import TrialIntake
 from flowsweep.hosts.messages import (
     Clock,
@@ -30,7 +30,6 @@ from flowsweep.hosts.messages import (
     Stop,
 )
 from flowsweep.hosts.process import PipedProcess
-from flowsweep.hosts.report_limits import Allowance
 from flowsweep.hosts.tables import read_table
 
 PROTOCOL = 5
@@ -224,8 +223,8 @@ class Session:
             else:
                 self._pass_over(size)
         elif isinstance(event, Refused):
-            said = event.message[:_SHOWN_CHARACTERS]
-            raise SessionError(self.host, f"the engine refused a request: {said}")
+            words = event.message[:_SHOWN_CHARACTERS]
+            raise SessionError(self.host, f"the engine refused a request: {words}")
         elif (intake := self._trials.get(event.trial)) is not None and not intake.ended:
             intake.take_event(event, size)
         else:
@@ -249,13 +248,13 @@ class Session:
 
     def _error(self, reason: str) -> SessionError:
         """An error that also names what was said beside the protocol."""
-        said = [reason]
+        words = [reason]
         if self.complaint:
-            said.append(f"it said: {self.complaint[-_SHOWN_CHARACTERS:]}")
+            words.append(f"it said: {self.complaint[-_SHOWN_CHARACTERS:]}")
         banner = self._frames.banner.decode(errors="replace").strip("\0\n\r ")
         if banner and not self._frames.opened:
-            said.append(f"in place of an engine came: {banner[:_SHOWN_CHARACTERS]}")
-        return SessionError(self.host, "; ".join(said))
+            words.append(f"in place of an engine came: {banner[:_SHOWN_CHARACTERS]}")
+        return SessionError(self.host, "; ".join(words))
 
 
 class TrialChannel:

@@ -77,9 +77,9 @@ def _page_rows(lines: Sequence[str]) -> Iterator[tuple[int, Cells]]:
         row = [text for _, text in seen]
         if not (_ADDRESS.fullmatch(row[1]) and _ADDRESS.fullmatch(row[3])):
             continue
-        line, told = seen[_PROTOCOL][0], sum(1 for text in row if text)
-        if told < width:
-            raise LineError(line, f"the row ends after {told} cells, expected {width}")
+        line, cells = seen[_PROTOCOL][0], sum(1 for text in row if text)
+        if cells < width:
+            raise LineError(line, f"the row ends after {cells} cells, expected {width}")
         yield line, dict(zip(_PAGE_COLUMNS, row, strict=True))
 
 

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf_datagrams
-from flowsweep.imports.digits import REAL
+from flowsweep.imports.ranges import REAL
 from flowsweep.imports.transfer import (
     FlowReport,
     LineError,
@@ -158,7 +158,7 @@ class _Connection:
     def udp(self) -> bool:
         return self.rows[0].udp or bool(self.from_server)
 
-    def told_by(self, row: _Row) -> bool:
+    def reported_by(self, row: _Row) -> bool:
         """Whether a row, its ends turned round, is what the server has told of this connection."""
         by_who_listened = row.first_port < row.second_port
         return row.udp and not self.rows[0].udp and by_who_listened and row.report.start_ns == 0
@@ -236,7 +236,7 @@ def _connections(lines: Sequence[str]) -> list[_Connection]:
     sender_first = any(row.flow_id in _IDS_OF_2_1 for row in rows)
     for row in rows:
         connection, turned = latest.get(row.key), latest.get(row.turned)
-        if turned is not None and turned.told_by(row):
+        if turned is not None and turned.reported_by(row):
             turned.from_server.append(row.report)
             continue
         full_duplex = row.second == _NOBODY or (turned is not None and not turned.over)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.imports.digits import WHOLE
+from flowsweep.imports.ranges import WHOLE
 from flowsweep.imports.transfer import Datagrams, FlowReport, Report, Role
 
 COLUMNS = 5
@@ -25,12 +25,12 @@ def of_csv(columns: Sequence[str]) -> Datagrams | None:
     Raises:
         ValueError: They are no numbers.
     """
-    jitter, lost, told, _, reordered = columns
+    jitter, lost, datagrams, _, reordered = columns
     if not _JITTER.fullmatch(jitter):
         raise ValueError(f'found the jitter "{jitter}", expected milliseconds')
-    if int(told) < 0:
+    if int(datagrams) < 0:
         return None
-    return _received(jitter, int(lost), int(told), int(reordered))
+    return _received(jitter, int(lost), int(datagrams), int(reordered))
 
 
 def of_text(rest: str) -> Datagrams | None:
@@ -46,8 +46,8 @@ def role_of_csv(reports: Sequence[Report]) -> Role | None:
     """Which end wrote a flow's rows: the sender has no number of all in the last one, and no jitter."""
     if reports[-1].start_ns == 0 and reports[-1].datagrams is None:
         return "source"
-    told = [report.datagrams for report in reports if report.datagrams is not None]
-    return "sink" if any(row.jitter_ns or row.missing or row.reordered for row in told) else None
+    datagrams = [report.datagrams for report in reports if report.datagrams is not None]
+    return "sink" if any(row.jitter_ns or row.missing or row.reordered for row in datagrams) else None
 
 
 def as_sent(flow: FlowReport) -> FlowReport:
@@ -57,14 +57,16 @@ def as_sent(flow: FlowReport) -> FlowReport:
 
 def with_late(report: Report, late: int) -> Report:
     """Add how many came behind later ones."""
-    told = report.datagrams
-    return report if told is None else replace(report, datagrams=replace(told, reordered=late))
+    datagrams = report.datagrams
+    return report if datagrams is None else replace(report, datagrams=replace(datagrams, reordered=late))
 
 
 def _sent(report: Report) -> Report:
-    told = report.datagrams
-    return report if told is None else replace(report, datagrams=told.sent())
+    datagrams = report.datagrams
+    return report if datagrams is None else replace(report, datagrams=datagrams.sent())
 
 
-def _received(jitter_ms: str, lost: int, told: int, reordered: int | None) -> Datagrams:
-    return Datagrams(max(told - lost, 0), lost, reordered, round(max(float(jitter_ms), 0.0) * MILLISECOND_NS))
+def _received(jitter_ms: str, lost: int, datagrams: int, reordered: int | None) -> Datagrams:
+    return Datagrams(
+        max(datagrams - lost, 0), lost, reordered, round(max(float(jitter_ms), 0.0) * MILLISECOND_NS)
+    )

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from flowsweep.defaults import SECOND_NS
 from flowsweep.imports import iperf_datagrams
-from flowsweep.imports.digits import REAL, WHOLE
+from flowsweep.imports.ranges import REAL, WHOLE
 from flowsweep.imports.transfer import (
     Datagrams,
     FlowReport,
@@ -95,7 +95,7 @@ class _Flow:
         """Whether its last row is of all of it."""
         return bool(self.reports) and self.reports[-1].start_ns == 0
 
-    def told(self) -> FlowReport:
+    def flow_report(self) -> FlowReport:
         if not self.reports:
             raise LineError(self.line, "a connection of which no row tells anything")
         whole, intervals = split_reports(self.reports, self.line)
@@ -145,8 +145,8 @@ class _Test:
         flow.reports.append(report)
         self.finished += flow.finished - before
 
-    def told(self) -> Transfer:
-        flows = tuple(flow.told() for flow in self.flows)
+    def transfer(self) -> Transfer:
+        flows = tuple(flow.flow_report() for flow in self.flows)
         sends, setting = self.role == "source", self.setting
         return Transfer(
             src=self.local if sends else self.remote,
@@ -187,7 +187,7 @@ class _Log:
         """Ids of flows of which the server's report follows."""
 
     def transfers(self) -> tuple[Transfer, ...]:
-        return tuple(test.told() for test in bounded(self._tests))
+        return tuple(test.transfer() for test in bounded(self._tests))
 
     def take(self, number: int, line: str) -> None:
         if found := _LISTENS.match(line) or _CONNECTS.match(line):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.imports.digits import DECIMAL, WHOLE
+from flowsweep.imports.ranges import DECIMAL, WHOLE
 from flowsweep.imports.transfer import (
     Datagrams,
     FarEnd,
@@ -65,17 +65,17 @@ def _tests(lines: Sequence[str]) -> Iterator[Transfer]:
     test = _Test()
     for number, line in enumerate(lines, start=1):
         if _VERSION.match(line) and test.complete:
-            yield test.told(number)
+            yield test.transfer(number)
             test = _Test()
         if found := _PRINTED.match(line) or _PARSED.match(line):
             if test.complete and found["side"] is None:
-                yield test.told(number)
+                yield test.transfer(number)
                 test = _Test()
             test.row(number, found)
         else:
             test.remark(line)
     if test.rows:
-        yield test.told(len(lines))
+        yield test.transfer(len(lines))
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ class _Test:
             self.rows[-1] = replace(self.rows[-1], datagrams=_datagrams(line))
         self.complete = self.complete or (bool(self.rows) and self.sent is not None)
 
-    def told(self, line: int) -> Transfer:
+    def transfer(self, line: int) -> Transfer:
         if not self.rows:
             raise LineError(line, "a sender's summary, but none of its receiver above")
         whole, intervals = split_reports(self.rows, line)

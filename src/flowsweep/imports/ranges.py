@@ -20,6 +20,11 @@ from flowsweep.defaults import (
 from flowsweep.imports.transfer import Report, Transfer
 from flowsweep.wording import printable
 
+WHOLE = r"\d{1,18}"
+DECIMAL = r"\d{1,18}\.\d{1,18}"
+REAL = r"\d{1,18}(?:\.\d{1,18})?"
+"""Numbers in patterns: with a bound on their digits a search takes time that is linear in a line's length."""
+
 _Bounded = tuple[str, float | None, float]
 """What it is, the number, and the most that it may be; the least is 0."""
 _SHOWN_CHARACTERS = 40
@@ -87,8 +92,8 @@ def _reported(transfer: Transfer) -> Iterator[_Bounded]:
         for report in reports:
             yield from _numbers(report)
         yield "a sum of bytes", sum(report.size_bytes for report in reports), IMPORT_SUM_MAX
-        told = [report.datagrams for report in reports if report.datagrams is not None]
-        counts = (count for each in told for count in (each.count, each.missing, each.reordered))
+        datagrams = [report.datagrams for report in reports if report.datagrams is not None]
+        counts = (count for each in datagrams for count in (each.count, each.missing, each.reordered))
         yield "a sum of datagrams", sum(count or 0 for count in counts), IMPORT_SUM_MAX
 
 
@@ -98,10 +103,10 @@ def _numbers(report: Report) -> Iterator[_Bounded]:
     yield "bytes", report.size_bytes, IMPORT_SUM_MAX
     yield "a rate in bit/s", _real(report.rate_bps), IMPORT_RATE_MAX_BPS
     if report.datagrams is not None:
-        told = report.datagrams
-        for count in (told.count, told.missing, told.reordered):
+        datagrams = report.datagrams
+        for count in (datagrams.count, datagrams.missing, datagrams.reordered):
             yield "a number of datagrams", count, IMPORT_COUNT_MAX
-        yield "a jitter in ns", told.jitter_ns, IMPORT_TIME_MAX_NS
+        yield "a jitter in ns", datagrams.jitter_ns, IMPORT_TIME_MAX_NS
 
 
 def _pings(transfer: Transfer) -> Iterator[_Bounded]:

@@ -92,8 +92,8 @@ def read_file(path: Path, kind: str | None = None) -> tuple[Kind, tuple[Transfer
 
 def _one_line(error: Exception) -> str:
     """What is wrong, in one line that ends: it may quote what a file says."""
-    said = " ".join(str(error).split())
-    return said if len(said) <= _LONGEST_MESSAGE else f"{said[:_LONGEST_MESSAGE]}…"
+    text = " ".join(str(error).split())
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
 
 
 def _recognised(lines: Sequence[str]) -> Kind | None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from flowsweep.archive.parquet import NEEDED_FIELDS, NEEDED_SAMPLE_FIELDS
 from flowsweep.imports.transfer import FlowReport, Report, Role, Transfer
-from flowsweep.run.outcome import FLOWS_SCHEMA
+from flowsweep.run.tables import FLOWS_SCHEMA
 
 _TCP_FIELDS = tuple(
     pa.field(name, pa.int64())
@@ -60,8 +60,8 @@ def _table(rows: list[dict[str, Any]], without_rows: pa.Table) -> pa.Table:
 
 def _reports(ends: Iterable[ImportedEnd]) -> Iterator[tuple[dict[str, Any], Report]]:
     for end in ends:
-        for flow, told in enumerate(end.flows):
-            for report in told.intervals:
+        for flow, flow_report in enumerate(end.flows):
+            for report in flow_report.intervals:
                 span = {"flow": flow, "start_ns": report.start_ns, "end_ns": report.end_ns}
                 yield {**end.key, **span}, report
 
@@ -85,14 +85,14 @@ def flows_of(ends: Iterable[ImportedEnd]) -> pa.Table:
             **end.key,
             "flow": flow,
             "origin_ns": 0,
-            "bytes": told.whole.size_bytes,
-            "end_ns": told.whole.end_ns,
-            "local_port": told.source_port if end.role == "source" else told.sink_port,
-            "remote_port": told.sink_port if end.role == "source" else told.source_port,
-            **_udp(told.whole),
+            "bytes": flow_report.whole.size_bytes,
+            "end_ns": flow_report.whole.end_ns,
+            "local_port": flow_report.source_port if end.role == "source" else flow_report.sink_port,
+            "remote_port": flow_report.sink_port if end.role == "source" else flow_report.source_port,
+            **_udp(flow_report.whole),
         }
         for end in ends
-        for flow, told in enumerate(end.flows)
+        for flow, flow_report in enumerate(end.flows)
     ]
     return _table(rows, _NO_FLOWS)
 

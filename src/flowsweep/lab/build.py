@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from flowsweep.errors import LabError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import settings, wiring
 from flowsweep.lab.command import batch, path_of
@@ -16,7 +15,7 @@ from flowsweep.lab.leftovers import existing_namespaces, remove_leftovers, remov
 from flowsweep.lab.observer import LabObserver
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.signals import ended_in_order, signals_held
-from flowsweep.lab.topology import EmulatedLink, RoutedLink, Topology, host_access, lay_out
+from flowsweep.lab.topology import Topology, host_access, lay_out
 from flowsweep.plan.model import Host, Link
 
 IPV6_SETTINGS = Path("/proc/sys/net/ipv6")
@@ -37,38 +36,6 @@ class Lab:
     def observer(self) -> LabObserver:
         """Follows the emulated links beside a trial."""
         return LabObserver(self.emulators)
-
-    def set_link(self, name: str, *, up: bool) -> None:
-        """Interrupt a link in both directions, or restore it; of one with hops a single one, as in `wan:2`.
-
-        Queued packets are lost.
-
-        Raises:
-            LabError: There is no such link, or the kernel refused.
-        """
-        layout = self._layout(name)
-        if isinstance(layout, EmulatedLink):
-            for side, end in enumerate(layout.ends):
-                own = (
-                    wiring.device_up(layout, side, ipv6=self.ipv6)
-                    if up
-                    else [f"link set {end.host_device} down"]
-                )
-                batch(["ip", "-n", end.host_namespace], own)
-            return
-        lines = [f"link set {leg.router_device} {'up' if up else 'down'}" for leg in layout.ends]
-        if up:
-            # A device keeps its addresses over an interruption (keep_addr_on_down), but not its neighbours.
-            for leg in layout.ends:
-                lines += wiring.router_neighbours(leg, ipv6=self.ipv6)
-        batch(["ip", "-n", layout.router_namespace], lines)
-
-    def _layout(self, name: str) -> RoutedLink | EmulatedLink:
-        for layout in self.topology.links:
-            if layout.link.name == name:
-                return layout
-        known = ", ".join(layout.link.name for layout in self.topology.links)
-        raise LabError(f"the lab has no link {name!r}; its links are: {known}")
 
 
 @contextmanager

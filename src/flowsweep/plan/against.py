@@ -101,8 +101,8 @@ def _unmatched(first: Sweep, second: Sweep) -> Iterator[str]:
         in_a, in_b = getattr(first, name), getattr(second, name)
         if in_a == in_b:
             continue
-        key, told_a, told_b = key_change(name, in_a, in_b)
-        found = f"{key}: {told_a} in A, {told_b} in B"
+        key, value_a, value_b = key_change(name, in_a, in_b)
+        found = f"{key}: {value_a} in A, {value_b} in B"
         if name in _ALIKE:
             yield f"{found}, expected the same in both"
         elif name != "background" and _several(in_a, in_b):

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from flowsweep import defaults
+from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
-from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan, members
+from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan
 from flowsweep.plan.sweeps.build import build_sweep
 
 LOOPBACK = "localhost"

@@ -71,11 +71,11 @@ def _normal(plan: Plan) -> dict[str, Any]:
 
 def _sweep(sweep: Sweep) -> dict[str, Any]:
     probing = {} if sweep.probing is None else sweep.probing.model_dump()
-    asking = {} if sweep.asking is None else sweep.asking.model_dump()
+    rtt_probing = {} if sweep.rtt_probing is None else sweep.rtt_probing.model_dump()
     probe = {} if sweep.probe is None else {f"probe_{key}": value for key, value in sweep.probe}
     beside = {one.name: one.model_dump(exclude={"name"}) for one in sweep.background}
-    rest = sweep.model_dump(exclude={"name", "setting", "asking", "probing", "probe", "background"})
-    return {**rest, **asking, **probing, **probe, "background": beside}
+    rest = sweep.model_dump(exclude={"name", "setting", "rtt_probing", "probing", "probe", "background"})
+    return {**rest, **rtt_probing, **probing, **probe, "background": beside}
 
 
 def _link(link: Link) -> dict[str, Any]:

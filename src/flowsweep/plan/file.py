@@ -80,7 +80,7 @@ def parse_plan(
     ]
     problems = [*problems, *worth_telling(consequences, wrong)]
     if problems:
-        raise PlanError(source, _told(problems, text, overrides, options or {}))
+        raise PlanError(source, _problem_lines(problems, text, overrides, options or {}))
     return build_plan(file, text, source, overrides)
 
 
@@ -126,22 +126,22 @@ def _leave_out(path: KeyPath, document: dict[str, Any]) -> None:
     del value[path[-1]]
 
 
-def _told(
+def _problem_lines(
     problems: list[Problem], text: str, overrides: Mapping[str, str], options: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Write each problem once, in the order of the file, those of options and overrides first."""
     lines = key_lines(text)
-    told: dict[str, int] = {}
+    written: dict[str, int] = {}
     for problem in problems:
         option = options.get(".".join(part for part in problem.path if isinstance(part, str)))
         if option is not None:
-            told.setdefault(f"{option}: {problem.message}", 0)
+            written.setdefault(f"{option}: {problem.message}", 0)
             continue
         name = override_of(problem.path, overrides)
         if name is not None:
-            told.setdefault(f"--set {name}={overrides[name]}: {problem.message}", 0)
+            written.setdefault(f"--set {name}={overrides[name]}: {problem.message}", 0)
             continue
         line = line_of(problem.path, lines)
         place = f"line {line}, " if line is not None else ""
-        told.setdefault(f"{place}{shown_path(problem.path)}: {problem.message}", line or 0)
-    return tuple(sorted(told, key=told.__getitem__))
+        written.setdefault(f"{place}{shown_path(problem.path)}: {problem.message}", line or 0)
+    return tuple(sorted(written, key=written.__getitem__))

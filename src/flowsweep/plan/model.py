@@ -1,42 +1,12 @@
 """The checked plan: frozen types that cannot be wrong. Only plan/ makes them; nothing checks them again."""
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from flowsweep import defaults
-from flowsweep.tests import TESTS
-
-
-def halvings(low: int, high: int, resolution: int) -> int:
-    """Return how many trials find the last of evenly spaced rates that is carried, or that none is.
-
-    With 2**n - 1 rates there are 2**n answers, so that it takes n trials, neither more nor fewer: as few as
-    bring the rates no further apart than the resolution.
-
-    Args:
-        low: The lowest rate.
-        high: The highest, above it.
-        resolution: At most the difference of the two.
-    """
-    steps = -(-(high - low) // resolution)
-    return (steps + 1).bit_length()
-
-
-HostPair = tuple[str, str]
-"""The host that sends, and the one that receives."""
-
-
-def members(groups: Mapping[str, Sequence[str]], name: str, pairs: int | None = None) -> tuple[str, ...]:
-    """List the hosts that a name stands for: a group's, the first `pairs` of them if given; or that host."""
-    return tuple(groups[name][:pairs]) if name in groups else (name,)
-
-
-def host_pairs(sources: Sequence[str], sinks: Sequence[str]) -> tuple[HostPair, ...]:
-    """Pair each source with each sink, the sinks fastest; a host that is both does not send to itself."""
-    return tuple((source, sink) for source in sources for sink in sinks if source != sink)
-
+from flowsweep.plan.expansion import halvings, members
+from flowsweep.tests import BULK_TESTS, TESTS
 
 Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
@@ -50,8 +20,16 @@ def _known_test(test: str) -> str:
     return test
 
 
+def _known_bulk_test(test: str) -> str:
+    if test not in BULK_TESTS:
+        raise ValueError(f"found the test {test!r}, expected one of {', '.join(BULK_TESTS)}")
+    return test
+
+
 Test = Annotated[str, AfterValidator(_known_test)]
 """A row of `flowsweep.tests`."""
+BulkTest = Annotated[str, AfterValidator(_known_bulk_test)]
+"""A row of it that sends for a time."""
 
 
 class Frozen(BaseModel):
@@ -182,11 +160,11 @@ class Path(Frozen):
     dst: str
 
 
-class Asking(Frozen):
-    """How round-trip times are asked for."""
+class RttProbing(Frozen):
+    """How a measurement of round-trip times probes."""
 
     every_ns: int
-    """From one question to the next; the mean of it if `poisson`."""
+    """From one probe to the next; the mean of it if `poisson`."""
     timeout_ns: int
     poisson: bool
 
@@ -241,7 +219,7 @@ class Background(Frozen):
     src: str | None
     """A host or a group; absent, as is `dst` then: as the trial's."""
     dst: str | None
-    test: Literal["tcp", "udp"]
+    test: BulkTest
     flows: int
     window_bytes: int | None
     length_bytes: int
@@ -254,7 +232,12 @@ class Background(Frozen):
 
 
 class Sweep(Frozen):
-    """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set."""
+    """`[[sweep]]`: an axis is a tuple, of one where the plan has a scalar; `None` in it means not set.
+
+    What archives keep has the names of the aliases.
+    """
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
 
     name: str
     test: Test
@@ -292,7 +275,7 @@ class Sweep(Frozen):
     gso: tuple[bool, ...] = (True,)
     gro: tuple[bool, ...] = (True,)
     echo: tuple[Echo, ...] = ("auto",)
-    asking: Asking | None = None
+    rtt_probing: RttProbing | None = Field(default=None, alias="asking")
     """Of a measurement of round-trip times."""
     probing: PathProbing | None = None
     """Of a measurement of paths."""

@@ -11,6 +11,7 @@ FILE = "summary.sql"
 SOURCES = (
     "analysis/expressions.py",
     "analysis/hosts.py",
+    "analysis/path_emulation.py",
     "analysis/row_schema.py",
     "analysis/theory.py",
     "analysis/verdicts.py",

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from flowsweep.analysis.findings.finding import FigureKey, Finding, Methods
+from flowsweep.analysis.findings.finding import FigureKey, Finding
+from flowsweep.analysis.findings.methods import Methods
 from flowsweep.defaults import SECOND_NS
 from flowsweep.wording import (
     counted,

@@ -8,7 +8,7 @@ from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.axes import SETTINGS, Axis
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
-from flowsweep.report.answers import narrow_hop
+from flowsweep.report.tests.path import narrow_hop
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,

@@ -6,7 +6,7 @@ from flowsweep.defaults import BACKGROUND_MEETS_AHEAD_NS, SECOND_NS
 from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.end import Deadlines, TrialError
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
 from flowsweep.run.shortfall import shortfall
@@ -63,11 +63,11 @@ class BackgroundPair:
 
 
 def background_of(
-    attempt: Attempt, places: Mapping[str, Place], deadlines: Deadlines
+    attempt: Attempt, sessions: Mapping[str, HostSession], deadlines: Deadlines
 ) -> Sequence[BackgroundPair]:
     """Make the background traffic of a trial, none of which is connected yet."""
     return [
-        BackgroundPair(Pair(traffic, places[traffic.src], places[traffic.dst], deadlines))
+        BackgroundPair(Pair(traffic, sessions[traffic.src], sessions[traffic.dst], deadlines))
         for traffic in background_traffic(attempt)
     ]
 

@@ -12,9 +12,8 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.messages import HostFacts, Progress
 from flowsweep.hosts.opening import open_session
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.earlier import Earlier
 from flowsweep.run.end import Deadlines
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.events import (
     CampaignStarted,
     EventListener,
@@ -28,6 +27,7 @@ from flowsweep.run.observer import PathObserver, links_table
 from flowsweep.run.outcome import Recorder, Status, TrialOutcome
 from flowsweep.run.requests import EndRole
 from flowsweep.run.results import simultaneous, unreachable
+from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Connector, Patience, Sessions
 from flowsweep.run.trial import ProgressListener, run_trial
 from flowsweep.schedule import Slot, Trial, followed, slot_duration_ns
@@ -59,7 +59,7 @@ async def run_campaign(
     accesses: Mapping[str, HostAccess],
     recorder: Recorder,
     *,
-    earlier: Earlier | None = None,
+    resume: ResumeState | None = None,
     events: EventListener = lambda _: None,
     conditions: Conditions | None = None,
 ) -> Counter[Status]:
@@ -74,7 +74,7 @@ async def run_campaign(
         slots: the whole campaign.
         accesses: every host that a trial names.
         recorder: keeps facts and outcomes; called in a thread, one call at a time.
-        earlier: what is done already.
+        resume: what is done already.
         events: told what happens, in the order it does.
         conditions: how engines are reached, and how long they may take.
 
@@ -86,7 +86,7 @@ async def run_campaign(
         PreflightError: no trial can run on the hosts as they are; nothing ran.
     """
     conditions = conditions or Conditions()
-    earlier = earlier or Earlier()
+    resume = resume or ResumeState()
     known: dict[str, HostFacts] = {}
 
     async def keep_facts(facts: Mapping[str, HostFacts]) -> None:
@@ -94,10 +94,10 @@ async def run_campaign(
         await _to_the_end(lambda: recorder.hosts({name: fact.model_dump() for name, fact in facts.items()}))
 
     sessions = Sessions(accesses, conditions.connector, events, conditions.patience, keep_facts)
-    conductor = _Conductor(sessions, recorder, earlier, events, conditions)
+    conductor = _Conductor(sessions, recorder, resume, events, conditions)
     try:
         await sessions.open_all()
-        left = [slot for slot in slots if earlier.next_step(slot)[1] is not None]
+        left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for reason in conditions.vet(left, known):
             events(TrialsWillFail(reason))
         return await conductor.run(slots)
@@ -110,22 +110,22 @@ class _Conductor:
         self,
         sessions: Sessions,
         recorder: Recorder,
-        earlier: Earlier,
+        resume: ResumeState,
         events: EventListener,
         conditions: Conditions,
     ) -> None:
         self._sessions = sessions
         self._recorder = recorder
-        self._earlier = earlier
-        self._carried = dict(earlier.carried)
-        self._attempts = Counter(earlier.attempts)
+        self._resume = resume
+        self._carried = dict(resume.carried)
+        self._attempts = Counter(resume.attempts)
         self._events = events
         self._deadlines = conditions.deadlines
         self._paths = conditions.paths
         self._tally: Counter[Status] = Counter()
 
     async def run(self, slots: Sequence[Slot]) -> Counter[Status]:
-        ahead = [(slot, *self._earlier.next_step(slot)) for slot in slots]
+        ahead = [(slot, *self._resume.next_step(slot)) for slot in slots]
         trials = sum(slot.trial_count for slot in slots)
         number = sum(done * len(slot.trials) for slot, done, _ in ahead)
         left_ns = sum((slot.steps - done) * slot_duration_ns(slot) for slot, done, _ in ahead)
@@ -143,41 +143,42 @@ class _Conductor:
     async def _run_step(self, slot: Slot, step: Slot, number: int, left_ns: int) -> Slot | None:
         """Run what is next in the place of a slot; returns what is to follow in it, if anything can."""
         outcomes = await self._run_slot(step, number, left_ns)
-        told = {one.record.trial_id: one.record.carried for one in outcomes}
-        self._carried.update((name, carried) for name, carried in told.items() if carried is not None)
-        return None if slot.search is None or None in told.values() else followed(slot, self._carried)[1]
+        carried = {one.record.trial_id: one.record.carried for one in outcomes}
+        self._carried.update((name, known) for name, known in carried.items() if known is not None)
+        return None if slot.search is None or None in carried.values() else followed(slot, self._carried)[1]
 
     async def _run_slot(self, slot: Slot, number: int, left_ns: int) -> Sequence[TrialOutcome]:
         """Get the sessions, run the slot's trials together, record them."""
-        places = await self._places(slot)
+        sessions = await self._sessions_of(slot)
         attempts = [
             await self._begin(trial, number + index, left_ns) for index, trial in enumerate(slot.trials)
         ]
-        if isinstance(places, LaunchError | SessionError):
-            outcomes = [unreachable(attempt, places.host, places.reason) for attempt in attempts]
+        if isinstance(sessions, LaunchError | SessionError):
+            outcomes = [unreachable(attempt, sessions.host, sessions.reason) for attempt in attempts]
         else:
             start_line = asyncio.Barrier(len(attempts))
             outcomes = await asyncio.gather(
-                *(self._run_attempt(attempt, places, start_line, attempts) for attempt in attempts)
+                *(self._run_attempt(attempt, sessions, start_line, attempts) for attempt in attempts)
             )
         settled = simultaneous(outcomes)
         for outcome in settled:
             await self._record(outcome)
         return settled
 
-    async def _places(self, slot: Slot) -> dict[str, Place] | LaunchError | SessionError:
-        """All hosts of a slot, or why one is not to be had. Clocks are asked where sources start together."""
+    async def _sessions_of(self, slot: Slot) -> dict[str, HostSession] | LaunchError | SessionError:
+        """Sessions with all hosts of a slot, or why one is missing; a common start needs clocks."""
         hosts = list(dict.fromkeys(host for trial in slot.trials for host in trial.hosts))
         together = any(len(trial.pairs) > 1 or trial.background for trial in slot.trials)
-        places = await asyncio.gather(
-            *(self._sessions.place(host, ask_clock=together) for host in hosts), return_exceptions=True
+        sessions = await asyncio.gather(
+            *(self._sessions.session_with(host, ask_clock=together) for host in hosts), return_exceptions=True
         )
-        for place in places:
-            if isinstance(place, LaunchError | SessionError):
-                return place
-            if isinstance(place, BaseException):
-                raise place
-        return {host: place for host, place in zip(hosts, places, strict=True) if isinstance(place, Place)}
+        for session in sessions:
+            if isinstance(session, LaunchError | SessionError):
+                return session
+            if isinstance(session, BaseException):
+                raise session
+        there = (session for session in sessions if isinstance(session, HostSession))
+        return dict(zip(hosts, there, strict=True))
 
     async def _begin(self, trial: Trial, number: int, left_ns: int) -> Attempt:
         self._attempts[trial.trial_id] += 1
@@ -189,7 +190,7 @@ class _Conductor:
     async def _run_attempt(
         self,
         attempt: Attempt,
-        places: Mapping[str, Place],
+        sessions: Mapping[str, HostSession],
         start_line: asyncio.Barrier,
         of_slot: Sequence[Attempt],
     ) -> TrialOutcome:
@@ -198,7 +199,7 @@ class _Conductor:
         try:
             outcome = await run_trial(
                 attempt,
-                places,
+                sessions,
                 watch=watch,
                 start_line=start_line,
                 progress=_rate_reporter(trial, self._events),

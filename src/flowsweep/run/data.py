@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FlowReport
 from flowsweep.run.end import TrialEnd
-from flowsweep.run.outcome import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.run.pair import Pair
+from flowsweep.run.tables import COUNTERS_SCHEMA, FLOWS_SCHEMA
 from flowsweep.run.traffic import Traffic
 
 _OF_ALL = ("samples", "cpu")
@@ -29,8 +29,8 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What one end told, and what has to be known of it."""
+class _ReportedEnd:
+    """An end that has reported, and what has to be known of it."""
 
     end: TrialEnd
     result: EndReport
@@ -38,7 +38,7 @@ class _Told:
     of_host: bool
     """It is the one that speaks for its host in its role; all its other ends saw the same of it."""
     of_cores: bool
-    """Likewise, of its host's cores: of a host of the trial they are told in its role there only."""
+    """Likewise, of its host's cores: of a host of the trial they are reported in its role there only."""
 
     @property
     def origin_ns(self) -> int:
@@ -48,25 +48,25 @@ class _Told:
 
 def data_of(pairs: Sequence[Pair], background: Sequence[Pair]) -> Data:
     """Join what the ends of a trial and of its background traffic reported, as far as they did."""
-    own = _told(pairs)
-    of_background = _told(background, spoken={(one.end.access.name, one.end.role) for one in own})
-    told = [*own, *of_background]
+    own = _reported_ends(pairs)
+    of_background = _reported_ends(background, spoken={(one.end.access.name, one.end.role) for one in own})
+    reported = [*own, *of_background]
     origins = [*_origins(own, pairs), *_origins_of_background(of_background, own)]
     return Data(
-        samples=_joined([_of_flows(one, "samples") for one in told]),
+        samples=_joined([_of_flows(one, "samples") for one in reported]),
         flows=pa.Table.from_pylist(
             [
                 _flow_row(one, flow, origin_ns)
-                for one, origin_ns in zip(told, origins, strict=True)
+                for one, origin_ns in zip(reported, origins, strict=True)
                 for flow in one.result.report.flows
             ],
             schema=FLOWS_SCHEMA,
         ),
-        cpu=_joined([_cpu(one) for one in told]),
+        cpu=_joined([_cpu(one) for one in reported]),
         counters=pa.Table.from_pylist(
             [
                 {"host": one.end.access.name, "role": _counted_as(one), "name": name, "value": value}
-                for one in told
+                for one in reported
                 if one.of_host
                 for name, value in one.result.report.counters.items()
             ],
@@ -76,10 +76,10 @@ def data_of(pairs: Sequence[Pair], background: Sequence[Pair]) -> Data:
     )
 
 
-def _told(pairs: Sequence[Pair], *, spoken: Collection[tuple[str, str]] = ()) -> list[_Told]:
-    """What the ends of pairs told; for hosts and roles in `spoken` others have spoken already."""
+def _reported_ends(pairs: Sequence[Pair], *, spoken: Collection[tuple[str, str]] = ()) -> list[_ReportedEnd]:
+    """The ends of pairs that have reported; for hosts and roles in `spoken` others have spoken already."""
     speakers = set(spoken)
-    told = []
+    reported = []
     for pair in pairs:
         for end in pair.ends:
             if end.result is not None:
@@ -87,40 +87,40 @@ def _told(pairs: Sequence[Pair], *, spoken: Collection[tuple[str, str]] = ()) ->
                 of_host = speaker not in speakers
                 known = any(host == end.access.name for host, _ in speakers)
                 of_cores = of_host and (pair.traffic.background is None or not known)
-                told.append(_Told(end, end.result, pair.traffic, of_host, of_cores))
+                reported.append(_ReportedEnd(end, end.result, pair.traffic, of_host, of_cores))
                 speakers.add(speaker)
-    return told
+    return reported
 
 
-def _counted_as(one: _Told) -> str:
+def _counted_as(one: _ReportedEnd) -> str:
     """The role of a host's counters and cores; those of hosts of background traffic are not the trial's."""
     return one.end.role if one.traffic.background is None else f"background_{one.end.role}"
 
 
-def _origins(told: Sequence[_Told], pairs: Sequence[Pair]) -> list[int]:
+def _origins(reported: Sequence[_ReportedEnd], pairs: Sequence[Pair]) -> list[int]:
     """Time origins on the axis of the trial, which is that of the earliest sink.
 
     A single pair needs no clocks to agree: each of its ends counts from its own origin, as one would read it.
     """
     if len(pairs) == 1:
-        return [0] * len(told)
-    earliest_ns = _earliest_ns(told)
-    return [one.origin_ns - earliest_ns for one in told]
+        return [0] * len(reported)
+    earliest_ns = _earliest_ns(reported)
+    return [one.origin_ns - earliest_ns for one in reported]
 
 
-def _origins_of_background(background: Sequence[_Told], own: Sequence[_Told]) -> list[int]:
-    """Time origins of background traffic on the axis of the trial; on their own if nothing of it was told."""
+def _origins_of_background(background: Sequence[_ReportedEnd], own: Sequence[_ReportedEnd]) -> list[int]:
+    """Time origins of background traffic on the trial's axis; on their own if the trial has no reports."""
     earliest_ns = _earliest_ns(own or background)
     return [one.origin_ns - earliest_ns for one in background]
 
 
-def _earliest_ns(told: Sequence[_Told]) -> int:
+def _earliest_ns(reported: Sequence[_ReportedEnd]) -> int:
     """The time origin of the sink that began first."""
-    sinks = [one.origin_ns for one in told if one.end.role == "sink"]
-    return min(sinks or [one.origin_ns for one in told], default=0)
+    sinks = [one.origin_ns for one in reported if one.end.role == "sink"]
+    return min(sinks or [one.origin_ns for one in reported], default=0)
 
 
-def _since_own_start(one: _Told, own: Sequence[_Told]) -> _Told:
+def _since_own_start(one: _ReportedEnd, own: Sequence[_ReportedEnd]) -> _ReportedEnd:
     """Let the probes of background traffic count from when the trial's own source started.
 
     Two sources of one host read the same clock, so that their origins need no estimate of it.
@@ -147,18 +147,20 @@ def _joined(pieces: Sequence[pa.Table | None]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
 
 
-def _of_tests(told: Sequence[_Told]) -> dict[str, pa.Table]:
-    names = dict.fromkeys(name for one in told for name in one.result.tables)
-    joined = {name: _joined([_of_flows(one, name) for one in told]) for name in names if name not in _OF_ALL}
+def _of_tests(reported: Sequence[_ReportedEnd]) -> dict[str, pa.Table]:
+    names = dict.fromkeys(name for one in reported for name in one.result.tables)
+    joined = {
+        name: _joined([_of_flows(one, name) for one in reported]) for name in names if name not in _OF_ALL
+    }
     return {name: table for name, table in joined.items() if table.num_rows}
 
 
-def _of_flows(one: _Told, name: str) -> pa.Table | None:
+def _of_flows(one: _ReportedEnd, name: str) -> pa.Table | None:
     table = one.result.tables.get(name)
     return None if table is None else _with_hosts(_numbered(table, "flow", one.traffic.first_flow), one)
 
 
-def _cpu(one: _Told) -> pa.Table | None:
+def _cpu(one: _ReportedEnd) -> pa.Table | None:
     table = one.result.tables.get("cpu")
     if table is None:
         return None
@@ -184,14 +186,14 @@ def _numbered(table: pa.Table, column: str, first: int, only: str | None = None)
     return table.set_column(index, table.schema.field(index), pc.if_else(counts, moved, numbers))
 
 
-def _with_hosts(table: pa.Table, one: _Told) -> pa.Table:
+def _with_hosts(table: pa.Table, one: _ReportedEnd) -> pa.Table:
     for name, host in (("host", one.end.access.name), ("peer", one.end.peer)):
         column = pa.repeat(pa.scalar(host), table.num_rows)
         table = table.append_column(pa.field(name, pa.string(), nullable=False), column)
     return table
 
 
-def _flow_row(one: _Told, flow: FlowReport, origin_ns: int) -> dict[str, object]:
+def _flow_row(one: _ReportedEnd, flow: FlowReport, origin_ns: int) -> dict[str, object]:
     cpu = {f"cpu_{name}": value for name, value in flow.cpu.model_dump().items()}
     udp = {} if flow.udp is None else {f"udp_{name}": value for name, value in flow.udp.model_dump().items()}
     whose = {"host": one.end.access.name, "peer": one.end.peer, "role": one.end.role, "origin_ns": origin_ns}

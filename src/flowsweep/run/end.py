@@ -26,7 +26,7 @@ from flowsweep.hosts.messages import (
     Start,
     Stop,
 )
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import Failure
 from flowsweep.run.report_limits import allowance_of
 from flowsweep.run.requests import EndRole
@@ -65,20 +65,20 @@ class TrialEnd:
     """One end of the flows between two hosts. Every method that waits raises `TrialError`."""
 
     def __init__(
-        self, traffic: Traffic, role: EndRole, place: Place, peer: str, deadlines: Deadlines
+        self, traffic: Traffic, role: EndRole, session: HostSession, peer: str, deadlines: Deadlines
     ) -> None:
         self.role = role
-        self.access = place.access
-        self.clock = place.clock
+        self.access = session.access
+        self.clock = session.clock
         self.peer = peer
         self.granted: Granted | None = None
         self.result: EndReport | None = None
         self.trouble: Failure | None = None
         """The first that went wrong here, also while the trial was stopped."""
         self._name = traffic.name
-        self._session = place.session
+        self._session = session.engine
         self._allowance = allowance_of(traffic, role)
-        self._channel = place.session.channel(traffic.name, self._allowance)
+        self._channel = session.engine.channel(traffic.name, self._allowance)
         self._deadlines = deadlines
         self._asked = False
         self._over = False
@@ -149,8 +149,8 @@ class TrialEnd:
     @property
     def incomplete(self) -> Failure | None:
         """Why the trial is not whole at this end, if its report says so."""
-        said = None if self.result is None else self.result.report.incomplete
-        return None if said is None else self._failure(said.phase, said.kind, said.message)
+        failure = None if self.result is None else self.result.report.incomplete
+        return None if failure is None else self._failure(failure.phase, failure.kind, failure.message)
 
     def close(self) -> None:
         """Whatever still comes is dropped."""

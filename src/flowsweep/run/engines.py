@@ -7,9 +7,8 @@ from typing import Protocol
 from flowsweep.errors import SessionError
 from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import ClockExchange, ClockOffset
-from flowsweep.hosts.inbox import TrialEvent
+from flowsweep.hosts.inbox import Allowance, TrialEvent
 from flowsweep.hosts.messages import HostFacts, Prepare, Start, Stop
-from flowsweep.hosts.report_limits import Allowance
 
 
 class Channel(Protocol):
@@ -53,9 +52,9 @@ class EngineSession(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A host, the session with its engine, and what is known of its clock."""
+class HostSession:
+    """How a host is reached, the session with its engine, and what is known of its clock."""
 
     access: HostAccess
-    session: EngineSession
+    engine: EngineSession
     clock: ClockOffset

@@ -23,7 +23,7 @@ class FarEnd(TrialEnd):
     What was granted there nobody knows: `granted` stays absent.
     """
 
-    _told: asyncio.Event | None = None
+    _near_reported: asyncio.Event | None = None
     heard: Callable[[Progress], None] | None = None
     """Told how far the near end is, since nobody else says it."""
 
@@ -37,14 +37,14 @@ class FarEnd(TrialEnd):
         """Wait until the near end has reported."""
         self.heard = progress
         if self.result is None:
-            self._told = asyncio.Event()
-            await self._told.wait()
+            self._near_reported = asyncio.Event()
+            await self._near_reported.wait()
 
     def take(self, near: Report) -> None:
         """Report what the server said, as the near end has it."""
         self.result = EndReport(_report(near, self.role), {})
-        if self._told is not None:
-            self._told.set()
+        if self._near_reported is not None:
+            self._near_reported.set()
 
     @property
     def over(self) -> bool:
@@ -60,10 +60,10 @@ class NearEnd(TrialEnd):
     async def finished(self, engine_timeout_s: float, progress: Callable[[Progress], None]) -> None:
         """Wait for the report, and hand it on."""
 
-        def heard(said: Progress) -> None:
-            progress(said)
+        def heard(reached: Progress) -> None:
+            progress(reached)
             if self.far.heard is not None:
-                self.far.heard(said)
+                self.far.heard(reached)
 
         await super().finished(engine_timeout_s, heard)
         if self.result is not None:

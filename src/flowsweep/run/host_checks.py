@@ -15,7 +15,7 @@ from flowsweep.hosts.messages import HostFacts
 from flowsweep.hosts.opening import open_session
 from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.end import Deadlines, TrialError
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import Failure
 from flowsweep.run.pair import Pair
 from flowsweep.run.preflight import HostCheck, Use, checks_of_facts, uses_of, with_this_engine
@@ -67,7 +67,7 @@ async def look_at_hosts(
 class _Look:
     accesses: Mapping[str, HostAccess]
     uses: Sequence[Use]
-    places: dict[str, Place] = field(default_factory=dict)
+    sessions: dict[str, HostSession] = field(default_factory=dict)
     facts: dict[str, HostFacts] = field(default_factory=dict)
     listening: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """A host may have one port only."""
@@ -81,19 +81,19 @@ class _Look:
             return [_iperf3(host, access.iperf3)]
         begun = asyncio.get_running_loop().time()
         try:
-            place = self.places[host] = await sessions.place(host)
+            session = self.sessions[host] = await sessions.session_with(host)
         except (LaunchError, SessionError) as error:
             return [HostCheck(host, "reached", "problem", error.reason, _ANSWERS, _try(access))]
         took_ns = (asyncio.get_running_loop().time() - begun) * 1e9
         found = f"the engine answered after {format_duration(took_ns)}"
-        return [HostCheck(host, "reached", "ok", found, _ANSWERS), _clock(place)]
+        return [HostCheck(host, "reached", "ok", found, _ANSWERS), _clock(session)]
 
     async def have_pairs_meet(self) -> list[HostCheck]:
         """Find out whether the ends of every pair reach each other, and what kernels refuse them."""
         plain: dict[tuple[str, str, str], Use] = {}
         congestions: dict[tuple[str, str], Use] = {}
         for use in self.uses:
-            if use.src in self.places and use.dst in self.places:
+            if use.src in self.sessions and use.dst in self.sessions:
                 plain.setdefault((use.src, use.dst, use.parameters.test), use)
                 if use.parameters.congestion_asked is not None:
                     congestions.setdefault((use.src, use.parameters.congestion_asked), use)
@@ -117,7 +117,7 @@ class _Look:
         if failure is None:
             return HostCheck(listener, what, "ok", "they met", expected)
         advice = _open_ports(self.accesses[listener], connector, protocol)
-        return HostCheck(listener, what, "problem", _said(failure), expected, advice)
+        return HostCheck(listener, what, "problem", _failure_text(failure), expected, advice)
 
     async def _congestion(self, use: Use, name: str, *, met: bool) -> HostCheck:
         what, expected = "congestion control", f"{name} may be used"
@@ -130,7 +130,7 @@ class _Look:
             return HostCheck(use.src, what, "ok", f"{name} was granted", expected)
         host = failure.host if failure.host in self.facts else use.src
         advice = _allow(name, self.facts[host])
-        return HostCheck(host, what, "problem", _said(failure), expected, advice)
+        return HostCheck(host, what, "problem", _failure_text(failure), expected, advice)
 
     async def _meet(self, use: Use, parameters: Parameters) -> Failure | None:
         """Have both ends meet as for a trial, and stop them; says what went wrong."""
@@ -138,7 +138,7 @@ class _Look:
         traffic = Traffic(name, use.src, use.dst, parameters, pad_ns=0, first_flow=0)
         listener = use.dst if self.accesses[use.dst].listens else use.src
         async with self.listening[listener], self.connecting:
-            pair = Pair(traffic, self.places[use.src], self.places[use.dst], Deadlines())
+            pair = Pair(traffic, self.sessions[use.src], self.sessions[use.dst], Deadlines())
             try:
                 await pair.meet()
             except TrialError as error:
@@ -150,13 +150,13 @@ class _Look:
         return None
 
 
-def _said(failure: Failure) -> str:
+def _failure_text(failure: Failure) -> str:
     return f"{failure.message} (on {failure.host})"
 
 
-def _clock(place: Place) -> HostCheck:
-    host, clock = place.access.name, place.clock
-    if place.access.shares_clock:
+def _clock(session: HostSession) -> HostCheck:
+    host, clock = session.access.name, session.clock
+    if session.access.shares_clock:
         return HostCheck(host, "clock", "ok", "this machine's own", "any: offsets are measured")
     offset, bound = format_duration(clock.offset_ns), format_duration(clock.bound_ns)
     found = f"{offset} ± {bound} from this machine's"

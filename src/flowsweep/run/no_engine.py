@@ -5,9 +5,8 @@ from typing import NoReturn
 
 from flowsweep.errors import SessionError
 from flowsweep.hosts.clock import ClockExchange
-from flowsweep.hosts.inbox import TrialEvent
+from flowsweep.hosts.inbox import Allowance, TrialEvent
 from flowsweep.hosts.messages import HostFacts, Prepare, Start, Stop
-from flowsweep.hosts.report_limits import Allowance
 
 
 class NoEngine:

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from flowsweep.defaults import MICROSECOND_NS, PATH_NEWS_S
 from flowsweep.run.end import TrialError
-from flowsweep.run.outcome import LINKS_SCHEMA, Failure
+from flowsweep.run.outcome import Failure
+from flowsweep.run.tables import LINKS_SCHEMA
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

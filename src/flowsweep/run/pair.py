@@ -14,7 +14,7 @@ from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import Connect, Iperf3, Iperf3Login, Listen, Prepare
 from flowsweep.plan.model import Iperf3Peer
 from flowsweep.run.end import Deadlines, TrialEnd
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd, NearEnd
 from flowsweep.run.requests import EndRole, address_for, connect, listen
 from flowsweep.run.tests.bulk import window_of
@@ -29,7 +29,9 @@ _TOKEN_BYTES = 16
 class Pair:
     """A source and a sink of a trial, with the flows between them."""
 
-    def __init__(self, traffic: Traffic, source: Place, sink: Place, deadlines: Deadlines) -> None:
+    def __init__(
+        self, traffic: Traffic, source: HostSession, sink: HostSession, deadlines: Deadlines
+    ) -> None:
         self.traffic = traffic
         self.sender = _end(traffic, "source", source, sink, deadlines)
         self.receiver = _end(traffic, "sink", sink, source, deadlines)
@@ -120,9 +122,11 @@ class Pair:
         return address
 
 
-def _end(traffic: Traffic, role: EndRole, place: Place, peer: Place, deadlines: Deadlines) -> TrialEnd:
-    if place.access.iperf3 is not None:
+def _end(
+    traffic: Traffic, role: EndRole, session: HostSession, peer: HostSession, deadlines: Deadlines
+) -> TrialEnd:
+    if session.access.iperf3 is not None:
         kind: type[TrialEnd] = FarEnd
     else:
         kind = TrialEnd if peer.access.iperf3 is None else NearEnd
-    return kind(traffic, role, place, peer.access.name, deadlines)
+    return kind(traffic, role, session, peer.access.name, deadlines)

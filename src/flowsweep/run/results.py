@@ -2,28 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
 
-from flowsweep.defaults import SECOND_NS
+from flowsweep.defaults import OFFERED_SHARE_MIN, SECOND_NS
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair
 from flowsweep.run.data import data_of
 from flowsweep.run.end import TrialEnd
 from flowsweep.run.far_end import FarEnd
-from flowsweep.run.outcome import (
-    FLOWS_SCHEMA,
-    BackgroundRecord,
-    End,
-    Failure,
-    Status,
-    TrialOutcome,
-    TrialRecord,
-)
+from flowsweep.run.outcome import BackgroundRecord, End, Failure, Status, TrialOutcome, TrialRecord
 from flowsweep.run.pair import Pair
-from flowsweep.run.search_step import carried
 from flowsweep.run.shortfall import cause_of, shortfall
+from flowsweep.run.tables import FLOWS_SCHEMA
+from flowsweep.schedule.tests.udp import UdpParameters
+from flowsweep.schedule.trial import Trial
 
 _CUT_NO_MORE = "UDP_SEGMENT ceased to work while datagrams were sent: from then on they went one by one"
 _BITS_PER_BYTE = 8
@@ -80,6 +75,30 @@ def simultaneous(outcomes: Sequence[TrialOutcome]) -> list[TrialOutcome]:
         outcome if broken is None or outcome.record.failure is not None else _left_alone(outcome, broken)
         for outcome in outcomes
     ]
+
+
+def carried(trial: Trial, flows: pa.Table) -> bool | None:
+    """Judge a trial that is whole: its source offered the rate, and no more than the limit was lost.
+
+    Args:
+        trial: Of any kind.
+        flows: What its ends reported, in FLOWS_SCHEMA.
+
+    Returns:
+        None for a trial that is no step of a search.
+    """
+    search, parameters = trial.search, trial.parameters
+    if search is None or not isinstance(parameters, UdpParameters) or parameters.rate_sum_bps is None:
+        return None
+    counts = {"source": 0, "sink": 0}
+    for row in flows.select(["role", "background", "udp_datagrams"]).to_pylist():
+        if row["background"] is None:
+            counts[row["role"]] += row["udp_datagrams"] or 0
+    sent, came = counts["source"], counts["sink"]
+    sent_bits = sent * parameters.length_bytes * _BITS_PER_BYTE
+    asked_bits = Fraction(parameters.rate_sum_bps * (parameters.duration_ns + trial.pad_ns), SECOND_NS)
+    offered = sent_bits >= Fraction(str(OFFERED_SHARE_MIN)) * asked_bits
+    return sent > 0 and offered and sent - came <= Fraction(str(search.loss_max)) * sent
 
 
 def _left_alone(outcome: TrialOutcome, broken: TrialRecord) -> TrialOutcome:

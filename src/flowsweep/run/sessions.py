@@ -11,7 +11,7 @@ from flowsweep.hosts.access import HostAccess
 from flowsweep.hosts.clock import SAME_CLOCK, ClockOffset, Clocks
 from flowsweep.hosts.iperf3 import login_of
 from flowsweep.hosts.messages import HostFacts
-from flowsweep.run.engines import EngineSession, Place
+from flowsweep.run.engines import EngineSession, HostSession
 from flowsweep.run.events import EventListener, SessionLost, SessionRegained
 from flowsweep.run.no_engine import NoEngine
 
@@ -66,8 +66,8 @@ class Sessions:
         facts = (answer for answer in answers if not isinstance(answer, BaseException))
         await self._keep_facts(dict(zip(names, facts, strict=True)))
 
-    async def place(self, host: str, *, ask_clock: bool = False) -> Place:
-        """A host with a session that works, as far as one can know without asking.
+    async def session_with(self, host: str, *, ask_clock: bool = False) -> HostSession:
+        """The session with a host, which works as far as one can know without asking.
 
         Args:
             host: its name.
@@ -79,7 +79,7 @@ class Sessions:
                 vain, later calls try only once.
         """
         if self._accesses[host].iperf3 is not None:
-            return Place(self._accesses[host], NoEngine(host), SAME_CLOCK)
+            return HostSession(self._accesses[host], NoEngine(host), SAME_CLOCK)
         session = self._sessions.get(host)
         if session is None or session.lost is not None:
             if session is not None and session.lost is not None:
@@ -89,7 +89,7 @@ class Sessions:
             await self._regain(host)
         elif ask_clock:
             await self._ask_clock(host, session)
-        return Place(self._accesses[host], self._sessions[host], self._clock(host))
+        return HostSession(self._accesses[host], self._sessions[host], self._clock(host))
 
     async def close_all(self) -> None:
         """End every engine."""

@@ -22,16 +22,15 @@ _ECHOES = (
 def cause_of(first: Failure | None, pairs: Sequence[Pair]) -> Failure:
     """Choose the cause of a trial that did not get to its reports.
 
-    What only echoes a failure at another end may be told first: the peers of an engine that was killed can
+    What only echoes a failure at another end may be reported first: peers of an engine that was killed can
     know before its session ends.
 
     Args:
-        first: what ended the trial; absent if the trial was stopped for what an end had said.
+        first: what ended the trial; absent if it was stopped because of an incomplete report.
         pairs: of the trial, all stopped.
     """
     troubles = [end.trouble for end in _ends(pairs) if end.trouble is not None]
-    said = [end.incomplete for end in _ends(pairs) if end.incomplete is not None]
-    return min([*([] if first is None else [first]), *said, *troubles], key=_echo)
+    return min([*([] if first is None else [first]), *_incomplete(pairs), *troubles], key=_echo)
 
 
 def shortfall(pairs: Sequence[Pair]) -> Failure | None:
@@ -39,9 +38,8 @@ def shortfall(pairs: Sequence[Pair]) -> Failure | None:
     broken = _streams_broken(pairs)
     if broken is not None:
         return broken
-    said = [end.incomplete for end in _ends(pairs) if end.incomplete is not None]
-    if said:
-        return min(said, key=lambda failure: (_echo(failure), _PHASES.index(failure.phase)))
+    if failures := _incomplete(pairs):
+        return min(failures, key=lambda failure: (_echo(failure), _PHASES.index(failure.phase)))
     found = (_bytes_differ(pair) or _rows_missing(pair) for pair in pairs)
     return next((failure for failure in found if failure is not None), None)
 
@@ -55,6 +53,10 @@ def _ends(pairs: Sequence[Pair]) -> list[TrialEnd]:
     return [end for pair in pairs for end in pair.ends]
 
 
+def _incomplete(pairs: Sequence[Pair]) -> list[Failure]:
+    return [end.incomplete for end in _ends(pairs) if end.incomplete is not None]
+
+
 def _report(end: TrialEnd) -> Report:
     if end.result is None:
         raise ValueError(f"{end.access.name} has not reported")
@@ -66,7 +68,7 @@ def _streams_broken(pairs: Sequence[Pair]) -> Failure | None:
 
     They do not end a trial: what the others carried stands.
     """
-    said: dict[int, tuple[TrialEnd, str]] = {}
+    broken: dict[int, tuple[TrialEnd, str]] = {}
     streams: set[int] = set()
     for pair in pairs:
         for end in pair.ends:
@@ -76,14 +78,14 @@ def _streams_broken(pairs: Sequence[Pair]) -> Failure | None:
                 number = pair.traffic.first_flow + flow.flow
                 streams.add(number)
                 if flow.end == "broken":
-                    said.setdefault(number, (end, flow.error or "it did not say why"))
-    if not said:
+                    broken.setdefault(number, (end, flow.error or "it did not say why"))
+    if not broken:
         return None
-    reason, count = Counter(words for _, words in said.values()).most_common(1)[0]
-    first = next(number for number, (_, words) in sorted(said.items()) if words == reason)
-    others = "" if count == len(said) else "; others for other reasons"
-    message = f"{len(said)} of {counted(len(streams), 'flow')} broke: flow {first}: {reason}{others}"
-    return said[first][0].error("run", "flows_broken", message).failure
+    reason, count = Counter(words for _, words in broken.values()).most_common(1)[0]
+    first = next(number for number, (_, words) in sorted(broken.items()) if words == reason)
+    others = "" if count == len(broken) else "; others for other reasons"
+    message = f"{len(broken)} of {counted(len(streams), 'flow')} broke: flow {first}: {reason}{others}"
+    return broken[first][0].error("run", "flows_broken", message).failure
 
 
 def _bytes_differ(pair: Pair) -> Failure | None:
@@ -107,9 +109,9 @@ def _bytes_differ(pair: Pair) -> Failure | None:
 def _rows_missing(pair: Pair) -> Failure | None:
     for end in pair.ends:
         tables = {} if end.result is None else end.result.tables
-        told = _report(end).table_rows
-        for name in sorted({*told, *tables}):
-            announced = told.get(name, 0)
+        rows = _report(end).table_rows
+        for name in sorted({*rows, *tables}):
+            announced = rows.get(name, 0)
             arrived = tables[name].num_rows if name in tables else 0
             if arrived != announced:
                 message = f"{announced} rows of {name} were announced, {arrived} came"

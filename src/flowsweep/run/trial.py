@@ -9,7 +9,7 @@ from flowsweep.hosts.messages import Progress
 from flowsweep.run.attempt import Attempt
 from flowsweep.run.background import BackgroundPair, background_of
 from flowsweep.run.end import Deadlines, TrialEnd, TrialError
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.observer import PathWatch, unless_broken
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.pair import Pair
@@ -27,7 +27,7 @@ ProgressListener = Callable[[int, EndRole, Progress], None]
 
 async def run_trial(
     attempt: Attempt,
-    places: Mapping[str, Place],
+    sessions: Mapping[str, HostSession],
     *,
     watch: PathWatch | None = None,
     start_line: asyncio.Barrier | None = None,
@@ -42,7 +42,7 @@ async def run_trial(
 
     Args:
         attempt: the trial, and which attempt at it.
-        places: the hosts that take part, by name.
+        sessions: with the hosts that take part, by their names.
         watch: the paths of the trial, which fails at once if one breaks.
         start_line: where trials that run at the same time wait for each other.
         progress: called with what each end says about once a second.
@@ -50,10 +50,10 @@ async def run_trial(
         together_with: name of the attempt that runs at the same time in the other direction.
     """
     pairs = [
-        Pair(traffic, places[traffic.src], places[traffic.dst], deadlines)
+        Pair(traffic, sessions[traffic.src], sessions[traffic.dst], deadlines)
         for traffic in own_traffic(attempt, together_with)
     ]
-    background = background_of(attempt, places, deadlines)
+    background = background_of(attempt, sessions, deadlines)
     ends = [end for pair in (*pairs, *(one.pair for one in background)) for end in pair.ends]
     error: TrialError | None = None
     try:
@@ -92,10 +92,10 @@ async def _carry_out(
 
 async def _meet(pairs: Sequence[Pair], background: Sequence[BackgroundPair]) -> None:
     """Have all pairs of hosts meet, some of them at a time."""
-    places = asyncio.Semaphore(PAIRS_CONNECTING_MAX)
+    turns = asyncio.Semaphore(PAIRS_CONNECTING_MAX)
 
     async def meet(one: Pair | BackgroundPair) -> None:
-        async with places:
+        async with turns:
             await one.meet()
 
     early = [one for one in background if not one.meets_later]
@@ -124,7 +124,7 @@ async def _run_and_drain(pairs: Sequence[Pair], progress: ProgressListener) -> N
     timeout_s = pairs[0].longest_run_ns / SECOND_NS
 
     def finished(index: int, end: TrialEnd) -> Coroutine[Any, Any, None]:
-        return end.finished(timeout_s, lambda said: progress(index, end.role, said))
+        return end.finished(timeout_s, lambda message: progress(index, end.role, message))
 
     senders = [finished(index, pair.sender) for index, pair in enumerate(pairs)]
     receivers = [finished(index, pair.receiver) for index, pair in enumerate(pairs)]
@@ -136,8 +136,8 @@ def _patience_s(pairs: Sequence[Pair]) -> float | None:
 
     A stream of datagrams that broke off ends no other.
     """
-    said = (end.incomplete for pair in pairs for end in pair.ends)
-    return LAST_WORDS_S if any(one is not None and one.kind != "flows_broken" for one in said) else None
+    failures = (end.incomplete for pair in pairs for end in pair.ends)
+    return LAST_WORDS_S if any(one is not None and one.kind != "flows_broken" for one in failures) else None
 
 
 async def _stop(start_line: asyncio.Barrier | None, ends: Sequence[TrialEnd]) -> None:

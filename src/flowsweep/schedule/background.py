@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.plan.model import Background, HostPair, Plan, Probe, Sweep, host_pairs
+from flowsweep.plan.expansion import HostPair, host_pairs
+from flowsweep.plan.model import Background, Plan, Probe, Sweep
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 from flowsweep.schedule.tests.rtt import RttParameters

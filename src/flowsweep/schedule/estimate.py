@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep import defaults
-from flowsweep.plan.model import HostPair, Link
+from flowsweep.plan.expansion import HostPair
+from flowsweep.plan.model import Link
 from flowsweep.schedule.rate_search import at_rate
 from flowsweep.schedule.trial import Slot, Trial
 

@@ -4,7 +4,8 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from flowsweep.plan.model import Directions, Plan, RateSearch, Sweep, host_pairs
+from flowsweep.plan.expansion import host_pairs
+from flowsweep.plan.model import Directions, Plan, RateSearch, Sweep
 from flowsweep.schedule.background import SweepBackground, background_of
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS

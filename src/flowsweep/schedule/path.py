@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from flowsweep.plan.model import HostPair, Link
+from flowsweep.plan.expansion import HostPair
+from flowsweep.plan.model import Link
 
 
 def path_rate_bps(links: Iterable[Link], pairs: Sequence[HostPair]) -> int | None:

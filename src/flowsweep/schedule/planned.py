@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -38,10 +38,10 @@ def planned_trials(stored_plan: Mapping[str, Any]) -> int | None:
 
 def planned_links(stored_plan: Mapping[str, Any]) -> tuple[Link, ...]:
     """Take the emulated links from a checked plan, as JSON has it; none from one of another version."""
-    try:
-        return _LINKS.validate_python(stored_plan.get("links", ()))
-    except ValidationError:
-        return ()
+    return _entries(_LINKS, stored_plan.get("links", ()))
+
+
+_Entry = TypeVar("_Entry")
 
 
 class PlannedPath(BaseModel):
@@ -60,10 +60,7 @@ class PlannedSweep(BaseModel):
 
 def planned_sweeps(stored_plan: Mapping[str, Any]) -> tuple[PlannedSweep, ...]:
     """Take the sweeps from a plan, as JSON has it, in its order; none from one that has them otherwise."""
-    try:
-        return _SWEEPS.validate_python(stored_plan.get("sweeps", ()))
-    except ValidationError:
-        return ()
+    return _entries(_SWEEPS, stored_plan.get("sweeps", ()))
 
 
 def planned_name(stored_plan: Mapping[str, Any]) -> str | None:
@@ -76,6 +73,14 @@ def planned_name(stored_plan: Mapping[str, Any]) -> str | None:
 _SWEEPS = TypeAdapter(tuple[PlannedSweep, ...])
 _LINKS = TypeAdapter(tuple[Link, ...])
 _NO_AXES = {"background"}
+
+
+def _entries(adapter: TypeAdapter[tuple[_Entry, ...]], stored: object) -> tuple[_Entry, ...]:
+    """Read a list of a stored plan; nothing of one that is of another version."""
+    try:
+        return adapter.validate_python(stored)
+    except ValidationError:
+        return ()
 
 
 def _most_points(sweep: Sweep) -> int:

@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializeAsAny, ValidationInfo
 
 from flowsweep import defaults
-from flowsweep.plan.model import HostPair, RateSearch, Test, host_pairs
+from flowsweep.plan.expansion import HostPair, host_pairs
+from flowsweep.plan.model import RateSearch, Test
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 

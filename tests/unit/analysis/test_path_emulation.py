@@ -4,8 +4,8 @@ import ibis
 import pyarrow as pa
 import pytest
 
-from flowsweep.analysis.hosts import path_emulation
-from flowsweep.run.outcome import LINKS_SCHEMA
+from flowsweep.analysis.path_emulation import path_emulation
+from flowsweep.run.tables import LINKS_SCHEMA
 
 SCHEMA = pa.schema([*LINKS_SCHEMA, pa.field("trial_id", pa.string())])
 NOTHING = dict.fromkeys(LINKS_SCHEMA.names[5:], 0)

@@ -23,7 +23,8 @@ from flowsweep.archive import create_archive, open_archive_for_writing, read_arc
 from flowsweep.archive.campaign import FORMAT
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.errors import ArchiveError
-from flowsweep.run.outcome import COUNTERS_SCHEMA, TrialOutcome
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.tables import COUNTERS_SCHEMA
 from summary_support import summary_rows, summary_table, summed
 
 pytestmark = pytest.mark.whole

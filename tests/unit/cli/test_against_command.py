@@ -16,8 +16,8 @@ from flowsweep.cli.app import app
 from flowsweep.cli.exit_codes import EXIT_TRIALS_FAILED
 from flowsweep.errors import ArchiveError, PlanError
 from flowsweep.plan import load_plan
-from flowsweep.run.earlier import Earlier
 from flowsweep.run.outcome import Recorder, TrialOutcome
+from flowsweep.run.resume_state import ResumeState
 from flowsweep.schedule import Slot, Trial
 
 PLAN = """
@@ -70,12 +70,12 @@ def campaigns(patch: pytest.MonkeyPatch, outcome: Any = carried, killed_after: i
     ran: list[str] = []
 
     async def run_campaign(
-        slots: Sequence[Slot], _: object, recorder: Recorder, *, earlier: Earlier, **__: object
+        slots: Sequence[Slot], _: object, recorder: Recorder, *, resume: ResumeState, **__: object
     ) -> None:
-        left = [slot for slot in slots if earlier.next_step(slot)[1] is not None]
+        left = [slot for slot in slots if resume.next_step(slot)[1] is not None]
         for slot in left[:killed_after]:
             (trial,) = slot.trials
-            attempt = earlier.attempts.get(trial.trial_id, 0) + 1
+            attempt = resume.attempts.get(trial.trial_id, 0) + 1
             made = outcome(trial, attempt=attempt)
             recorder.started(trial.trial_id, attempt, made.record.started_at)
             recorder.finished(made)

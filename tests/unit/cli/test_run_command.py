@@ -31,7 +31,8 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
 )
-from flowsweep.run.outcome import FLOWS_SCHEMA, Failure, Recorder, TrialOutcome
+from flowsweep.run.outcome import Failure, Recorder, TrialOutcome
+from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.schedule import Slot, estimate, schedule
 from plan_support import plan_of
 

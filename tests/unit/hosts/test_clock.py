@@ -84,7 +84,7 @@ def test_a_host_of_this_machine_has_the_controllers_clock_and_is_not_asked():
         network = FakeNetwork(clocks={"a": 7 * MS, "b": 7 * MS})
         sessions = Sessions(accesses, network.connect, lambda _: None, Patience(), nothing)
         await sessions.open_all()
-        return [(await sessions.place(host, ask_clock=True)).clock for host in accesses]
+        return [(await sessions.session_with(host, ask_clock=True)).clock for host in accesses]
 
     near, far = asyncio.run(places())
     assert near == SAME_CLOCK

@@ -2,6 +2,7 @@
 
 from flowsweep.plan import parse_plan
 from flowsweep.plan.difference import plan_difference
+from flowsweep.plan.model import Plan
 from flowsweep.run.tests.registry import settings_of
 from flowsweep.schedule import RttParameters, estimate, expand, schedule
 
@@ -49,6 +50,14 @@ def test_keys_reach_the_engine() -> None:
         "echo": "icmp", "sizes_bytes": [1400], "every_us": 2_000, "poisson": True, "timeout_us": 300_000,
         "duration_us": 30_000_000, "dscp": 46, "family": 6,
     }  # fmt: skip
+
+
+def test_archives_keep_the_probing_by_the_key_that_they_always_had() -> None:
+    plan = parse_plan(LAB, "plan.toml")
+    stored = plan.model_dump_json()
+    assert '"asking":{"every_ns":10000000' in stored
+    assert "rtt_probing" not in stored
+    assert Plan.model_validate_json(stored) == plan
 
 
 def test_what_it_costs_is_known() -> None:

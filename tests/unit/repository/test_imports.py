@@ -17,6 +17,6 @@ def test_nothing_imports_to_its_right(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = grimp.build_graph("flowsweep", cache_dir=None)
-    assert "flowsweep.errors" in graph.find_modules_directly_imported_by("flowsweep.lab.build")
+    assert "flowsweep.errors" in graph.find_modules_directly_imported_by("flowsweep.lab.command")
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     graphlib.TopologicalSorter(imports).prepare()

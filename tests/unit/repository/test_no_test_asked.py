@@ -1,6 +1,7 @@
 """Which test it is stands in slices and registries; nobody else asks."""
 
 import ast
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,29 +9,46 @@ import pytest
 from flowsweep.tests import TESTS
 
 SOURCE = Path(__file__).parents[3] / "src" / "flowsweep"
-SLICES = ("plan/tests", "schedule/tests", "run/tests", "analysis/tests", "figures/tests")
+SLICES = ("plan/tests", "schedule/tests", "run/tests", "analysis/tests", "figures/tests", "report/tests")
 OF_OTHER_TOOLS = ("imports",)
 """There the words are those of other tools' files."""
+OF_ALL = ("tests.py", "hosts/messages.py")
+"""The table of the tests itself, and what is generated from the engine's messages."""
 
 
-def comparisons(text: str) -> list[int]:
-    """Lines that compare something with the name of a test, or with some of them."""
-    names = set(TESTS)
+def uses_of_names(text: str) -> list[int]:
+    """Lines that compare something with tests' names, look something up by them, or list them as a type."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.expr | ast.pattern) and _uses(node)
+    ]
 
-    def named(node: ast.AST) -> bool:
-        return any(isinstance(each, ast.Constant) and each.value in names for each in ast.walk(node))
 
-    found = []
-    for node in ast.walk(ast.parse(text)):
-        compared = isinstance(node, ast.Compare) and any(map(named, [node.left, *node.comparators]))
-        matched = isinstance(node, ast.MatchValue) and named(node)
-        if compared or matched:
-            found.append(node.lineno)
-    return found
+def _uses(node: ast.expr | ast.pattern) -> bool:
+    match node:
+        case ast.Compare():
+            return any(map(_named, [node.left, *node.comparators]))
+        case ast.MatchValue():
+            return _named(node)
+        case ast.Dict():
+            return _alone(node.keys)
+        case ast.Subscript(value=ast.Name("Literal")):
+            return _alone(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice])
+    return False
+
+
+def _alone(words: Sequence[ast.expr | None]) -> bool:
+    """Whether all words are names of tests: among others these may mean an echo, a finding or a command."""
+    return bool(words) and all(isinstance(word, ast.Constant) and word.value in TESTS for word in words)
+
+
+def _named(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Constant) and each.value in TESTS for each in ast.walk(node))
 
 
 def others() -> list[Path]:
-    places = tuple(SOURCE / name for name in (*SLICES, *OF_OTHER_TOOLS))
+    places = tuple(SOURCE / name for name in (*SLICES, *OF_OTHER_TOOLS, *OF_ALL))
     return [path for path in sorted(SOURCE.rglob("*.py")) if not any(map(path.is_relative_to, places))]
 
 
@@ -41,12 +59,19 @@ def test_there_is_something_to_look_at() -> None:
 
 @pytest.mark.parametrize("path", others(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_nobody_else_asks_which_test_it_is(path: Path) -> None:
-    assert comparisons(path.read_text(encoding="utf-8")) == []
+    assert uses_of_names(path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(
     "text",
-    ['x.test == "tcp"', '"udp" != x', 'x in ("tcp", "udp")', 'match x:\n    case "rtt":\n        pass'],
+    [
+        'x.test == "tcp"',
+        '"udp" != x',
+        'x in ("tcp", "udp")',
+        'match x:\n    case "rtt":\n        pass',
+        'x = {"path": 1, "rtt": 2}[test]',
+        'x: Literal["tcp", "udp"]',
+    ],
 )
-def test_a_comparison_is_found(text: str) -> None:
-    assert comparisons(text) != []
+def test_a_use_of_a_name_is_found(text: str) -> None:
+    assert uses_of_names(text) != []

@@ -1,4 +1,4 @@
-"""Sizes are a smell test: a file or function that grows past them needs a reason, or a second file."""
+"""Sizes are a smell test: a file or function that grows past them needs a second one."""
 
 import ast
 from collections.abc import Iterator
@@ -11,10 +11,7 @@ FOLDERS = ("src", "tests", "bench", "tools", "engine")
 SUFFIXES = {".py", ".rs", ".js", ".css", ".jinja"}
 GENERATED = {"src/flowsweep/hosts/messages.py"}
 LINES_MAX = 400
-LINES_MAX_WITH_REASON = 600
 FUNCTION_LINES_MAX = 60
-REASONS: dict[str, str] = {}
-"""Path of a file over LINES_MAX, and why it is one file all the same."""
 
 
 def hand_written() -> Iterator[Path]:
@@ -33,12 +30,8 @@ def test_there_is_something_to_look_at() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_is_short_or_has_a_reason(name: str) -> None:
-    assert len(FILES[name].splitlines()) <= (LINES_MAX_WITH_REASON if name in REASONS else LINES_MAX)
-
-
-def test_reasons_are_given_only_where_they_are_needed() -> None:
-    assert [name for name in REASONS if len(FILES.get(name, "").splitlines()) <= LINES_MAX] == []
+def test_a_file_is_short(name: str) -> None:
+    assert len(FILES[name].splitlines()) <= LINES_MAX
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name.endswith(".py")])

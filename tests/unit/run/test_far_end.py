@@ -8,7 +8,7 @@ from flowsweep.hosts.clock import ClockOffset
 from flowsweep.hosts.inbox import EndReport
 from flowsweep.hosts.messages import FarFlow, FarSide, Progress, Report
 from flowsweep.run.end import Deadlines
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.far_end import FarEnd
 from flowsweep.run.traffic import Traffic
 from virtual_time import VirtualTimeLoop
@@ -18,9 +18,9 @@ UDP = FarFlow(flow=0, bytes=900, elapsed_us=1, datagrams=10, lost=1, jitter_ns=7
 
 
 async def far_end(role: str) -> FarEnd:
-    place = Place(access("b"), await FakeNetwork().connect(access("b")), ClockOffset(0, 0, 0))
+    session = HostSession(access("b"), await FakeNetwork().connect(access("b")), ClockOffset(0, 0, 0))
     traffic = Traffic("t", "a", "b", make_trial().parameters, pad_ns=0, first_flow=0)
-    return FarEnd(traffic, role, place, "a", Deadlines())
+    return FarEnd(traffic, role, session, "a", Deadlines())
 
 
 def told(role: str, *flows: FarFlow) -> EndReport:

@@ -11,7 +11,8 @@ from flowsweep.defaults import PATH_NEWS_S
 from flowsweep.lab.counter_log import CounterLog, Counters
 from flowsweep.run.end import TrialError
 from flowsweep.run.observer import links_table, unless_broken
-from flowsweep.run.outcome import LINKS_SCHEMA, Failure
+from flowsweep.run.outcome import Failure
+from flowsweep.run.tables import LINKS_SCHEMA
 from virtual_time import VirtualTimeLoop
 
 COUNTED = dict.fromkeys(LINKS_SCHEMA.names[5:], 7)

@@ -11,7 +11,7 @@ from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
 from flowsweep.defaults import BACKGROUND_MEETS_AHEAD_NS, SECOND_NS
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import BackgroundTraffic, RttParameters, Trial
@@ -45,11 +45,11 @@ def trial_with(*background: BackgroundTraffic, **parameters) -> Trial:
 
 def run(network: FakeNetwork, trial: Trial) -> TrialOutcome:
     async def carry_out() -> TrialOutcome:
-        places = {}
+        sessions = {}
         for name in HOSTS:
             clock = ClockOffset(network.clocks.get(name, 0), 1000, 0)
-            places[name] = Place(access(name), await network.connect(access(name)), clock)
-        return await run_trial(Attempt.now(trial, 1), places)
+            sessions[name] = HostSession(access(name), await network.connect(access(name)), clock)
+        return await run_trial(Attempt.now(trial, 1), sessions)
 
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(carry_out())

@@ -7,7 +7,6 @@ from analysis_support import make_trial
 from fake_engine import FakeNetwork, access
 from flowsweep.errors import LaunchError
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.earlier import Earlier
 from flowsweep.run.end import Deadlines
 from flowsweep.run.events import (
     CampaignEvent,
@@ -18,6 +17,7 @@ from flowsweep.run.events import (
     TrialRunning,
     TrialStarted,
 )
+from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import Slot, slot_duration_ns
 from run_support import ListRecorder
@@ -31,13 +31,13 @@ def campaign(trials: int) -> list[Slot]:
 
 
 def run(
-    network: FakeNetwork, slots: list[Slot], earlier: Earlier | None = None
+    network: FakeNetwork, slots: list[Slot], resume: ResumeState | None = None
 ) -> tuple[Counter[str], ListRecorder, list[CampaignEvent]]:
     recorder = ListRecorder()
     events: list[CampaignEvent] = []
     conditions = Conditions(network.connect, Patience(0.001, 0.01), Deadlines(0.01, 0.01, 0.01))
     result = asyncio.run(
-        run_campaign(slots, HOSTS, recorder, earlier=earlier, events=events.append, conditions=conditions)
+        run_campaign(slots, HOSTS, recorder, resume=resume, events=events.append, conditions=conditions)
     )
     return result, recorder, events
 
@@ -63,7 +63,9 @@ def test_all_trials_run_in_order_over_the_same_sessions() -> None:
 def test_what_is_done_does_not_run_again_and_attempts_go_on() -> None:
     slots = campaign(3)
     first, second, third = (slot.trials[0].trial_id for slot in slots)
-    _, recorder, events = run(FakeNetwork(), slots, Earlier(done={second}, attempts={second: 1, third: 4}))
+    _, recorder, events = run(
+        FakeNetwork(), slots, ResumeState(done={second}, attempts={second: 1, third: 4})
+    )
     assert recorder.begun == [(first, 1), (third, 5)]
     left_ns = sum(slot_duration_ns(slot) for slot in slots[:2])
     assert events[0] == CampaignStarted(trials=3, done=1, left_ns=left_ns)

@@ -11,7 +11,7 @@ from fake_engine import BYTES_PER_FLOW, FakeNetwork, access
 from flowsweep.defaults import LAST_WORDS_S, START_AHEAD_NS
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.trial import run_trial
 from virtual_time import VirtualTimeLoop
@@ -32,13 +32,13 @@ def run_timed(
     trial = make_trial(src="sources", dst="sinks", sources=sources, sinks=sinks, **parameters)
 
     async def carry_out() -> tuple[TrialOutcome, float]:
-        places = {}
+        sessions = {}
         for name in (*sources, *sinks):
             clock = ClockOffset(network.clocks.get(name, 0), 1000, 0)
-            places[name] = Place(access(name), await network.connect(access(name)), clock)
+            sessions[name] = HostSession(access(name), await network.connect(access(name)), clock)
         clock = asyncio.get_running_loop().time
         begin_s = clock()
-        return await run_trial(Attempt.now(trial, 1), places), clock() - begin_s
+        return await run_trial(Attempt.now(trial, 1), sessions), clock() - begin_s
 
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(carry_out())

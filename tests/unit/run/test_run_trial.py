@@ -7,8 +7,9 @@ from datagram_support import make_udp_trial
 from fake_engine import BYTES_PER_FLOW, CLOCK_SET, FakeNetwork, access
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.engines import Place
-from flowsweep.run.outcome import FLOWS_SCHEMA, TrialOutcome
+from flowsweep.run.engines import HostSession
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.tables import FLOWS_SCHEMA
 from flowsweep.run.trial import run_trial
 from flowsweep.schedule import Trial
 from virtual_time import VirtualTimeLoop
@@ -20,9 +21,9 @@ async def one_trial(
     network: FakeNetwork, *, listens: bool = True, trial: Trial | None = None, **parameters
 ) -> TrialOutcome:
     hosts = {"a": access("a"), "b": access("b", listens=listens)}
-    places = {name: Place(host, await network.connect(host), CLOCK) for name, host in hosts.items()}
+    sessions = {name: HostSession(host, await network.connect(host), CLOCK) for name, host in hosts.items()}
     attempt = Attempt.now(trial or make_trial(**parameters), 1)
-    return await run_trial(attempt, places)
+    return await run_trial(attempt, sessions)
 
 
 def run(network: FakeNetwork, **options) -> TrialOutcome:
@@ -147,8 +148,8 @@ def test_two_hosts_behind_nat_cannot_meet() -> None:
     async def trial() -> TrialOutcome:
         network = FakeNetwork()
         hosts = [access(name, listens=False) for name in "ab"]
-        places = {host.name: Place(host, await network.connect(host), CLOCK) for host in hosts}
-        return await run_trial(Attempt.now(make_trial(), 1), places)
+        sessions = {host.name: HostSession(host, await network.connect(host), CLOCK) for host in hosts}
+        return await run_trial(Attempt.now(make_trial(), 1), sessions)
 
     failure = asyncio.run(trial()).record.failure
     assert failure is not None

@@ -9,7 +9,7 @@ from fake_engine import FakeNetwork, access
 from flowsweep.defaults import SECOND_NS, TRANSFER_MOST_S
 from flowsweep.hosts.clock import ClockOffset
 from flowsweep.run.attempt import Attempt
-from flowsweep.run.engines import Place
+from flowsweep.run.engines import HostSession
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.report_limits import allowance_of
 from flowsweep.run.traffic import own_traffic
@@ -44,9 +44,11 @@ def transfer(
 
         network.on_silence = drip
         clock = ClockOffset(offset_ns=0, bound_ns=0, measured_ns=0)
-        places = {name: Place(access(name), await network.connect(access(name)), clock) for name in "ab"}
+        sessions = {
+            name: HostSession(access(name), await network.connect(access(name)), clock) for name in "ab"
+        }
         begun = loop.time()
-        outcome = await run_trial(Attempt.now(trial, 1), places)
+        outcome = await run_trial(Attempt.now(trial, 1), sessions)
         return outcome, loop.time() - begun
 
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:

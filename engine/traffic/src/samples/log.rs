@@ -3,11 +3,9 @@ use std::{
     marker::PhantomData,
 };
 
-use sys::{BbrInfo, TCP_INFO_BYTES, TcpInfo};
 use tempfile::SpooledTempFile;
 
-use super::sample::Sample;
-use crate::defaults::{LOG_IN_MEMORY_BYTES, SAMPLES_MAX_BYTES};
+use crate::defaults::LOG_IN_MEMORY_BYTES;
 
 /// Something that is kept in records of one size while a trial runs.
 pub trait Record: Sized {
@@ -87,75 +85,16 @@ pub fn take<const N: usize>(record: &mut &[u8]) -> [u8; N] {
     taken
 }
 
-/// Stands in a record for what bbr would say.
-const NO_BBR: u64 = u64::MAX;
-
-impl Record for Sample {
-    const BYTES: usize = 4 + 8 + 8 + 8 + (8 + 4 + 4 + 4) + 4 + TCP_INFO_BYTES;
-    const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
-
-    fn encode(&self, record: &mut Vec<u8>) {
-        let begin = record.len();
-        let info = self.tcp_info.as_bytes();
-        let bbr = self.bbr.unwrap_or(BbrInfo { bandwidth_bytes_per_s: NO_BBR, ..BbrInfo::default() });
-        record.extend(self.flow.to_le_bytes());
-        record.extend(self.start_ns.to_le_bytes());
-        record.extend(self.end_ns.to_le_bytes());
-        record.extend(self.bytes.to_le_bytes());
-        record.extend(bbr.bandwidth_bytes_per_s.to_le_bytes());
-        record.extend(bbr.min_rtt_us.to_le_bytes());
-        record.extend(bbr.pacing_gain.to_le_bytes());
-        record.extend(bbr.cwnd_gain.to_le_bytes());
-        record.extend(u32::try_from(info.len()).unwrap_or(0).to_le_bytes());
-        record.extend(info);
-        record.resize(begin + Self::BYTES, 0);
-    }
-
-    fn decode(mut record: &[u8]) -> Self {
-        let rest = &mut record;
-        let flow = u32::from_le_bytes(take(rest));
-        let start_ns = i64::from_le_bytes(take(rest));
-        let end_ns = i64::from_le_bytes(take(rest));
-        let bytes = u64::from_le_bytes(take(rest));
-        let bbr = BbrInfo {
-            bandwidth_bytes_per_s: u64::from_le_bytes(take(rest)),
-            min_rtt_us: u32::from_le_bytes(take(rest)),
-            pacing_gain: u32::from_le_bytes(take(rest)),
-            cwnd_gain: u32::from_le_bytes(take(rest)),
-        };
-        let bbr = (bbr.bandwidth_bytes_per_s != NO_BBR).then_some(bbr);
-        let info_length = u32::from_le_bytes(take(rest)) as usize;
-        let tcp_info = TcpInfo::from_bytes(&rest[..info_length.min(rest.len())]);
-        Self { flow, start_ns, end_ns, bytes, tcp_info, bbr }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use sys::TcpInfo;
     use wire::Role;
 
     use super::*;
-    use crate::{defaults::SAMPLE_BATCH_ROWS, samples::for_each_batch};
-
-    #[test]
-    fn what_goes_in_comes_out() {
-        let mut log = Log::new();
-        let bbr = BbrInfo { bandwidth_bytes_per_s: 1 << 40, min_rtt_us: 2, pacing_gain: 739, cwnd_gain: 4 };
-        for flow in 0..1000 {
-            let tcp_info = TcpInfo::from_bytes(&[u8::try_from(flow % 251).unwrap(); 104]);
-            let bbr = (flow % 2 == 0).then_some(bbr);
-            log.push(&Sample { flow, start_ns: -5, end_ns: i64::MAX, bytes: u64::MAX, tcp_info, bbr });
-        }
-        assert_eq!(log.rows_lost(), 0);
-        let (rows, samples) = log.into_rows().unwrap();
-        assert_eq!(rows, 1000);
-        for (flow, sample) in (0..1000).zip(samples) {
-            let sample: Sample = sample.unwrap();
-            assert_eq!((sample.flow, sample.start_ns, sample.end_ns, sample.bytes), (flow, -5, i64::MAX, u64::MAX));
-            assert_eq!(sample.tcp_info.as_bytes(), [u8::try_from(flow % 251).unwrap(); 104]);
-            assert_eq!(sample.bbr, (flow % 2 == 0).then_some(bbr));
-        }
-    }
+    use crate::{
+        defaults::SAMPLE_BATCH_ROWS,
+        samples::{Sample, for_each_batch},
+    };
 
     #[test]
     fn rows_that_cannot_be_read_back_do_not_take_those_before_them_along() {

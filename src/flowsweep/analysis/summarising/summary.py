@@ -7,7 +7,8 @@ from flowsweep.analysis.background.shares import jain
 from flowsweep.analysis.binning.byte_balance import balanced
 from flowsweep.analysis.binning.interval_goodput import Keep
 from flowsweep.analysis.expressions import columns_added
-from flowsweep.analysis.hosts import host_load, path_emulation
+from flowsweep.analysis.hosts import host_load
+from flowsweep.analysis.path_emulation import path_emulation
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.samples import Sampled, sampled
 from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS

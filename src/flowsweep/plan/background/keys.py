@@ -8,7 +8,8 @@ from flowsweep import defaults, units
 from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
-from flowsweep.plan.tests.rtt.keys import EchoName
+from flowsweep.plan.tests.rtt.keys import EchoName, ProbeName
+from flowsweep.tests import BULK_TESTS
 
 
 class BackgroundTable(Table):
@@ -27,7 +28,7 @@ class BackgroundTable(Table):
         description="Host or group that receives; each of the one sends to each of the other.",
         examples=["right"],
     )
-    test: Annotated[Literal["tcp", "udp"], one_of("tcp", "udp")] = key("What it is made of.", "tcp")
+    test: Annotated[str, one_of(*BULK_TESTS)] = key("What it is made of.", "tcp")
     flows: fields.Flows = key("Its flows, from each source to each sink.", defaults.FLOWS)
     window: fields.Window | None = key(
         "Socket buffer per flow, both ends; as the kernel has it if absent.", None, examples=["64KiB"]
@@ -52,7 +53,7 @@ class BackgroundTable(Table):
 class BackgroundKeys(Table):
     """What runs beside each trial of a sweep, and is no part of its goodput."""
 
-    probe: Annotated[Literal["rtt"], one_of("rtt")] | None = key(
+    probe: ProbeName | None = key(
         "Probe the round-trip time before, during and after each trial, on its path.",
         None,
         examples=["rtt"],

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from flowsweep.plan.expansion import HostPair, host_pairs, members
 from flowsweep.plan.fields import NAME_EXPECTED, NAME_PATTERN
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.links.table import LinkTable
-from flowsweep.plan.model import HostPair, host_pairs, members
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweeps.table import PathTable

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from flowsweep import defaults
+from flowsweep.plan.expansion import HostPair, host_pairs, members
 from flowsweep.plan.hosts.checks import known_hosts, unknown_host
 from flowsweep.plan.input import PlanFile
-from flowsweep.plan.model import HostPair, host_pairs, members
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.wording import counted

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from flowsweep import defaults
 from flowsweep.axes import MODE
+from flowsweep.plan.expansion import members
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.model import members
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.tests import BULK_TESTS, facts_of

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from flowsweep.plan.expansion import HostPair, host_pairs, members
 from flowsweep.plan.hosts.checks import listening_host
 from flowsweep.plan.hosts.groups import pairs_of_path
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.model import HostPair, host_pairs, members
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.sweeps.table import SweepTable
 from flowsweep.wording import counted
@@ -62,12 +62,12 @@ def _version_problems(
         return
     families: Sequence[int | None] = sweep.family or (None,)
     for index, family in enumerate(families):
-        said = list(_addresses(hosts, listener, src if listener == dst else dst, family))
+        addresses = list(_addresses(hosts, listener, src if listener == dst else dst, family))
         if family is None:
-            yield from _disagreeing(said, f"{src} and {dst}")
+            yield from _disagreeing(addresses, f"{src} and {dst}")
             continue
         key = (*at, "family", index) if len(families) > 1 else (*at, "family")
-        for address in said:
+        for address in addresses:
             if address.version != family:
                 message = (
                     f"found {family}, which {shown_path(address.path)} rules out: "
@@ -76,9 +76,9 @@ def _version_problems(
                 yield Problem(key, message, about=(address.path,))
 
 
-def _disagreeing(said: list[_Address], ends: str) -> Iterator[Problem]:
-    for address in said[1:]:
-        first = said[0]
+def _disagreeing(addresses: list[_Address], ends: str) -> Iterator[Problem]:
+    for address in addresses[1:]:
+        first = addresses[0]
         if address.version != first.version:
             message = (
                 f"found {address.text}, expected an IPv{first.version} address: between {ends} it has to go "
@@ -116,12 +116,12 @@ def _version(address: str | None) -> int | None:
 def _port_problems(file: PlanFile, pairs: Sequence[HostPair], at: KeyPath) -> Iterator[Problem]:
     """Each pair of hosts whose flows run at once needs a port of its own at the end that listens."""
     listens = Counter(listening_host(file.hosts, src, dst) for src, dst in pairs)
-    told: set[str] = set()
+    checked: set[str] = set()
     for name in listens:
-        if name is None or name in told or (ports := file.hosts.get(name, HostTable()).ports) is None:
+        if name is None or name in checked or (ports := file.hosts.get(name, HostTable()).ports) is None:
             continue
         rivals = [other for other in listens if other is not None and _share_ports(file, name, other)]
-        told.update(rivals)
+        checked.update(rivals)
         needed, there = sum(listens[rival] for rival in rivals), ports[1] - ports[0] + 1
         if needed > there:
             who = f"{name} listens" if rivals == [name] else f"{' and '.join(rivals)}, on one machine, listen"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from flowsweep import defaults
+from flowsweep.axes import AXES, DURATION, LENGTH, MODE, WINDOWS
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.model import Background, Echo, Path, Probe, RateSearch, Sweep
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
@@ -11,6 +12,8 @@ from flowsweep.plan.tests.registry import PLAN_TESTS
 
 ECHOES: Mapping[str, Echo] = {"auto": "auto", "icmp": "icmp", "udp": "udp", "tcp-connect": "tcp_connect"}
 """What a plan and an engine call what a round trip consists of."""
+_WORKED_OUT = (LENGTH, DURATION)
+"""Axes for which the test has a say where a plan names no level."""
 
 
 def build_sweep(sweep: SweepTable, number: int) -> Sweep:
@@ -20,12 +23,14 @@ def build_sweep(sweep: SweepTable, number: int) -> Sweep:
         test=sweep.test,
         paths=tuple(Path(src=path.src, dst=path.dst) for path in sweep.paths),
         directions=sweep.directions,
-        pairs=_axis(sweep.pairs),
+        pairs=(None,) if sweep.pairs is None else tuple(sweep.pairs),
         duration_ns=_durations_ns(sweep),
-        family=_axis(sweep.family),
+        **_windows(sweep),
         **_bulk(sweep),
-        **_tcp(sweep),
-        **_udp(sweep),
+        **_axes(sweep),
+        rate_sum_bps=_set(sweep.rate_sum),
+        spacing_ns=_set(sweep.spacing),
+        rate_search=_rate_search(sweep),
         probe=_probe(sweep),
         background=tuple(_background(table) for table in sweep.background),
         echo=tuple(ECHOES[name] for name in sweep.echo),
@@ -36,16 +41,9 @@ def build_sweep(sweep: SweepTable, number: int) -> Sweep:
 def _bulk(sweep: SweepTable) -> dict[str, Any]:
     return {
         "flows": tuple(sweep.flows),
-        "window_bytes": _set(sweep.window),
-        "window_sum_bytes": _set(sweep.window_sum),
-        "window_send_bytes": _set(sweep.window_send),
-        "window_recv_bytes": _set(sweep.window_recv),
         "window_max_bytes": sweep.window_max,
         "clip_allowed": sweep.clip == "allow",
         "length_bytes": _lengths(sweep),
-        "rate_bps": _axis(sweep.rate),
-        "dscp": _axis(sweep.dscp),
-        "affinity": ((),) if sweep.affinity is None else tuple(sweep.affinity),
         "omit_ns": sweep.omit,
         "interval_ns": sweep.interval,
         "sample_interval_ns": sweep.sample_interval,
@@ -53,25 +51,15 @@ def _bulk(sweep: SweepTable) -> dict[str, Any]:
     }
 
 
-def _tcp(sweep: SweepTable) -> dict[str, Any]:
-    return {
-        "congestion": _axis(sweep.congestion),
-        "pacing_rate_bps": _axis(sweep.pacing_rate),
-        "mss_bytes": _axis(sweep.mss),
-        "no_delay": tuple(sweep.no_delay),
-        "fwmark": _axis(sweep.fwmark),
-        "mode": tuple(sweep.mode),
-    }
+def _windows(sweep: SweepTable) -> dict[str, Any]:
+    return {axis.column: _set(getattr(sweep, axis.key)) for axis in WINDOWS}
 
 
-def _udp(sweep: SweepTable) -> dict[str, Any]:
-    return {
-        "rate_sum_bps": _set(sweep.rate_sum),
-        "spacing_ns": _set(sweep.spacing),
-        "rate_search": _rate_search(sweep),
-        "gso": tuple(sweep.gso),
-        "gro": tuple(sweep.gro),
-    }
+def _axes(sweep: SweepTable) -> dict[str, Any]:
+    """Axes that span a grid, where a level is taken as it is; one that a plan leaves open has its default."""
+    taken = [axis for axis in (*AXES, MODE) if axis.spans and axis not in _WORKED_OUT]
+    values = ((axis, getattr(sweep, axis.key)) for axis in taken)
+    return {axis.parameter: (axis.default,) if given is None else tuple(given) for axis, given in values}
 
 
 def _rate_search(sweep: SweepTable) -> RateSearch | None:
@@ -143,7 +131,3 @@ Item = TypeVar("Item")
 
 def _set(values: list[Item] | None) -> tuple[Item, ...] | None:
     return None if values is None else tuple(values)
-
-
-def _axis(values: list[Item] | None) -> tuple[Item | None, ...]:
-    return (None,) if values is None else tuple(values)

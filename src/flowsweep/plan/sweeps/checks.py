@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from flowsweep import defaults
 from flowsweep.plan.background.checks import background_problems
 from flowsweep.plan.background.keys import BackgroundKeys
+from flowsweep.plan.expansion import halvings
 from flowsweep.plan.hosts.groups import total_flows
 from flowsweep.plan.input import PlanFile
-from flowsweep.plan.model import halvings
 from flowsweep.plan.problems import KeyPath, Problem, shown_path
-from flowsweep.plan.sweeps.applicable import applicable_problems
+from flowsweep.plan.readers import listed
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
 from flowsweep.tests import BULK_TESTS
@@ -26,7 +26,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
     for index, sweep in enumerate(file.sweep):
         at: KeyPath = ("sweep", index)
         flows = total_flows(file, sweep)
-        yield from applicable_problems(sweep, at)
+        yield from _key_problems(sweep, at)
         yield from _window_problems(sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
         yield from PLAN_TESTS[sweep.test].check(file, sweep, flows, at)
@@ -44,6 +44,16 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
     if trials > defaults.TRIALS_MAX:
         message = f"found axes that multiply to {trials} trials, expected at most {defaults.TRIALS_MAX}"
         yield Problem(("sweep",), message)
+
+
+def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
+    """Find the keys that a sweep sets and that its test does not have: one that does nothing is a mistake."""
+    for key in SweepTable.model_fields:
+        if key not in sweep.model_fields_set or key in PLAN_TESTS[sweep.test].keys:
+            continue
+        tests = listed([name for name, test in PLAN_TESTS.items() if key in test.keys])
+        message = f'has no effect in a sweep of test = "{sweep.test}", only in one of {tests}; leave it out'
+        yield Problem((*at, key), message, about=((*at, "test"),))
 
 
 def _window_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:

@@ -41,12 +41,12 @@ class RttParameters(Parameters):
 
 def rtt_points(sweep: Sweep, _: int, __: int, seed: int) -> Iterator[tuple[Window, RttParameters]]:
     """List what a sweep asks for."""
-    asking = {} if sweep.asking is None else sweep.asking.model_dump()
+    rtt_probing = {} if sweep.rtt_probing is None else sweep.rtt_probing.model_dump()
     for size in sweep.length_bytes:
         for chosen in combined(sweep):
             # A handshake carries no payload: one trial, whatever the sizes of the others.
             sizes = (defaults.ECHO_BYTES if chosen["echo"] == "tcp_connect" else size,)
             yield (
                 NO_WINDOW,
-                RttParameters.model_validate({**chosen, **asking, "sizes_bytes": sizes, "seed": seed}),
+                RttParameters.model_validate({**chosen, **rtt_probing, "sizes_bytes": sizes, "seed": seed}),
             )

@@ -22,7 +22,8 @@ from flowsweep.analysis.hosts import host_load
 from flowsweep.archive import read_archive, tables_of
 from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.plan.model import Link, LinkDirection
-from flowsweep.run.outcome import COUNTERS_SCHEMA, TrialOutcome
+from flowsweep.run.outcome import TrialOutcome
+from flowsweep.run.tables import COUNTERS_SCHEMA
 from summary_support import summary_rows, summed
 
 Row = dict[str, Any]

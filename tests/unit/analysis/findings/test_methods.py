@@ -1,6 +1,6 @@
 """Methods of findings: each is said once, and what is nearly alike is told by its difference."""
 
-from flowsweep.analysis.findings.finding import Methods
+from flowsweep.analysis.findings.methods import Methods
 
 
 def test_each_method_has_one_number_in_the_order_of_its_first_use() -> None:

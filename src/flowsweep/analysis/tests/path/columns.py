@@ -20,3 +20,5 @@ class PathColumns(TypedDict):
 
 PATH_COLUMNS = tuple(PathColumns.__annotations__)
 """Their names."""
+ONE_TRIAL_COLUMNS = (*PATH_COLUMNS, "remarks")
+"""What `flowsweep path --format json` has beside the columns of all tests."""

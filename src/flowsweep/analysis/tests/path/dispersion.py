@@ -8,7 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from flowsweep.analysis.tests.path.trains import Train
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, SECOND_NS
 
 _PACKETS_NEEDED = 8
 _BREAKS = 24
@@ -24,7 +24,6 @@ _APART = 0.25
 """Interquartile range of trains, as a share of their median, beyond which they have no common rate."""
 _ALIKE = 0.05
 """The same of trains that may show the source."""
-_NS_PER_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +110,8 @@ def dispersion(train: Train) -> Dispersion | None:
         return None
     sent = train.sent_ns[by_arrival][first:]
     took_ns = max(float(sent[-1] - sent[0]), 1.0)
-    source_bps = 8 * _NS_PER_S * float(arrived[-1] - arrived[first]) / took_ns
-    return Dispersion(train.number, 8 * _NS_PER_S / slope_ns, source_bps, first)
+    source_bps = 8 * SECOND_NS * float(arrived[-1] - arrived[first]) / took_ns
+    return Dispersion(train.number, 8 * SECOND_NS / slope_ns, source_bps, first)
 
 
 def _slows_down_at(arrived: NDArray[np.float64], times: NDArray[np.float64]) -> int:

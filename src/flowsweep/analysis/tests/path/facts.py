@@ -17,10 +17,10 @@ from flowsweep.analysis.tests.path.trains import Train, trains_of
 from flowsweep.analysis.tests.path.trend import Available, Stream, available, streams
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.archive import Tables, keep_with
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 
 _SAME = 0.15
 """How far the capacity of a hop and that of the path may be apart to be of the same link."""
-_NS_PER_S = 1e9
 
 
 class _OfTrial(TypedDict):
@@ -145,8 +145,8 @@ def _row(facts: PathFacts) -> FactsRow:
         "path_narrow_hop": facts.narrow_hop,
         "path_available_low_bps": None if free is None else free.low_bps,
         "path_available_high_bps": None if free is None else free.high_bps,
-        "path_rtt_min_ms": None if rtt_ns is None else rtt_ns / 1e6,
+        "path_rtt_min_ms": None if rtt_ns is None else rtt_ns / MILLISECOND_NS,
         "path_window_bytes": None
         if whole is None or rtt_ns is None
-        else round(bandwidth_delay_bytes(whole.bps, rtt_ns / _NS_PER_S)),
+        else round(bandwidth_delay_bytes(whole.bps, rtt_ns / SECOND_NS)),
     }

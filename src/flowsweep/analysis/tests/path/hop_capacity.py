@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.tests.path.hop_times import HopTimes
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, SECOND_NS
 
 HopNote = Literal["no answer", "too few answers", "between", "above", "behind a silent hop", "not clear"]
 
@@ -22,7 +22,6 @@ _ERROR_MAX = 0.3
 _HOSTS_NS = 2.0
 """Standard error, per byte: what hosts themselves take for it, one more than the next, is in slopes and in no
 scatter. How much was seen on hops whose capacities are known (docs/guide/path.md)."""
-_NS_PER_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,4 +124,4 @@ def _half_width_ns(line: Line, before: Line) -> float:
 
 
 def _rate_bps(ns_per_byte: float) -> float:
-    return 8 * _NS_PER_S / ns_per_byte
+    return 8 * SECOND_NS / ns_per_byte

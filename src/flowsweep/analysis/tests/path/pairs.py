@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flowsweep.analysis.tests.path.dispersion import Dispersion, RateEstimate
 from flowsweep.analysis.tests.path.trains import Train
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, SECOND_NS
 
 _STEPS = (1, 2, 4, 8)
 """How many packets apart those of a pair are: more where times of arrival are too coarse."""
@@ -244,4 +244,4 @@ def _undelayed_bps(trains: Sequence[Train], shown: Sequence[Dispersion]) -> floa
 
 def _soonest_bps(came: _Times, bits: _Times) -> float:
     apart_ns = came[:, 1:].min(axis=0) - came[:, 0].min()
-    return float(np.max(bits * 1e9 / np.maximum(apart_ns, 1.0)))
+    return float(np.max(bits * SECOND_NS / np.maximum(apart_ns, 1.0)))

@@ -12,6 +12,7 @@ from flowsweep.analysis.tests.path.facts import PathFacts, path_facts_of
 from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.tests.path.hop_times import hop_times
 from flowsweep.archive import Tables
+from flowsweep.defaults import MILLISECOND_NS
 
 
 class HopRow(TypedDict):
@@ -81,7 +82,7 @@ def _row(trial_id: str, hop: Hop) -> HopRow:
         "addresses": times.addresses,
         "probes": times.probes,
         "answers": times.answers,
-        "rtt_min_ms": None if rtt_ns is None else rtt_ns / 1e6,
+        "rtt_min_ms": None if rtt_ns is None else rtt_ns / MILLISECOND_NS,
         "capacity_bps": hop.capacity_bps,
         "capacity_low_bps": hop.low_bps,
         "capacity_high_bps": hop.high_bps,

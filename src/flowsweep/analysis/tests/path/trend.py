@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flowsweep.analysis.tests.path.trains import Train
+from flowsweep.defaults import SECOND_NS
 
 _PACKETS_NEEDED = 25
 _LOST_TOO_MANY = 0.1
@@ -16,7 +17,6 @@ _DIFFERENCE = (0.45, 0.55)
 """Below the first there is no trend, above the second there is one; between them the test does not say."""
 _AGREED = 0.7
 """So many of the streams of a rate that say anything must say the same."""
-_NS_PER_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _stream(train: Train, whole: int) -> Stream | None:
         return None
     steps = int(train.sequence[-1] - train.sequence[0])
     lasted_ns = float(train.sent_ns[-1] - train.sent_ns[0])
-    rate_bps = float(np.mean(train.size_bytes)) * 8 * steps * _NS_PER_S / lasted_ns
+    rate_bps = float(np.mean(train.size_bytes)) * 8 * steps * SECOND_NS / lasted_ns
     if count < (1 - _LOST_TOO_MANY) * whole:
         return Stream(train.number, train.asked_bps, rate_bps, 1.0, 1.0, grows=True)
     if count < _PACKETS_NEEDED:

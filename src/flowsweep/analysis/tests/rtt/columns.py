@@ -23,3 +23,5 @@ class RttColumns(TypedDict):
 
 RTT_COLUMNS = tuple(RttColumns.__annotations__)
 """Their names."""
+ONE_TRIAL_COLUMNS = (*RTT_COLUMNS, "remarks")
+"""What `flowsweep rtt --format json` has beside the columns of all tests."""

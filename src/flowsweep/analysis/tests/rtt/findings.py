@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.defaults import CONFIDENCE
+from flowsweep.defaults import CONFIDENCE, MILLISECOND_NS
 from flowsweep.wording import counted, format_number
 
 _REPEATS_NEEDED = 3
@@ -107,7 +107,7 @@ def _over_lengths(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis
         lengths = [length for _, length, _ in own]
         if len(set(lengths)) < _LENGTHS_NEEDED:
             continue
-        line = scipy.stats.linregress(lengths, [least_ms * 1e6 for _, _, least_ms in own])
+        line = scipy.stats.linregress(lengths, [least_ms * MILLISECOND_NS for _, _, least_ms in own])
         half = float(line.stderr) * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(own) - 2))
         slope = float(line.slope)
         yield Hypothesis(

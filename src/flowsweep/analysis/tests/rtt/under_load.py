@@ -10,6 +10,7 @@ from flowsweep.analysis.expressions import middle, nearest_percentile
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.rtt.columns import RTT_COLUMNS
 from flowsweep.archive import Tables
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 
 ASKED, IDLE, LOADED, AFTER = "asked", "idle", "loaded", "after"
 """asked: all questions of a trial of test rtt. Of a probe beside a trial: before, under, after its load."""
@@ -110,8 +111,8 @@ def rtt_phases(tables: Tables) -> ir.Table:
     )
 
 
-_MS_NS = 1e6
-_MINUTE_NS = 60e9
+_MS_NS = float(MILLISECOND_NS)
+_MINUTE_NS = 60.0 * SECOND_NS
 
 
 def rtt_facts(tables: Tables) -> ir.Table:

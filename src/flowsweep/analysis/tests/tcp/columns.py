@@ -50,3 +50,7 @@ class LinkDropColumns(TypedDict):
 
     link_queue_drops: int | None
     link_random_drops: int | None
+
+
+ONE_TRIAL_COLUMNS = ("stalled_share",)
+"""What `flowsweep tcp --format json` has beside the columns of all tests."""

@@ -54,6 +54,8 @@ class DatagramColumns(AskedColumns, CountedColumns):
 
 DATAGRAM_COLUMNS = tuple(DatagramColumns.__annotations__)
 """Their names."""
+ONE_TRIAL_COLUMNS = (*DATAGRAM_COLUMNS, "stalled_share")
+"""What `flowsweep udp --format json` has beside the columns of all tests."""
 
 
 class RateSearchColumns(TypedDict):

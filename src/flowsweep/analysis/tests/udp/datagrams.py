@@ -8,8 +8,9 @@ import ibis.expr.types as ir
 from flowsweep.analysis.expressions import column_or_null, columns_added
 from flowsweep.analysis.tests.udp.columns import COUNTED_COLUMNS
 from flowsweep.archive import Tables
+from flowsweep.defaults import MILLISECOND_NS
 
-_MS_NS = 1e6
+_MS_NS = float(MILLISECOND_NS)
 _US_NS = 1e3
 _HOST_DROPS = "softnet.dropped"
 """Packets that found the queue of a host's CPU full; whose they were the kernel does not say."""

@@ -10,6 +10,8 @@ from flowsweep.plan.sweeps.shared_keys import ProbeKeys
 EchoName = Annotated[
     Literal["auto", "icmp", "udp", "tcp-connect"], one_of("auto", "icmp", "udp", "tcp-connect")
 ]
+ProbeName = Annotated[Literal["rtt"], one_of("rtt")]
+"""As what it runs beside the trials of other tests."""
 
 
 class RttKeys(ProbeKeys):

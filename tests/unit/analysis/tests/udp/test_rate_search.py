@@ -16,10 +16,10 @@ from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.plan.model import RateSearch
 from flowsweep.run.conductor import Conditions, run_campaign
-from flowsweep.run.earlier import Earlier
 from flowsweep.run.end import Deadlines
 from flowsweep.run.events import CampaignStarted, TrialStarted
-from flowsweep.run.search_step import carried
+from flowsweep.run.results import carried
+from flowsweep.run.resume_state import ResumeState
 from flowsweep.run.sessions import Patience
 from flowsweep.schedule import at_rate, estimate, expand, remarks, schedule
 from plan_support import plan_of
@@ -35,13 +35,13 @@ def plan(more: str = "", campaign: str = ""):
     return plan_of(f'test = "udp"\n{SEARCH}\n{BRIEF}\n{more}', campaign)
 
 
-def run(slots, carries_bps, earlier=None, mishaps=None):
+def run(slots, carries_bps, resume=None, mishaps=None):
     network = FakeNetwork(carries_bps=carries_bps, mishaps=mishaps or {})
     recorder, events = ListRecorder(), []
     conditions = Conditions(network.connect, Patience(0.001, 0.01), Deadlines(0.01, 0.01, 0.01))
     hosts = {name: access(name) for name in ("left", "right")}
     asyncio.run(
-        run_campaign(slots, hosts, recorder, earlier=earlier, events=events.append, conditions=conditions)
+        run_campaign(slots, hosts, recorder, resume=resume, events=events.append, conditions=conditions)
     )
     return recorder, events
 
@@ -93,12 +93,12 @@ def test_goes_on_where_it_was_broken_off():
     slots = schedule(plan(), seed=1)
     first, _ = run(slots, 62 * MBIT)
     known = {outcome.record.trial_id: outcome.record.carried for outcome in first.outcomes[:2]}
-    again, events = run(slots, 62 * MBIT, Earlier(done=set(known), carried=known))
+    again, events = run(slots, 62 * MBIT, ResumeState(done=set(known), carried=known))
     assert rates(again) == [55, 60]
     assert isinstance(events[0], CampaignStarted)
     assert (events[0].trials, events[0].done) == (4, 2)
     known = {outcome.record.trial_id: outcome.record.carried for outcome in first.outcomes}
-    assert Earlier(done=set(known), carried=known).next_step(slots[0]) == (4, None)
+    assert ResumeState(done=set(known), carried=known).next_step(slots[0]) == (4, None)
 
 
 def test_ends_where_a_step_is_not_whole_and_the_campaign_goes_on():

@@ -7,7 +7,7 @@ from flowsweep.schedule import Slot, followed
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class ResumeState:
     """What the archive of a campaign that is gone on with has already."""
 
     done: Collection[str] = frozenset()

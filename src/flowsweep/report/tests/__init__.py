@@ -1,0 +1,1 @@
+"""What the report says of trials of each test, one file a test."""
