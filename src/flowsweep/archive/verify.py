@@ -28,22 +28,22 @@ class Verified:
     """Names of what was put aside when it was found, from the archive's folder."""
 
 
-def verify_archive(folder: Path, tell: Callable[[int, int], None] = lambda done, of: None) -> Verified:
+def verify_archive(folder: Path, progress: Callable[[int, int], None] = lambda done, of: None) -> Verified:
     """Read all of an archive and compare it with what its journal says. Nothing is changed.
 
     Args:
         folder: The archive's.
-        tell: Is told after each file how many bytes were read, and of how many.
+        progress: Is called after each file with how many bytes were read, and of how many.
 
     Raises:
         ArchiveError: It is no archive, or cannot be read at all.
     """
     with read_archive(folder) as archive:
-        return _verified(archive.opened, archive.state, archive.losses, tell)
+        return _verified(archive.opened, archive.state, archive.losses, progress)
 
 
 def _verified(
-    folder: Folder, state: State, losses: tuple[str, ...], tell: Callable[[int, int], None]
+    folder: Folder, state: State, losses: tuple[str, ...], progress: Callable[[int, int], None]
 ) -> Verified:
     problems = list(losses)
     sizes = {file: folder.file_bytes(file) for files in state.files.values() for file in files}
@@ -56,7 +56,7 @@ def _verified(
         except ArchiveError as error:
             problems.append(str(error))
         read += size
-        tell(read, sum(sizes.values()))
+        progress(read, sum(sizes.values()))
     problems += _miscounted(folder, state, rows)
     aside = tuple(f"{ASIDE_FOLDER}/{name}" for name in folder.names(ASIDE_FOLDER))
     return Verified(tuple(problems), len(sizes), read, len(sizes.keys() - digests.keys()), aside)

@@ -49,9 +49,14 @@ def import_results(
     if not 0 < len(sweep) <= NAME_MAX_CHARACTERS:
         raise PlanError("--sweep", (f"found {len(sweep)} characters, expected 1 to {NAME_MAX_CHARACTERS}",))
     known = parse_known(settings or [])
-    with import_progress() as tell:
+    with import_progress() as progress:
         result = import_files(
-            _all_files(files), lambda: _writer(archive), kind=kind, sweep=sweep, known=known, tell=tell
+            _all_files(files),
+            lambda: _writer(archive),
+            kind=kind,
+            sweep=sweep,
+            known=known,
+            progress=progress,
         )
     for problem in result.problems:
         say(problem, err=True)

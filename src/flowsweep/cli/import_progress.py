@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from flowsweep.cli.terminal import Screen
 from flowsweep.defaults import SECOND_NS
-from flowsweep.imports import Step, Tell
+from flowsweep.imports import ProgressListener, Step
 from flowsweep.wording import format_duration
 
 SILENT_FOR_S = 2.0
@@ -17,7 +17,7 @@ _WORDS = {Step.READ: "files read", Step.TAKEN_IN: "tests taken in"}
 
 
 @contextmanager
-def import_progress(console: Screen | None = None) -> Iterator[Tell]:
+def import_progress(console: Screen | None = None) -> Iterator[ProgressListener]:
     """Show an import while the block runs, as suits the console: standard error, if none is given."""
     console = console or Screen(stderr=True)
     if not console.is_terminal or console.is_dumb_terminal:

@@ -26,7 +26,7 @@ class Heartbeat:
         # An engine that ended at once has left none.
         pipe = stdin.get_extra_info("pipe")
         self._pipe = None if pipe is None or pipe.closed else os.dup(pipe.fileno())
-        self._said = False
+        self._sent_once = False
 
     def start(self) -> None:
         """Say it every few seconds from now on, until `end`."""
@@ -40,8 +40,8 @@ class Heartbeat:
             heard: whether the engine has to be told before that somebody is there, once.
         """
         with self._lock:
-            first = heard and not self._said
-            self._said = self._said or heard
+            first = heard and not self._sent_once
+            self._sent_once = self._sent_once or heard
             self._stdin.write(_ALIVE + frame if first else frame)
 
     def end(self) -> None:
@@ -62,7 +62,7 @@ class Heartbeat:
                 try:
                     # Shorter than what the kernel writes whole or not at all.
                     os.write(self._pipe, _ALIVE)
-                    self._said = True
+                    self._sent_once = True
                 except BlockingIOError:
                     continue
                 except OSError:

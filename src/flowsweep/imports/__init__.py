@@ -4,7 +4,7 @@ A reader is one file: `NAME`, `recognises(lines)` and `read(lines)`, which retur
 `reading.KINDS` lists the readers. See docs/guide/import.md.
 """
 
-from flowsweep.imports.importing import SWEEP, Imported, Step, Tell, import_files
+from flowsweep.imports.importing import SWEEP, Imported, ProgressListener, Step, import_files
 from flowsweep.imports.known import parse_known
 from flowsweep.imports.reading import KINDS, read_file
 from flowsweep.imports.transfer import FlowReport, LineError, Report, Transfer
@@ -15,9 +15,9 @@ __all__ = [
     "FlowReport",
     "Imported",
     "LineError",
+    "ProgressListener",
     "Report",
     "Step",
-    "Tell",
     "Transfer",
     "import_files",
     "parse_known",

@@ -26,8 +26,8 @@ class Step(Enum):
     """The tests in them go into the archive."""
 
 
-Tell = Callable[[Step, int, int], None]
-"""Is told after each file and each test: how many are done, and of how many."""
+ProgressListener = Callable[[Step, int, int], None]
+"""Is called after each file and each test: how many are done, and of how many."""
 _AT_ONCE = 500
 """Trials that become files together: each time costs five waits for the disk."""
 
@@ -58,7 +58,7 @@ def import_files(
     kind: str | None = None,
     sweep: str = SWEEP,
     known: Known | None = None,
-    tell: Tell = lambda step, done, of: None,
+    progress: ProgressListener = lambda step, done, of: None,
 ) -> Imported:
     """Take every test of some files in, in the order in which they were run where all files tell the time.
 
@@ -70,7 +70,7 @@ def import_files(
         kind: Of all files, one of `KINDS`; recognised if absent.
         sweep: What the trials belong to.
         known: What the files do not say.
-        tell: Is told what is done so far.
+        progress: Is called with what is done so far.
 
     Raises:
         ArchiveError: The archive does not take them; those that it has taken stay.
@@ -84,14 +84,14 @@ def import_files(
             result.problems.append(str(error))
             continue
         finally:
-            tell(Step.READ, done, len(files))
+            progress(Step.READ, done, len(files))
         result.files_read += 1
         ids = content_ids(transfers)
         source = f"{found.name} {path.name}"
         tests += [_Test(test, trial_id, source) for test, trial_id in zip(transfers, ids, strict=True)]
     if tests:
         with writer() as archive:
-            _take_in(_in_order(tests), archive, sweep, known or {}, result, tell)
+            _take_in(_in_order(tests), archive, sweep, known or {}, result, progress)
     return result
 
 
@@ -107,7 +107,7 @@ def _take_in(
     sweep: str,
     known: Known,
     result: Imported,
-    tell: Tell,
+    progress: ProgressListener,
 ) -> None:
     numbering = Numbering(archive.imported.values(), [test.transfer.started_at for test in tests])
     seen = set(archive.imported)
@@ -130,6 +130,6 @@ def _take_in(
         if len(batch) == _AT_ONCE:
             archive.take_in(batch)
             batch = []
-        tell(Step.TAKEN_IN, done, len(tests))
+        progress(Step.TAKEN_IN, done, len(tests))
     archive.take_in(batch)
     archive.compact()

@@ -80,14 +80,14 @@ def content_ids(transfers: Sequence[Transfer]) -> list[str]:
     seen: Counter[bytes] = Counter()
     ids = []
     for transfer in transfers:
-        text = json.dumps(asdict(transfer, dict_factory=_said), sort_keys=True, default=str)
+        text = json.dumps(asdict(transfer, dict_factory=_known_fields), sort_keys=True, default=str)
         same = hashlib.sha256(text.encode()).digest()
         seen[same] += 1
         ids.append(hashlib.sha256(f"{seen[same]} {text}".encode()).hexdigest()[:12])
     return ids
 
 
-def _said(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+def _known_fields(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Leave out what the file does not say, so that an id stays when more can be said of other files."""
     return {name: value for name, value in fields if value is not None}
 

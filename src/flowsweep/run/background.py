@@ -72,5 +72,5 @@ def background_of(
     ]
 
 
-def _unheard(_said: Progress) -> None:
+def _unheard(_progress: Progress) -> None:
     """Progress is told of the trial's own traffic."""

@@ -132,9 +132,9 @@ def _since_own_start(one: _ReportedEnd, own: Sequence[_ReportedEnd]) -> _Reporte
     here = [other for other in sources if other.end.access.name == one.end.access.name]
     begin_ns = min((other.origin_ns for other in here or sources), default=None)
     later_ns = one.traffic.start_ns if begin_ns is None else one.origin_ns - begin_ns
-    place = echoes.schema.get_field_index("sent_ns")
+    index = echoes.schema.get_field_index("sent_ns")
     sent = pc.add(echoes["sent_ns"], pa.scalar(later_ns, pa.int64()))
-    moved = echoes.set_column(place, echoes.schema.field(place), sent)
+    moved = echoes.set_column(index, echoes.schema.field(index), sent)
     return replace(one, result=replace(one.result, tables={**one.result.tables, "echoes": moved}))
 
 
@@ -167,9 +167,9 @@ def _cpu(one: _ReportedEnd) -> pa.Table | None:
     if not one.of_cores:
         table = table.filter(pc.not_equal(table["kind"], "core"))
     elif one.traffic.background is not None:
-        place = table.schema.get_field_index("role")
+        index = table.schema.get_field_index("role")
         roles = pc.if_else(pc.equal(table["kind"], "core"), pa.scalar(_counted_as(one)), table["role"])
-        table = table.set_column(place, table.schema.field(place), roles)
+        table = table.set_column(index, table.schema.field(index), roles)
     return _with_hosts(_numbered(table, "id", one.traffic.first_flow, only="thread"), one)
 
 

@@ -31,7 +31,7 @@ async def run_trial(
     *,
     watch: PathWatch | None = None,
     start_line: asyncio.Barrier | None = None,
-    progress: ProgressListener = lambda _index, _end, _said: None,
+    progress: ProgressListener = lambda _index, _end, _progress: None,
     deadlines: Deadlines = _STANDARD_DEADLINES,
     together_with: str | None = None,
 ) -> TrialOutcome:

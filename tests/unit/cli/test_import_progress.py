@@ -28,14 +28,14 @@ def test_a_line_now_and_then_says_how_much_is_left() -> None:
 def test_where_the_cursor_can_move_there_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     text = io.StringIO()
-    with import_progress(Screen(file=text, force_terminal=True, width=100)) as tell:
-        tell(Step.READ, 5, 10)
+    with import_progress(Screen(file=text, force_terminal=True, width=100)) as progress:
+        progress(Step.READ, 5, 10)
     assert "files read" in text.getvalue()
     assert "5/10" in text.getvalue().replace(" ", "")
 
 
 def test_where_it_cannot_there_is_none() -> None:
     text = io.StringIO()
-    with import_progress(Screen(file=text)) as tell:
-        tell(Step.READ, 5, 10)
+    with import_progress(Screen(file=text)) as progress:
+        progress(Step.READ, 5, 10)
     assert text.getvalue() == ""
