@@ -83,7 +83,7 @@ def _key_section(heading: str, table: Mapping[str, Any], *, tests: bool = False)
     yield f"## {heading}"
     yield ""
     if tests:
-        yield from ("A grid of trials. A key is refused where *tests* does not have the sweep's `test`.", "")
+        yield from ("A grid of trials. A key is refused if *tests* does not list the sweep's `test`.", "")
     elif "description" in table:
         yield from (_flat(table["description"]), "")
     columns = ("key", "type", "default", *(("tests",) if tests else ()), "meaning")
@@ -175,7 +175,7 @@ def _command_section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 
         yield _row(f"`{_metavar(argument)}`", "", _prose(argument.help))
     for option in options:
         flag = option.opts[0] if option.is_flag else f"{option.opts[0]} {_metavar(option)}"
-        default = "must be there" if option.required else _shown(option.default, is_flag=option.is_flag)
+        default = "required" if option.required else _shown(option.default, is_flag=option.is_flag)
         yield _row(f"`{flag}`", default, _prose(option.help))
     yield ""
     if command.epilog:

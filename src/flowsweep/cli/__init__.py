@@ -20,7 +20,7 @@ COMMANDS = {
     "tcp": "Measure TCP goodput to a host now: a line a second, then the summary. Kept only with --save.",
     "udp": "Measure loss, jitter and goodput of datagrams to a host now. Kept only with --save.",
     "rtt": "Measure round-trip times to a host now: spread, loss, order. Kept only with --save.",
-    "path": "Measure a path to a host now: hops, capacity, what of it is available. Kept only with --save.",
+    "path": "Measure a path to a host now: hops, capacity, available bandwidth. Kept only with --save.",
     "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it.",
     "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
     "summary": "Show goodput and what limited it, for each trial of a campaign.",

@@ -59,7 +59,7 @@ def check(
 ) -> None:
     """Say what a plan would run: trials, seconds, bytes, and what is wrong with it.
 
-    This machine is asked whether it can be what the plan makes of it: a lab, or hosts.
+    Checks that this machine can take the role that the plan gives it: a lab, or hosts.
     """
     loaded = load_both(plan, against, parse_overrides(overrides or []))
     if hosts:

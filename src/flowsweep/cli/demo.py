@@ -38,7 +38,7 @@ QUICK = {
 def demo(
     archive: Annotated[
         Path,
-        typer.Option("--archive", metavar="DIR", help="Folder for the results; numbered if it is there."),
+        typer.Option("--archive", metavar="DIR", help="Folder for the results; numbered if it exists."),
     ] = Path("flowsweep-demo"),
     *,
     quick: Annotated[

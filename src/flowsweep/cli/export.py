@@ -33,10 +33,9 @@ class Which(StrEnum):
 
 
 _EPILOG = (
-    "trials: one row per trial, with goodput and its circumstances. flows: one per flow and end. intervals: "
-    "one per trial and exact interval. hops: one per measurement of a path and hop. "
-    "Several tables go into a folder, as files of their names; in a "
-    "workbook each is a sheet."
+    "trials: one row per trial, with goodput and the settings of the trial. flows: one per flow and end. "
+    "intervals: one per trial and exact interval. hops: one per measurement of a path and hop. "
+    "Several tables go into a folder, one file each; in a workbook each is a sheet."
 )
 
 

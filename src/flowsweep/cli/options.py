@@ -27,12 +27,12 @@ Host = Annotated[
 ]
 Address = Annotated[
     str | None,
-    typer.Option(help="Where HOST is reached for the traffic; `local` and `ssh:` know by themselves."),
+    typer.Option(help="Address of HOST for the traffic; not needed with `local` and `ssh:`."),
 ]
 Duration = Annotated[str, typer.Option(help="How long to send.")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="sweep.KEY=VALUE", help="Anything else that a plan can ask for."),
+    typer.Option("--set", metavar="sweep.KEY=VALUE", help="Any other key of a plan."),
 ]
 Reverse = Annotated[bool, typer.Option("--reverse", help="HOST sends and this machine receives.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
@@ -47,8 +47,8 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="PLAN",
-        help="Another plan for the same hosts and links: each point runs as both have it, A and B side by "
-        "side in random order, so that what drifts meets both alike. --set goes over both.",
+        help="Another plan for the same hosts and links: each point runs with both plans' settings, A and B "
+        "next to each other in random order, so that drift affects both alike. --set applies to both.",
         autocompletion=complete_plan,
     ),
 ]
@@ -56,7 +56,7 @@ Against = Annotated[
 DEFAULT_MARGIN = format_margin(EQUIVALENCE_MARGIN).replace(" ", "")
 
 MarginText = Annotated[
-    str, typer.Option("--margin", help="A change of goodput up to this is of no practical effect.")
+    str, typer.Option("--margin", help="A change of goodput up to this has no practical effect.")
 ]
 
 _LARGEST_PERCENT = 50.0

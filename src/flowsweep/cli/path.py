@@ -10,7 +10,7 @@ from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Sav
 
 _EXAMPLES = (
     "[bold]flowsweep path ssh:server[/bold] measures the path from here to server, "
-    "[bold]flowsweep path ssh:server --reverse[/bold] the one from server to here, which may be another."
+    "[bold]flowsweep path ssh:server --reverse[/bold] the reverse path, which may be different."
 )
 
 
@@ -27,7 +27,7 @@ def path(
     reverse: Reverse = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a path to a host now: hops, capacity, what of it is available. Kept only with --save."""
+    """Measure a path to a host now: hops, capacity, available bandwidth. Kept only with --save."""
     keys = {"duration": duration}
     request = OneTrialRequest(
         "path", host, address, keys, overrides or [], reverse=reverse, as_json=as_json, save=save

@@ -29,7 +29,7 @@ def run(
     ],
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Put over the plan, as in sweep.duration=2s."),
+        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
     ] = None,
     *,
     against: Against = None,
@@ -39,7 +39,7 @@ def run(
 ) -> None:
     """Run the trials of a plan, one after the other, and keep every sample of them.
 
-    With --against, trials of two plans take turns, and the comparison of both is printed at the end.
+    With --against, the trials of two plans alternate, and their comparison is printed at the end.
     """
     loaded = load_both(plan, against, parse_overrides(overrides or []))
     if loaded.links:

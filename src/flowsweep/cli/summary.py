@@ -54,7 +54,7 @@ class Format(StrEnum):
 
 _COLUMNS = (
     "csv and json have all columns, among them what limited the flows (limit_…_share), how well the clocks "
-    "of several hosts agree (clock_bound_ms) and whether an emulated path was kept up with (path_emulation). "
+    "of several hosts agree (clock_bound_ms) and whether the emulator kept up (path_emulation). "
     "docs/explanation/statistics.md defines them."
 )
 

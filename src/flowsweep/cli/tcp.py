@@ -12,7 +12,7 @@ from flowsweep.cli.tcp_summary import print_summary
 _EXAMPLES = (
     "[bold]flowsweep tcp ssh:server[/bold] sends from here to server, "
     "[bold]flowsweep tcp ssh:server --reverse[/bold] from server to here; "
-    "[bold]flowsweep tcp local[/bold] shows what this machine can do with itself."
+    "[bold]flowsweep tcp local[/bold] shows the limit of this machine itself."
 )
 
 
@@ -33,8 +33,8 @@ def tcp(
     mode: Annotated[
         str | None,
         typer.Option(
-            help="copy (the default): as applications do. zerocopy: the source's memory is out of it. "
-            "discard: the sink's, too."
+            help="copy (the default): as applications do. zerocopy: the source does not copy data. "
+            "discard: the sink does not either."
         ),
     ] = None,
     address: Address = None,

@@ -59,7 +59,9 @@ class HostTable(Table):
         examples=["/usr/local/bin/flowsweep-engine"],
     )
     peer: Annotated[Literal["engine", "iperf3"], one_of("engine", "iperf3")] = key(
-        "What is there. engine: ours, which is started. iperf3: a server that runs already.", "engine"
+        "Kind of peer. engine: a Flowsweep engine, started by the run. iperf3: an iperf3 server that is "
+        "already running.",
+        "engine",
     )
     port: fields.Port | None = key(
         f"Port of the iperf3 server; {defaults.IPERF3_PORT} if absent.", None, examples=[defaults.IPERF3_PORT]

@@ -42,8 +42,7 @@ impl Record for TrainRow {
 
 impl Tabular for TrainRow {
     const TABLE: &'static str = "trains";
-    const TITLE: &'static str =
-        "Trains: one row is one packet of a train or stream that shows the capacity of a path, or what is free of it";
+    const TITLE: &'static str = "Trains: one row is one packet of a train or stream that shows the capacity of a path, or its available bandwidth";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
@@ -55,7 +54,7 @@ impl Tabular for TrainRow {
             Column::int64("sequence", "", "Number of the packet in its train, from 0; those that are missing were lost.", |row: &Self| row.packet.sequence.into()),
             Column::int64("size_bytes", "bytes", "Size of its IP packet, headers included.", |row: &Self| row.size_bytes.into()),
             Column::int64("sent_ns", "ns", "When it was sent, by the source's clock read just before the call, since the source's origin. Where the gaps are as wide as those of received_ns, the source was the narrowest of all.", |row: &Self| row.packet.sent_ns),
-            Column::int64("received_ns", "ns", "When the sink's kernel took it from the device, by the sink's clock, since the sink's origin: no delay can be told from it and sent_ns, only how delay changes.", |row: &Self| row.received_ns),
+            Column::int64("received_ns", "ns", "When the sink's kernel took it from the device, by the sink's clock, since the sink's origin: the two clocks are not synchronised, so only changes of delay follow from it and sent_ns.", |row: &Self| row.received_ns),
         ]
     }
 }

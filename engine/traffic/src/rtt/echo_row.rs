@@ -58,36 +58,36 @@ impl Record for EchoRow {
 
 impl Tabular for EchoRow {
     const TABLE: &'static str = "echoes";
-    const TITLE: &'static str = "Echoes: one row is one question for a round-trip time";
+    const TITLE: &'static str = "Echoes: one row is one probe of the round-trip time";
 
     fn columns() -> Vec<Column<Self>> {
         vec![
             Column::role("Which end saw this: always source."),
             Column::int32("flow", "", "Index of the measurement in its trial, from 0.", |_: &Self| 0),
-            Column::int64("sequence", "", "Number of the question, from 0.", |row: &Self| row.sequence.cast_signed()),
+            Column::int64("sequence", "", "Number of the probe, from 0.", |row: &Self| row.sequence.cast_signed()),
             Column::text(
                 "echo",
-                "What was asked with: icmp (the sink's kernel answers), udp (its engine does), tcp_connect (the handshake \
+                "Kind of probe: icmp (the sink's kernel answers), udp (its engine does), tcp_connect (the handshake \
                  of a connection).",
                 |row: &Self| name(row.echo),
             ),
             Column::int64(
                 "size_bytes",
                 "bytes",
-                "Payload of the question, and of its answer, behind the headers of UDP or ICMP; 0 for tcp_connect.",
+                "Payload of the probe, and of its response, after the headers of UDP or ICMP; 0 for tcp_connect.",
                 |row: &Self| row.size_bytes.into(),
             ),
             Column::int64(
                 "sent_ns",
                 "ns",
-                "When the engine handed the question to the kernel, since the source's origin.",
+                "When the engine handed the probe to the kernel, since the source's origin.",
                 |row: &Self| row.sent_ns,
             ),
             Column::int64_if_any(
                 "rtt_ns",
                 "ns",
-                "From sent_ns until the answer came: by the kernel's receiving time for icmp and udp, by the engine's \
-                 clock for tcp_connect. Null if no answer came in time.",
+                "From sent_ns until the response arrived: by the kernel's receiving time for icmp and udp, by the engine's \
+                 clock for tcp_connect. Null if no response arrived in time.",
                 |row: &Self| row.rtt_ns,
             ),
         ]

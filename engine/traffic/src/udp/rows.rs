@@ -71,9 +71,9 @@ const DATAGRAM_COLUMNS: [(&str, &str, bool, &str); 10] = [
     ("datagrams", "datagrams", false, "A source's: handed to the kernel. A sink's: different ones that its application received."),
     ("reordered", "datagrams", false, "Of those received, after one with a higher number (RFC 4737). 0 at a source."),
     ("duplicates", "datagrams", false, "Received again (RFC 5560); not among datagrams. 0 at a source."),
-    ("missing", "datagrams", false, "Numbers that were skipped, less skipped ones that came after all: negative where more came than were skipped. 0 at a source. What is still missing after the drain is lost."),
+    ("missing", "datagrams", false, "Sequence numbers skipped, minus skipped ones that were received later: negative if there are more of the latter. 0 at a source. What is still missing after the drain is lost."),
     ("jitter_ns", "ns", true, "Interarrival jitter at the end of the interval (RFC 3550), from the kernel's times, of first copies in the order of arrival. With UDP_GRO from the first datagram of each buffer. Absent at a source."),
-    ("delay_min_ns", "ns", true, "Smallest difference of receiving and sending time, each by its own host's wall clock as it went on from the host's origin, whatever it was set to since: it may be negative. Of first copies only. With UDP_GRO of the first datagram of each buffer, as the others. Absent at a source, and where nothing came."),
+    ("delay_min_ns", "ns", true, "Smallest difference of receiving and sending time, each by its own host's wall clock as it went on from the host's origin, whatever it was set to since: it may be negative. Of first copies only. With UDP_GRO of the first datagram of each buffer, as the others. Absent at a source, and if nothing was received."),
     ("delay_mean_ns", "ns", true, "Mean of the same."),
     ("delay_max_ns", "ns", true, "Largest of the same."),
 ];

@@ -13,25 +13,27 @@ from flowsweep.tests import BULK_TESTS
 
 
 class BackgroundTable(Table):
-    """Traffic beside every trial of a sweep. Its values are no axes: they are the same in all trials."""
+    """Background traffic during every trial of a sweep. Its values are not axes: all trials have the same."""
 
     name: fields.Name = Field(description="What it is called in the results.", examples=["cross"])
     src: fields.Name | None = Field(
         alias="from",
         default=None,
-        description="Host or group that sends; that of the trial if absent, and `to` is absent too.",
+        description="Host or group that sends. If `from` and `to` are both absent, those of the trial.",
         examples=["left"],
     )
     dst: fields.Name | None = Field(
         alias="to",
         default=None,
-        description="Host or group that receives; each of the one sends to each of the other.",
+        description="Host or group that receives. Each source sends to each sink.",
         examples=["right"],
     )
-    test: Annotated[str, one_of(*BULK_TESTS)] = key("What it is made of.", "tcp")
-    flows: fields.Flows = key("Its flows, from each source to each sink.", defaults.FLOWS)
+    test: Annotated[str, one_of(*BULK_TESTS)] = key("Transport of the background traffic.", "tcp")
+    flows: fields.Flows = key("Number of flows, from each source to each sink.", defaults.FLOWS)
     window: fields.Window | None = key(
-        "Socket buffer per flow, both ends; as the kernel has it if absent.", None, examples=["64KiB"]
+        "Socket buffer per flow, both ends; the kernel's default or autotuning if absent.",
+        None,
+        examples=["64KiB"],
     )
     length: fields.Length | None = key(
         "Bytes handed to one write or read, or of a datagram's payload; as in a sweep if absent.",
@@ -42,24 +44,24 @@ class BackgroundTable(Table):
         "Congestion control; the host's default if absent.", None, examples=["bbr"]
     )
     rate: fields.Rate | None = key(
-        "Rate of payload per flow; as fast as it can if absent.", None, examples=["30Mbit/s"]
+        "Rate of payload per flow; not limited if absent.", None, examples=["30Mbit/s"]
     )
-    start: fields.Omit = key("When it starts, from the trial's start on.", 0, written="0s", examples=["2s"])
+    start: fields.Omit = key("When it starts, after the trial's start.", 0, written="0s", examples=["2s"])
     duration: fields.Duration | None = key(
-        "How long it sends; until the trial's duration is over if absent.", None, examples=["10s"]
+        "How long it sends; until the end of the trial's duration if absent.", None, examples=["10s"]
     )
 
 
 class BackgroundKeys(Table):
-    """What runs beside each trial of a sweep, and is no part of its goodput."""
+    """Traffic during each trial of a sweep that is not part of its goodput."""
 
     probe: ProbeName | None = key(
-        "Probe the round-trip time before, during and after each trial, on its path.",
+        "Measure the round-trip time before, during and after each trial, on its path.",
         None,
         examples=["rtt"],
     )
     probe_every: fields.Pause = key(
-        "From one probe to the next; the mean of it where they come at random.",
+        "Interval between probes; the mean interval for `poisson`.",
         defaults.BACKGROUND_PROBE_EVERY_NS,
         written=units.write_duration(defaults.BACKGROUND_PROBE_EVERY_NS),
     )
@@ -77,6 +79,6 @@ class BackgroundKeys(Table):
         "What a round trip consists of. auto: ICMP echo where the source may send it, udp otherwise.", "auto"
     )
     probe_spread: Annotated[Literal["periodic", "poisson"], one_of("periodic", "poisson")] = key(
-        "periodic: evenly. poisson: at random times (RFC 2330).", "periodic"
+        "periodic: probes at equal intervals. poisson: at random times (RFC 2330).", "periodic"
     )
-    background: list[BackgroundTable] = key("Other traffic beside each trial.", [])
+    background: list[BackgroundTable] = key("Background traffic during each trial.", [])

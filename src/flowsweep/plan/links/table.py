@@ -16,10 +16,10 @@ class DirectionTable(Table):
         "Rate of IP packets, without Ethernet framing; unlimited if absent.", None, examples=["200Mbit/s"]
     )
     queue: fields.Queue | None = key(
-        "What may wait for the link; a length that suits the rate if absent.", None, examples=["1.1MB"]
+        "Queue limit in bytes (drop-tail); chosen to suit the rate if absent.", None, examples=["1.1MB"]
     )
     queue_packets: fields.QueuePackets | None = key(
-        "How many IP packets may wait for the link; beside `queue`, what is reached first counts.",
+        "Queue limit in IP packets (drop-tail). With `queue`, whichever limit is reached first applies.",
         None,
         examples=[100],
     )
@@ -52,10 +52,12 @@ class HopTable(DirectionTable):
     """What a link, or one hop of it, does to packets on both of its ways."""
 
     forward: DirectionTable = key(
-        "What is different from the first host to the second.", DirectionTable(), examples=[{"loss": "0.1%"}]
+        "Settings that differ in the direction from the first host to the second.",
+        DirectionTable(),
+        examples=[{"loss": "0.1%"}],
     )
     backward: DirectionTable = key(
-        "What is different from the second host to the first.",
+        "Settings that differ in the direction from the second host to the first.",
         DirectionTable(),
         examples=[{"rate": "1Mbit/s"}],
     )

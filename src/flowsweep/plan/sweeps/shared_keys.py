@@ -34,10 +34,14 @@ class BulkKeys(Table):
         "Socket buffer per flow of the receiving end, over `window`.", None, examples=["2MiB"]
     )
     window_max: fields.Window | None = key(
-        "Most that `window` or `window_sum` gives one flow; such points are marked.", None, examples=["64MiB"]
+        "Upper limit of the window per flow that `window` or `window_sum` gives; points that reach it are "
+        "marked.",
+        None,
+        examples=["64MiB"],
     )
     clip: Annotated[Literal["refuse", "allow"], one_of("refuse", "allow")] = key(
-        "What to do when a host grants less window than asked: fail the trial, or run and mark it.", "refuse"
+        "What to do if a host grants a smaller window than requested: fail the trial, or run and mark it.",
+        "refuse",
     )
     length: fields.Axis[fields.Length] | None = key(
         f"Bytes handed to one write or read; if absent {units.write_size(defaults.LENGTH_BYTES)}, or less, "
@@ -65,8 +69,8 @@ class BulkKeys(Table):
         examples=["10ms"],
     )
     drain: fields.Duration | None = key(
-        "How long the sink may read on after the source has stopped, before the trial is incomplete; "
-        f"{units.write_duration(defaults.DRAIN_TIMEOUT_NS)} if absent. Of UDP how long it does read on; "
+        "How long the sink may continue to read after the source has stopped before the trial is incomplete; "
+        f"{units.write_duration(defaults.DRAIN_TIMEOUT_NS)} if absent. For UDP, how long it always reads on; "
         f"{units.write_duration(defaults.DATAGRAM_DRAIN_NS)} if absent.",
         None,
         examples=["2s"],

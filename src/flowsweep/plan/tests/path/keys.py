@@ -7,12 +7,12 @@ from flowsweep.plan.sweeps.shared_keys import ProbeKeys
 
 
 class PathKeys(ProbeKeys):
-    """What can be asked of a measurement of a path only. Sizes are of whole IP packets."""
+    """Keys of path measurements only. Sizes are of whole IP packets."""
 
     ttl_max: fields.HopLimit = key("Hops to look for; 0: none.", defaults.PATH_TTL_MAX)
     sizes: fields.ProbeSizes = key(
-        "Sizes of the probes of each hop, three at least: the time a byte more takes tells the capacity. "
-        "Over IPv6 those below 1232 B are left out.",
+        "Probe sizes at each hop, at least three: capacity follows from the additional time per byte. "
+        "Over IPv6, sizes below 1232 B are left out.",
         defaults.PATH_SIZES_BYTES,
         written=[units.write_size(size) for size in defaults.PATH_SIZES_BYTES],
         examples=[["600B", "1000B", "1400B"]],

@@ -32,7 +32,7 @@ class TcpKeys(Table):
         Annotated[Literal["copy", "zerocopy", "discard"], one_of("copy", "zerocopy", "discard")]
     ] = key(
         "How bytes get into and out of the kernel. copy: write and read, as applications do. zerocopy: the "
-        "source maps one constant buffer, the sink reads. discard: the sink's kernel drops what came.",
+        "source maps one constant buffer, the sink reads. discard: the sink's kernel drops received data.",
         ["copy"],
         written="copy",
         examples=[["copy", "zerocopy"]],

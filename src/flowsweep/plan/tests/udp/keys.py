@@ -8,12 +8,12 @@ from flowsweep.plan.fields import Table, key
 
 
 class RateSearchTable(Table):
-    """Where to look for the highest rate that is carried, by halving; rates are of payload of all flows."""
+    """Range of the binary search for the highest rate carried; rates are of payload of all flows."""
 
     low: fields.Rate = Field(description="The lowest rate that is tried.", examples=["10Mbit/s"])
     high: fields.Rate = Field(description="The highest rate that is tried.", examples=["1Gbit/s"])
     resolution: fields.RateResolution = Field(
-        description="How far apart the highest rate that is carried and the lowest that is not may be.",
+        description="It ends when the highest rate carried and the lowest not carried are this close.",
         examples=["5Mbit/s"],
     )
     loss_max: fields.Chance = key(
