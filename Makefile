@@ -40,7 +40,7 @@ test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/each.py \
 	  '$(CARGO_TEST) --workspace --lib --bins --examples' \
 	  '$(CARGO_TEST) --workspace --test link & $(CARGO_TEST) --workspace --exclude emulator --test "*"' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=4 --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "not together and not alone" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) -m alone tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=loadfile tests/browser'

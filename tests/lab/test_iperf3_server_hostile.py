@@ -12,10 +12,11 @@ from flowsweep.hosts.engine import engine_path
 from iperf3_guests import SERVER, Case, Server, ask, build_pair
 from iperf3_hostile import RATE_MAX_BPS, under_attack
 
-pytestmark = [*needs_lab, pytest.mark.alone]
+pytestmark = needs_lab
 SERVED_WITHIN_S, STOPPED_WITHIN_S = 10, 1
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("addresses", [1, 20])
 def test_honest_clients_are_served_beside_hostile_ones(addresses: int) -> None:
     seen = under_attack(addresses, rounds=1, round_s=5)

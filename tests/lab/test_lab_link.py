@@ -33,9 +33,13 @@ def payload_rate(rate_bps: float, family: int) -> float:
     return rate_bps * (MTU_BYTES - HEADERS_BYTES[family]) / MTU_BYTES
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(
-    ("rate_bps", "duration_s"), [(10_000_000, 8.0), (200_000_000, 2.0), (1_000_000_000, 2.0)]
+    ("rate_bps", "duration_s"),
+    [
+        (10_000_000, 8.0),
+        pytest.param(200_000_000, 2.0, marks=pytest.mark.alone),
+        pytest.param(1_000_000_000, 2.0, marks=pytest.mark.alone),
+    ],
 )
 @pytest.mark.parametrize("flows", [1, 8])
 def test_goodput_is_the_payload_share_of_the_rate(rate_bps: int, duration_s: float, flows: int) -> None:
