@@ -161,8 +161,15 @@ def both_windows(send_bytes: int | None, recv_bytes: int | None, *, none: str = 
 
 
 def asked_windows(trial: Mapping[str, Any]) -> str:
-    """Show the windows that a trial asked for; "auto" is said of TCP only, where the kernel tunes them."""
-    sizes = trial.get("window_send_bytes"), trial.get("window_recv_bytes")
+    """Show the windows that a trial asked for; "auto" is said of TCP only, where the kernel tunes them.
+
+    A window that the file of an imported trial does not say may have been any: "64 KiB (send)".
+    """
+    send, receive = sizes = trial.get("window_send_bytes"), trial.get("window_recv_bytes")
+    if trial.get("imported_from") and None in sizes:
+        return " ".join(
+            f"{format_size(size)} ({end})" for end, size in (("send", send), ("receive", receive)) if size
+        )
     return "" if not facts_of(trial["test"]).windows_tuned and sizes == (None, None) else both_windows(*sizes)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from flowsweep.wording import both_windows, counted, direction, printable
+from flowsweep.wording import asked_windows, both_windows, counted, direction, printable
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 trials"), (1, "1 trial"), (2, "2 trials")])
@@ -23,6 +23,20 @@ def test_a_direction_says_whether_the_way_back_runs_too():
 )
 def test_windows_are_said_once_where_both_ends_are_alike(send, recv, said):
     assert both_windows(send, recv) == said
+
+
+@pytest.mark.parametrize(
+    ("send", "recv", "said"),
+    [
+        (65536, 65536, "64 KiB"),
+        (65536, None, "64 KiB (send)"),
+        (None, 8000, "8 KB (receive)"),
+        (None, None, ""),
+    ],
+)
+def test_a_window_that_an_imported_file_does_not_say_was_not_left_to_the_kernel(send, recv, said):
+    trial = {"test": "tcp", "window_send_bytes": send, "window_recv_bytes": recv}
+    assert asked_windows(trial | {"imported_from": "dated-table a.txt"}) == said
 
 
 def test_what_a_terminal_would_act_on_is_marked():

@@ -22,7 +22,7 @@ from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say_json
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
-from flowsweep.report.goodput_words import GOODPUT_COMPARED
+from flowsweep.report.goodput_words import GOODPUT_COMPARED, goodput_compared
 from flowsweep.report.host_table import host_lines
 from flowsweep.wording import counted
 
@@ -85,7 +85,8 @@ def compare_campaigns(
     elif compared is not None:
         print_settings(compared)
     else:
-        print_comparison(comparison, comparison.overall, {"Hosts": hosts, "Plans": plans})
+        goodput = goodput_compared([row for one in rows for row in one])
+        print_comparison(comparison, comparison.overall, {"Hosts": hosts, "Plans": plans}, goodput)
     raise typer.Exit(exit_code(comparison, fail_if))
 
 

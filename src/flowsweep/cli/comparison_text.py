@@ -24,7 +24,10 @@ Difference = tuple[str, str, str]
 
 
 def print_comparison(
-    comparison: Comparison, overall: Shift, differing: Mapping[str, Sequence[Difference]]
+    comparison: Comparison,
+    overall: Shift,
+    differing: Mapping[str, Sequence[Difference]],
+    goodput: str = GOODPUT_COMPARED,
 ) -> None:
     """Print a comparison.
 
@@ -32,6 +35,7 @@ def print_comparison(
         comparison: With points in common.
         overall: Its overall shift.
         differing: What else differs, by what it is of: "Hosts", "Plans", "Settings".
+        goodput: Which figure of a trial is compared.
     """
     console = Screen()
     if not console.is_terminal:
@@ -56,7 +60,7 @@ def print_comparison(
             for what, in_a, in_b in differences:
                 console.print(f"  {what}: {in_a} in A, {in_b} in B", soft_wrap=True)
     console.print(comparison.method, style="dim")
-    console.print(GOODPUT_COMPARED, style="dim", soft_wrap=True)
+    console.print(goodput, style="dim", soft_wrap=True)
 
 
 def _table(points: Sequence[PointShift]) -> Table:

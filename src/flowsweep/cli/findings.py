@@ -19,7 +19,7 @@ from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import Screen, say_json
 from flowsweep.report.findings_list import MOST_AT_ONCE
-from flowsweep.report.goodput_words import GOODPUT_COMPARED
+from flowsweep.report.goodput_words import GOODPUT_COMPARED, goodput_compared
 from flowsweep.report.opening import Opening, opening
 from flowsweep.wording import (
     NO_BREAK_SPACE,
@@ -69,7 +69,8 @@ def show_findings(
         console.print(f"Nothing to conclude: of {counted(len(rows), 'trial')} {good} ended well.")
     settings = settings_line(found.campaign.plan, rows, share)
     print_opening(opening(rows, conclusions, settings), console)
-    print_findings(conclusions, console, most=len(conclusions) if every else MOST_AT_ONCE)
+    most = len(conclusions) if every else MOST_AT_ONCE
+    print_findings(conclusions, console, most=most, goodput=goodput_compared(rows))
 
 
 def print_opening(found: Opening | None, console: Screen) -> None:
@@ -82,13 +83,14 @@ def print_opening(found: Opening | None, console: Screen) -> None:
     console.print()
 
 
-def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int) -> None:
+def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int, goodput: str) -> None:
     """Print findings in the order given, the undecided ones under a heading of their own, methods last.
 
     Args:
         conclusions: All of a campaign, the most important first.
         console: Where they go.
         most: How many to print. Those that are decided come first; how many there are beyond is said.
+        goodput: Which figure of a trial they use.
     """
     several_sweeps = len({finding.sweep for finding in conclusions}) > 1
     several_modes = modes_differ([finding.mode for finding in conclusions])
@@ -111,7 +113,7 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
         console.print(f"{_beyond(in_order[most:])} more: --all prints them.\n")
     if shown:
         console.print(Text("Methods", style="bold"))
-        console.print(_wrapped(f"{GOODPUT_COMPARED}.", "  ", console.width), style="dim")
+        console.print(_wrapped(f"{goodput}.", "  ", console.width), style="dim")
     for number, note in enumerate(methods.notes, start=1):
         console.print(_wrapped(note, "      ", console.width, first=f"{number:4}  "), style="dim")
 

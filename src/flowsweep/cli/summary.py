@@ -18,6 +18,7 @@ from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
 from flowsweep.defaults import DUCKDB
+from flowsweep.report.goodput_words import has_intervals
 from flowsweep.schedule import planned_sweeps, planned_trials
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
@@ -180,6 +181,8 @@ def _cell(column: str, show: Callable[[Any], str]) -> Callable[[TrialRow], str]:
     return cell
 
 
+_goodput = _cell("goodput_bps", format_rate)
+
 _TEXTS = (
     "path", "window was", "congestion", "mode", "echo", "CPUs", "background", "emulation", "status",
     "limited by",
@@ -200,7 +203,7 @@ _PARAMETERS: tuple[Column, ...] = (
     ("window was", window_marks),
     ("length", _cell("length_bytes", format_size)),
     ("congestion", _cell("congestion", str)),
-    ("mode", _cell("mode", str)),
+    ("mode", lambda row: "" if row["imported_from"] else row["mode"] or ""),
     ("echo", _cell("echo", str)),
     ("duration", asked_duration),
     ("omitted", lambda row: format_seconds(row["omit_s"]) if row["omit_s"] else ""),
@@ -217,7 +220,7 @@ _RESULTS: tuple[Column, ...] = (
     ("stalled", lambda row: format_share(row["stalled_share"]) if row["stalled_share"] else ""),
     ("limited by", _cell("verdict", str)),
     ("lost", _cell("loss", format_share)),
-    ("median goodput", _cell("goodput_bps", format_rate)),
+    ("median goodput", lambda row: _goodput(row) if has_intervals(row) else ""),
     ("capacity", _cell("path_capacity_bps", format_rate)),
     ("hops", _cell("path_hops", str)),
     ("available from", _cell("path_available_low_bps", format_rate)),

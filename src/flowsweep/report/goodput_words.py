@@ -10,7 +10,7 @@ from statistics import median
 
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import Row
-from flowsweep.wording import format_rate, format_share
+from flowsweep.wording import counted, format_rate, format_share
 
 OVER_THE_WHOLE_TRIAL = "over the whole trial"
 IN_THE_MEDIAN_INTERVAL = "in the median interval"
@@ -18,7 +18,8 @@ GOODPUT_COMPARED = (
     "Goodput of a trial is the median of its exact intervals, which a single stall does not move; what it "
     "lost to stalls shows in goodput_mean_bps, over the whole trial, and in stalled_share"
 )
-"""Which figure findings and comparisons use, and why."""
+"""Which figure findings and comparisons use, and why, of trials that were sampled."""
+_MEAN_COMPARED = "the mean over the whole trial: a file without intervals does not show a stall within it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,20 @@ def first_bps(row: Row) -> float | None:
     return found
 
 
+def goodput_compared(rows: Sequence[Row]) -> str:
+    """Say which figure findings and comparisons use of these trials.
+
+    Args:
+        rows: Of one summary or of several.
+    """
+    with_intervals = sum(map(has_intervals, rows))
+    if with_intervals == len(rows):
+        return GOODPUT_COMPARED
+    if not with_intervals:
+        return f"Goodput of a trial is {_MEAN_COMPARED}"
+    return f"{GOODPUT_COMPARED}. Of {counted(len(rows) - with_intervals, 'trial')} it is {_MEAN_COMPARED}"
+
+
 def shown_goodput(rows: Sequence[Row]) -> Goodput | None:
     """Say what trials of one point carried; None where none has a goodput.
 
@@ -50,7 +65,7 @@ def shown_goodput(rows: Sequence[Row]) -> Goodput | None:
     """
     known = [row for row in rows if row["goodput_bps"] is not None]
     means = [row["goodput_mean_bps"] for row in known if row.get("goodput_mean_bps") is not None]
-    medians = [row["goodput_bps"] for row in known if _has_intervals(row)]
+    medians = [row["goodput_bps"] for row in known if has_intervals(row)]
     if not means and not medians:
         return None
     if not means:
@@ -61,7 +76,7 @@ def shown_goodput(rows: Sequence[Row]) -> Goodput | None:
     )
 
 
-def _has_intervals(row: Row) -> bool:
+def has_intervals(row: Row) -> bool:
     """Whether a trial's goodput is a median of intervals; else it is its mean, too."""
     return str(row.get("goodput_method") or "receiver_median").endswith("_median")
 

@@ -162,10 +162,10 @@ def _spread(row: Row) -> str:
 def _place(row: Row, trials: Sequence[TrialRow]) -> str:
     """Tell flows and window, what else is set and varies in the sweep, and the sweep if there are several."""
     window_sum = row["window_sum_bytes"]
-    windows = asked_windows(row)
+    own = [trial for trial in trials if trial["sweep"] == row["sweep"]]
+    windows = asked_windows({**row, "imported_from": own[0].get("imported_from")})
     window = f"window sum {format_size(window_sum)}" if window_sum else f"window {windows}" if windows else ""
     flows = counted(row["flows"], "flow")
-    own = [trial for trial in trials if trial["sweep"] == row["sweep"]]
     settings = [
         axis.text(axis.value(row))
         for axis in OTHERS

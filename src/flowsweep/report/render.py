@@ -19,7 +19,7 @@ from flowsweep.report.answers import answers
 from flowsweep.report.failures import reasons
 from flowsweep.report.findings_list import findings_list, written
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
-from flowsweep.report.goodput_words import GOODPUT_COMPARED
+from flowsweep.report.goodput_words import goodput_compared
 from flowsweep.report.headline import (
     emulation_marks,
     finished,
@@ -74,7 +74,7 @@ def render(data: ReportData) -> str:
             highest=highest_goodputs(data.trials),
             answers=answers(data.trials),
             goodput_meant=goodput_meant(data.trials),
-            goodput_compared=GOODPUT_COMPARED,
+            goodput_compared=goodput_compared(data.trials),
             when_measured=when_measured(data.trials, data.created_at),
             emulation_marks=emulation_marks(data.trials),
             modes_named=modes_named(data.trials),

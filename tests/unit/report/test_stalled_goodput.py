@@ -12,7 +12,7 @@ from flowsweep.cli.tcp_summary import print_summary as print_tcp
 from flowsweep.cli.terminal import Screen
 from flowsweep.figures.axis import Row
 from flowsweep.report.answers import result_words
-from flowsweep.report.goodput_words import shown_goodput
+from flowsweep.report.goodput_words import GOODPUT_COMPARED, goodput_compared, shown_goodput
 from flowsweep.report.headline import goodput_meant, highest_goodputs
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
@@ -114,3 +114,11 @@ def test_files_that_say_one_figure_have_one() -> None:
     assert result_words(median) == "1.00 Gbit/s in the median interval"
     assert shown_goodput([make_row(goodput_bps=None)]) is None
     assert "the whole transfer" in goodput_meant([mean])
+
+
+def test_what_is_compared_is_the_mean_where_a_file_has_no_intervals() -> None:
+    sampled, imported = make_row(), make_row(goodput_method="sender_mean")
+    assert goodput_compared([sampled, sampled]) == GOODPUT_COMPARED
+    assert goodput_compared([imported]).startswith("Goodput of a trial is the mean over the whole trial: ")
+    mixed = goodput_compared([sampled, imported, imported])
+    assert mixed.startswith(f"{GOODPUT_COMPARED}. Of 2 trials it is the mean over the whole trial: ")
