@@ -76,6 +76,8 @@ pub const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 pub const OPENING_INTERVAL: Duration = Duration::from_millis(100);
 /// How many ports of the kernel's choice are tried where one must be free for datagrams and for connections.
 pub const BESIDE_ATTEMPTS: u32 = 16;
+/// How long to wait before a port that was just given up is bound again, if it is still in use.
+pub const PORT_RETRY: Duration = Duration::from_millis(1);
 /// Largest probe of the round-trip time, in bytes of payload: what fits into one IPv4 packet.
 pub const ECHO_MAX_BYTES: u32 = 65_535 - 20 - 8;
 /// Most sizes of probes in one trial.

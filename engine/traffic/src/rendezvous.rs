@@ -5,6 +5,7 @@ use std::{
     io,
     net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket},
     os::fd::AsFd,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -16,7 +17,7 @@ use wire::{ANSWER_BYTES, Event, Listening, OPENING_BYTES, Opening, PortRange, Re
 use crate::{
     Control, Outbox, Task, TrialError,
     address::{family_of, local_address, on_free_port, resolve, set_dscp},
-    defaults::{BESIDE_ATTEMPTS, DATAGRAMS_AT_ONCE, OPENING_INTERVAL, START_TIMEOUT, STOP_CHECK},
+    defaults::{BESIDE_ATTEMPTS, DATAGRAMS_AT_ONCE, OPENING_INTERVAL, PORT_RETRY, START_TIMEOUT, STOP_CHECK},
 };
 
 /// The parameters of a rendezvous.
@@ -173,7 +174,6 @@ fn open_listener<B>(
         let bound = listener.local_addr().map_err(|source| failed("cannot read the port back", source))?;
         Ok((listener, beside(bound)?))
     };
-    let in_use = |error: &TrialError| matches!(error, TrialError::Socket { source, .. } if source.kind() == io::ErrorKind::AddrInUse);
     let mut opened = on_free_port(local, ports, open);
     // A port that the kernel chose for datagrams may be another program's for connections.
     for _ in 1..BESIDE_ATTEMPTS {
@@ -228,13 +228,32 @@ fn wait_for_opening(
                 // From here on the port has one address and one peer. What arrives in between is refused; the peer,
                 // which has no answer yet, sends its opening again.
                 drop(listener);
-                let socket = connected_socket(Some(local), peer, parameters)?;
+                let socket = connected_once_free(local, peer, parameters, deadline)?;
                 let rendezvous = Rendezvous { socket, peer, rejected, opening, answer, listened: true };
                 let _ = rendezvous.answer_opening(&opening.encode());
                 return Ok(rendezvous);
             }
         }
     }
+}
+
+/// A child process that is about to begin another program has all sockets for a moment, and so the port.
+fn connected_once_free(
+    local: SocketAddr,
+    peer: SocketAddr,
+    parameters: &RendezvousParameters,
+    deadline: Instant,
+) -> Result<UdpSocket, TrialError> {
+    loop {
+        match connected_socket(Some(local), peer, parameters) {
+            Err(error) if in_use(&error) && Instant::now() < deadline => thread::sleep(PORT_RETRY),
+            other => return other,
+        }
+    }
+}
+
+fn in_use(error: &TrialError) -> bool {
+    matches!(error, TrialError::Socket { source, .. } if source.kind() == io::ErrorKind::AddrInUse)
 }
 
 /// The address a datagram was sent to, with the port, and the one that it is from.
@@ -272,4 +291,29 @@ fn connected_socket(
 
 fn failed(what: impl Into<String>, source: io::Error) -> TrialError {
     TrialError::Socket { what: what.into(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_another_process_has_for_a_moment_is_waited_for() {
+        let timeout = Duration::from_secs(10);
+        let parameters = RendezvousParameters { family: None, dscp: None, timeout };
+        let opening = Opening { token: wire::Token([1; 16]), flow: 0 };
+        let listener = listening_socket("127.0.0.1:0".parse().unwrap(), &parameters).unwrap();
+        let address = listener.local_addr().unwrap();
+        let source = UdpSocket::bind("127.0.0.1:0").unwrap();
+        source.send_to(&opening.encode(), address).unwrap();
+        let held = listener.try_clone().unwrap();
+        let holding = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(50));
+            drop(held);
+        });
+        let answer = opening.answer(wire::Token([2; 16]));
+        let met = wait_for_opening(listener, address.port(), opening, answer, &parameters, &Control::default());
+        assert_eq!(met.unwrap().peer, source.local_addr().unwrap());
+        holding.join().unwrap();
+    }
 }
