@@ -38,8 +38,7 @@ demo: setup ## Measure an emulated link on this machine and write a report
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
 	@.ci/each.py \
-	  '$(CARGO_TEST) --workspace --lib --bins --examples' \
-	  '$(CARGO_TEST) --workspace --test link & $(CARGO_TEST) --workspace --exclude emulator --test "*"' \
+	  '$(CARGO_TEST) --workspace' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=4 --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "not together and not alone" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) -m alone tests/lab' \

@@ -1,4 +1,4 @@
-"""Goodput in words, each figure named for what it is: over the whole trial, in its median interval, stalled.
+"""Goodput in words, each figure named for what it is: in the mean, in its median interval, stalled.
 
 Data over time is the mean over a trial (bulk transfer capacity, RFC 3148): what it lost while it stood still
 is missing there, and not in the median of its intervals. docs/explanation/statistics.md, "Goodput".
@@ -10,13 +10,13 @@ from statistics import median
 
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import Row
-from flowsweep.wording import counted, format_rate, format_share
+from flowsweep.wording import counted, format_rate, format_seconds, format_share
 
 OVER_THE_WHOLE_TRIAL = "over the whole trial"
 IN_THE_MEDIAN_INTERVAL = "in the median interval"
 GOODPUT_COMPARED = (
     "Goodput of a trial is the median of its exact intervals, which a single stall does not move; what it "
-    "lost to stalls shows in goodput_mean_bps, over the whole trial, and in stalled_share"
+    "lost to stalls shows in goodput_mean_bps, the mean over the same time, and in stalled_share"
 )
 """Which figure findings and comparisons use, and why, of trials that were sampled."""
 _MEAN_COMPARED = "the mean over the whole trial: a file without intervals does not show a stall within it"
@@ -37,7 +37,7 @@ class Goodput:
 
 
 def first_bps(row: Row) -> float | None:
-    """Return the mean over the whole trial; of what has none, its goodput; None where there is neither."""
+    """Return the mean over the time that counts; of what has none, its goodput; None if there is neither."""
     mean_bps = row.get("goodput_mean_bps")
     found: float | None = row["goodput_bps"] if mean_bps is None else mean_bps
     return found
@@ -71,14 +71,22 @@ def shown_goodput(rows: Sequence[Row]) -> Goodput | None:
     if not means:
         return Goodput(median(medians), ", ".join([IN_THE_MEDIAN_INTERVAL, *_stalled(known)]))
     beside = [_beside(median(means), median(medians))] if medians else []
-    return Goodput(
-        median(means), "".join([OVER_THE_WHOLE_TRIAL, *beside, *(f", {one}" for one in _stalled(known))])
-    )
+    stalled = [f", {one}" for one in _stalled(known)]
+    return Goodput(median(means), "".join([_over_which_time(known), *beside, *stalled]))
 
 
 def has_intervals(row: Row) -> bool:
     """Whether a trial's goodput is a median of intervals; else it is its mean, too."""
     return str(row.get("goodput_method") or "receiver_median").endswith("_median")
+
+
+def _over_which_time(rows: Sequence[Row]) -> str:
+    """Of which part of a trial the mean is: what is omitted at its beginning does not count."""
+    omitted_s = {row.get("omit_s") or 0.0 for row in rows}
+    if omitted_s == {0.0}:
+        return OVER_THE_WHOLE_TRIAL
+    first = format_seconds(omitted_s.pop()) if len(omitted_s) == 1 else "part, which is omitted"
+    return f"in the mean after the first {first}"
 
 
 def _beside(mean_bps: float, median_bps: float) -> str:

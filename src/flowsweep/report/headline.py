@@ -22,7 +22,7 @@ from flowsweep.wording import asked_windows, counted, direction_of, format_rate,
 STATUSES = ("ok", "incomplete", "failed")
 _METHODS = {
     "receiver_median": (
-        "what the receiving application got, over the whole trial and in its median exact interval"
+        "what the receiving application got after what is omitted, in the mean and in the median interval"
     ),
     "receiver_mean": "what the receiver's file says of the whole transfer",
     "sender_median": "what the sender's file says, the median over its intervals",

@@ -8,6 +8,7 @@ from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.axes import SETTINGS, Axis
 from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
+from flowsweep.report.goodput_words import has_intervals
 from flowsweep.report.tests.path import narrow_hop
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
@@ -121,6 +122,20 @@ def _asked(row: Row) -> str:
     return asked_windows(row)
 
 
+def _mode(row: Row) -> str:
+    """A file of another tool does not say it."""
+    return "" if row.get("imported_from") else row.get("mode") or ""
+
+
+def _median_bps(row: Row) -> float | None:
+    return row.get("goodput_bps") if has_intervals(row) else None
+
+
+def _median_goodput(row: Row) -> str:
+    median_bps = _median_bps(row)
+    return "" if median_bps is None else format_rate(median_bps)
+
+
 def _started(row: Row) -> str:
     """Date and time to the second, without the letters of RFC 3339."""
     return str(row["started_at"] or "")[:19].replace("T", " ")
@@ -168,14 +183,14 @@ ASKED, RUN, FAILURE = "Asked", "Run", "Failure"
 COLUMNS = (
     _label("Trial", "trial_id", group=RUN),
     _label("Status", "status", group=RUN),
-    _quantity("Mean goodput", "goodput_mean_bps", format_rate, "over the whole trial, sum over flows"),
+    _quantity("Mean goodput", "goodput_mean_bps", format_rate, "after what is omitted, sum over flows"),
     Column(
         "Stalled",
         _stalled,
         lambda row: row.get("stalled_share"),
         "share of the time in intervals that stalled",
     ),
-    _quantity("Median goodput", "goodput_bps", format_rate, "median over intervals of the sum over flows"),
+    Column("Median goodput", _median_goodput, _median_bps, "median over intervals of the sum over flows"),
     Column("p10 to p90", _spread, lambda row: row.get("goodput_p10_bps"), "over the intervals of this trial"),
     _label("Verdict", "verdict", "what limited the trial"),
     _quantity("Capacity", "path_capacity_bps", format_rate, "of the path's narrowest link, by packet pairs"),
@@ -218,7 +233,7 @@ COLUMNS = (
     _quantity("Usable", "window_usable_bytes", format_size, "plateau of data in flight, per flow, measured"),
     _quantity("Length", "length_bytes", format_size, "bytes handed to one write or read", ASKED),
     _label("Congestion", "congestion", group=ASKED),
-    _label("Mode", "mode", "how bytes get into and out of the kernel", ASKED),
+    Column("Mode", _mode, None, "how bytes get into and out of the kernel", ASKED),
     Column("Duration", asked_duration, lambda row: row.get("duration_s"), group=ASKED),
     Column("Omitted", _omitted, lambda row: row.get("omit_s"), "at the beginning of the duration", ASKED),
     _quantity("Interval", "interval_s", format_seconds, group=ASKED),

@@ -52,7 +52,7 @@ def _hypothesis(scope: Scope, rows: Sequence[TrialRow], late: Sequence[TrialRow]
     marks = Counter(row["path_emulation"] for row in late)
     why = ", ".join(f"in {marks[mark]} {meaning}" for mark, meaning in UNTRUE_PATHS.items() if marks[mark])
     others = len(rows) - len(late)
-    rest = f"all other findings are of the other {others}" if others else "nothing is concluded from them"
+    rest = "no other finding uses them" if others else "nothing is concluded from them"
     claim = (
         f"This machine could not keep up with the emulated path in {len(late)} of "
         f"{counted(len(rows), 'trial')} ({why}): {rest}. Run them again while the machine has less to do."
