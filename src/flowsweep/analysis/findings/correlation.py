@@ -11,7 +11,8 @@ from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.hosts import HOST_COLUMNS
 from flowsweep.analysis.statistics.campaign_series import CampaignSeries, seconds
-from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.statistics.design import coded
+from flowsweep.analysis.statistics.least_squares import Fit, Floats
 from flowsweep.analysis.statistics.likelihood_ratio import CourseTest
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.red_noise import NoiseModels
@@ -23,7 +24,7 @@ from flowsweep.wording import counted
 _FEWEST_FREEDOM = 4
 _METHOD = (
     "partial correlation (Pearson), {}, {} of freedom; p by simulated campaigns of red noise, over the {} "
-    "quantities known; checked by Spearman's rank correlation"
+    "quantities known"
 )
 _SPREAD = 1e-9
 """A quantity whose residuals are less than this share of it is the same in all repeats."""
@@ -48,7 +49,8 @@ def correlation_hypotheses(
         the partial correlation of log goodput with it, points and repeats taken out of both (unit "1", −1 to
         1; Fisher 1924, The distribution of the partial correlation coefficient, Metron 3). p and interval
         are those of `_simulated`, the interval by Fisher's z. An effect is claimed only if Spearman's rank
-        correlation of the residuals agrees. None without repeats, or where nothing is known of the hosts.
+        correlation of the residuals agrees, whichever point is left out: what one point alone shows is not of
+        the campaign. None without repeats, or where nothing is known of the hosts.
     """
     if noise is None or noise.fit.freedom < _FEWEST_FREEDOM:
         return []
@@ -75,11 +77,32 @@ def correlation_hypotheses(
             axis=name,
             p_value=p_value,
             untestable=p_value is None,
-            second_opinion=lambda: float(scipy.stats.spearmanr(own, left[name]).pvalue),
+            second_opinion=partial(_ranked_p, noise, name),
+            second_method="Spearman's rank correlation, without the point that bears it out most",
             method=_METHOD.format(noise.without, counted(freedom, "degree"), len(left)),
             figure="cpu",
         )
     ]
+
+
+def _ranked_p(noise: RepeatNoise, name: str) -> float:
+    """The largest p-value of Spearman's rank correlation of residuals, with any one point left out.
+
+    Residuals of n trials have fewer degrees of freedom than n, which Student's t takes into account.
+    """
+    values = np.array([row[name] for row in noise.rows], dtype=np.float64)
+    most = 0.0
+    for cell in (-1, *(np.unique(noise.cells).tolist() if noise.cells.max() else ())):
+        kept = noise.cells != cell
+        cells, blocks = (coded(codes[kept].tolist()) for codes in (noise.cells, noise.blocks))
+        own, other = (Fit(one[kept], cells, blocks) for one in (noise.logs, values))
+        freedom = own.freedom - 1
+        varies = freedom > 0 and np.ptp(own.residuals) > 0 < np.ptp(other.residuals)
+        rank = float(scipy.stats.spearmanr(own.residuals, other.residuals).statistic) if varies else 0.0
+        rank = max(-1 + _SPREAD, min(1 - _SPREAD, rank))
+        t = abs(rank) * math.sqrt(freedom / (1 - rank**2)) if varies else 0.0
+        most = max(most, 2 * float(scipy.stats.t.sf(t, max(freedom, 1))))
+    return most
 
 
 def _closest(own: Floats, left: Mapping[str, Floats]) -> tuple[str, float]:
@@ -144,4 +167,9 @@ def _say(called: str, estimate: tuple[float, float, float], decision: Decision) 
     if decision == "effect":
         way = "more" if value > 0 else "less"
         return f"Repeats with more {called} have {way} goodput: {number}. Which causes which it does not say."
+    if low * high > 0:
+        return (
+            f"Whether goodput goes with {called} is undecided: {number}; corrected for all that was tested, "
+            "or without one of the points, it may be chance."
+        )
     return f"Goodput does not visibly go with the state of the hosts: closest is {called}, {number}."

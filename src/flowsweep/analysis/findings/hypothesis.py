@@ -64,6 +64,8 @@ class Hypothesis:
     second_opinion: Callable[[], float] | None = None
     """A p-value by another way, as by permutation. Asked for only where an effect would be claimed; if it
     does not bear the claim out, the hypothesis stays undecided."""
+    second_method: str = "permutation within blocks"
+    """How `second_opinion` is found."""
 
     def say(self, decision: Decision) -> str:
         """Return the sentence for a decision."""

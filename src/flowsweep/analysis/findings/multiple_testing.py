@@ -78,7 +78,7 @@ def _decision(hypothesis: Hypothesis, p_adjusted: float | None) -> tuple[Decisio
         if hypothesis.second_opinion is None:
             return "effect", ""
         other = hypothesis.second_opinion()
-        remark = f"; permutation within blocks: p = {other:.2g}"
+        remark = f"; {hypothesis.second_method}: p = {other:.2g}"
         if other < SIGNIFICANCE:
             return "effect", remark
         return "undecided", f"{remark}, which does not bear it out"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from flowsweep.analysis.statistics.design import Level, coded
+from flowsweep.analysis.statistics.design import Level, coded, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
 from flowsweep.analysis.statistics.observations import Row
 from flowsweep.defaults import SIGNIFICANCE
@@ -171,7 +171,7 @@ def level_means(
     points = coded([one.point for one in placed])
     cells = coded(list(zip(level_of.tolist(), points.tolist(), strict=True)))
     logs = np.array([math.log(one.row["goodput_bps"]) for one in placed])
-    repeated = len(cells) >= 2 * (int(cells.max()) + 1)
+    repeated = mostly_repeated(cells)
     blocks = coded([one.row["repeat"] for one in placed]) if repeated else points
     shares = _shares(level_of, points, cells) if repeated else np.eye(len(levels))
     cells = cells if repeated else level_of

@@ -47,6 +47,14 @@ def estimated(rows: list[Row], margin: float = 0.03) -> Plateau:
     return plateau
 
 
+def test_a_trial_that_is_missing_leaves_the_repeats_of_the_other_points() -> None:
+    rows = observed_campaign(KNEE)[1:]
+    [observed] = observations(rows)
+    [levels] = window_levels(observed, design(observed))
+    assert len(rows) < 2 * len(WINDOW_SUMS) * len(KNEE.flows) or KNEE.repeats > 2
+    assert levels.repeated
+
+
 def found(rows: list[Row], kind: str, axis: str = "window_sum_bytes") -> list[Finding]:
     return [finding for finding in findings(rows) if finding.kind == kind and finding.axis == axis]
 

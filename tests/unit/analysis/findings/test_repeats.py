@@ -135,6 +135,22 @@ def test_a_cpu_that_has_nothing_to_do_with_it() -> None:
     assert found(campaign(SMALL, 1), "correlation") == []
 
 
+def test_what_one_point_alone_shows_is_not_of_the_campaign() -> None:
+    rows = loaded(lambda load: 0.0)
+    point = {name: rows[0][name] for name in ("window_sum_bytes", "flows", "src")}
+    alone = [row for row in rows if all(row[name] == value for name, value in point.items())]
+    for sign, row in zip((-1, 1) * len(alone), alone, strict=False):
+        row["cpu_recv"] = 0.5 + 2.0 * sign
+        row["goodput_bps"] *= math.exp(-0.3 * sign)
+    correlation = one(rows, "correlation")
+    assert correlation.p_adjusted is not None
+    assert correlation.p_adjusted < 0.05
+    assert correlation.decision == "undecided"
+    assert (
+        "; Spearman's rank correlation, without the point that bears it out most: p = " in correlation.method
+    )
+
+
 @pytest.mark.parametrize("repeats", [3, 12])
 def test_drift(repeats: int) -> None:
     rows = campaign(replace(SMALL, repeats=repeats, block=0.0), 1)
