@@ -101,9 +101,10 @@ def when_measured(trials: Sequence[TrialRow], created_at: datetime) -> str:
 def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     """Find the highest goodput in each direction and mode; none where no trial is `ok`.
 
-    The rows are those of a summary. A point's goodput is the median over its repeats of their means over the
-    whole trial. The highest of few short intervals may be above what an emulated link carries: then the
-    number is what the link carries, and the place says so.
+    The rows are those of a summary. A point's goodput is the median over its repeats of their means over what
+    is not omitted. Of points whose goodputs read alike, the one with the smallest window and fewest flows
+    stands for all: more of them gains nothing. The highest of few short intervals may be above what an
+    emulated link carries: then the number is what the link carries, and the place says so.
     """
     named = modes_named(trials)
     by_name: dict[str, list[Row]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
@@ -112,7 +113,7 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     found = []
     for name, rows in by_name.items():
         if rows:
-            best = max(rows, key=lambda row: row["goodput_median_bps"])
+            best = _least_of_highest(rows)
             own = [row for row in trials if _name(row, named=named) == name and row["sweep"] == best["sweep"]]
             ceiling_bps = link_payload_bps(own)
             reached_bps = best["goodput_median_bps"]
@@ -124,6 +125,14 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
                 Highest(name, number, unit, goodput.meant if goodput else "", _spread(best), place, best)
             )
     return tuple(found)
+
+
+def _least_of_highest(points: Sequence[Row]) -> Row:
+    highest = format_rate(max(row["goodput_median_bps"] for row in points))
+    alike = [row for row in points if format_rate(row["goodput_median_bps"]) == highest]
+    return min(
+        alike, key=lambda row: (row["window_sum_bytes"] or row["window_send_bytes"] or 0, row["flows"])
+    )
 
 
 def trials_of(point: Row, trials: Sequence[TrialRow]) -> list[TrialRow]:

@@ -50,7 +50,7 @@ def opening(trials: Sequence[TrialRow], findings: Sequence[Finding], settings: s
         ("A against B", settings),
         ("Limit", " ".join(_limits(points))),
         ("To do", " ".join(dict.fromkeys(_to_do(own, findings) for own in points))),
-        ("Trust", " ".join(_trust(trials, points))),
+        ("Trust", " ".join(_trust(trials, points, findings))),
     ]
     return Opening(tuple((name, text) for name, text in lines if text))
 
@@ -93,6 +93,8 @@ def _limits(points: Sequence[Sequence[TrialRow]]) -> list[str]:
 def _limit(own: Sequence[TrialRow]) -> str:
     verdict, count = _verdict(own)
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
+    if verdict is None and all(row.get("imported_from") for row in own):
+        return f"what limits is not known, since the files of these trials do not say it{_said_of_path(own)}"
     if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])
@@ -134,7 +136,9 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
     return VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
 
 
-def _trust(trials: Sequence[TrialRow], points: Sequence[Sequence[TrialRow]]) -> list[str]:
+def _trust(
+    trials: Sequence[TrialRow], points: Sequence[Sequence[TrialRow]], findings: Sequence[Finding]
+) -> list[str]:
     """What speaks against the numbers; that nothing does."""
     of_all = counted(len(trials), "trial")
     bad = sum(row["status"] != "ok" for row in trials)
@@ -145,4 +149,7 @@ def _trust(trials: Sequence[TrialRow], points: Sequence[Sequence[TrialRow]]) -> 
     if fewest < FEWEST_FOR_INTERVAL:
         which = "Each of these points rests" if len(points) > 1 else "This point rests"
         said.append(f"{which} on {counted(fewest, 'trial')}, too few for an interval.")
-    return said or [f"All {of_all} ended ok; {counted(fewest, 'trial')} or more at each of these points."]
+    said += [one.claim for one in findings if one.kind == "order"]
+    ended = "are imported" if all(row.get("imported_from") for row in trials) else "ended ok"
+    where = "at each of these points" if len(points) > 1 else "at this point"
+    return said or [f"All {of_all} {ended}; {counted(fewest, 'trial')} or more {where}."]

@@ -22,3 +22,11 @@ def test_rounding_is_no_excess_and_unknown_links_bound_nothing() -> None:
     assert (found.number, found.place) == ("48.3", "1 flow, window sum 1 MiB")
     (found,) = highest_goodputs([make_row(goodput_bps=49.7e6, link_payload_bps=None)])
     assert found.number == "49.7"
+
+
+def test_of_points_that_read_alike_the_smallest_window_stands_for_all() -> None:
+    sums = {1 << 16: 0.9e9, 1 << 17: 1.0001e9, 1 << 18: 1.0004e9}
+    (found,) = highest_goodputs(
+        [make_row(goodput_bps=bps, window_sum_bytes=size, trial_id=str(size)) for size, bps in sums.items()]
+    )
+    assert "window sum 128 KiB" in found.place

@@ -28,6 +28,8 @@ class _Told:
 
     claim: str
     method: str
+    rows: Sequence[Row]
+    """Trials that it is said of."""
     effect: float | None = None
     unit: str | None = None
     low: float | None = None
@@ -80,7 +82,7 @@ def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], tol
         "drops",
         observed.scope(direction),
         f"{direction}: {told.claim}.",
-        trial_ids(rows),
+        trial_ids(told.rows),
         Estimate(told.effect, told.unit, told.low, told.high),
         method=told.method,
         figure="limits",
@@ -111,8 +113,10 @@ def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
     queued = [row for row in rows if row["verdict"] == QUEUE and _queue_at_loss(row)]
     if len(queued) >= MOST * len(rows):
         return _of_queue(queued)
-    own = [traces[row["trial_id"]] for row in rows if row["trial_id"] in traces]
-    return _of_signature(signature(own), len(own)) if own else None
+    traced = [row for row in rows if row["trial_id"] in traces]
+    if not traced:
+        return None
+    return _of_signature(signature([traces[row["trial_id"]] for row in traced]), traced)
 
 
 def _of_links(rows: Sequence[Row]) -> _Told:
@@ -124,7 +128,7 @@ def _of_links(rows: Sequence[Row]) -> _Told:
         added = median(_added_ms(row) for row in rows)
         claim = (
             f"the emulated link's queue drops, at {counted(queue, 'moment')} of {trials} "
-            f"({random} at random); round trips are {format_milliseconds(added)} longer then"
+            f"({random} at random); round trips are {format_milliseconds(added)} longer then than the least"
         )
     elif share <= 1 - MOST:
         claim = f"the emulated link loses packets at random, at {counted(random, 'moment')} of {trials}"
@@ -133,7 +137,7 @@ def _of_links(rows: Sequence[Row]) -> _Told:
         claim = (
             f"the emulated link drops at a full queue ({queue} moments of {trials}) and at random ({random})"
         )
-    return _Told(claim, _METHOD_LINKS, share, "1")
+    return _Told(claim, _METHOD_LINKS, rows, share, "1")
 
 
 def _of_queue(rows: Sequence[Row]) -> _Told:
@@ -142,15 +146,17 @@ def _of_queue(rows: Sequence[Row]) -> _Told:
         f"a full queue drops: round trips are {format_milliseconds(added)} longer than the least when "
         f"packets are lost, in {counted(len(rows), 'trial')}"
     )
-    return _Told(claim, _METHOD_QUEUE, added / 1_000, "s")
+    return _Told(claim, _METHOD_QUEUE, rows, added / 1_000, "s")
 
 
-def _of_signature(found: Signature, trials: int) -> _Told:
+def _of_signature(found: Signature, rows: Sequence[Row]) -> _Told:
     if found.rank is None or found.rank_low is None or found.rank_high is None:
         claim = f"what drops packets is not clear: {found.losses} losses in the samples tell too little"
-        return _Told(claim, _METHOD)
+        return _Told(claim, _METHOD, rows)
     rank = f"{format_number(found.rank)} [{format_number(found.rank_low)}, {format_number(found.rank_high)}]"
-    seen = f"the goodput before {found.losses} losses in {counted(trials, 'trial')} has a mean rank of {rank}"
+    seen = (
+        f"the goodput before {found.losses} losses in {counted(len(rows), 'trial')} has a mean rank of {rank}"
+    )
     claims = {
         "any rate": (
             f"packets are lost at any goodput, and no queue stands: at random, or at a buffer that single "
@@ -166,7 +172,7 @@ def _of_signature(found: Signature, trials: int) -> _Told:
         ),
         "not clear": f"what drops packets is not clear: {seen}, between losses at any and at the highest",
     }
-    return _Told(claims[found.cause], _METHOD, found.rank, "1", found.rank_low, found.rank_high)
+    return _Told(claims[found.cause], _METHOD, rows, found.rank, "1", found.rank_low, found.rank_high)
 
 
 def _burst(found: Signature) -> str:
