@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS
 from flowsweep.cli import COMMANDS, load
@@ -164,7 +164,9 @@ def commands() -> str:
     return "\n".join(lines)
 
 
-def _command_section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 - Typer hides its class
+def _command_section(name: str, command: object) -> Iterator[str]:
+    if not isinstance(command, TyperCommand):
+        raise TypeError(f"Typer made {type(command).__name__} of {name}, expected a command")
     arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
     options = [parameter for parameter in command.params if isinstance(parameter, TyperOption)]
     asked = [_metavar(argument) if argument.required else f"[{_metavar(argument)}]" for argument in arguments]
@@ -182,7 +184,7 @@ def _command_section(name: str, command: Any) -> Iterator[str]:  # noqa: ANN401 
         yield from (_prose(command.epilog), "")
 
 
-def _metavar(parameter: Any) -> str:  # noqa: ANN401 - Typer hides its class
+def _metavar(parameter: TyperArgument | TyperOption) -> str:
     annotation = parameter.type_descriptor.annotation
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return "|".join(str(choice.value) for choice in annotation)

@@ -1,16 +1,13 @@
 """Two windows on the lab in one campaign: the larger one is faster, and a window is no faster than itself."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 from witness import judged
 
-from campaign_support import LAB_MISSING, flowsweep, summary
+from campaign_support import LAB_MISSING, compared, run_together, summary
 from flowsweep.cli import load
-from flowsweep.cli.app import app
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -39,7 +36,6 @@ WINDOWS = {"small": "16KiB", "large": "32KiB"}
 BEARS_S = 0.02
 """Of an absence of a processor: a fiftieth of what a trial counts."""
 
-load(["compare"])
 load(["summary"])
 
 
@@ -47,18 +43,18 @@ def test_a_larger_window_is_faster_and_a_window_is_no_faster_than_itself(tmp_pat
     def measure(attempt: int) -> Path:
         folder = tmp_path / str(attempt)
         folder.mkdir()
-        for name, window in WINDOWS.items():
-            (folder / f"{name}.toml").write_text(PLAN.replace("WINDOW", window), encoding="utf-8")
-        with ThreadPoolExecutor(len(WINDOWS)) as pool:
-            list(pool.map(lambda name: campaign(folder, name), WINDOWS))
+        plans = {name: folder / f"{name}.toml" for name in WINDOWS}
+        for name, plan in plans.items():
+            plan.write_text(PLAN.replace("WINDOW", WINDOWS[name]), encoding="utf-8")
+        run_together(folder, {name: [plan, "--against", plans["large"]] for name, plan in plans.items()})
         return folder
 
     def check(folder: Path) -> None:
-        code, told = compared(folder / "small")
+        code, told = compared(folder / "small", fail_if="different")
         assert code == 1, told
         assert "B is faster" in told
         assert "sweep.bulk.window: 16KiB in A, 32KiB in B" in told
-        code, told = compared(folder / "large")
+        code, told = compared(folder / "large", fail_if="different")
         assert code in (0, 3), told
         assert "A and B are the same setting." in told
 
@@ -70,15 +66,3 @@ def test_a_larger_window_is_faster_and_a_window_is_no_faster_than_itself(tmp_pat
 def side_by_side(sweeps: list[str]) -> list[set[str]]:
     """The two trials of each pair, as they ran."""
     return [set(both) for both in list(pairwise(sweeps))[::2]]
-
-
-def campaign(folder: Path, name: str) -> None:
-    """Measure a plan against the one with the larger window."""
-    plan, other = folder / f"{name}.toml", folder / "large.toml"
-    flowsweep("run", plan, "--against", other, "--archive", folder / name)
-
-
-def compared(archive: Path) -> tuple[int, str]:
-    """Exit code and what was said, where a difference is a failure."""
-    result = CliRunner().invoke(app, ["compare", str(archive), "--fail-if", "different"])
-    return result.exit_code, result.stdout

@@ -1,15 +1,11 @@
 """Two equal campaigns on the lab compare as the same, and one over a link 5 % slower as slower."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 from witness import judged
 
-from campaign_support import LAB_MISSING, flowsweep
-from flowsweep.cli import load
-from flowsweep.cli.app import app
+from campaign_support import LAB_MISSING, compared, run_together
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -38,38 +34,26 @@ RATES = {"one": "50Mbit/s", "two": "50Mbit/s", "slower": "47.5Mbit/s"}
 BEARS_S = 0.015
 """Of an absence of a processor: a hundredth of what a trial counts."""
 
-load(["compare"])
-
 
 def test_equal_campaigns_are_the_same_and_a_slower_link_fails(tmp_path: Path) -> None:
     def measure(attempt: int) -> Path:
         folder = tmp_path / str(attempt)
         folder.mkdir()
-        with ThreadPoolExecutor(len(RATES)) as pool:
-            list(pool.map(lambda name: campaign(folder, name), RATES))
+        plans = {name: folder / f"{name}.toml" for name in RATES}
+        for name, plan in plans.items():
+            plan.write_text(PLAN.replace("RATE", RATES[name]), encoding="utf-8")
+        run_together(folder, {name: [plan] for name, plan in plans.items()})
         return folder
 
     def check(folder: Path) -> None:
-        same = compared(folder, "one", "two")
+        one, two, slow = (folder / name for name in RATES)
+        same = compared(one, two, fail_if="slower")
         assert same[0] == 0, same[1]
         assert "B is the same within 3 %" in same[1]
-        slower = compared(folder, "one", "slower")
+        slower = compared(one, slow, fail_if="slower")
         assert slower[0] == 1, slower[1]
         assert "B is slower, −5." in slower[1] or "B is slower, −4." in slower[1]
         assert "lab.links.path.rate: 50Mbit/s in A, 47.5Mbit/s in B" in slower[1]
-        assert compared(folder, "slower", "one")[0] == 0
+        assert compared(slow, one, fail_if="slower")[0] == 0
 
     judged(measure, check, bears_s=BEARS_S)
-
-
-def campaign(folder: Path, name: str) -> None:
-    plan = folder / f"{name}.toml"
-    plan.write_text(PLAN.replace("RATE", RATES[name]), encoding="utf-8")
-    flowsweep("run", plan, "--archive", folder / name)
-
-
-def compared(folder: Path, before: str, after: str) -> tuple[int, str]:
-    """Exit code and what was said, where slower is a failure."""
-    words = ["compare", str(folder / before), str(folder / after), "--fail-if", "slower"]
-    result = CliRunner().invoke(app, words)
-    return result.exit_code, result.stdout

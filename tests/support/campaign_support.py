@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -114,6 +115,24 @@ def _at_most(seconds: int) -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def run_together(folder: Path, runs: Mapping[str, Sequence[str | Path]]) -> None:
+    """Run campaigns side by side, each in a lab of its own.
+
+    Args:
+        folder: Where their archives are made.
+        runs: By the name of the archive: what stands behind `flowsweep run`.
+    """
+    with ThreadPoolExecutor(len(runs)) as pool:
+        list(pool.map(lambda name: flowsweep("run", *runs[name], "--archive", folder / name), runs))
+
+
+def compared(*archives: Path, fail_if: str) -> tuple[int, str]:
+    """Compare two campaigns, or the settings of one: the exit code, and what is printed."""
+    load(["compare"])
+    result = CliRunner().invoke(app, ["compare", *map(str, archives), "--fail-if", fail_if])
+    return result.exit_code, result.stdout
 
 
 def start(*arguments: str | Path) -> subprocess.Popen[str]:
