@@ -2,6 +2,7 @@
 
 import gc
 import keyword
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from importlib import import_module
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
 from flowsweep.cli.put_off import parts_of_rich_put_off
 from flowsweep.cli.without import load_arrow_alone, without
-from flowsweep.defaults import GARBAGE_OBJECTS
+from flowsweep.defaults import BLAS_THREADS, GARBAGE_OBJECTS
 
 __all__ = ["COMMANDS", "load", "main"]
 
@@ -51,6 +52,8 @@ def main() -> None:
     try:
         # An analysis's expressions stay: to look through them for garbage took a third of a summary's time.
         gc.set_threshold(GARBAGE_OBJECTS)
+        # OpenBLAS reads it when NumPy is imported.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", str(BLAS_THREADS))
         for_spark = any(argument.startswith("--engine") for argument in sys.argv)
         # PyArrow looks for pandas when it first makes an array of values, Ibis when it first gives one back.
         with parts_of_rich_put_off(), nullcontext() if for_spark else without("pandas"):

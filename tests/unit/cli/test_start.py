@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -208,3 +209,23 @@ print("loaded", *({{"ibis", "sqlglot", "numpy", "scipy"}} & (set(sys.modules) - 
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.stdout.split() == ["loaded"], done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("asked", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
+def test_one_thread_computes_unless_somebody_asks_for_more(asked: dict[str, str], threads: str) -> None:
+    script = """
+import os
+from contextlib import suppress
+from flowsweep.cli import main
+with suppress(SystemExit):
+    main()
+import numpy
+numpy.linalg.svd(numpy.eye(300))
+print(len(os.listdir("/proc/self/task")))
+"""
+    command = [sys.executable, "-c", script, "--version"]
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        command, env=environment | asked, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == threads, done.stdout + done.stderr
