@@ -75,7 +75,8 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
     joined = tables.trials.rename(echo_planned="echo")
     joined = columns_added(joined, parts, ["trial_id"])
     judged = with_predictions(_judged(_settled(joined)))
-    judged = with_datagram_verdict(with_sender_drops(with_rate_sum(with_verdict(judged))))
+    judged = keep("judged", with_sender_drops(with_rate_sum(judged)))
+    judged = with_datagram_verdict(with_verdict(judged))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 
