@@ -11,7 +11,7 @@ from importlib import import_module
 
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
 from flowsweep.cli.put_off import parts_of_rich_put_off
-from flowsweep.cli.without import load_arrow_alone, without
+from flowsweep.cli.without import load_arrow_alone, load_without_tls, without
 from flowsweep.defaults import BLAS_THREADS, GARBAGE_OBJECTS
 
 __all__ = ["COMMANDS", "load", "main"]
@@ -35,11 +35,12 @@ COMMANDS = {
 """What `flowsweep --help` says of each command, in its order: the beginning of the command's own help."""
 
 
+_OF_ONE_TRIAL = ("tcp", "udp", "rtt", "path")
 _PARTS_OF_ARROW = {
     "summary": (),
     "verify": ("parquet",),
     "run": ("compute", "parquet"),
-    **dict.fromkeys(("tcp", "udp", "rtt", "path"), ("compute",)),
+    **dict.fromkeys(_OF_ONE_TRIAL, ("compute",)),
 }
 """Commands that need tables, but no arrays of NumPy's, and that somebody waits for; parts of PyArrow."""
 
@@ -60,6 +61,8 @@ def main() -> None:
             named = _named(sys.argv[1:])
             if named in _PARTS_OF_ARROW and not for_spark:
                 load_arrow_alone(_PARTS_OF_ARROW[named])
+            if named in _OF_ONE_TRIAL:
+                load_without_tls()
             load(sys.argv[1:])
             import_module("flowsweep.cli.app").run_app()
     except KeyboardInterrupt:
