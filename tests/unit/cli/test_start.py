@@ -243,7 +243,7 @@ import asyncio, pyarrow
 from flowsweep.archive.sampled_flows import with_sampled
 ends = pyarrow.table({"role": ["sink"], "flow": [0]})
 samples = ends.append_column("start_ns", [[1]]).append_column("end_ns", [[3]]).append_column("bytes", [[5]])
-print(with_sampled(ends, samples)["sampled_ns"].to_pylist(), {"ssl", "numpy", "pyarrow.fs"} & set(sys.modules))
+print(with_sampled(ends, samples)["sampled_ns"].to_pylist(), {"ssl", "pyarrow.fs"} & set(sys.modules))
 import ssl, pyarrow.parquet, pyarrow.dataset
 """
     done = subprocess.run(
