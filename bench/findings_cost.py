@@ -4,7 +4,8 @@ Usage: python bench/findings_cost.py     # on a machine left alone
 
 Makes the synthetic archive of bench/report_cost.py (1 to 16 flows, 10 s at 10 Hz) and runs
 `flowsweep summary` and `flowsweep findings` of it one after the other, in drawn order, round by round. Writes
-the figures with facts of the machine to bench/results/findings-cost.json, and a part of docs/explanation/benchmarks.md.
+the figures with facts of the machine to bench/results/findings-cost.json, and a part of
+docs/explanation/benchmarks.md.
 """
 
 import argparse
