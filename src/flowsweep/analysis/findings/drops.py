@@ -98,12 +98,19 @@ def _counted_drops(row: Row) -> int:
 
 
 def _queue_at_loss(row: Row) -> bool:
-    return _added_ms(row) >= max(QUEUE_MS, QUEUE_SHARE * float(row["rtt_min_ms"] or 0.0))
+    added_ms = _added_ms(row)
+    return added_ms is not None and added_ms >= max(QUEUE_MS, QUEUE_SHARE * float(row["rtt_min_ms"]))
 
 
-def _added_ms(row: Row) -> float:
+def _added_ms(row: Row) -> float | None:
+    """By how much round trips were longer than the least when packets were lost; None if it is not known."""
     at_loss, least = row.get("rtt_at_loss_ms"), row.get("rtt_min_ms")
-    return 0.0 if at_loss is None or least is None else float(at_loss) - float(least)
+    return None if at_loss is None or least is None else float(at_loss) - float(least)
+
+
+def _median_added_ms(rows: Sequence[Row]) -> float | None:
+    known = [added_ms for row in rows if (added_ms := _added_ms(row)) is not None]
+    return median(known) if known else None
 
 
 def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
@@ -125,11 +132,12 @@ def _of_links(rows: Sequence[Row]) -> _Told:
     share = queue / (queue + random)
     trials = counted(len(rows), "trial")
     if share >= MOST:
-        added = median(_added_ms(row) for row in rows)
+        added_ms = _median_added_ms(rows)
         claim = (
-            f"the emulated link's queue drops, at {counted(queue, 'moment')} of {trials} "
-            f"({random} at random); round trips are {format_milliseconds(added)} longer then than the least"
+            f"the emulated link's queue drops, at {counted(queue, 'moment')} of {trials} ({random} at random)"
         )
+        if added_ms is not None:
+            claim += f"; round trips are {format_milliseconds(added_ms)} longer then than the least"
     elif share <= 1 - MOST:
         claim = f"the emulated link loses packets at random, at {counted(random, 'moment')} of {trials}"
         claim += f" ({queue} at a full queue)"
@@ -141,12 +149,12 @@ def _of_links(rows: Sequence[Row]) -> _Told:
 
 
 def _of_queue(rows: Sequence[Row]) -> _Told:
-    added = median(_added_ms(row) for row in rows)
+    added_ms = median(row["rtt_at_loss_ms"] - row["rtt_min_ms"] for row in rows)
     claim = (
-        f"a full queue drops: round trips are {format_milliseconds(added)} longer than the least when "
+        f"a full queue drops: round trips are {format_milliseconds(added_ms)} longer than the least when "
         f"packets are lost, in {counted(len(rows), 'trial')}"
     )
-    return _Told(claim, _METHOD_QUEUE, rows, added / 1_000, "s")
+    return _Told(claim, _METHOD_QUEUE, rows, added_ms / 1_000, "s")
 
 
 def _of_signature(found: Signature, rows: Sequence[Row]) -> _Told:

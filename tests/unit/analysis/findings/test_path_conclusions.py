@@ -96,6 +96,8 @@ def test_links_that_count_their_drops_are_believed() -> None:
     )
     [found] = drop_hypotheses(observed(small, trial(2, verdict=QUEUE, recoveries=1)), {})
     assert found.evidence == (small["trial_id"],), "the one whose link did not drop is no evidence"
+    unknown = small | {"rtt_at_loss_ms": None}
+    assert said(drop_hypotheses(observed(unknown), {})).endswith("at 54 moments of 1 trial (0 at random).")
     random = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40)
     assert "loses packets at random, at 40 moments" in said(drop_hypotheses(observed(random), {}))
     both = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=20)
