@@ -40,6 +40,13 @@ def format_size(size_bytes: float) -> str:
     )
 
 
+def format_sizes(*sizes_bytes: float) -> tuple[str, ...]:
+    """Show sizes in bytes that are compared, in KiB and so on if one is exact so, else in KB and so on."""
+    exact = [_exact(size, _BINARY_UNITS, below=_BINARY_COUNTS_BELOW) for size in sizes_bytes]
+    units = _BINARY_UNITS if any(exact) else _DECIMAL_UNITS
+    return tuple(text or _engineering(size, units) for text, size in zip(exact, sizes_bytes, strict=True))
+
+
 def format_duration(duration_ns: float) -> str:
     """Show a duration in nanoseconds: "2 h 5 min", "12 min 30 s", "30 s" where exact, else "1.20 ms"."""
     if duration_ns == 0:
