@@ -11,10 +11,11 @@ from pydantic import ValidationError
 
 from flowsweep.analysis.axes import level_words
 from flowsweep.analysis.comparing.comparison import Comparison, compare
+from flowsweep.analysis.comparing.words import Difference
 from flowsweep.archive import Archive
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
-from flowsweep.cli.comparison_text import Difference, print_comparison
+from flowsweep.cli.comparison_text import print_comparison
 from flowsweep.cli.exit_codes import EXIT_FAILED_IF, EXIT_UNDECIDED
 from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
 from flowsweep.cli.settings import nothing_compared, print_settings, settings_of_archive
