@@ -8,7 +8,15 @@ from rich.table import Table
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift
 from flowsweep.analysis.comparing.places import place, telling
 from flowsweep.analysis.comparing.shifts import Shift
-from flowsweep.analysis.comparing.words import Difference, Only, change, left_out, only_in, outcome
+from flowsweep.analysis.comparing.words import (
+    SAME_SETTING,
+    Difference,
+    Only,
+    change,
+    left_out,
+    only_in,
+    outcome,
+)
 from flowsweep.cli.terminal import Screen
 from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.wording import format_rate
@@ -33,6 +41,8 @@ def print_comparison(
     console = Screen()
     if not console.is_terminal:
         console.width = _WIDTH_OF_NO_TERMINAL
+    if differing.get("Settings") == ():
+        console.print(SAME_SETTING)
     console.print(outcome(comparison, overall))
     for remark in comparison.remarks:
         console.print(remark, soft_wrap=True)

@@ -14,6 +14,7 @@ from flowsweep.wording import counted, format_change, format_margin
 
 Difference = tuple[str, str, str]
 """What differs, its value in A, its value in B."""
+SAME_SETTING = "A and B are the same setting."
 _MOST_POINTS_TOLD = 10
 """Of those that only one campaign has."""
 
@@ -55,6 +56,21 @@ def left_out(comparison: Comparison) -> tuple[str, ...]:
         if why:
             lines.append(f"Left out in {name}: {', '.join(why)}, of {counted(trials, 'trial')}")
     return tuple(lines)
+
+
+def cautions(comparison: Comparison) -> tuple[str, ...]:
+    """Say all that makes an outcome less certain or the comparison less than whole; nothing if there is none.
+
+    These are the remarks, and how many trials and points took no part.
+    """
+    only = (one.line for one in only_in(comparison))
+    return (*comparison.remarks, *left_out(comparison), *only)
+
+
+def nothing_missing(comparison: Comparison) -> str:
+    """Say that every trial took part, of a comparison without cautions."""
+    a, b = counted(comparison.trials_a, "trial"), comparison.trials_b
+    return f"All {a} of A and {b} of B ended ok, at points that both have."
 
 
 def only_in(comparison: Comparison) -> tuple[Only, ...]:
