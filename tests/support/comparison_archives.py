@@ -1,4 +1,4 @@
-"""Archives of two campaigns of one grid, of which the second's path carries less, to be compared as a page."""
+"""Archives of two campaigns of one grid, to be compared as a page: the path of the second carries less."""
 
 import json
 import random

@@ -36,7 +36,7 @@ def _scale(panel: Panel, points: ComparedPoints) -> RatioScale:
         if (row["sweep"], row["mode"]) == (panel.sweep, panel.rows[0]["mode"])
     ]
     decided = (1 + shift.percent / 100 for shift in shifts if shift.outcome in ("faster", "slower"))
-    return ratio_scale(decided, "B against A", lambda ratio: format_percent(100 * (ratio - 1)))
+    return ratio_scale(decided, "shift", lambda ratio: format_percent(100 * (ratio - 1)))
 
 
 def _drawn(panel: Panel, y: DrawnAxis, points: ComparedPoints, scale: RatioScale) -> Drawn:

@@ -16,7 +16,7 @@ _TICKS = (0.1, 0.25, 0.5, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.25, 2, 4, 10)
 """Ratios beside the scale of colours, those that fit."""
 _TICKS_WITHIN, _TICKS_APART = 0.93, 0.2
 """Of the bound: how far out a tick may be, and how far from the next one."""
-_DARK_BEYOND = 0.6
+_DARK_BEYOND = 0.85
 """Of the bound, to the lower side: its colour is darker than black letters bear."""
 
 

@@ -30,9 +30,7 @@ def drawn_ratios(data: FigureData) -> list[Drawn]:
     ratios: dict[tuple[str, Value], list[float]] = {}
     for panel in planes:
         ratios.setdefault(_scaled_alike(panel), []).extend(_share(_both(row)) for row in panel.rows)
-    scales = {
-        alike: ratio_scale(found, "measured ÷ predicted", format_number) for alike, found in ratios.items()
-    }
+    scales = {alike: ratio_scale(found, "ratio", format_number) for alike, found in ratios.items()}
     return [_ratio(panel, panel.y, scales[_scaled_alike(panel)]) for panel in planes if panel.y is not None]
 
 
