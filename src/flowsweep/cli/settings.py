@@ -1,9 +1,11 @@
 """Two settings of one campaign beside each other: at its end, and by `flowsweep compare`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from flowsweep.analysis.comparing.comparison import Comparison
 from flowsweep.analysis.comparing.settings import SettingsCompared, settings_compared
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive, read_archive
 from flowsweep.cli.comparison_text import print_comparison
 from flowsweep.cli.summary_rows import rows_of_archive
@@ -18,14 +20,21 @@ _TRY = (
 )
 
 
-def settings_of_archive(archive: Archive, folder: Path, margin: float) -> SettingsCompared:
+def settings_of_rows(
+    archive: Archive, folder: Path, rows: Sequence[TrialRow], margin: float
+) -> SettingsCompared:
     """Compare the settings of a campaign.
+
+    Args:
+        archive: Of the campaign.
+        folder: As it was named.
+        rows: Of its summary.
+        margin: Share of goodput that counts as the same.
 
     Raises:
         PlanError: It is no campaign of two settings.
-        ArchiveError: A file of data cannot be read.
     """
-    compared = settings_compared(archive.campaign.plan, rows_of_archive(archive), margin)
+    compared = settings_compared(archive.campaign.plan, rows, margin)
     if compared is None:
         raise PlanError(
             "compare", (f"{folder}: is no campaign of two settings that is understood here; {_TRY}",)
@@ -46,17 +55,17 @@ def nothing_compared(comparison: Comparison) -> str:
     return f"{pair} ({', '.join(not_ok)}), so there is nothing to compare"
 
 
-def print_settings(compared: SettingsCompared) -> None:
-    """Print the comparison of two settings."""
-    comparison, changes = compared.comparison, compared.changes
+def print_settings_of(folder: Path) -> None:
+    """Say how the settings of a campaign compare that has come to its end.
+
+    Raises:
+        PlanError: It is no campaign of two settings.
+        ArchiveError: A file of data cannot be read.
+    """
+    archive = read_archive(folder)
+    compared = settings_of_rows(archive, folder, rows_of_archive(archive), EQUIVALENCE_MARGIN)
+    comparison = compared.comparison
     if comparison.overall is None:
         say(nothing_compared(comparison))
-        return
-    if not changes:
-        say("A and B are the same setting.")
-    print_comparison(comparison, comparison.overall, {"Settings": changes})
-
-
-def print_settings_of(folder: Path) -> None:
-    """Say how the settings of a campaign compare that has come to its end."""
-    print_settings(settings_of_archive(read_archive(folder), folder, EQUIVALENCE_MARGIN))
+    else:
+        print_comparison(comparison, comparison.overall, {"Settings": compared.changes})

@@ -15,8 +15,8 @@ from report_support import KIB, MIB, failed, make_cells, make_row, make_rows
 ONE_WAY = (("starlight", "sara"),)
 
 NOT_OF_A_TCP_GRID = (
-    "line", "repeats", "prediction", "offered", "jitter", "spacing", "shares", "hop_times", "hop_capacity",
-    "trains", "streams", "rtt_time", "rtt_ecdf", "rtt_size", "rate_search",
+    "overlay", "shift", "line", "repeats", "prediction", "ratio", "offered", "jitter", "spacing", "shares",
+    "hop_times", "hop_capacity", "trains", "streams", "rtt_time", "rtt_ecdf", "rtt_size", "rate_search",
 )  # fmt: skip
 
 
@@ -223,7 +223,37 @@ def test_predictions_are_usable_window_over_rtt_and_at_most_the_links_rate():
 
 
 def test_without_a_known_link_nothing_is_predicted():
-    assert of_kind(figures(predicted_rows(link_payload_bps=None)), "prediction") == []
+    drawn = figures(predicted_rows(link_payload_bps=None))
+    assert of_kind(drawn, "prediction") == of_kind(drawn, "ratio") == []
+
+
+def test_measured_to_predicted_is_a_map_around_1():
+    (drawn,) = of_kind(figures(predicted_rows()), "ratio")
+    sheet, numbers = drawn.figure.data
+    assert (sheet.zmin, sheet.zmid) == (-sheet.zmax, 0)
+    assert list(sheet.x) == [math.log2(MIB << step) for step in range(6)]
+    first = drawn.rows[0]
+    assert first["ratio"] == pytest.approx(first["measured_bps"] / first["predicted_bps"], rel=1e-4)
+    assert sheet.z[0][0] == pytest.approx(math.log(first["ratio"]), rel=1e-3)
+    assert float(numbers.text[0]) == pytest.approx(first["ratio"], rel=1e-2)
+    assert max(abs(math.log(row["ratio"])) for row in drawn.rows) == pytest.approx(sheet.zmax, rel=1e-4)
+    for expected in ("lesser of usable window × flows / RTT and the payload rate", "1 means as predicted"):
+        assert expected in drawn.caption
+
+
+def test_measured_to_predicted_is_drawn_over_window_and_length_and_of_what_carried_nothing():
+    rows = make_rows(
+        directions=ONE_WAY, lengths=(2000, 8000), flows=(1,),
+        change=lambda row: known(row)
+        | {"theory_window_bps": 1e9, "link_payload_bps": 9.5e9}
+        | ({"goodput_bps": 0.0} if row["window_sum_bytes"] == MIB else {}),
+    )  # fmt: skip
+    (drawn,) = of_kind(figures(rows), "ratio")
+    assert drawn.key.axis == "length_bytes"
+    assert [row["window_sum_asked_bytes"] == MIB for row in drawn.rows] == [
+        not row["ratio"] for row in drawn.rows
+    ]
+    assert drawn.figure.data[0].z[0][0] == drawn.figure.data[0].zmin
 
 
 # Over the campaign
