@@ -17,7 +17,7 @@ from flowsweep.cli.settings import nothing_compared, settings_of_rows
 from flowsweep.cli.summary_rows import summary_table
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, plan_changes
-from flowsweep.report.goodput_words import GOODPUT_COMPARED, goodput_compared
+from flowsweep.report.goodput_words import goodput_compared
 from flowsweep.report.host_table import host_lines
 from flowsweep.wording import counted
 
@@ -79,13 +79,13 @@ def settings_compared_in(folder: Path, margin: float) -> Compared:
     """
     archive = read_with_warnings(folder)
     table = summary_table(archive)
-    found = settings_of_rows(archive, folder, cast("list[TrialRow]", table.to_pylist()), margin)
+    rows = cast("list[TrialRow]", table.to_pylist())
+    found = settings_of_rows(archive, folder, rows, margin)
     comparison, changes = found.comparison, found.changes
     if comparison.overall is None:
         raise PlanError("compare", (f"{folder}: {nothing_compared(comparison)}",))
-    return Compared(
-        comparison, comparison.overall, {"Settings": changes}, GOODPUT_COMPARED, (archive,), (table,)
-    )
+    goodput = goodput_compared(rows)
+    return Compared(comparison, comparison.overall, {"Settings": changes}, goodput, (archive,), (table,))
 
 
 def _nothing_in_common(
@@ -97,7 +97,8 @@ def _nothing_in_common(
     ):
         if not points:
             none_of = f"of {counted(len(trials), 'trial')} none is ok with a goodput above 0"
-            return f"{folder}: {none_of}, so there is nothing to compare"
+            nothing = f"{folder}: {none_of}, so there is nothing to compare"
+            return ". ".join([nothing, *comparison.remarks])
     differing_axes = [
         f"{name} ({_values(name, comparison.only_in_a)} in A, {_values(name, comparison.only_in_b)} in B)"
         for name in comparison.only_in_a[0]

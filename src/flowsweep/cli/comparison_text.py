@@ -18,7 +18,6 @@ from flowsweep.analysis.comparing.words import (
     outcome,
 )
 from flowsweep.cli.terminal import Screen
-from flowsweep.report.goodput_words import GOODPUT_COMPARED
 from flowsweep.wording import format_rate
 
 _WIDTH_OF_NO_TERMINAL = 1000
@@ -28,7 +27,7 @@ def print_comparison(
     comparison: Comparison,
     overall: Shift,
     differing: Mapping[str, Sequence[Difference]],
-    goodput: str = GOODPUT_COMPARED,
+    goodput: str,
 ) -> None:
     """Print a comparison.
 

@@ -12,6 +12,7 @@ from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.errors import PlanError
+from flowsweep.report.goodput_words import goodput_compared
 from flowsweep.wording import counted
 
 _TRY = (
@@ -52,7 +53,8 @@ def nothing_compared(comparison: Comparison) -> str:
         )
     ]
     pair = "no trial of A and the one of B beside it both ended well with a goodput above 0"
-    return f"{pair} ({', '.join(not_ok)}), so there is nothing to compare"
+    nothing = f"{pair} ({', '.join(not_ok)}), so there is nothing to compare"
+    return ". ".join([nothing, *comparison.remarks])
 
 
 def print_settings_of(folder: Path) -> None:
@@ -63,9 +65,11 @@ def print_settings_of(folder: Path) -> None:
         ArchiveError: A file of data cannot be read.
     """
     archive = read_archive(folder)
-    compared = settings_of_rows(archive, folder, rows_of_archive(archive), EQUIVALENCE_MARGIN)
+    rows = rows_of_archive(archive)
+    compared = settings_of_rows(archive, folder, rows, EQUIVALENCE_MARGIN)
     comparison = compared.comparison
     if comparison.overall is None:
         say(nothing_compared(comparison))
     else:
-        print_comparison(comparison, comparison.overall, {"Settings": compared.changes})
+        differing = {"Settings": compared.changes}
+        print_comparison(comparison, comparison.overall, differing, goodput_compared(rows))

@@ -12,6 +12,7 @@ from flowsweep import __version__
 from flowsweep.analysis.comparing.comparison import Comparison
 from flowsweep.analysis.comparing.settings import both_settings
 from flowsweep.analysis.comparing.words import Difference
+from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive
 from flowsweep.figures.axis import Row
@@ -113,7 +114,7 @@ def of_settings(
 def _side(name: str, archive: Archive, summary: pa.Table, rows: Sequence[TrialRow], in_order: Order) -> Side:
     """Take a side's points; columns in which settings differ are not in its rows, and null in its points."""
     asked = archive.tables().trials.to_pyarrow()
-    own = pa.Table.from_pylist(list(rows), schema=summary.schema)
+    own = pa.Table.from_pylist(trusted(rows), schema=summary.schema)
     cells = sorted(grid_cells(ibis.memtable(own), ibis.memtable(asked)), key=in_order)
     # Where settings differ in their windows, they differ in those that were asked for.
     told = [
