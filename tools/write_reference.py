@@ -37,6 +37,7 @@ _TABLES = (
     ("`[lab.links.NAME]`", "LinkTable"),
     ("`forward`, `backward` of a link", "DirectionTable"),
     ("`hops` of a link", "HopTable"),
+    ("`policer` of a link", "PolicerTable"),
 )
 """Headings of the page of keys, and the schema's definition of each."""
 

@@ -215,6 +215,9 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         words.append(f"loss {way['loss'] * 100:g} %")
     if duplicate := way.get("duplicate"):
         words.append(f"duplicates {duplicate * 100:g} %")
+    if policer := way.get("policer"):
+        burst = format_size(policer["burst_bytes"])
+        words.append(f"policed to {format_rate(policer['rate_bps'])} with bursts of {burst}")
     if way["queue_bytes"]:
         words.append(f"queue {format_size(way['queue_bytes'])}")
     if way["queue_packets"]:

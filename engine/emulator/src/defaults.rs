@@ -26,6 +26,8 @@ pub const REQUEST_MAX_BYTES: u64 = 1 << 20;
 
 /// Slowest and fastest rate, in bit/s.
 pub const RATE_BPS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000_000;
+/// Largest burst of a policer, in bytes.
+pub const BURST_MAX_BYTES: u64 = 1_000_000_000_000;
 /// Longest delay.
 pub const DELAY_MAX: Duration = Duration::from_secs(60);
 /// Smallest and largest MTU, in bytes (RFC 791; the kernel's limit).

@@ -1,8 +1,8 @@
-//! One emulated link between two TUN devices, each in a network namespace: rate, one-way delay, drop-tail queue,
-//! random loss, duplicates and jitter, per direction.
+//! One emulated link between two TUN devices, each in a network namespace: policer, rate, one-way delay, drop-tail
+//! queue, random loss, duplicates and jitter, per direction.
 //!
 //! ```text
-//! device ─▶ read ─▶ queue + serializer ─▶ loss ─▶ delay line ─▶ write ─▶ device
+//! device ─▶ read ─▶ policer ─▶ queue + serializer ─▶ loss ─▶ delay line ─▶ write ─▶ device
 //!           one thread a direction        pure: `link`, times are arguments
 //! ```
 //!
@@ -17,6 +17,7 @@ mod direction;
 mod error;
 mod link;
 mod packet;
+mod policer;
 #[cfg(test)]
 mod properties;
 mod queue;

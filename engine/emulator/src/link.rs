@@ -10,6 +10,7 @@ use crate::{
     defaults::{LATE_AFTER, PIECE_MAX, QUEUE_ENTRIES_MAX},
     delay_line::{Arrival, DelayLine},
     packet::Packet,
+    policer::Policer,
     queue::Queue,
     request::DirectionSettings,
     serializer::Serializer,
@@ -38,12 +39,13 @@ impl<B> Piece<B> {
     }
 }
 
-/// Serializer and queue, then loss and duplication, then the delay line. All times are in ns of one clock.
+/// Policer, serializer and queue, then loss and duplication, then the delay line. All times are in ns of one clock.
 #[derive(Debug)]
 pub struct Link<B> {
     settings: DirectionSettings,
     /// Longest transmission time of a piece; with jitter each packet has its own delay and goes alone.
     piece_max_ns: Option<u64>,
+    policer: Option<Policer>,
     serializer: Serializer,
     queue: Queue,
     loss: Chance,
@@ -61,6 +63,7 @@ impl<B: Copy> Link<B> {
         Self {
             settings,
             piece_max_ns: (settings.jitter_ns == 0).then_some(piece_max),
+            policer: settings.policer.map(Policer::new),
             serializer: Serializer::new(settings.rate_bps),
             queue: Queue::new(settings.queue_bytes, settings.queue_packets, QUEUE_ENTRIES_MAX),
             loss: Chance::new(settings.loss, random.fork()),
@@ -165,8 +168,12 @@ impl<B: Copy> Link<B> {
         self.counters.bytes_in += each * u64::from(segments - 1) + last;
     }
 
-    /// One IP packet through queue, serializer and loss: when it is out, if it survives.
+    /// One IP packet through policer, queue, serializer and loss: when it is out, if it survives.
     fn transmit(&mut self, now: u64, bytes: u32) -> Option<u64> {
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, bytes)) {
+            self.counters.dropped_policer_packets += 1;
+            return None;
+        }
         // Without a rate nothing waits, and no limit matters.
         let waits = self.settings.rate_bps.is_some();
         if waits && !self.queue.has_room(bytes) {

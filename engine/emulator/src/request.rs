@@ -2,10 +2,10 @@
 
 use std::{collections::HashSet, fmt::Display, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use wire::{EmulatedDevice, EmulatedDirection, Emulation};
+use wire::{EmulatedDevice, EmulatedDirection, EmulatedPolicer, Emulation};
 
 use crate::{
-    defaults::{DELAY_MAX, MTU_BYTES, RATE_BPS, REPORT_INTERVAL_US},
+    defaults::{BURST_MAX_BYTES, DELAY_MAX, MTU_BYTES, RATE_BPS, REPORT_INTERVAL_US},
     error::EmulationError,
 };
 
@@ -36,6 +36,14 @@ pub struct DirectionSettings {
     pub duplicate: f64,
     pub queue_bytes: u64,
     pub queue_packets: u64,
+    pub policer: Option<PolicerSettings>,
+}
+
+/// A checked [`EmulatedPolicer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicerSettings {
+    pub rate_bps: u64,
+    pub burst_bytes: u64,
 }
 
 impl LinkRequest {
@@ -118,6 +126,7 @@ fn check_direction(
     if requested.queue_packets == Some(0) {
         return Err(refuse(&key("queue_packets"), 0, "at least 1: nothing else would pass"));
     }
+    let policer = requested.policer.map(|policer| check_policer(&key("policer"), policer, mtu_bytes)).transpose()?;
     Ok(DirectionSettings {
         rate_bps: requested.rate_bps,
         delay_ns: requested.delay_us * 1000,
@@ -127,7 +136,18 @@ fn check_direction(
         duplicate: requested.duplicate,
         queue_bytes: requested.queue_bytes.unwrap_or(u64::MAX),
         queue_packets: requested.queue_packets.unwrap_or(u64::MAX),
+        policer,
     })
+}
+
+fn check_policer(key: &str, requested: EmulatedPolicer, mtu_bytes: u32) -> Result<PolicerSettings, EmulationError> {
+    let EmulatedPolicer { rate_bps, burst_bytes } = requested;
+    within(&format!("{key}.rate_bps"), rate_bps, RATE_BPS)?;
+    if burst_bytes < u64::from(mtu_bytes) || burst_bytes > BURST_MAX_BYTES {
+        let expected = format!("mtu_bytes, which is {mtu_bytes}, to {BURST_MAX_BYTES}: no full packet would pass less");
+        return Err(refuse(&format!("{key}.burst_bytes"), burst_bytes, expected));
+    }
+    Ok(PolicerSettings { rate_bps, burst_bytes })
 }
 
 fn within<T: PartialOrd + Display>(key: &str, found: T, range: RangeInclusive<T>) -> Result<(), EmulationError> {
@@ -149,7 +169,8 @@ mod tests {
         "mtu_bytes":1500,"seed":42,"report_interval_us":100000,"directions":[
         {"rate_bps":100000000,"delay_us":87500,"jitter_us":0,"reorder":false,"loss":0.0,"duplicate":0.25,"queue_bytes":1100000,
          "queue_packets":null},
-        {"rate_bps":null,"delay_us":0,"jitter_us":0,"reorder":false,"loss":0,"duplicate":0,"queue_bytes":null,"queue_packets":9}]}"#;
+        {"rate_bps":null,"delay_us":0,"jitter_us":0,"reorder":false,"loss":0,"duplicate":0,"queue_bytes":null,"queue_packets":9,
+         "policer":{"rate_bps":20000000,"burst_bytes":64000}}]}"#;
 
     #[test]
     fn a_request_is_read() {
@@ -157,7 +178,10 @@ mod tests {
         assert_eq!(request.directions[0].delay_ns, 87_500_000);
         assert_eq!((request.directions[0].loss, request.directions[0].duplicate), (0.0, 0.25));
         assert_eq!(request.directions[0].queue_packets, u64::MAX);
+        assert_eq!(request.directions[0].policer, None);
         assert_eq!(request.directions[1].rate_bps, None);
+        let policer = PolicerSettings { rate_bps: 20_000_000, burst_bytes: 64_000 };
+        assert_eq!(request.directions[1].policer, Some(policer));
         assert_eq!(request.directions[1].queue_packets, 9);
     }
 
@@ -174,6 +198,9 @@ mod tests {
             ),
             ("1100000", "1499", &["directions[0].queue_bytes", "1499", "mtu_bytes"]),
             ("\"queue_packets\":9", "\"queue_packets\":0", &["directions[1].queue_packets", "0", "at least 1"]),
+            (":20000000,", ":999,", &["directions[1].policer.rate_bps", "999", "1000 to"]),
+            ("64000", "1499", &["directions[1].policer.burst_bytes", "1499", "mtu_bytes, which is 1500"]),
+            ("\"burst_bytes\":64000", "\"burst\":64000", &["directions[1].policer", "burst", "`burst_bytes`"]),
             ("100000000", "999", &["directions[0].rate_bps", "999", "1000 to"]),
             ("87500", "60000001", &["directions[0].delay_us", "60000001", "0 to 60000000"]),
             ("87500", "-1", &["directions[0].delay_us", "-1", "u64"]),

@@ -29,6 +29,16 @@ pub struct EmulatedDevice {
     pub name: String,
 }
 
+/// A meter that drops what exceeds it and delays nothing: the token bucket of RFC 2697 without its excess burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedPolicer {
+    /// Committed information rate (CIR): bits of IP packets per second at which tokens come.
+    pub rate_bps: u64,
+    /// Committed burst size (CBS): tokens that the bucket holds, in bytes of IP packets. It is full at the start.
+    pub burst_bytes: u64,
+}
+
 /// What one direction of the link does to packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -49,6 +59,8 @@ pub struct EmulatedDirection {
     pub queue_bytes: Option<u64>,
     /// Most IP packets that wait or are being transmitted; unlimited if absent.
     pub queue_packets: Option<u64>,
+    /// What packets pass before they come to the queue; none if absent.
+    pub policer: Option<EmulatedPolicer>,
 }
 
 /// One line of what `emulate` says on its standard output.
@@ -89,6 +101,8 @@ pub struct DirectionCounters {
     pub packets_out: u64,
     /// Their bytes.
     pub bytes_out: u64,
+    /// Packets for which the policer had too few tokens. They never came to the queue.
+    pub dropped_policer_packets: u64,
     /// Packets that found the queue full.
     pub dropped_queue_packets: u64,
     /// Packets lost at random.

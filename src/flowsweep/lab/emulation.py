@@ -43,4 +43,5 @@ def _direction(way: LinkDirection) -> dict[str, Any]:
         "duplicate": way.duplicate,
         "queue_bytes": queue_of(way),
         "queue_packets": way.queue_packets,
+        "policer": None if way.policer is None else way.policer.model_dump(),
     }

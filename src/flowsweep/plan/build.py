@@ -8,8 +8,8 @@ from flowsweep import defaults
 from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
-from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan
+from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable, PolicerTable
+from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan, Policer
 from flowsweep.plan.sweeps.build import build_sweep
 
 LOOPBACK = "localhost"
@@ -86,7 +86,12 @@ def _direction(direction: DirectionTable) -> LinkDirection:
         reorder=bool(direction.reorder),
         loss=direction.loss or 0.0,
         duplicate=direction.duplicate or 0.0,
+        policer=None if direction.policer is None else _policer(direction.policer),
     )
+
+
+def _policer(policer: PolicerTable) -> Policer:
+    return Policer(rate_bps=policer.rate, burst_bytes=policer.burst)
 
 
 def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
@@ -117,6 +122,7 @@ def _iperf3(host: HostTable) -> Iperf3Peer:
 
 def in_series(ways: Sequence[LinkDirection]) -> LinkDirection:
     """Sum up one direction of several hops: the rate and queue of the narrowest, of the rest what adds up."""
+    policers = [way.policer for way in ways if way.policer is not None]
     narrow = min(ways, key=lambda way: math.inf if way.rate_bps is None else way.rate_bps)
     return LinkDirection(
         rate_bps=narrow.rate_bps,
@@ -127,4 +133,5 @@ def in_series(ways: Sequence[LinkDirection]) -> LinkDirection:
         reorder=any(way.reorder for way in ways),
         loss=1 - math.prod(1 - way.loss for way in ways),
         duplicate=math.prod(1 + way.duplicate for way in ways) - 1,
+        policer=min(policers, key=lambda policer: policer.rate_bps, default=None),
     )

@@ -48,6 +48,15 @@ class Campaign(Frozen):
     """Absent: drawn when the campaign starts, and recorded."""
 
 
+class Policer(Frozen):
+    """What drops packets that exceed a rate and burst, and delays none (RFC 2697)."""
+
+    rate_bps: int
+    """Committed rate, of IP packets."""
+    burst_bytes: int
+    """Committed burst size."""
+
+
 class LinkDirection(Frozen):
     """What a link does to packets on one of its two ways."""
 
@@ -67,6 +76,14 @@ class LinkDirection(Frozen):
     """Probability that a packet is lost, from 0 to below 1."""
     duplicate: float = 0.0
     """Probability that a packet that is not lost arrives twice; of hops together, its further arrivals."""
+    policer: Policer | None = None
+    """What packets pass before the queue; of hops together, the one of the least rate."""
+
+    @property
+    def carried_bps(self) -> int | None:
+        """What it lets through in the long run, in bit/s of IP packets; None without a limit."""
+        limits = [self.rate_bps, None if self.policer is None else self.policer.rate_bps]
+        return min((limit for limit in limits if limit is not None), default=None)
 
 
 class Hop(Frozen):
@@ -103,7 +120,8 @@ class Link(Frozen):
         one, other = self.forward, self.backward
         if self.hops or one != other:
             return True
-        return bool(one.delay_ns or one.loss or one.duplicate) or one.queue_packets is not None
+        emulated = (one.delay_ns, one.loss, one.duplicate, one.policer, one.queue_packets)
+        return any(emulated)
 
     def direction(self, src: str, dst: str) -> LinkDirection | None:
         """What it does to packets from one host to another; None if it does not join them."""

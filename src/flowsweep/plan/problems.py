@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.fields import Table
 from flowsweep.plan.input import CampaignTable, HostTable, LabTable, PlanFile
-from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
+from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable, PolicerTable
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.udp.keys import RateSearchTable
@@ -85,6 +85,8 @@ def _missing(path: KeyPath) -> str:
         return "missing: what this traffic is called in the results"
     if "rate_search" in path:
         return 'missing: a search is { low = "RATE", high = "RATE", resolution = "RATE" }'
+    if "policer" in path[3:]:
+        return 'missing: a policer is { rate = "RATE", burst = "SIZE" }'
     return 'missing: a path is { from = "HOST", to = "HOST" }'
 
 
@@ -139,6 +141,8 @@ def _model_of(table: KeyPath) -> type[Table]:
             return CampaignTable
         case ("lab",):
             return LabTable
+        case ("lab", "links", _, *_, "policer"):
+            return PolicerTable
         case ("lab", "links", _, "forward" | "backward"):
             return DirectionTable
         case ("lab", "links", _, "hops", int(), "forward" | "backward"):

@@ -18,7 +18,7 @@ from flowsweep.lab.emulation import emulation, seed_of
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import ENDS_MAX, EmulatedLink, host_access, lay_out
 from flowsweep.plan.build import in_series
-from flowsweep.plan.model import Hop, Host, Link, LinkDirection
+from flowsweep.plan.model import Hop, Host, Link, LinkDirection, Policer
 from plan_support import ROOT
 
 IP = "/usr/sbin/ip"
@@ -167,6 +167,7 @@ def test_a_switch_has_a_leg_to_each_host_a_way_between_any_two_and_shapers_at_bo
         ({"delay_ns": 0, "loss": 1e-9}, True),
         ({"delay_ns": 0, "duplicate": 1e-9}, True),
         ({"delay_ns": 0, "queue_packets": 9, "rate_bps": 1_000}, True),
+        ({"delay_ns": 0, "policer": Policer(rate_bps=1_000, burst_bytes=1_500)}, True),
     ],
 )
 def test_a_link_is_emulated_where_a_shaper_is_not_enough(way: dict[str, Any], *, emulated: bool) -> None:
@@ -195,6 +196,7 @@ def test_an_emulated_link_has_no_router_and_both_addresses_on_its_two_devices() 
 def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
     forward = LinkDirection(rate_bps=10**8, queue_bytes=1_100_000, delay_ns=87_500_000, loss=0.001)
     disorder = {"jitter_ns": 1_000, "reorder": True, "duplicate": 0.25}
+    disorder |= {"policer": Policer(rate_bps=10**5, burst_bytes=9_000)}
     backward = LinkDirection(queue_packets=9, rate_bps=10**6, delay_ns=1_000, **disorder)
     link = Link(name="l", between=("a", "b"), mtu_bytes=9000, forward=forward, backward=backward)
     (layout,) = lay_out([link], [], OWNER).emulated
@@ -204,11 +206,12 @@ def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
     assert (asked["mtu_bytes"], asked["seed"]) == (9000, 42)
     assert asked["directions"][0] == {
         "rate_bps": 10**8, "delay_us": 87_500, "jitter_us": 0, "reorder": False, "loss": 0.001,
-        "duplicate": 0.0, "queue_bytes": 1_100_000, "queue_packets": None,
+        "duplicate": 0.0, "queue_bytes": 1_100_000, "queue_packets": None, "policer": None,
     }  # fmt: skip
     assert asked["directions"][1] == {
         "rate_bps": 10**6, "delay_us": 1, "jitter_us": 1, "reorder": True, "loss": 0.0,
         "duplicate": 0.25, "queue_bytes": None, "queue_packets": 9,
+        "policer": {"rate_bps": 10**5, "burst_bytes": 9_000},
     }  # fmt: skip
     schema = json.loads((ROOT / "schema" / "emulation.json").read_text())
     jsonschema.validate(asked, {**schema["properties"]["emulation"], "$defs": schema["$defs"]})
@@ -246,6 +249,16 @@ def test_hops_together_are_as_slow_as_the_slowest_and_as_long_as_all() -> None:
     assert (together.rate_bps, together.queue_bytes, together.delay_ns) == (10_000_000, 9_000, 3_000_000)
     assert together.loss == pytest.approx(0.55)
     assert together.duplicate == pytest.approx(0.32)
+    assert together.carried_bps == 10_000_000
+
+
+def test_hops_together_carry_no_more_than_a_policer_of_one_of_them() -> None:
+    policers = [Policer(rate_bps=rate_bps, burst_bytes=9_000) for rate_bps in (5_000_000, 4_000_000)]
+    wide, narrow = (LinkDirection(rate_bps=10_000_000, policer=policer) for policer in policers)
+    together = a_link_of_hops(wide, narrow).direction("a", "b")
+    assert together is not None
+    assert (together.rate_bps, together.policer) == (10_000_000, policers[1])
+    assert together.carried_bps == 4_000_000
 
 
 def test_the_interval_of_icmp_errors_is_told_in_milliseconds_and_otherwise_left_alone() -> None:

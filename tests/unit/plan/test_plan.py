@@ -2,7 +2,8 @@ import pytest
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, load_plan, parse_plan
-from flowsweep.plan.model import LinkDirection
+from flowsweep.plan.model import LinkDirection, Policer
+from flowsweep.wording import link_words
 from plan_support import EXAMPLE_PLANS, plan_of
 
 LAB = """
@@ -50,6 +51,17 @@ def test_a_direction_of_a_link_overrides_what_both_have_in_common():
     common = {"queue_bytes": 1_100_000, "delay_ns": 87_500_000, "duplicate": 0.2}
     assert link.forward == LinkDirection(rate_bps=1_000_000, **common)
     assert link.backward == LinkDirection(rate_bps=200_000_000, jitter_ns=1_000, loss=0.001, **common)
+
+
+def test_a_policer_of_one_direction_takes_the_place_of_what_both_have():
+    keys = 'policer = { rate = "20Mbit/s", burst = "100KB" }\n'
+    keys += 'backward = { policer = { rate = "1Mbit/s", burst = "1500B" } }\n'
+    (link,) = parse_plan(LAB + keys + SWEEP, "lab.toml").links
+    assert link.forward.policer == Policer(rate_bps=20_000_000, burst_bytes=100_000)
+    assert link.backward.policer == Policer(rate_bps=1_000_000, burst_bytes=1_500)
+    assert (link.forward.carried_bps, link.backward.carried_bps) == (20_000_000, 1_000_000)
+    words = "200 Mbit/s of IP packets, policed to 20.0 Mbit/s with bursts of 100 KB"
+    assert words in link_words(link.model_dump())
 
 
 def test_three_hosts_of_one_link_reach_each_other():

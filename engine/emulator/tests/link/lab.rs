@@ -32,6 +32,7 @@ pub const OPEN: EmulatedDirection = EmulatedDirection {
     duplicate: 0.0,
     queue_bytes: None,
     queue_packets: None,
+    policer: None,
 };
 
 pub struct Lab {

@@ -10,7 +10,7 @@ from flowsweep.plan.readers import shown
 from flowsweep.units import write_duration, write_size
 
 HOSTS_OF_A_PATH = 2
-OF_PATHS_ONLY = ("delay", "jitter", "reorder", "loss", "duplicate", "queue_packets", "hops")
+OF_PATHS_ONLY = ("delay", "jitter", "reorder", "loss", "duplicate", "queue_packets", "policer", "hops")
 WAYS = ("forward", "backward")
 
 
@@ -73,6 +73,7 @@ def _direction_problems(
     link: HopTable, mtu: int, direction: DirectionTable, at: KeyPath, way: str
 ) -> Iterator[Problem]:
     yield from _queue_problems(link, mtu, direction, at, way)
+    yield from _policer_problems(link, mtu, direction, at, way)
     jitter, delay = direction.jitter or 0, direction.delay or 0
     if jitter > delay:
         path, about = _keys(link, at, way, "jitter", "delay")
@@ -97,6 +98,17 @@ def _queue_problems(
         found, needed = write_size(direction.queue), write_size(mtu)
         message = f'found "{found}", expected room for one packet at least, "{needed}"'
         yield Problem(path, message, about)
+
+
+def _policer_problems(
+    link: HopTable, mtu: int, direction: DirectionTable, at: KeyPath, way: str
+) -> Iterator[Problem]:
+    policer = direction.policer
+    if policer is not None and policer.burst < mtu:
+        path, about = _keys(link, at, way, "policer", "mtu")
+        found, needed = write_size(policer.burst), write_size(mtu)
+        message = f'found "{found}", expected room for one packet at least, "{needed}": no other would pass'
+        yield Problem((*path, "burst"), message, about)
 
 
 def _of_way(link: HopTable, path: KeyPath, way: str | None, other: str) -> str:

@@ -9,6 +9,16 @@ from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
 
 
+class PolicerTable(Table):
+    """A policer (RFC 2697, one bucket): what exceeds its rate and burst is dropped, and nothing waits."""
+
+    rate: fields.LinkRate = Field(description="Committed rate, of IP packets.", examples=["20Mbit/s"])
+    burst: fields.Burst = Field(
+        description="Committed burst size: what passes at once after a pause; a full packet at least.",
+        examples=["100KB"],
+    )
+
+
 class DirectionTable(Table):
     """What a link does to packets on one of its two ways."""
 
@@ -46,6 +56,11 @@ class DirectionTable(Table):
         None,
         examples=["0.1%", 0.001],
     )
+    policer: PolicerTable | None = key(
+        "What packets pass before the queue: it drops what exceeds its rate and burst; none if absent.",
+        None,
+        examples=[{"rate": "20Mbit/s", "burst": "100KB"}],
+    )
 
 
 class HopTable(DirectionTable):
@@ -66,7 +81,12 @@ class HopTable(DirectionTable):
         """The two directions by name, with what both have in common."""
         common = {name: getattr(self, name) for name in DirectionTable.model_fields}
         return {
-            name: DirectionTable.model_construct(**{**common, **own.model_dump(exclude_none=True)})
+            name: DirectionTable.model_construct(
+                **{
+                    key: value if (ours := getattr(own, key)) is None else ours
+                    for key, value in common.items()
+                }
+            )
             for name, own in (("forward", self.forward), ("backward", self.backward))
         }
 
