@@ -38,6 +38,7 @@ _TABLES = (
     ("`forward`, `backward` of a link", "DirectionTable"),
     ("`hops` of a link", "HopTable"),
     ("`policer` of a link", "PolicerTable"),
+    ("`cross` of a link", "CrossTable"),
 )
 """Headings of the page of keys, and the schema's definition of each."""
 

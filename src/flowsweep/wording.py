@@ -218,11 +218,23 @@ def _direction_words(way: Mapping[str, Any]) -> str:
     if policer := way.get("policer"):
         burst = format_size(policer["burst_bytes"])
         words.append(f"policed to {format_rate(policer['rate_bps'])} with bursts of {burst}")
+    if cross := way.get("cross"):
+        words.append(_cross_words(cross))
     if way["queue_bytes"]:
         words.append(f"queue {format_size(way['queue_bytes'])}")
     if way["queue_packets"]:
         words.append(f"queue {counted(way['queue_packets'], 'packet')}")
     return ", ".join(words)
+
+
+def _cross_words(cross: Mapping[str, Any]) -> str:
+    size = format_size(cross["packet_bytes"])
+    words = f"cross traffic of {format_rate(cross['rate_bps'])} in packets of {size}"
+    if cross["on_ns"] is None:
+        return words
+    drawn = ", drawn" if cross["poisson"] else ""
+    on, off = (format_duration(cross[name]) for name in ("on_ns", "off_ns"))
+    return f"{words} ({on} on, {off} off{drawn})"
 
 
 _MODES = {

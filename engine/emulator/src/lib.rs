@@ -10,6 +10,7 @@
 
 mod arena;
 mod chance;
+mod cross;
 pub mod defaults;
 mod delay_line;
 mod device;

@@ -7,6 +7,7 @@ use wire::DirectionCounters;
 
 use crate::{
     chance::Chance,
+    cross::CrossTraffic,
     defaults::{LATE_AFTER, PIECE_MAX, QUEUE_ENTRIES_MAX},
     delay_line::{Arrival, DelayLine},
     packet::Packet,
@@ -39,7 +40,7 @@ impl<B> Piece<B> {
     }
 }
 
-/// Policer, serializer and queue, then loss and duplication, then the delay line. All times are in ns of one clock.
+/// Policer, serializer and queue, where cross traffic joins, then loss and duplication, then the delay line. All times are in ns of one clock.
 #[derive(Debug)]
 pub struct Link<B> {
     settings: DirectionSettings,
@@ -50,6 +51,7 @@ pub struct Link<B> {
     queue: Queue,
     loss: Chance,
     duplicate: Chance,
+    cross: Option<CrossTraffic>,
     jitter: Rng,
     line: DelayLine<Piece<B>>,
     latest_due: u64,
@@ -68,8 +70,9 @@ impl<B: Copy> Link<B> {
             queue: Queue::new(settings.queue_bytes, settings.queue_packets, QUEUE_ENTRIES_MAX),
             loss: Chance::new(settings.loss, random.fork()),
             jitter: random.fork(),
-            // The last one drawn: a seed gives the losses and jitter that it gave before there were duplicates.
+            // The last ones drawn: a seed gives the losses and jitter that it gave before there were duplicates.
             duplicate: Chance::new(settings.duplicate, random.fork()),
+            cross: settings.cross.map(|cross| CrossTraffic::new(cross, random.fork())),
             line: DelayLine::new(),
             latest_due: 0,
             late_max_ns: 0,
@@ -80,6 +83,7 @@ impl<B: Copy> Link<B> {
     /// Takes a packet that arrived at `now`; returns into how many pieces it went: none if all of it was dropped.
     pub fn arrive(&mut self, now: u64, packet: Packet, buffer: B) -> u32 {
         self.count_in(&packet);
+        self.carry_cross_traffic(now);
         self.queue.advance(now);
         let mut pieces = 0;
         let mut run = Run::default();
@@ -152,6 +156,7 @@ impl<B: Copy> Link<B> {
 
     /// The counters at `now`. Maxima begin anew.
     pub fn report(&mut self, now: u64) -> DirectionCounters {
+        self.carry_cross_traffic(now);
         self.queue.advance(now);
         let (queue_bytes, queue_packets) = (self.queue.bytes(), self.queue.packets());
         let late_max_us = std::mem::take(&mut self.late_max_ns) / 1000;
@@ -193,6 +198,26 @@ impl<B: Copy> Link<B> {
             return None;
         }
         Some(departure)
+    }
+
+    /// Takes what has come of the cross traffic by `now`. Nobody waits for its arrival, so it is early enough when the next
+    /// packet of a host comes, or somebody asks for counters.
+    fn carry_cross_traffic(&mut self, now: u64) {
+        let Some(cross) = &mut self.cross else { return };
+        let bytes = cross.packet_bytes();
+        while let Some(at) = cross.next(now) {
+            self.counters.cross_packets_in += 1;
+            self.counters.cross_bytes_in += u64::from(bytes);
+            self.queue.advance(at);
+            if !self.queue.has_room(bytes) {
+                self.counters.cross_dropped_packets += 1;
+            } else if !self.queue.has_memory() {
+                self.counters.dropped_overload_packets += 1;
+            } else {
+                self.queue.push(self.serializer.send(at, bytes), bytes);
+                self.counters.queue_max_bytes = self.counters.queue_max_bytes.max(self.queue.bytes());
+            }
+        }
     }
 
     /// Puts a run on the wire: one piece, or none if it is empty.

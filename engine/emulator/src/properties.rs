@@ -7,7 +7,7 @@ use crate::{
     link::Link,
     packet::{Packet, Super, Transport},
     policer::Policer,
-    request::{DirectionSettings, PolicerSettings},
+    request::{CrossSettings, DirectionSettings, PolicerSettings},
 };
 
 /// What arrives at the link: when, and which packet.
@@ -25,6 +25,7 @@ const PLAIN: DirectionSettings = DirectionSettings {
     queue_bytes: u64::MAX,
     queue_packets: u64::MAX,
     policer: None,
+    cross: None,
 };
 
 fn super_packet(payload_bytes: u32, segment_payload_bytes: u16) -> Packet {
@@ -81,6 +82,7 @@ fn any_settings() -> impl Strategy<Value = DirectionSettings> {
                 queue_bytes,
                 queue_packets,
                 policer,
+                cross: None,
             }
         },
     )
@@ -175,6 +177,44 @@ proptest! {
             let exact = u64::try_from(departure / rate).unwrap() + settings.delay_ns;
             prop_assert!((exact..=exact + 200_000).contains(&due), "{due} for {exact}");
         }
+    }
+}
+
+proptest! {
+    /// Cross traffic takes rate and queue as if a host had sent it, and is not handed over.
+    #[test]
+    fn cross_traffic_is_like_packets_of_a_host(
+        settings in any_settings(),
+        arriving in any_arriving(),
+        (cross_bps, packet_bytes) in (1_000_000..2_000_000_000_u64, 20..1500_u32),
+    ) {
+        prop_assume!(settings.rate_bps.is_some());
+        let settings = DirectionSettings { loss: 0.0, duplicate: 0.0, jitter_ns: 0, policer: None, ..settings };
+        let last = arriving.last().unwrap().0;
+        let at = |number: u64| u128::from(number) * u128::from(packet_bytes) * 8_000_000_000 / u128::from(cross_bps);
+        let cross: Arriving = (0..)
+            .map_while(|number| u64::try_from(at(number)).ok().filter(|at| *at <= last))
+            .map(|at| (at, Packet { bytes: packet_bytes, division: None }))
+            .collect();
+        prop_assume!(cross.len() < 5_000);
+        let mut all: Vec<_> = cross.iter().map(|one| (one, None)).collect();
+        all.extend(arriving.iter().enumerate().map(|(index, one)| (one, Some(index))));
+        all.sort_by_key(|((at, _), own)| (*at, own.is_some()));
+        let merged: Arriving = all.iter().map(|(one, _)| **one).collect();
+        let mut hosts = Link::new(settings, Rng::with_seed(1));
+        let expected: Vec<_> = carry(&mut hosts, &merged)
+            .into_iter()
+            .filter_map(|(due, (index, segment))| all[index].1.map(|own| (due, (own, segment))))
+            .collect();
+        let others = CrossSettings { rate_bps: cross_bps, packet_bytes, pauses: None };
+        let mut link = Link::new(DirectionSettings { cross: Some(others), ..settings }, Rng::with_seed(1));
+        prop_assert_eq!(carry(&mut link, &arriving), expected);
+        let (found, hosts) = (link.report(last), hosts.report(last));
+        prop_assert_eq!(found.cross_packets_in, cross.len() as u64);
+        prop_assert_eq!(found.cross_bytes_in, cross.len() as u64 * u64::from(packet_bytes));
+        prop_assert_eq!(found.dropped_queue_packets + found.cross_dropped_packets, hosts.dropped_queue_packets);
+        prop_assert_eq!((found.queue_bytes, found.queue_max_bytes), (hosts.queue_bytes, hosts.queue_max_bytes));
+        prop_assert_eq!(found.packets_in + found.cross_packets_in, hosts.packets_in);
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::{collections::HashSet, fmt::Display, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use wire::{EmulatedDevice, EmulatedDirection, EmulatedPolicer, Emulation};
+use wire::{EmulatedCrossTraffic, EmulatedDevice, EmulatedDirection, EmulatedPolicer, Emulation};
 
 use crate::{
-    defaults::{BURST_MAX_BYTES, DELAY_MAX, MTU_BYTES, RATE_BPS, REPORT_INTERVAL_US},
+    defaults::{
+        BURST_MAX_BYTES, CROSS_PACKET_MIN_BYTES, CROSS_PACKETS_PER_S_MAX, DELAY_MAX, MTU_BYTES, PAUSE_US, RATE_BPS,
+        REPORT_INTERVAL_US,
+    },
     error::EmulationError,
 };
 
@@ -37,6 +40,23 @@ pub struct DirectionSettings {
     pub queue_bytes: u64,
     pub queue_packets: u64,
     pub policer: Option<PolicerSettings>,
+    pub cross: Option<CrossSettings>,
+}
+
+/// A checked [`EmulatedCrossTraffic`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CrossSettings {
+    pub rate_bps: u64,
+    pub packet_bytes: u32,
+    pub pauses: Option<PauseSettings>,
+}
+
+/// Checked [`wire::EmulatedPauses`], times in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseSettings {
+    pub on_ns: u64,
+    pub off_ns: u64,
+    pub poisson: bool,
 }
 
 /// A checked [`EmulatedPolicer`].
@@ -127,6 +147,8 @@ fn check_direction(
         return Err(refuse(&key("queue_packets"), 0, "at least 1: nothing else would pass"));
     }
     let policer = requested.policer.map(|policer| check_policer(&key("policer"), policer, mtu_bytes)).transpose()?;
+    let cross =
+        requested.cross.map(|cross| check_cross(&key("cross"), cross, requested.rate_bps, mtu_bytes)).transpose()?;
     Ok(DirectionSettings {
         rate_bps: requested.rate_bps,
         delay_ns: requested.delay_us * 1000,
@@ -137,7 +159,37 @@ fn check_direction(
         queue_bytes: requested.queue_bytes.unwrap_or(u64::MAX),
         queue_packets: requested.queue_packets.unwrap_or(u64::MAX),
         policer,
+        cross,
     })
+}
+
+fn check_cross(
+    key: &str,
+    requested: EmulatedCrossTraffic,
+    link_rate_bps: Option<u64>,
+    mtu_bytes: u32,
+) -> Result<CrossSettings, EmulationError> {
+    let EmulatedCrossTraffic { rate_bps, packet_bytes, pauses } = requested;
+    if link_rate_bps.is_none() {
+        return Err(refuse(key, "a link without rate_bps", "a rate: nothing waits for an unlimited link"));
+    }
+    within(&format!("{key}.rate_bps"), rate_bps, RATE_BPS)?;
+    within(&format!("{key}.packet_bytes"), packet_bytes, CROSS_PACKET_MIN_BYTES..=mtu_bytes)?;
+    let packets_per_s = rate_bps / (8 * u64::from(packet_bytes));
+    if packets_per_s > CROSS_PACKETS_PER_S_MAX {
+        let found = format!("{packets_per_s} packets a second");
+        return Err(refuse(key, found, format!("at most {CROSS_PACKETS_PER_S_MAX}")));
+    }
+    if let Some(pauses) = pauses {
+        within(&format!("{key}.pauses.on_us"), pauses.on_us, PAUSE_US)?;
+        within(&format!("{key}.pauses.off_us"), pauses.off_us, PAUSE_US)?;
+    }
+    let pauses = pauses.map(|pauses| PauseSettings {
+        on_ns: pauses.on_us * 1000,
+        off_ns: pauses.off_us * 1000,
+        poisson: pauses.poisson,
+    });
+    Ok(CrossSettings { rate_bps, packet_bytes, pauses })
 }
 
 fn check_policer(key: &str, requested: EmulatedPolicer, mtu_bytes: u32) -> Result<PolicerSettings, EmulationError> {
@@ -168,7 +220,8 @@ mod tests {
     const GOOD: &str = r#"{"devices":[{"namespace":"/run/netns/a","name":"p"},{"namespace":"/run/netns/b","name":"p"}],
         "mtu_bytes":1500,"seed":42,"report_interval_us":100000,"directions":[
         {"rate_bps":100000000,"delay_us":87500,"jitter_us":0,"reorder":false,"loss":0.0,"duplicate":0.25,"queue_bytes":1100000,
-         "queue_packets":null},
+         "queue_packets":null,"cross":{"rate_bps":30000000,"packet_bytes":1200,
+         "pauses":{"on_us":500000,"off_us":250000,"poisson":true}}},
         {"rate_bps":null,"delay_us":0,"jitter_us":0,"reorder":false,"loss":0,"duplicate":0,"queue_bytes":null,"queue_packets":9,
          "policer":{"rate_bps":20000000,"burst_bytes":64000}}]}"#;
 
@@ -179,6 +232,9 @@ mod tests {
         assert_eq!((request.directions[0].loss, request.directions[0].duplicate), (0.0, 0.25));
         assert_eq!(request.directions[0].queue_packets, u64::MAX);
         assert_eq!(request.directions[0].policer, None);
+        let pauses = PauseSettings { on_ns: 500_000_000, off_ns: 250_000_000, poisson: true };
+        let cross = CrossSettings { rate_bps: 30_000_000, packet_bytes: 1200, pauses: Some(pauses) };
+        assert_eq!((request.directions[0].cross, request.directions[1].cross), (Some(cross), None));
         assert_eq!(request.directions[1].rate_bps, None);
         let policer = PolicerSettings { rate_bps: 20_000_000, burst_bytes: 64_000 };
         assert_eq!(request.directions[1].policer, Some(policer));
@@ -201,6 +257,16 @@ mod tests {
             (":20000000,", ":999,", &["directions[1].policer.rate_bps", "999", "1000 to"]),
             ("64000", "1499", &["directions[1].policer.burst_bytes", "1499", "mtu_bytes, which is 1500"]),
             ("\"burst_bytes\":64000", "\"burst\":64000", &["directions[1].policer", "burst", "`burst_bytes`"]),
+            (":30000000,", ":999,", &["directions[0].cross.rate_bps", "999", "1000 to"]),
+            (":1200,", ":1501,", &["directions[0].cross.packet_bytes", "1501", "20 to 1500"]),
+            (
+                "30000000,\"packet_bytes\":1200",
+                "300000000,\"packet_bytes\":20",
+                &["directions[0].cross", "1875000 packets a second", "at most 1000000"],
+            ),
+            ("500000,\"off", "999,\"off", &["directions[0].cross.pauses.on_us", "999", "1000 to"]),
+            (":250000,", ":3600000001,", &["directions[0].cross.pauses.off_us", "3600000001"]),
+            (":100000000", ":null", &["directions[0].cross", "without rate_bps", "nothing waits"]),
             ("100000000", "999", &["directions[0].rate_bps", "999", "1000 to"]),
             ("87500", "60000001", &["directions[0].delay_us", "60000001", "0 to 60000000"]),
             ("87500", "-1", &["directions[0].delay_us", "-1", "u64"]),

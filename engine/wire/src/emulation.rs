@@ -39,6 +39,32 @@ pub struct EmulatedPolicer {
     pub burst_bytes: u64,
 }
 
+/// Traffic of others, which nobody sends and nobody gets: packets of one size that wait in the link's queue and are
+/// transmitted like those of the hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedCrossTraffic {
+    /// Bits of IP packets per second, evenly spaced, while it sends.
+    pub rate_bps: u64,
+    /// Each packet's size.
+    pub packet_bytes: u32,
+    /// When it sends; always if absent.
+    pub pauses: Option<EmulatedPauses>,
+}
+
+/// Times in which traffic is sent, and those in between; it begins with the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedPauses {
+    /// How long it sends. A packet is sent even if this is shorter than the time from one packet to the next.
+    pub on_us: u64,
+    /// How long it does not.
+    pub off_us: u64,
+    /// Whether both are means of times that are drawn from exponential distributions: beginnings and ends are those of a
+    /// Poisson process with two rates.
+    pub poisson: bool,
+}
+
 /// What one direction of the link does to packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -61,6 +87,8 @@ pub struct EmulatedDirection {
     pub queue_packets: Option<u64>,
     /// What packets pass before they come to the queue; none if absent.
     pub policer: Option<EmulatedPolicer>,
+    /// What comes to the queue besides; none if absent. It needs a `rate_bps`.
+    pub cross: Option<EmulatedCrossTraffic>,
 }
 
 /// One line of what `emulate` says on its standard output.
@@ -127,6 +155,13 @@ pub struct DirectionCounters {
     /// Packets handed over after one that had arrived behind them (RFC 4737). A packet's second arrival counts in
     /// `duplicated_packets` only.
     pub reordered_packets: u64,
+    /// Packets of the cross traffic that came to the queue. They are in no other counter of packets or bytes, but that
+    /// `queue_bytes`, `queue_packets` and `queue_max_bytes` are of all that waits.
+    pub cross_packets_in: u64,
+    /// Their bytes.
+    pub cross_bytes_in: u64,
+    /// Those of them that found the queue full.
+    pub cross_dropped_packets: u64,
     /// Second arrivals of packets (RFC 5560), which `packets_out` counts, too, once they are handed over.
     pub duplicated_packets: u64,
 }

@@ -8,8 +8,19 @@ from flowsweep import defaults
 from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable, PolicerTable
-from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan, Policer
+from flowsweep.plan.links.table import CrossTable, DirectionTable, HopTable, LinkTable, PolicerTable
+from flowsweep.plan.model import (
+    Campaign,
+    CrossTraffic,
+    Group,
+    Hop,
+    Host,
+    Iperf3Peer,
+    Link,
+    LinkDirection,
+    Plan,
+    Policer,
+)
 from flowsweep.plan.sweeps.build import build_sweep
 
 LOOPBACK = "localhost"
@@ -87,11 +98,22 @@ def _direction(direction: DirectionTable) -> LinkDirection:
         loss=direction.loss or 0.0,
         duplicate=direction.duplicate or 0.0,
         policer=None if direction.policer is None else _policer(direction.policer),
+        cross=None if direction.cross is None else _cross(direction.cross),
     )
 
 
 def _policer(policer: PolicerTable) -> Policer:
     return Policer(rate_bps=policer.rate, burst_bytes=policer.burst)
+
+
+def _cross(cross: CrossTable) -> CrossTraffic:
+    return CrossTraffic(
+        rate_bps=cross.rate,
+        packet_bytes=cross.packet,
+        on_ns=cross.on,
+        off_ns=cross.off,
+        poisson=cross.poisson,
+    )
 
 
 def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
@@ -123,7 +145,7 @@ def _iperf3(host: HostTable) -> Iperf3Peer:
 def in_series(ways: Sequence[LinkDirection]) -> LinkDirection:
     """Sum up one direction of several hops: the rate and queue of the narrowest, of the rest what adds up."""
     policers = [way.policer for way in ways if way.policer is not None]
-    narrow = min(ways, key=lambda way: math.inf if way.rate_bps is None else way.rate_bps)
+    narrow = min(ways, key=lambda way: math.inf if (left := way.rate_beside_bps) is None else left)
     return LinkDirection(
         rate_bps=narrow.rate_bps,
         queue_bytes=narrow.queue_bytes,
@@ -133,5 +155,6 @@ def in_series(ways: Sequence[LinkDirection]) -> LinkDirection:
         reorder=any(way.reorder for way in ways),
         loss=1 - math.prod(1 - way.loss for way in ways),
         duplicate=math.prod(1 + way.duplicate for way in ways) - 1,
+        cross=narrow.cross,
         policer=min(policers, key=lambda policer: policer.rate_bps, default=None),
     )

@@ -2,7 +2,7 @@ import pytest
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, load_plan, parse_plan
-from flowsweep.plan.model import LinkDirection, Policer
+from flowsweep.plan.model import CrossTraffic, LinkDirection, Policer
 from flowsweep.wording import link_words
 from plan_support import EXAMPLE_PLANS, plan_of
 
@@ -62,6 +62,19 @@ def test_a_policer_of_one_direction_takes_the_place_of_what_both_have():
     assert (link.forward.carried_bps, link.backward.carried_bps) == (20_000_000, 1_000_000)
     words = "200 Mbit/s of IP packets, policed to 20.0 Mbit/s with bursts of 100 KB"
     assert words in link_words(link.model_dump())
+
+
+def test_cross_traffic_takes_its_mean_from_what_is_left():
+    keys = 'cross = { rate = "120Mbit/s" }\n'
+    back = 'rate = "300Mbit/s", packet = "200B", on = "1s", off = "5s", poisson = true'
+    keys += f"backward = {{ cross = {{ {back} }} }}\n"
+    (link,) = parse_plan(LAB + keys + SWEEP, "lab.toml").links
+    assert link.forward.cross == CrossTraffic(rate_bps=120_000_000, packet_bytes=1_000)
+    assert (link.forward.carried_bps, link.forward.left_bps) == (200_000_000, 80_000_000)
+    assert (link.backward.carried_bps, link.backward.left_bps) == (200_000_000, 150_000_000)
+    words = link_words(link.model_dump())
+    assert "there 200 Mbit/s of IP packets, cross traffic of 120 Mbit/s in packets of 1 KB, " in words
+    assert "cross traffic of 300 Mbit/s in packets of 200 B (1 s on, 5 s off, drawn)" in words
 
 
 def test_three_hosts_of_one_link_reach_each_other():

@@ -33,6 +33,7 @@ pub const OPEN: EmulatedDirection = EmulatedDirection {
     queue_bytes: None,
     queue_packets: None,
     policer: None,
+    cross: None,
 };
 
 pub struct Lab {

@@ -3,14 +3,26 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
+from flowsweep import defaults
 from flowsweep.plan.input import PlanFile
-from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
+from flowsweep.plan.links.table import CrossTable, DirectionTable, HopTable, LinkTable
+from flowsweep.plan.model import mean_bps
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.readers import shown
-from flowsweep.units import write_duration, write_size
+from flowsweep.units import write_duration, write_rate, write_size
 
 HOSTS_OF_A_PATH = 2
-OF_PATHS_ONLY = ("delay", "jitter", "reorder", "loss", "duplicate", "queue_packets", "policer", "hops")
+OF_PATHS_ONLY = (
+    "delay",
+    "jitter",
+    "reorder",
+    "loss",
+    "duplicate",
+    "queue_packets",
+    "policer",
+    "cross",
+    "hops",
+)
 WAYS = ("forward", "backward")
 
 
@@ -74,6 +86,8 @@ def _direction_problems(
 ) -> Iterator[Problem]:
     yield from _queue_problems(link, mtu, direction, at, way)
     yield from _policer_problems(link, mtu, direction, at, way)
+    if direction.cross is not None:
+        yield from _cross_problems(link, mtu, direction, direction.cross, (at, way))
     jitter, delay = direction.jitter or 0, direction.delay or 0
     if jitter > delay:
         path, about = _keys(link, at, way, "jitter", "delay")
@@ -109,6 +123,36 @@ def _policer_problems(
         found, needed = write_size(policer.burst), write_size(mtu)
         message = f'found "{found}", expected room for one packet at least, "{needed}": no other would pass'
         yield Problem((*path, "burst"), message, about)
+
+
+def _cross_problems(
+    link: HopTable, mtu: int, direction: DirectionTable, cross: CrossTable, where: tuple[KeyPath, str]
+) -> Iterator[Problem]:
+    path, about = _keys(link, *where, "cross", "rate")
+    if (cross.on is None) != (cross.off is None):
+        there, missing = ("on", "off") if cross.off is None else ("off", "on")
+        yield Problem((*path, there), f"has no effect without `{missing}`: set both, or leave both out")
+    elif cross.poisson and cross.on is None:
+        message = "has no effect without `on` and `off`, whose lengths it has drawn: set both"
+        yield Problem((*path, "poisson"), message)
+    if cross.packet > mtu:
+        message = f'found "{write_size(cross.packet)}", expected at most `mtu`, "{write_size(mtu)}"'
+        yield Problem((*path, "packet"), message, _keys(link, *where, "cross", "mtu")[1])
+    packets_per_s = cross.rate // (8 * cross.packet)
+    if packets_per_s > defaults.CROSS_PACKETS_PER_S_MAX:
+        most = defaults.CROSS_PACKETS_PER_S_MAX
+        message = f"found {packets_per_s} packets per second, expected at most {most}: make them larger"
+        yield Problem((*path, "packet"), message)
+    if direction.rate is None:
+        effect = f"has no effect{_of_way(link, path, where[1], 'rate')} without `rate`"
+        yield Problem(path, f"{effect}: nothing waits for a link of unlimited rate; set one", about)
+    elif (taken := mean_bps(cross.rate, cross.on, cross.off)) >= direction.rate:
+        way_words = _of_way(link, path, where[1], "rate")
+        message = (
+            f'found "{write_rate(taken)}" on average, expected less than the rate of the link{way_words}, '
+            f'"{write_rate(direction.rate)}": nothing would be left for the hosts'
+        )
+        yield Problem((*path, "rate"), message, about)
 
 
 def _of_way(link: HopTable, path: KeyPath, way: str | None, other: str) -> str:

@@ -19,6 +19,27 @@ class PolicerTable(Table):
     )
 
 
+class CrossTable(Table):
+    """Traffic of others on a link: it waits in the link's queue, and nobody sends or gets it."""
+
+    rate: fields.LinkRate = Field(
+        description="Its rate of IP packets, evenly spaced, while it sends.", examples=["30Mbit/s"]
+    )
+    packet: fields.CrossPacket = key(
+        "Size of its IP packets.", defaults.CROSS_PACKET_BYTES, written="1000B", examples=["200B"]
+    )
+    on: fields.Period | None = key(
+        "How long it sends before each pause; it always sends if this and `off` are absent.",
+        None,
+        examples=["500ms"],
+    )
+    off: fields.Period | None = key("How long each pause is.", None, examples=["1s"])
+    poisson: bool = key(
+        "Whether `on` and `off` are means of times that are drawn (exponentially), in place of fixed ones.",
+        default=False,
+    )
+
+
 class DirectionTable(Table):
     """What a link does to packets on one of its two ways."""
 
@@ -60,6 +81,11 @@ class DirectionTable(Table):
         "What packets pass before the queue: it drops what exceeds its rate and burst; none if absent.",
         None,
         examples=[{"rate": "20Mbit/s", "burst": "100KB"}],
+    )
+    cross: CrossTable | None = key(
+        "Traffic of others that comes to the queue besides; none if absent.",
+        None,
+        examples=[{"rate": "30Mbit/s", "on": "500ms", "off": "1s"}],
     )
 
 
