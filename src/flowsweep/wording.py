@@ -205,6 +205,9 @@ def _way_words(link: Mapping[str, Any]) -> str:
 
 
 def _direction_words(way: Mapping[str, Any]) -> str:
+    if members := way.get("members"):
+        numbered = (f"path {number}: {_direction_words(member)}" for number, member in enumerate(members, 1))
+        return f"each flow on one of {len(members)} paths ({'; '.join(numbered)})"
     words = [f"{format_rate(way['rate_bps'])} of IP packets" if way["rate_bps"] else "unlimited rate"]
     if way["delay_ns"]:
         jitter = f" ± {format_duration(way['jitter_ns'])}" if way["jitter_ns"] else ""

@@ -34,6 +34,8 @@ pub const CROSS_PACKET_MIN_BYTES: u32 = 20;
 pub const CROSS_PACKETS_PER_S_MAX: u64 = 1_000_000;
 /// Shortest and longest time that cross traffic sends, or pauses, in µs.
 pub const PAUSE_US: std::ops::RangeInclusive<u64> = 1_000..=3_600_000_000;
+/// Most paths that flows are spread over.
+pub const PATHS_MAX: usize = 16;
 /// Longest delay.
 pub const DELAY_MAX: Duration = Duration::from_secs(60);
 /// Smallest and largest MTU, in bytes (RFC 791; the kernel's limit).

@@ -6,6 +6,9 @@
 //!           one thread a direction        pure: `link`, times are arguments
 //! ```
 //!
+//! Where a link has several paths, each is a queue with what follows of its own, and `paths` says which one a flow
+//! takes.
+//!
 //! Super-packets stay whole where that costs no truth; see `docs/explanation/emulator.md`.
 
 mod arena;
@@ -16,8 +19,10 @@ mod delay_line;
 mod device;
 mod direction;
 mod error;
+mod flow;
 mod link;
 mod packet;
+mod paths;
 mod policer;
 #[cfg(test)]
 mod properties;

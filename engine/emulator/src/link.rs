@@ -40,7 +40,8 @@ impl<B> Piece<B> {
     }
 }
 
-/// Policer, serializer and queue, where cross traffic joins, then loss and duplication, then the delay line. All times are in ns of one clock.
+/// Policer, serializer and queue, where cross traffic joins, then loss and duplication, then the delay line. All times
+/// are in ns of one clock.
 #[derive(Debug)]
 pub struct Link<B> {
     settings: DirectionSettings,
@@ -200,8 +201,8 @@ impl<B: Copy> Link<B> {
         Some(departure)
     }
 
-    /// Takes what has come of the cross traffic by `now`. Nobody waits for its arrival, so it is early enough when the next
-    /// packet of a host comes, or somebody asks for counters.
+    /// Takes what has come of the cross traffic by `now`. Nobody waits for its arrival, so it is early enough when the
+    /// next packet of a host comes, or somebody asks for counters.
     fn carry_cross_traffic(&mut self, now: u64) {
         let Some(cross) = &mut self.cross else { return };
         let bytes = cross.packet_bytes();

@@ -6,8 +6,8 @@ use wire::{EmulatedCrossTraffic, EmulatedDevice, EmulatedDirection, EmulatedPoli
 
 use crate::{
     defaults::{
-        BURST_MAX_BYTES, CROSS_PACKET_MIN_BYTES, CROSS_PACKETS_PER_S_MAX, DELAY_MAX, MTU_BYTES, PAUSE_US, RATE_BPS,
-        REPORT_INTERVAL_US,
+        BURST_MAX_BYTES, CROSS_PACKET_MIN_BYTES, CROSS_PACKETS_PER_S_MAX, DELAY_MAX, MTU_BYTES, PATHS_MAX, PAUSE_US,
+        RATE_BPS, REPORT_INTERVAL_US,
     },
     error::EmulationError,
 };
@@ -19,7 +19,8 @@ pub struct LinkRequest {
     pub mtu_bytes: u32,
     pub seed: u64,
     pub report_interval: Duration,
-    pub directions: [DirectionSettings; 2],
+    /// One at least, each both ways.
+    pub paths: Vec<[DirectionSettings; 2]>,
 }
 
 #[derive(Clone, Debug)]
@@ -83,11 +84,16 @@ impl LinkRequest {
     }
 
     fn check(emulation: Emulation) -> Result<Self, EmulationError> {
-        let Emulation { devices, mtu_bytes, seed, report_interval_us, directions } = emulation;
+        let Emulation { devices, mtu_bytes, seed, report_interval_us, directions, further } = emulation;
         within("mtu_bytes", mtu_bytes, MTU_BYTES)?;
         within("report_interval_us", report_interval_us, REPORT_INTERVAL_US)?;
-        let [first, second] = &directions;
-        let directions = [check_direction(0, first, mtu_bytes)?, check_direction(1, second, mtu_bytes)?];
+        if further.len() >= PATHS_MAX {
+            return Err(refuse("further", format!("{} paths", further.len()), format!("at most {}", PATHS_MAX - 1)));
+        }
+        let mut paths = vec![check_path("directions", &directions, mtu_bytes)?];
+        for (index, path) in further.iter().enumerate() {
+            paths.push(check_path(&format!("further[{index}]"), path, mtu_bytes)?);
+        }
         let distinct: HashSet<_> = devices.iter().map(|device| (&device.namespace, &device.name)).collect();
         if distinct.len() < devices.len() {
             return Err(refuse("devices[1]", "the same device as devices[0]", "another namespace or name"));
@@ -98,7 +104,7 @@ impl LinkRequest {
         let devices =
             devices.map(|device| DeviceRequest { namespace: PathBuf::from(device.namespace), name: device.name });
         let report_interval = Duration::from_micros(report_interval_us);
-        Ok(Self { devices, mtu_bytes, seed, report_interval, directions })
+        Ok(Self { devices, mtu_bytes, seed, report_interval, paths })
     }
 }
 
@@ -117,12 +123,22 @@ fn check_device(index: usize, device: &EmulatedDevice) -> Result<(), EmulationEr
     Ok(())
 }
 
+fn check_path(
+    key: &str,
+    directions: &[EmulatedDirection; 2],
+    mtu_bytes: u32,
+) -> Result<[DirectionSettings; 2], EmulationError> {
+    let [first, second] = directions;
+    let check = |index, direction| check_direction(&format!("{key}[{index}]"), direction, mtu_bytes);
+    Ok([check(0, first)?, check(1, second)?])
+}
+
 fn check_direction(
-    index: usize,
+    direction: &str,
     requested: &EmulatedDirection,
     mtu_bytes: u32,
 ) -> Result<DirectionSettings, EmulationError> {
-    let key = |name: &str| format!("directions[{index}].{name}");
+    let key = |name: &str| format!("{direction}.{name}");
     if let Some(rate) = requested.rate_bps {
         within(&key("rate_bps"), rate, RATE_BPS)?;
     }
@@ -228,17 +244,17 @@ mod tests {
     #[test]
     fn a_request_is_read() {
         let request = LinkRequest::parse(GOOD).unwrap();
-        assert_eq!(request.directions[0].delay_ns, 87_500_000);
-        assert_eq!((request.directions[0].loss, request.directions[0].duplicate), (0.0, 0.25));
-        assert_eq!(request.directions[0].queue_packets, u64::MAX);
-        assert_eq!(request.directions[0].policer, None);
+        assert_eq!(request.paths[0][0].delay_ns, 87_500_000);
+        assert_eq!((request.paths[0][0].loss, request.paths[0][0].duplicate), (0.0, 0.25));
+        assert_eq!(request.paths[0][0].queue_packets, u64::MAX);
+        assert_eq!(request.paths[0][0].policer, None);
         let pauses = PauseSettings { on_ns: 500_000_000, off_ns: 250_000_000, poisson: true };
         let cross = CrossSettings { rate_bps: 30_000_000, packet_bytes: 1200, pauses: Some(pauses) };
-        assert_eq!((request.directions[0].cross, request.directions[1].cross), (Some(cross), None));
-        assert_eq!(request.directions[1].rate_bps, None);
+        assert_eq!((request.paths[0][0].cross, request.paths[0][1].cross), (Some(cross), None));
+        assert_eq!(request.paths[0][1].rate_bps, None);
         let policer = PolicerSettings { rate_bps: 20_000_000, burst_bytes: 64_000 };
-        assert_eq!(request.directions[1].policer, Some(policer));
-        assert_eq!(request.directions[1].queue_packets, 9);
+        assert_eq!(request.paths[0][1].policer, Some(policer));
+        assert_eq!(request.paths[0][1].queue_packets, 9);
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub struct Emulation {
     pub report_interval_us: u64,
     /// First from `devices[0]` to `devices[1]`, then the way back.
     pub directions: [EmulatedDirection; 2],
+    /// Further paths between the devices, each likewise both ways. Every flow takes one of all paths (equal-cost
+    /// multipath): a hash with the seed over addresses, protocol and ports says which, for each direction by itself.
+    #[serde(default)]
+    pub further: Vec<[EmulatedDirection; 2]>,
 }
 
 /// A TUN device that the emulator makes.
@@ -60,8 +64,8 @@ pub struct EmulatedPauses {
     pub on_us: u64,
     /// How long it does not.
     pub off_us: u64,
-    /// Whether both are means of times that are drawn from exponential distributions: beginnings and ends are those of a
-    /// Poisson process with two rates.
+    /// Whether both are means of times that are drawn from exponential distributions: beginnings and ends are those of
+    /// a Poisson process with two rates.
     pub poisson: bool,
 }
 
@@ -112,8 +116,12 @@ pub enum EmulationEvent {
 pub struct EmulationCounters {
     /// When, in nanoseconds since 1970 UTC.
     pub at_unix_ns: i64,
-    /// In the order of [`Emulation::directions`].
+    /// In the order of [`Emulation::directions`]. What the kernel dropped and what is no IP packet, of which nobody knows
+    /// the flow, is counted here.
     pub directions: [DirectionCounters; 2],
+    /// In the order of [`Emulation::further`].
+    #[serde(default)]
+    pub further: Vec<[DirectionCounters; 2]>,
 }
 
 /// Counters of one direction since the start. A packet is an IP packet: each segment of a super-packet counts, with

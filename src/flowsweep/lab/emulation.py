@@ -15,6 +15,9 @@ SEED_BYTES = 8
 def emulation(layout: EmulatedLink, seed: int, namespaces: Path) -> dict[str, Any]:
     """The request for one link; `namespaces` is the folder where `ip netns` keeps them."""
     link = layout.link
+    ways = (link.forward, link.backward)
+    paths = zip(*(way.members or (way,) for way in ways), strict=True)
+    directions, *further = [[_direction(way) for way in path] for path in paths]
     return {
         "devices": [
             {"namespace": str(namespaces / end.host_namespace), "name": end.host_device}
@@ -23,7 +26,8 @@ def emulation(layout: EmulatedLink, seed: int, namespaces: Path) -> dict[str, An
         "mtu_bytes": link.mtu_bytes,
         "seed": seed,
         "report_interval_us": defaults.LAB_EMULATOR_REPORT_NS // defaults.MICROSECOND_NS,
-        "directions": [_direction(way) for way in (link.forward, link.backward)],
+        "directions": directions,
+        "further": further,
     }
 
 

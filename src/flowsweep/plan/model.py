@@ -104,6 +104,8 @@ class LinkDirection(Frozen):
 
     cross: CrossTraffic | None = None
     """What comes to the queue besides; of hops together, at the one that leaves least."""
+    members: tuple["LinkDirection", ...] = ()
+    """Paths side by side, of which every flow takes one; all else is of them together. Empty: one path."""
 
     @property
     def carried_bps(self) -> int | None:
@@ -112,8 +114,11 @@ class LinkDirection(Frozen):
 
     @property
     def left_bps(self) -> int | None:
-        """What it lets through on average beside its cross traffic, in bit/s; None without a limit."""
-        return self._limited(self.rate_beside_bps)
+        """What it lets through on average beside its cross traffic, in bit/s.
+
+        None without a limit, and where it depends on the paths that flows take.
+        """
+        return None if self.members else self._limited(self.rate_beside_bps)
 
     @property
     def rate_beside_bps(self) -> int | None:
@@ -160,7 +165,15 @@ class Link(Frozen):
         one, other = self.forward, self.backward
         if self.hops or one != other:
             return True
-        emulated = (one.delay_ns, one.loss, one.duplicate, one.policer, one.cross, one.queue_packets)
+        emulated = (
+            one.delay_ns,
+            one.loss,
+            one.duplicate,
+            one.policer,
+            one.cross,
+            one.members,
+            one.queue_packets,
+        )
         return any(emulated)
 
     def direction(self, src: str, dst: str) -> LinkDirection | None:

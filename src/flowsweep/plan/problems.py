@@ -10,7 +10,14 @@ from pydantic_core import ErrorDetails
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.fields import Table
 from flowsweep.plan.input import CampaignTable, HostTable, LabTable, PlanFile
-from flowsweep.plan.links.table import CrossTable, DirectionTable, HopTable, LinkTable, PolicerTable
+from flowsweep.plan.links.table import (
+    CrossTable,
+    DirectionTable,
+    HopTable,
+    LinkTable,
+    PolicerTable,
+    WaysTable,
+)
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.udp.keys import RateSearchTable
@@ -159,6 +166,8 @@ def _model_within_link(keys: Sequence[str | int]) -> type[Table]:
             return PolicerTable
         case (*_, "forward" | "backward"):
             return DirectionTable
+        case (*_, "members", int()):
+            return WaysTable
         case ("hops", *_):
             return HopTable
         case _:

@@ -17,7 +17,7 @@ from flowsweep.lab import wiring
 from flowsweep.lab.emulation import emulation, seed_of
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import ENDS_MAX, EmulatedLink, host_access, lay_out
-from flowsweep.plan.build import in_series
+from flowsweep.plan.build import in_parallel, in_series
 from flowsweep.plan.model import CrossTraffic, Hop, Host, Link, LinkDirection, Policer
 from plan_support import ROOT
 
@@ -269,6 +269,31 @@ def test_of_hops_the_one_counts_that_cross_traffic_leaves_least() -> None:
     assert together is not None
     assert together.cross == others
     assert (together.carried_bps, together.left_bps) == (10_000_000, 4_000_000)
+
+
+def test_paths_side_by_side_are_asked_for_one_by_one_and_of_no_known_rate_together() -> None:
+    wide, narrow = (
+        LinkDirection(rate_bps=rate_bps, queue_bytes=9_000, delay_ns=delay_ns)
+        for rate_bps, delay_ns in ((8_000_000, 1_000_000), (2_000_000, 5_000_000))
+    )
+    forward, backward = in_parallel([wide, narrow]), in_parallel([narrow, wide])
+    assert (forward.carried_bps, forward.left_bps, forward.queue_bytes) == (10_000_000, None, 18_000)
+    assert (forward.delay_ns, forward.members) == (5_000_000, (wide, narrow))
+    link = Link(name="l", between=("a", "b"), forward=forward, backward=backward)
+    assert link.is_emulated
+    (layout,) = lay_out([link], [], OWNER).emulated
+    asked = emulation(layout, 42, Path("/run/netns"))
+    assert [way["rate_bps"] for way in asked["directions"]] == [8_000_000, 2_000_000]
+    assert [[way["delay_us"] for way in path] for path in asked["further"]] == [[5_000, 1_000]]
+    schema = json.loads((ROOT / "schema" / "emulation.json").read_text())
+    jsonschema.validate(asked, {**schema["properties"]["emulation"], "$defs": schema["$defs"]})
+    without_limit = in_parallel([wide, LinkDirection()])
+    assert (without_limit.rate_bps, without_limit.queue_bytes) == (None, None)
+    (hop, _) = lay_out([a_link_of_hops(forward, wide)], [], OWNER).emulated
+    assert hop.link.forward.members == (wide, narrow)
+    together = a_link_of_hops(wide, forward).direction("a", "b")
+    assert together is not None
+    assert (together.carried_bps, together.left_bps) == (8_000_000, None)
 
 
 def test_hops_together_carry_no_more_than_a_policer_of_one_of_them() -> None:

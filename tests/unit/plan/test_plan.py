@@ -77,6 +77,19 @@ def test_cross_traffic_takes_its_mean_from_what_is_left():
     assert "cross traffic of 300 Mbit/s in packets of 200 B (1 s on, 5 s off, drawn)" in words
 
 
+def test_members_of_a_link_have_settings_and_directions_of_their_own():
+    keys = 'between = ["left", "right"]\n'
+    keys += (
+        'members = [{ rate = "8Mbit/s", backward = { delay = "5ms" } }, { rate = "2Mbit/s", loss = "1%" }]\n'
+    )
+    (link,) = parse_plan(f"[lab.links.two]\n{keys}" + SWEEP, "lab.toml").links
+    first, second = LinkDirection(rate_bps=8_000_000), LinkDirection(rate_bps=2_000_000, loss=0.01)
+    assert link.forward.members == (first, second)
+    assert link.backward.members == (first.model_copy(update={"delay_ns": 5_000_000}), second)
+    words = link_words(link.model_dump())
+    assert "there each flow on one of 2 paths (path 1: 8.00 Mbit/s of IP packets; path 2: 2.00 Mb" in words
+
+
 def test_three_hosts_of_one_link_reach_each_other():
     between = '[lab.links.switch]\nbetween = ["left", "middle", "right"]\n'
     (link,) = parse_plan(between + SWEEP, "lab.toml").links

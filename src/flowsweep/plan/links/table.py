@@ -89,8 +89,8 @@ class DirectionTable(Table):
     )
 
 
-class HopTable(DirectionTable):
-    """What a link, or one hop of it, does to packets on both of its ways."""
+class WaysTable(DirectionTable):
+    """What one path does to packets on both of its ways."""
 
     forward: DirectionTable = key(
         "Settings that differ in the direction from the first host to the second.",
@@ -115,6 +115,20 @@ class HopTable(DirectionTable):
             )
             for name, own in (("forward", self.forward), ("backward", self.backward))
         }
+
+
+class HopTable(WaysTable):
+    """What a link, or one hop of it, does to packets on both of its ways."""
+
+    members: (
+        Annotated[list[WaysTable], Field(min_length=defaults.MEMBERS_MIN, max_length=defaults.MEMBERS_MAX)]
+        | None
+    ) = key(
+        "Paths side by side, each with a rate, queue, delay, … of its own; every flow takes one (ECMP). "
+        "One path if absent.",
+        None,
+        examples=[[{"rate": "50Mbit/s", "delay": "5ms"}, {"rate": "20Mbit/s", "delay": "20ms"}]],
+    )
 
 
 class LinkTable(HopTable):
