@@ -94,7 +94,11 @@ def _lost(row: Row) -> bool:
 
 
 def _counted_drops(row: Row) -> int:
-    return (row.get("link_queue_drops") or 0) + (row.get("link_random_drops") or 0)
+    return sum(_drops(row, cause) for cause in ("queue", "random", "policer"))
+
+
+def _drops(row: Row, cause: str) -> int:
+    return row.get(f"link_{cause}_drops") or 0
 
 
 def _queue_at_loss(row: Row) -> bool:
@@ -127,24 +131,32 @@ def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
 
 
 def _of_links(rows: Sequence[Row]) -> _Told:
-    queue = sum(row.get("link_queue_drops") or 0 for row in rows)
-    random = sum(row.get("link_random_drops") or 0 for row in rows)
-    share = queue / (queue + random)
+    queue, random, policer = (
+        sum(_drops(row, cause) for row in rows) for cause in ("queue", "random", "policer")
+    )
+    total = queue + random + policer
+    share = queue / total
     trials = counted(len(rows), "trial")
-    if share >= MOST:
+    if policer >= MOST * total:
+        claim = (
+            f"the emulated link's policer drops, at {counted(policer, 'moment')} of {trials} ({queue} at a "
+            f"full queue, {random} at random): nothing waits for it. Sending at its rate loses less"
+        )
+    elif share >= MOST:
         added_ms = _median_added_ms(rows)
         claim = (
             f"the emulated link's queue drops, at {counted(queue, 'moment')} of {trials} ({random} at random)"
         )
         if added_ms is not None:
             claim += f"; round trips are {format_milliseconds(added_ms)} longer then than the least"
-    elif share <= 1 - MOST:
+    elif random >= MOST * total:
         claim = f"the emulated link loses packets at random, at {counted(random, 'moment')} of {trials}"
         claim += f" ({queue} at a full queue)"
     else:
         claim = (
             f"the emulated link drops at a full queue ({queue} moments of {trials}) and at random ({random})"
         )
+        claim += f", and its policer drops ({policer})" if policer else ""
     return _Told(claim, _METHOD_LINKS, rows, share, "1")
 
 
