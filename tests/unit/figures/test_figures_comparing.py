@@ -8,7 +8,8 @@ from flowsweep.analysis.comparing.comparison import Comparison, compare
 from flowsweep.figures.comparing.overlay import drawn_overlays
 from flowsweep.figures.comparing.points import ComparedPoints, compared_points
 from flowsweep.figures.comparing.shift_map import drawn_shift_maps
-from flowsweep.figures.drawing import Drawn
+from flowsweep.figures.drawing import Drawn, FigureData
+from flowsweep.figures.grid.goodput import drawn_planes
 from flowsweep.figures.theme import UNDECIDED_COLOUR
 from report_support import MIB, failed, make_cells, make_rows
 
@@ -55,7 +56,9 @@ def test_both_campaigns_are_drawn_with_the_numbers_of_the_table():
         assert b.error_y.array[0] == pytest.approx(0.004, rel=0.02)
         assert b.error_y.arrayminus[2] == pytest.approx(0.8 * 0.004, rel=0.02)
         assert "geometric means" in one.caption
-    assert "B is slower, −20.0 %" in drawn[0].figure.data[1].text[2]
+    hover = drawn[0].figure.data[1].text[2].split("<br>")
+    assert hover[:2] == ["<b>800 Mbit/s</b>", "mean of 3 trials, 797 to 803 Mbit/s"]
+    assert hover[-1].startswith("B is slower, −20.0 %")
 
 
 def test_a_and_b_differ_in_more_than_colour_and_are_named():
@@ -151,6 +154,21 @@ def test_what_only_one_campaign_has_and_what_failed_is_not_drawn():
         (flows, size) for flows in (1, 4) for size in (2 * MIB, 4 * MIB)
     }
     assert len(points.cells_a) == len(points.cells_b) == len(points.rows)
+
+
+def test_what_stands_side_by_side_has_one_scale():
+    a, b = grid(lambda _: 1.0), grid(lambda _: 1.5)
+    cells = {"a": make_cells(a), "b": make_cells(b)}
+    alone, of_a, of_b = (
+        drawn_planes(FigureData(rows, own, beside=other))[1].figure.data[0].zmax
+        for rows, own, other in (
+            (a, cells["a"], ()),
+            (a, cells["a"], cells["b"]),
+            (b, cells["b"], cells["a"]),
+        )
+    )
+    assert alone == pytest.approx(1.004)
+    assert of_a == of_b == pytest.approx(1.5 * 1.004)
 
 
 def test_settings_that_differ_in_their_flows_are_drawn():

@@ -23,7 +23,7 @@ STYLES = ((BLUE, "circle", "solid"), (VERMILION, "diamond-open", "dash"))
 
 _CAPTION = (
     "Marks are geometric means over the trials that took part, as in the table; bars reach from the lowest "
-    "trial to the highest. A and B stand a little to either side of their place."
+    "trial that ended well to the highest. A and B stand a little to either side of their place."
 )
 _ASIDE = 0.008
 """Of the axis's length: how far A and B are moved, so that bars do not hide each other."""
@@ -152,7 +152,7 @@ def _mean(row: Row, side: int) -> float:
 
 
 def _goodputs(row: Row, side: int) -> list[float]:
-    """Of the trials that ended well and carried something; others have no logarithm and took no part."""
+    """Of the trials that ended well and carried something: what carried nothing has no logarithm."""
     found = row[("goodputs_bps", "goodputs_of_b_bps")[side]]
     return sorted(goodput for goodput in found if goodput > 0)
 
@@ -171,12 +171,12 @@ def _bars(rows: Sequence[Row], side: int, scale: RateScale) -> dict[str, object]
 
 
 def _hover(row: Row, side: int, place: str) -> str:
-    goodputs = _goodputs(row, side)
-    shift = compared_of(row).shift
+    goodputs, shift = _goodputs(row, side), compared_of(row).shift
+    trials = (shift.repeats_a, shift.repeats_b)[side]
     return "<br>".join(
         (
             f"<b>{format_rate(_mean(row, side))}</b>",
-            f"{counted(len(goodputs), 'trial')}, {format_range(goodputs[0], goodputs[-1])}",
+            f"mean of {counted(trials, 'trial')}, {format_range(goodputs[0], goodputs[-1])}",
             place,
             f"B is {shift.outcome}, {change(shift)}",
         )

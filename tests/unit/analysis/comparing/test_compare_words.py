@@ -34,11 +34,12 @@ def test_a_whole_comparison_has_no_cautions() -> None:
 
 
 def test_what_took_no_part_is_a_caution_after_the_remarks() -> None:
-    failed = rows(1e8, flows=2, repeats=1, status="failed", goodput_bps=None)
+    failed = rows(1e8, repeats=1, status="failed", goodput_bps=None)
     empty = rows(0.0, repeats=1)
     comparison = compare(
         [*rows(1e8), *rows(1e8, flows=4), *failed], [*rows(1e8), *rows(1e8, flows=8), *empty]
     )
+    assert comparison.remarks[0].startswith("1 of 4 trials failed in A, 0 of 4 in B")
     assert left_out(comparison) == (
         "Left out in A: 1 did not end well, of 7 trials",
         "Left out in B: 1 carried nothing, 0 bit/s, of 7 trials",
