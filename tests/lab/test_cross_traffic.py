@@ -74,7 +74,9 @@ def test_a_constant_rate_comes_exactly(seen: dict[str, tuple[Row, list[Row]]]) -
 
 
 def test_what_is_left_is_the_hosts(seen: dict[str, tuple[Row, list[Row]]]) -> None:
-    for src, mean_bps in (("left", CONSTANT_BPS), ("right", 10e6 * ON_S / (ON_S + OFF_S))):
+    paused_bps = 10e6 * ON_S / (ON_S + OFF_S)
+    # Each time that sends begins with losses, after which the window has to grow again.
+    for src, mean_bps, least in (("left", CONSTANT_BPS, 0.94), ("right", paused_bps, 0.8)):
         trial, rows = seen[src]
         counted = risen(rows)
         assert trial["path_rate_bps"] == RATE_BPS - mean_bps
@@ -82,7 +84,7 @@ def test_what_is_left_is_the_hosts(seen: dict[str, tuple[Row, list[Row]]]) -> No
         dropped = counted["cross_dropped_packets"] / counted["cross_packets_in"]
         assert dropped < 0.1
         left_bps = (RATE_BPS - mean_bps * (1 - dropped)) * 1448 / 1500
-        assert trial["goodput_mean_bps"] == pytest.approx(left_bps, rel=0.06), src
+        assert least * left_bps <= trial["goodput_mean_bps"] <= 1.06 * left_bps, src
 
 
 def test_pauses_are_seen_in_the_counters(seen: dict[str, tuple[Row, list[Row]]]) -> None:
