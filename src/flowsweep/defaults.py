@@ -276,6 +276,9 @@ LAB_GUARD_END_TIMEOUT_S = 10.0
 # The command line
 GARBAGE_OBJECTS = 50_000
 """How many new objects Python collects garbage after; it says 700 itself."""
+BLAS_THREADS = 1
+"""Of OpenBLAS, unless OPENBLAS_NUM_THREADS says otherwise. No matrix is so large that two are faster, and one
+that waits for the other keeps its processor busy: a quarter of the CPU time of `findings` of 600 trials."""
 DUCKDB = "duckdb"
 """What computes a summary, where nothing else is asked for."""
 

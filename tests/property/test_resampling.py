@@ -9,7 +9,7 @@ from math import floor
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from analysis_support import make_flows, make_outcome, make_record, make_samples, make_trial
@@ -144,7 +144,10 @@ def test_every_byte_lands_in_its_bin_and_a_bin_counts_only_if_all_flows_cover_it
     checked = by_trial(balance(tables.flows, tables.samples, resampled))
     starts = flow_starts(tables.samples, tables.flows)
     assert rows_of(kept_starts(tables)) == rows_of(starts)
-    at_once = by_trial(trial_intervals(tables.samples, tables.trials, starts, lambda _, table: table))
+    at_once = by_trial(trial_intervals(tables.samples, tables.trials, starts))
+    torn_trials = starts.filter(~starts.gapless)
+    whole = starts.anti_join(torn_trials, "trial_id")
+    shorter = by_trial(trial_intervals(tables.samples, tables.trials, whole, gapless=True))
     for one, outcome in zip(drawn, outcomes, strict=True):
         trial_id = outcome.record.trial_id
         exact = oracle(one.rows, one.interval_ns, one.omit_ns, one.origins)
@@ -161,6 +164,9 @@ def test_every_byte_lands_in_its_bin_and_a_bin_counts_only_if_all_flows_cover_it
             assert row["complete"] == (covering == one.flows and 0 <= row["bin"] < EXPECTED_BINS)
         names = ("bin", "bytes", "complete")
         assert only(at_once[trial_id], names) == only(summed[trial_id], names)
+        if trial_id in shorter:
+            assert only(shorter[trial_id], names) == only(summed[trial_id], names)
+    event(f"trials without gaps: {len(shorter)}")
 
 
 def only(rows: list[Row], names: Sequence[str]) -> list[tuple[Any, ...]]:

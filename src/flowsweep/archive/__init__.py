@@ -6,13 +6,13 @@ See docs/reference/archive.md for the files. Everything right of here works with
 
 from typing import TYPE_CHECKING
 
-from flowsweep.archive.campaign import Campaign
-from flowsweep.archive.imported import GoodputMethod, ImportedOutcome, ImportedTrial
-from flowsweep.archive.reader import Archive, read_archive
 from flowsweep.on_demand import names_of
 
 if TYPE_CHECKING:
     from flowsweep.archive.backends import Backend, backend, keep_with
+    from flowsweep.archive.campaign import Campaign
+    from flowsweep.archive.imported import GoodputMethod, ImportedOutcome, ImportedTrial
+    from flowsweep.archive.reader import Archive, read_archive
     from flowsweep.archive.tables import Tables, tables_of
     from flowsweep.archive.writer import ArchiveWriter, create_archive, open_archive_for_writing
 else:
@@ -20,6 +20,9 @@ else:
         __name__,
         {
             "backends": ("Backend", "backend", "keep_with"),
+            "campaign": ("Campaign",),
+            "imported": ("GoodputMethod", "ImportedOutcome", "ImportedTrial"),
+            "reader": ("Archive", "read_archive"),
             "tables": ("Tables", "tables_of"),
             "writer": ("ArchiveWriter", "create_archive", "open_archive_for_writing"),
         },

@@ -13,7 +13,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flowsweep.archive.data_files import without_patterns
+from flowsweep.archive.file_paths import without_patterns
 from flowsweep.archive.spill import spill_folder
 from flowsweep.defaults import DUCKDB
 from flowsweep.errors import BackendError

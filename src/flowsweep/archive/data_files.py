@@ -1,7 +1,6 @@
 """Parquet files of an archive: written once, with a hash of what was written, and checked against it."""
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,13 +17,6 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 COMPRESSION = "zstd"
-_PATTERN = re.compile(r"([*?\[])")
-"""What makes DuckDB take a path for a pattern."""
-
-
-def without_patterns(path: str) -> str:
-    """Write a file's path so that DuckDB takes it for nothing but a path."""
-    return _PATTERN.sub(r"[\1]", path)
 
 
 def write_attempt(folder: Folder, name: str, tables: Mapping[str, pa.Table]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import gc
 import keyword
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -10,8 +11,8 @@ from importlib import import_module
 
 from flowsweep.cli.exit_codes import EXIT_INTERRUPTED
 from flowsweep.cli.put_off import parts_of_rich_put_off
-from flowsweep.cli.without import load_arrow_alone, without
-from flowsweep.defaults import GARBAGE_OBJECTS
+from flowsweep.cli.without import load_arrow_alone, load_without_tls, without
+from flowsweep.defaults import BLAS_THREADS, GARBAGE_OBJECTS
 
 __all__ = ["COMMANDS", "load", "main"]
 
@@ -34,11 +35,12 @@ COMMANDS = {
 """What `flowsweep --help` says of each command, in its order: the beginning of the command's own help."""
 
 
+_OF_ONE_TRIAL = ("tcp", "udp", "rtt", "path")
 _PARTS_OF_ARROW = {
     "summary": (),
     "verify": ("parquet",),
     "run": ("compute", "parquet"),
-    **dict.fromkeys(("tcp", "udp", "rtt", "path"), ("compute",)),
+    **dict.fromkeys(_OF_ONE_TRIAL, ("compute",)),
 }
 """Commands that need tables, but no arrays of NumPy's, and that somebody waits for; parts of PyArrow."""
 
@@ -51,12 +53,16 @@ def main() -> None:
     try:
         # An analysis's expressions stay: to look through them for garbage took a third of a summary's time.
         gc.set_threshold(GARBAGE_OBJECTS)
+        # OpenBLAS reads it when NumPy is imported.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", str(BLAS_THREADS))
         for_spark = any(argument.startswith("--engine") for argument in sys.argv)
         # PyArrow looks for pandas when it first makes an array of values, Ibis when it first gives one back.
         with parts_of_rich_put_off(), nullcontext() if for_spark else without("pandas"):
             named = _named(sys.argv[1:])
             if named in _PARTS_OF_ARROW and not for_spark:
                 load_arrow_alone(_PARTS_OF_ARROW[named])
+            if named in _OF_ONE_TRIAL:
+                load_without_tls()
             load(sys.argv[1:])
             import_module("flowsweep.cli.app").run_app()
     except KeyboardInterrupt:

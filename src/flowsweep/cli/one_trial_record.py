@@ -2,11 +2,14 @@
 
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from flowsweep.archive import ArchiveWriter, create_archive
 from flowsweep.errors import ArchiveError
 from flowsweep.plan import Plan
 from flowsweep.run.outcome import TrialOutcome
+
+if TYPE_CHECKING:
+    from flowsweep.archive import ArchiveWriter
 
 NO_SEED = 0
 """There is one trial, and no order."""
@@ -51,6 +54,8 @@ class OneTrialRecord:
     def hosts(self, facts: dict[str, dict[str, object]]) -> None:
         """Keep what the engines see of their hosts, in a new archive the first time."""
         if self._folder is not None and self._writer is None:
+            from flowsweep.archive.writer import create_archive
+
             plan_json = self._plan.model_dump_json()
             self._writer = create_archive(self._folder, plan_json=plan_json, seed=NO_SEED)
         if self._writer is not None:

@@ -8,18 +8,17 @@ import pyarrow as pa
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.registry import COLUMNS_OF_TESTS
-from flowsweep.archive import Archive
 from flowsweep.prepared.summary import summary_of_archive, summary_of_outcomes
 from flowsweep.run.outcome import TrialOutcome
 
 if TYPE_CHECKING:
-    from flowsweep.archive import Backend
+    from flowsweep.archive import Archive, Backend
 
 ONE_TRIAL_COLUMNS = {test: (*STABLE_COLUMNS, *columns) for test, columns in COLUMNS_OF_TESTS.items()}
 """Columns that a trial of each test has, whose commands need no plan."""
 
 
-def summary_table(archive: Archive, backend: "Backend | None" = None) -> pa.Table:
+def summary_table(archive: "Archive", backend: "Backend | None" = None) -> pa.Table:
     """One row per trial, as `flowsweep.analysis.summarised` has them.
 
     Args:
@@ -39,7 +38,7 @@ def summary_table(archive: Archive, backend: "Backend | None" = None) -> pa.Tabl
     return table
 
 
-def rows_of_archive(archive: Archive) -> list[TrialRow]:
+def rows_of_archive(archive: "Archive") -> list[TrialRow]:
     """One row per trial.
 
     Raises:
@@ -48,7 +47,7 @@ def rows_of_archive(archive: Archive) -> list[TrialRow]:
     return cast("list[TrialRow]", summary_table(archive).to_pylist())
 
 
-def whole_trials(archive: Archive) -> frozenset[str]:
+def whole_trials(archive: "Archive") -> frozenset[str]:
     """The trials that need not run again, by trial_id.
 
     Raises:

@@ -33,6 +33,17 @@ def load_arrow_alone(parts: Iterable[str]) -> None:
             import_module(name)
 
 
+def load_without_tls() -> None:
+    """Load asyncio, and what PyArrow groups rows with, without TLS and file systems: no trial needs these.
+
+    OpenSSL takes longer to load than asyncio. Who needs it later loads it then.
+    """
+    with without("ssl"):
+        import_module("asyncio")
+    with without("numpy"), without("pyarrow.dataset"):
+        import_module("pyarrow.acero")
+
+
 class _Absent:
     """A package as if it were not installed, for which these libraries are prepared."""
 

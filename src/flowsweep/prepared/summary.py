@@ -1,12 +1,11 @@
 """The summary of nearly every campaign, by the statement in `summary.sql`."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
-from flowsweep.archive import Archive
-from flowsweep.archive.entries import Key
 from flowsweep.archive.parquet import keyed_tables
 from flowsweep.archive.trials import trials_table
 from flowsweep.prepared.statement import Statement, statement
@@ -15,11 +14,15 @@ from flowsweep.run.outcome import TrialOutcome, TrialRecord
 from flowsweep.schedule import planned_links
 from flowsweep.tests import facts_of
 
+if TYPE_CHECKING:
+    from flowsweep.archive import Archive
+    from flowsweep.archive.entries import Key
+
 DATA_BYTES_MAX = 32 << 20
 """Of an archive's files. Beyond that the summary of all trials at once may take much memory."""
 
 
-def summary_of_archive(archive: Archive) -> pa.Table | None:
+def summary_of_archive(archive: "Archive") -> pa.Table | None:
     """Sum up each trial of an archive, as `flowsweep.analysis.summarised` does.
 
     Returns:
@@ -72,7 +75,7 @@ def _summed_up(
     found: Statement,
     trials: pa.Table,
     facts: Mapping[str, Sequence[str] | pa.Table],
-    left_out: Sequence[Key],
+    left_out: "Sequence[Key]",
     *,
     few: bool,
 ) -> pa.Table | None:

@@ -1,16 +1,19 @@
 """The tables that a prepared statement starts from, filled with those of an archive."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
 from flowsweep.archive.background_rows import NUMBERED, OF_BACKGROUND
-from flowsweep.archive.data_files import without_patterns
-from flowsweep.archive.entries import Key
+from flowsweep.archive.file_paths import without_patterns
 from flowsweep.archive.format_2 import COLUMNS
 from flowsweep.archive.parquet import KEY_FIELDS, LATER_FIELDS, NEEDED_FIELDS
 from flowsweep.tests import facts_of
+
+if TYPE_CHECKING:
+    from flowsweep.archive.entries import Key
 
 DATAGRAM_TRIALS = "datagram_trials"
 """Stands for a table that has rows where a trial sends datagrams."""
@@ -20,7 +23,7 @@ def fill_tables(
     connection: duckdb.DuckDBPyConnection,
     trials: pa.Table,
     facts: Mapping[str, Sequence[str] | pa.Table],
-    left_out: Sequence[Key],
+    left_out: "Sequence[Key]",
 ) -> frozenset[str] | None:
     """Put an archive's rows in the place of empty tables.
 

@@ -8,6 +8,7 @@ import pytest
 
 from analysis_support import make_campaign
 from flowsweep.analysis import balance, bins, cells, durations_cut, flow_states, intervals, points, summary
+from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.expressions import quotient, share
 from flowsweep.analysis.tests.path import path_facts
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
@@ -26,7 +27,7 @@ def test_the_whole_analysis_compiles(dialect: str) -> None:
     states = flow_states(tables.samples, tables.trials, tables.flows)
     totals = intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)
     cut = durations_cut(totals, tables.trials)
-    reached = slow_starts(tables.samples, tables.trials, tables.flows, asked)
+    reached = slow_starts(tables.samples, tables.trials, kept_starts(tables), asked)
     for expression in (asked, cells(asked), checked, states, cut, reached):
         sql = ibis.to_sql(expression, dialect=dialect)
         assert "SELECT" in sql

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -28,7 +29,8 @@ ARRAYS = ("numpy",)
 TRAFFIC = ("flowsweep.run.conductor", "flowsweep.hosts.session")
 HELP = ("rich.markdown", "markdown_it", "pygments", "rich.traceback")
 PLANS = ("flowsweep.plan.model", "flowsweep.archive")
-ALL = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, PLANS)
+FILES = ("ssl", "pyarrow.fs", "pyarrow.parquet", "flowsweep.archive.entries")
+ALL = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES, TRAFFIC, PLANS, FILES)
 
 PLAN = """
 [campaign]
@@ -78,16 +80,17 @@ print("loaded", *({names!r} & set(sys.modules)))
 NOTHING = ALL
 NO_TABLES = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TABLES)
 NO_ANALYSIS = (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE)
+ONE_TRIAL = (*NO_ANALYSIS, ARRAYS, FILES)
 ONLY_TABLES = (NEVER, HELP, STATISTICS, FIGURES)
 ROWS = {
     "": (NOTHING, "--help", 0),
     "version": (NOTHING, "--version", 0),
     "wrong": (NOTHING, "sumary archive", 2),
     "demo": (NO_ANALYSIS, "demo --help", 0),
-    "tcp": ((*NO_ANALYSIS, ARRAYS), "tcp exec:/nowhere/program --address 127.0.0.1", 2),
-    "udp": ((*NO_ANALYSIS, ARRAYS), "udp exec:/nowhere/program --address 127.0.0.1", 2),
-    "rtt": ((*NO_ANALYSIS, ARRAYS), "rtt exec:/nowhere/program --address 127.0.0.1", 2),
-    "path": ((*NO_ANALYSIS, ARRAYS), "path exec:/nowhere/program --address 127.0.0.1", 2),
+    "tcp": (ONE_TRIAL, "tcp exec:/nowhere/program --address 127.0.0.1", 2),
+    "udp": (ONE_TRIAL, "udp exec:/nowhere/program --address 127.0.0.1", 2),
+    "rtt": (ONE_TRIAL, "rtt exec:/nowhere/program --address 127.0.0.1", 2),
+    "path": (ONE_TRIAL, "path exec:/nowhere/program --address 127.0.0.1", 2),
     "check": ((*NO_TABLES, TRAFFIC), "check plan.toml", 2),
     "run": ((*NO_ANALYSIS, ARRAYS), "run plan.toml --archive new", 2),
     "summary": ((*ONLY_TABLES, ANALYSIS, ARRAYS), "summary archive", 0),
@@ -208,3 +211,43 @@ print("loaded", *({{"ibis", "sqlglot", "numpy", "scipy"}} & (set(sys.modules) - 
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.stdout.split() == ["loaded"], done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("asked", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")])
+def test_one_thread_computes_unless_somebody_asks_for_more(asked: dict[str, str], threads: str) -> None:
+    script = """
+import os
+from contextlib import suppress
+from flowsweep.cli import main
+with suppress(SystemExit):
+    main()
+import numpy
+numpy.linalg.svd(numpy.eye(300))
+print(len(os.listdir("/proc/self/task")))
+"""
+    command = [sys.executable, "-c", script, "--version"]
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        command, env=environment | asked, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == threads, done.stdout + done.stderr
+
+
+def test_sums_over_flows_need_no_tls() -> None:
+    script = """
+import sys
+from flowsweep.cli.without import load_arrow_alone, load_without_tls
+load_arrow_alone(["compute"])
+load_without_tls()
+import asyncio, pyarrow
+from flowsweep.archive.sampled_flows import with_sampled
+ends = pyarrow.table({"role": ["sink"], "flow": [0]})
+samples = ends.append_column("start_ns", [[1]]).append_column("end_ns", [[3]]).append_column("bytes", [[5]])
+print(with_sampled(ends, samples)["sampled_ns"].to_pylist(), {"ssl", "pyarrow.fs"} & set(sys.modules))
+import ssl, pyarrow.parquet, pyarrow.dataset
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["[2]", "set()"]

@@ -15,7 +15,14 @@ from flowsweep.defaults import STALLED_SHARE
 Keep = Callable[[str, ir.Table], ir.Table]
 
 
-def trial_intervals(samples: ir.Table, trials: ir.Table, starts: ir.Table, keep: Keep) -> ir.Table:
+def as_it_is(_: str, table: ir.Table) -> ir.Table:
+    """Keep no table: what starts from it computes it."""
+    return table
+
+
+def trial_intervals(
+    samples: ir.Table, trials: ir.Table, starts: ir.Table, keep: Keep = as_it_is, *, gapless: bool = False
+) -> ir.Table:
     """Sum the flows of each trial, bin by bin, as `flowsweep.analysis.intervals` of all `bins`.
 
     Args:
@@ -23,6 +30,7 @@ def trial_intervals(samples: ir.Table, trials: ir.Table, starts: ir.Table, keep:
         trials: As in an archive.
         starts: From `flowsweep.analysis.binning.alignment.flow_starts`.
         keep: As of `flowsweep.analysis.summarising.samples.sampled`.
+        gapless: It is known that all of `starts` are: the expression is half as long then.
 
     Returns:
         One row per trial and bin: trial_id, bin, bytes (int64), complete (boolean).
@@ -32,17 +40,20 @@ def trial_intervals(samples: ir.Table, trials: ir.Table, starts: ir.Table, keep:
         cover nothing twice. Such flows cover a bin completely if what they cover of it, together, is as long
         as one bin for each of them. Where a flow has gaps, the bins of each flow of its trial are looked at.
     """
+    if gapless:
+        return _together(samples, trials, starts, keep)
     sinks = starts.filter(starts.role == "sink")
     gaps = (~sinks.gapless).cast("int64").max().over(ibis.window(group_by="trial_id"))
     looked_at = sinks.mutate(gaps=gaps)
     even, uneven = (looked_at.filter(looked_at.gaps == some).drop("gaps") for some in (0, 1))
-    begun = keep("begun", begun_in_bins(samples, trials, even, TRIAL))
-    together = _of_trials(binned(samples, trials, even, begun, TRIAL), trials)
+    together = _together(samples, trials, even, keep)
     one_by_one = intervals(binned(samples, trials, uneven), trials)
     return together.union(one_by_one.select(*together.columns))
 
 
-def _of_trials(bins: ir.Table, trials: ir.Table) -> ir.Table:
+def _together(samples: ir.Table, trials: ir.Table, even: ir.Table, keep: Keep) -> ir.Table:
+    begun = keep("begun", begun_in_bins(samples, trials, even, TRIAL))
+    bins = binned(samples, trials, even, begun, TRIAL)
     joined = bins.inner_join(trials.select("trial_id", "flows", "interval_ns", "expected_bins"), "trial_id")
     expected = (joined.bin >= 0) & (joined.bin < joined.expected_bins)
     covered = joined.covered_ns == joined.flows * joined.interval_ns

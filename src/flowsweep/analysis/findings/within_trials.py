@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import ibis
+import ibis.expr.types as ir
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from flowsweep.analysis.binning.resampling import bins, intervals
+from flowsweep.analysis.binning.alignment import kept_starts
+from flowsweep.analysis.binning.interval_goodput import trial_intervals
 from flowsweep.analysis.binning.truncated_durations import durations_cut
 from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
@@ -16,7 +19,7 @@ from flowsweep.analysis.statistics.observations import Observations, Row
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, traces_of
 from flowsweep.analysis.tests.tcp.loss_samples import loss_samples
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
-from flowsweep.archive import Tables
+from flowsweep.archive import Tables, keep_with
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 _HEADLINE = pa.schema([("trial_id", pa.string()), ("goodput_bps", pa.float64())])
@@ -44,24 +47,28 @@ def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
     Returns:
         Durations in ns, goodputs in bit/s. Methods: `durations_cut`, `slow_starts`.
     """
-    samples, trials, flows = tables.samples, tables.trials, tables.flows
+    samples, trials = tables.samples, tables.trials
+    found = kept_starts(tables).to_pyarrow()
+    starts = keep_with(trials, "starts_within", found)
+    gapless = pc.all(found["gapless"], skip_nulls=False).as_py() is True
     told = [{name: row[name] for name in _HEADLINE.names} for row in summary]
     headline = ibis.memtable(pa.Table.from_pylist(told, schema=_HEADLINE))
-    cut = durations_cut(intervals(bins(samples, trials, flows), trials), trials)
-    reached = slow_starts(samples, trials, flows, headline)
+    intervals = trial_intervals(samples, trials, starts, gapless=gapless)
+    cut = durations_cut(intervals, trials)
+    reached = slow_starts(samples, trials, starts, headline, gapless=gapless)
     return WithinTrials(
         cuts=cuts_of(cut.to_pyarrow().to_pylist()),
         reached={row["trial_id"]: row for row in reached.to_pyarrow().to_pylist()},
-        traces=_traces(tables, summary),
+        traces=_traces(tables, starts, summary),
     )
 
 
-def _traces(tables: Tables, summary: Sequence[Row]) -> dict[str, LossTrace]:
+def _traces(tables: Tables, starts: ir.Table, summary: Sequence[Row]) -> dict[str, LossTrace]:
     lossy = lossy_trials(summary)
     if not lossy:
         return {}
-    rows = loss_samples(tables.samples, tables.trials, tables.flows, lossy)
-    return traces_of(rows.to_pyarrow().to_pylist())
+    rows = loss_samples(tables.samples, tables.trials, starts, lossy)
+    return traces_of(rows.to_pyarrow())
 
 
 def within_trial_hypotheses(

@@ -9,6 +9,7 @@ from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.byte_balance import read_totals
 from flowsweep.analysis.binning.interval_goodput import (
     Keep,
+    as_it_is,
     trial_goodputs,
     trial_intervals,
     with_stalled_share,
@@ -37,7 +38,7 @@ class Sampled:
     """From `flowsweep.analysis.background.shares.fairness`."""
 
 
-def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = lambda _, table: table) -> Sampled:
+def sampled(tables: Tables, starts: ir.Table | None = None, keep: Keep = as_it_is) -> Sampled:
     """Sum up the samples of each trial.
 
     Args:

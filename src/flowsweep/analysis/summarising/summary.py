@@ -5,7 +5,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.background.shares import jain
 from flowsweep.analysis.binning.byte_balance import balanced
-from flowsweep.analysis.binning.interval_goodput import Keep
+from flowsweep.analysis.binning.interval_goodput import Keep, as_it_is
 from flowsweep.analysis.expressions import columns_added
 from flowsweep.analysis.hosts import host_load
 from flowsweep.analysis.path_emulation import path_emulation
@@ -45,9 +45,7 @@ def summary(tables: Tables, *, paths: ir.Table | None = None) -> ir.Table:
     return concluded(tables, sampled(tables), path_facts(tables) if paths is None else paths)
 
 
-def concluded(
-    tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = lambda _, table: table
-) -> ir.Table:
+def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_it_is) -> ir.Table:
     """Sum up as `summary`, with what was found in the samples.
 
     Args:
@@ -77,7 +75,8 @@ def concluded(
     joined = tables.trials.rename(echo_planned="echo")
     joined = columns_added(joined, parts, ["trial_id"])
     judged = with_predictions(_judged(_settled(joined)))
-    judged = with_datagram_verdict(with_sender_drops(with_rate_sum(with_verdict(judged))))
+    judged = keep("judged", with_sender_drops(with_rate_sum(judged)))
+    judged = with_datagram_verdict(with_verdict(judged))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 

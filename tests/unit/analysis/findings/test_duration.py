@@ -12,6 +12,7 @@ import pytest
 
 from analysis_support import SECOND_NS, Steady, make_flows, make_outcome, make_samples, make_trial
 from flowsweep.analysis import bins, intervals
+from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.truncated_durations import durations_cut
 from flowsweep.analysis.findings.duration import cut_hypotheses, duration_hypotheses
 from flowsweep.analysis.findings.finding import Finding
@@ -75,7 +76,7 @@ def reached(tables: Tables) -> list[dict[str, Any]]:
     trials = tables.trials.select("trial_id", "repeat").to_pyarrow().to_pylist()
     headline = [{"trial_id": row["trial_id"], "goodput_bps": rates[row["repeat"]]} for row in trials]
     found = slow_starts(
-        tables.samples, tables.trials, tables.flows, ibis.memtable(pa.Table.from_pylist(headline))
+        tables.samples, tables.trials, kept_starts(tables), ibis.memtable(pa.Table.from_pylist(headline))
     )
     repeats = {row["trial_id"]: row["repeat"] for row in trials}
     return [row | {"repeat": repeats[row["trial_id"]]} for row in found.to_pyarrow().to_pylist()]

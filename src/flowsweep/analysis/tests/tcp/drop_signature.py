@@ -5,11 +5,13 @@ pass, then drops what exceeds its rate, while round trips stay as they were. Wha
 here read from samples of TCP_INFO, 0.1 s apart: docs/explanation/statistics.md, "Drops".
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 import scipy
 from numpy.typing import NDArray
 
@@ -17,6 +19,7 @@ from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.defaults import CONFIDENCE, SECOND_NS
 
 Floats = NDArray[np.float64]
+Columns = Mapping[str, NDArray[Any]]
 DropCause = Literal["any rate", "shallow buffer", "policer", "not clear"]
 
 LOSSES_MIN = 8
@@ -150,27 +153,24 @@ def _mean(ranks: Floats) -> tuple[float, float, float]:
     return mean, mean - float(half), mean + float(half)
 
 
-class LossSample(TypedDict):
-    """A row of `loss_samples`, as far as traces are made of it."""
-
-    trial_id: str
-    flow: int
-    end_ns: int
-    delivered_bytes: int
-    retransmitted: int  # segments sent again so far
-    counted: bool
-
-
-def traces_of(rows: Sequence[LossSample]) -> dict[str, LossTrace]:
-    """Make traces of rows of `loss_samples`, by trial_id; all flows of a trial on one grid of time."""
-    trials: dict[str, dict[int, list[LossSample]]] = {}
-    for row in rows:
-        trials.setdefault(row["trial_id"], {}).setdefault(row["flow"], []).append(row)
-    return {name: trace for name, flows in trials.items() if (trace := _trace(list(flows.values())))}
+def traces_of(rows: pa.Table) -> dict[str, LossTrace]:
+    """Make traces of `loss_samples`, by trial_id; all flows of a trial on one grid of time."""
+    columns = {name: rows[name].to_numpy() for name in rows.column_names}
+    others = _changes(columns["trial_id"]) | _changes(columns["flow"])
+    trials: dict[str, list[Columns]] = {}
+    for first, last in pairwise((0, *(np.flatnonzero(others) + 1), rows.num_rows)):
+        flow = {name: values[first:last] for name, values in columns.items()}
+        if first < last:
+            trials.setdefault(flow["trial_id"][0], []).append(flow)
+    return {name: trace for name, flows in trials.items() if (trace := _trace(flows))}
 
 
-def _trace(flows: Sequence[Sequence[LossSample]]) -> LossTrace | None:
-    ends_s = [np.array([row["end_ns"] for row in rows], dtype=np.float64) / SECOND_NS for rows in flows]
+def _changes(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(values[1:] != values[:-1], dtype=np.bool_)
+
+
+def _trace(flows: Sequence[Columns]) -> LossTrace | None:
+    ends_s = [flow["end_ns"].astype(np.float64) / SECOND_NS for flow in flows]
     start, stop = max(ends[0] for ends in ends_s), min(ends[-1] for ends in ends_s)
     grid_s = np.arange(start, stop, GRID_S)
     if grid_s.size < LOSSES_MIN:
@@ -178,11 +178,11 @@ def _trace(flows: Sequence[Sequence[LossSample]]) -> LossTrace | None:
     delivered = np.zeros(grid_s.size)
     resent = np.zeros(grid_s.size)
     counted = np.ones(grid_s.size - 1, dtype=np.bool_)
-    for rows, ends in zip(flows, ends_s, strict=True):
-        delivered += np.interp(grid_s, ends, [row["delivered_bytes"] for row in rows])
+    for flow, ends in zip(flows, ends_s, strict=True):
+        delivered += np.interp(grid_s, ends, flow["delivered_bytes"])
         # A sample says what was sent again until its end: it shows in the step that it ends in.
         place = np.searchsorted(ends, grid_s, side="right") - 1
-        resent += np.array([row["retransmitted"] for row in rows], dtype=np.float64)[place]
-        counted &= np.array([row["counted"] for row in rows], dtype=np.bool_)[place][1:]
+        resent += flow["retransmitted"].astype(np.float64)[place]
+        counted &= flow["counted"][place][1:]
     rates = np.maximum(np.diff(delivered), 0.0) * 8 / GRID_S
     return LossTrace(rates, np.diff(resent) > 0, counted)

@@ -2,17 +2,17 @@
 
 import ibis.expr.types as ir
 
-from flowsweep.analysis.binning.alignment import COUNTED, flow_starts, with_phase
+from flowsweep.analysis.binning.alignment import COUNTED, with_phase
 from flowsweep.analysis.expressions import column_or_null
 
 
-def loss_samples(samples: ir.Table, trials: ir.Table, flows: ir.Table, trial_ids: list[str]) -> ir.Table:
+def loss_samples(samples: ir.Table, trials: ir.Table, starts: ir.Table, trial_ids: list[str]) -> ir.Table:
     """Select the samples of sources that tell of losses.
 
     Args:
         samples: As in an archive.
         trials: As in an archive.
-        flows: As in an archive.
+        starts: From `flowsweep.analysis.binning.alignment.flow_starts`.
         trial_ids: Which.
 
     Returns:
@@ -31,7 +31,7 @@ def loss_samples(samples: ir.Table, trials: ir.Table, flows: ir.Table, trial_ids
         delivered_bytes=column_or_null(source, "delivered") * column_or_null(source, "snd_mss_bytes"),
         retransmitted=column_or_null(source, "total_retrans"),
     )
-    phased = with_phase(rows.filter(rows.delivered_bytes.notnull()), trials, flow_starts(of_trials, flows))
+    phased = with_phase(rows.filter(rows.delivered_bytes.notnull()), trials, starts)
     return phased.select(
         "trial_id", "flow", "end_ns", "delivered_bytes", "retransmitted", counted=phased.phase == COUNTED
     ).order_by("trial_id", "flow", "end_ns")

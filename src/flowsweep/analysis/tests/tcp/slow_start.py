@@ -3,7 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.binning.resampling import bins, intervals
+from flowsweep.analysis.binning.interval_goodput import trial_intervals
 from flowsweep.analysis.expressions import column_or_null, quotient
 from flowsweep.defaults import MICROSECOND_NS, SECOND_NS
 
@@ -15,14 +15,17 @@ _UNKNOWN_US = 0xFFFF_FFFF
 """Linux's least round-trip time before it has one."""
 
 
-def slow_starts(samples: ir.Table, trials: ir.Table, flows: ir.Table, headline: ir.Table) -> ir.Table:
+def slow_starts(
+    samples: ir.Table, trials: ir.Table, starts: ir.Table, headline: ir.Table, *, gapless: bool = False
+) -> ir.Table:
     """Find when goodput reached 90 % of the trial's headline for the first time.
 
     Args:
         samples: As in an archive.
         trials: As in an archive.
-        flows: As in an archive.
+        starts: From `flowsweep.analysis.binning.alignment.flow_starts`.
         headline: One row per trial: trial_id, goodput_bps (bit/s), as in a summary.
+        gapless: As of `flowsweep.analysis.binning.interval_goodput.trial_intervals`.
 
     Returns:
         One row per trial that got there within its first minute: trial_id, slow_start_ns (int64: from when
@@ -48,13 +51,19 @@ def slow_starts(samples: ir.Table, trials: ir.Table, flows: ir.Table, headline: 
         omit_ns=ibis.literal(0, "int64"),
         expected_bins=ibis.literal(SOUGHT_NS, "int64"),
     )
-    steps = intervals(bins(early, fine, flows), fine)
-    joined = steps.filter(steps.complete).inner_join(
+    steps = trial_intervals(early, fine, _early(starts), gapless=gapless)
+    asked = fine.select("trial_id", "interval_ns").inner_join(
         headline.select("trial_id", headline_bps="goodput_bps"), "trial_id"
     )
-    fast = joined.filter(joined.goodput_bps >= SPEED_SHARE * joined.headline_bps)
-    first = fast.group_by("trial_id").aggregate(first_bin=fast.bin.min())
-    timed = first.inner_join(fine, "trial_id")
-    return timed.select(
-        "trial_id", slow_start_ns=(timed.first_bin + 1) * timed.interval_ns, step_ns=timed.interval_ns
+    joined = steps.filter(steps.complete).inner_join(asked, "trial_id")
+    goodput_bps = joined.bytes.cast("float64") * 8e9 / joined.interval_ns
+    fast = joined.filter(goodput_bps >= SPEED_SHARE * joined.headline_bps)
+    first = fast.group_by("trial_id", "interval_ns").aggregate(first_bin=fast.bin.min())
+    return first.select(
+        "trial_id", slow_start_ns=(first.first_bin + 1) * first.interval_ns, step_ns=first.interval_ns
     ).order_by("trial_id")
+
+
+def _early(starts: ir.Table) -> ir.Table:
+    """Of flows that have samples in the time that is looked at."""
+    return starts.filter(starts.at_ns - starts.origin_ns < SOUGHT_NS)

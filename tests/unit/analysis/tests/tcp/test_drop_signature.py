@@ -3,6 +3,7 @@
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from drop_paths import DropPath, trace
@@ -71,7 +72,7 @@ def test_flows_that_are_sampled_at_different_moments_are_added_up() -> None:
         for flow, late_ms in ((0, 0), (1, 30))
         for end_ms in range(100 + late_ms, 2_000 + late_ms, 100)
     ]  # fmt: skip
-    [(name, found)] = traces_of(rows).items()
+    [(name, found)] = traces_of(pa.Table.from_pylist(rows)).items()
     assert name == "t"
     assert found.rates_bps == pytest.approx(np.full(found.rates_bps.size, 2 * 1448 * 8 * 1_000))
     assert found.lossy.sum() == 1
