@@ -37,6 +37,9 @@ _TABLES = (
     ("`[lab.links.NAME]`", "LinkTable"),
     ("`forward`, `backward` of a link", "DirectionTable"),
     ("`hops` of a link", "HopTable"),
+    ("`members` of a link", "WaysTable"),
+    ("`policer` of a link", "PolicerTable"),
+    ("`cross` of a link", "CrossTable"),
 )
 """Headings of the page of keys, and the schema's definition of each."""
 

@@ -145,6 +145,16 @@ MTU_MIN_BYTES = 1280
 """Without which there is no IPv6 (RFC 8200)."""
 MTU_MAX_BYTES = 65_535
 LINK_RATE_MIN_BPS = 1_000
+MEMBERS_MIN = 2
+MEMBERS_MAX = 16
+"""Paths that the flows of a link are spread over."""
+PERIOD_MAX_NS = 3_600 * SECOND_NS
+"""Longest time that cross traffic sends, or pauses."""
+CROSS_PACKET_BYTES = 1_000
+CROSS_PACKET_MIN_BYTES = 20
+"""An IPv4 header."""
+CROSS_PACKETS_PER_S_MAX = 1_000_000
+"""Each costs the emulator time, and more would make the hosts' own packets late."""
 RATE_MAX_BPS = 10**12
 RATE_RESOLUTION_MIN_BPS = 1_000
 CPU_MAX = 8_191

@@ -40,6 +40,13 @@ def format_size(size_bytes: float) -> str:
     )
 
 
+def format_sizes(*sizes_bytes: float) -> tuple[str, ...]:
+    """Show sizes in bytes that are compared, in KiB and so on if one is exact so, else in KB and so on."""
+    exact = [_exact(size, _BINARY_UNITS, below=_BINARY_COUNTS_BELOW) for size in sizes_bytes]
+    units = _BINARY_UNITS if any(exact) else _DECIMAL_UNITS
+    return tuple(text or _engineering(size, units) for text, size in zip(exact, sizes_bytes, strict=True))
+
+
 def format_duration(duration_ns: float) -> str:
     """Show a duration in nanoseconds: "2 h 5 min", "12 min 30 s", "30 s" where exact, else "1.20 ms"."""
     if duration_ns == 0:
@@ -205,6 +212,9 @@ def _way_words(link: Mapping[str, Any]) -> str:
 
 
 def _direction_words(way: Mapping[str, Any]) -> str:
+    if members := way.get("members"):
+        numbered = (f"path {number}: {_direction_words(member)}" for number, member in enumerate(members, 1))
+        return f"each flow on one of {len(members)} paths ({'; '.join(numbered)})"
     words = [f"{format_rate(way['rate_bps'])} of IP packets" if way["rate_bps"] else "unlimited rate"]
     if way["delay_ns"]:
         jitter = f" ± {format_duration(way['jitter_ns'])}" if way["jitter_ns"] else ""
@@ -215,11 +225,26 @@ def _direction_words(way: Mapping[str, Any]) -> str:
         words.append(f"loss {way['loss'] * 100:g} %")
     if duplicate := way.get("duplicate"):
         words.append(f"duplicates {duplicate * 100:g} %")
+    if policer := way.get("policer"):
+        burst = format_size(policer["burst_bytes"])
+        words.append(f"policed to {format_rate(policer['rate_bps'])} with bursts of {burst}")
+    if cross := way.get("cross"):
+        words.append(_cross_words(cross))
     if way["queue_bytes"]:
         words.append(f"queue {format_size(way['queue_bytes'])}")
     if way["queue_packets"]:
         words.append(f"queue {counted(way['queue_packets'], 'packet')}")
     return ", ".join(words)
+
+
+def _cross_words(cross: Mapping[str, Any]) -> str:
+    size = format_size(cross["packet_bytes"])
+    words = f"cross traffic of {format_rate(cross['rate_bps'])} in packets of {size}"
+    if cross["on_ns"] is None:
+        return words
+    drawn = ", drawn" if cross["poisson"] else ""
+    on, off = (format_duration(cross[name]) for name in ("on_ns", "off_ns"))
+    return f"{words} ({on} on, {off} off{drawn})"
 
 
 _MODES = {

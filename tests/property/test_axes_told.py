@@ -12,6 +12,7 @@ from rich.console import Console
 from analysis_support import make_failed
 from flowsweep.analysis import FURTHER_COLUMNS, STABLE_COLUMNS, summary
 from flowsweep.analysis.axes import AXIS_NAMES
+from flowsweep.analysis.comparing.places import place, telling
 from flowsweep.analysis.findings.outliers import _trial
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.statistics.design import AXES as AXES_OF_EFFECTS
@@ -21,7 +22,6 @@ from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.archive import tables_of
 from flowsweep.archive.trials import trials_table
 from flowsweep.axes import APART, AXES
-from flowsweep.cli.comparison_text import place, telling
 from flowsweep.cli.summary import print_table
 from flowsweep.defaults import SECOND_NS
 from flowsweep.export.tables import export_tables

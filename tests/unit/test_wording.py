@@ -1,6 +1,6 @@
 import pytest
 
-from flowsweep.wording import asked_windows, both_windows, counted, direction, printable
+from flowsweep.wording import asked_windows, both_windows, counted, direction, format_sizes, printable
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 trials"), (1, "1 trial"), (2, "2 trials")])
@@ -41,3 +41,15 @@ def test_a_window_that_an_imported_file_does_not_say_was_not_left_to_the_kernel(
 
 def test_what_a_terminal_would_act_on_is_marked():
     assert printable("a\x1b[31m\tb\n\u202ec\u00a0ä\x07") == "a\ufffd[31m\tb\n\ufffdc\u00a0ä\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ((438_000, 401_000, 681_000), ("438 KB", "401 KB", "681 KB")),
+        ((330_000, 1 << 18, 1 << 19), ("322 KiB", "256 KiB", "512 KiB")),
+        ((48_300, 16_400, 1 << 16), ("47.2 KiB", "16.0 KiB", "64 KiB")),
+    ],
+)
+def test_sizes_that_are_compared_have_units_of_one_kind(sizes, said):
+    assert format_sizes(*sizes) == said

@@ -26,6 +26,16 @@ pub const REQUEST_MAX_BYTES: u64 = 1 << 20;
 
 /// Slowest and fastest rate, in bit/s.
 pub const RATE_BPS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000_000;
+/// Largest burst of a policer, in bytes.
+pub const BURST_MAX_BYTES: u64 = 1_000_000_000_000;
+/// Smallest packet of cross traffic, in bytes: an IPv4 header.
+pub const CROSS_PACKET_MIN_BYTES: u32 = 20;
+/// Most packets of cross traffic in a second: each costs time, and more would make the hosts' own late.
+pub const CROSS_PACKETS_PER_S_MAX: u64 = 1_000_000;
+/// Shortest and longest time that cross traffic sends, or pauses, in µs.
+pub const PAUSE_US: std::ops::RangeInclusive<u64> = 1_000..=3_600_000_000;
+/// Most paths that flows are spread over.
+pub const PATHS_MAX: usize = 16;
 /// Longest delay.
 pub const DELAY_MAX: Duration = Duration::from_secs(60);
 /// Smallest and largest MTU, in bytes (RFC 791; the kernel's limit).

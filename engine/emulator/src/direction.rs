@@ -14,28 +14,30 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::{Errno, read, write, writev},
 };
+use sys::VNET_HEADER_BYTES;
 
 use crate::{
     arena::{Arena, Buffer},
     defaults::{CHUNKS_MAX, READ_BYTES},
-    delay_line::Arrival,
     device::Device,
     error::EmulationError,
-    link::{Link, Piece},
+    flow::flow_of,
+    link::Piece,
     packet::Packet,
+    paths::{Delivery, Paths},
     segment::cut,
 };
 
-/// A link that its thread moves packets through and the reporter looks at.
+/// Paths that their thread moves packets through and the reporter looks at.
 #[derive(Debug)]
-pub struct SharedLink(Mutex<Link<Buffer>>);
+pub struct SharedPaths(Mutex<Paths<Buffer>>);
 
-impl SharedLink {
-    pub fn new(link: Link<Buffer>) -> Self {
-        Self(Mutex::new(link))
+impl SharedPaths {
+    pub fn new(paths: Paths<Buffer>) -> Self {
+        Self(Mutex::new(paths))
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, Link<Buffer>> {
+    pub fn lock(&self) -> MutexGuard<'_, Paths<Buffer>> {
         // A panic of the other side ends the emulation anyway.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,7 +68,7 @@ pub struct Stop<'a> {
 pub struct Direction<'a> {
     from: &'a Device,
     to: &'a Device,
-    link: Arc<SharedLink>,
+    paths: Arc<SharedPaths>,
     clock: Clock,
     stop: Stop<'a>,
     arena: Arena,
@@ -75,8 +77,8 @@ pub struct Direction<'a> {
 }
 
 impl<'a> Direction<'a> {
-    pub fn new(from: &'a Device, to: &'a Device, link: Arc<SharedLink>, clock: Clock, stop: Stop<'a>) -> Self {
-        Self { from, to, link, clock, stop, arena: Arena::new(CHUNKS_MAX), spare: vec![0; READ_BYTES] }
+    pub fn new(from: &'a Device, to: &'a Device, paths: Arc<SharedPaths>, clock: Clock, stop: Stop<'a>) -> Self {
+        Self { from, to, paths, clock, stop, arena: Arena::new(CHUNKS_MAX), spare: vec![0; READ_BYTES] }
     }
 
     /// Moves packets until it is stopped.
@@ -96,15 +98,17 @@ impl<'a> Direction<'a> {
     fn hand_over_what_is_due(&mut self) -> Result<(), EmulationError> {
         loop {
             let now = self.clock.now();
-            let Some(arrival) = self.link.lock().take(now) else { return Ok(()) };
-            self.hand_over(now, &arrival)?;
-            self.arena.release(arrival.item.buffer);
+            let Some(delivery) = self.paths.lock().take(now) else { return Ok(()) };
+            self.hand_over(now, &delivery)?;
+            self.arena.release(delivery.arrival.item.buffer);
         }
     }
 
-    fn hand_over(&self, now: u64, arrival: &Arrival<Piece<Buffer>>) -> Result<(), EmulationError> {
+    fn hand_over(&self, now: u64, delivery: &Delivery<Buffer>) -> Result<(), EmulationError> {
+        let arrival = &delivery.arrival;
         let result = self.write(&arrival.item);
-        let mut link = self.link.lock();
+        let mut paths = self.paths.lock();
+        let link = paths.link(delivery);
         match result {
             // A host whose device is down (EIO) loses what arrives: the link has done its part.
             Ok(_) | Err(Errno::IO) => link.handed_over(now, arrival),
@@ -140,13 +144,14 @@ impl<'a> Direction<'a> {
         };
         let now = self.clock.now();
         let parsed = Packet::parse(&room[..length]);
-        let mut link = self.link.lock();
+        let flow = flow_of(room.get(VNET_HEADER_BYTES..length).unwrap_or_default());
+        let mut paths = self.paths.lock();
         match parsed {
-            None => link.malformed((length as u64).saturating_sub(sys::VNET_HEADER_BYTES as u64)),
-            Some(packet) if !in_arena => link.overload(&packet),
+            None => paths.malformed((length as u64).saturating_sub(VNET_HEADER_BYTES as u64)),
+            Some(packet) if !in_arena => paths.overload(&packet, flow),
             Some(packet) => {
                 let buffer = self.arena.buffer(length);
-                let pieces = link.arrive(now, packet, buffer);
+                let pieces = paths.arrive(now, packet, flow, buffer);
                 self.arena.keep(buffer, pieces);
             }
         }
@@ -155,7 +160,7 @@ impl<'a> Direction<'a> {
 
     /// Until there is something to read, the next piece is due, or it is over.
     fn wait(&self) -> Result<(), EmulationError> {
-        let next_due = self.link.lock().next_due();
+        let next_due = self.paths.lock().next_due();
         let timeout = next_due.map(|due| timespec(due.saturating_sub(self.clock.now())));
         let mut files = [
             PollFd::from_borrowed_fd(self.from.file(), PollFlags::IN),

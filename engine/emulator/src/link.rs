@@ -7,9 +7,11 @@ use wire::DirectionCounters;
 
 use crate::{
     chance::Chance,
+    cross::CrossTraffic,
     defaults::{LATE_AFTER, PIECE_MAX, QUEUE_ENTRIES_MAX},
     delay_line::{Arrival, DelayLine},
     packet::Packet,
+    policer::Policer,
     queue::Queue,
     request::DirectionSettings,
     serializer::Serializer,
@@ -38,16 +40,19 @@ impl<B> Piece<B> {
     }
 }
 
-/// Serializer and queue, then loss and duplication, then the delay line. All times are in ns of one clock.
+/// Policer, serializer and queue, where cross traffic joins, then loss and duplication, then the delay line. All times
+/// are in ns of one clock.
 #[derive(Debug)]
 pub struct Link<B> {
     settings: DirectionSettings,
     /// Longest transmission time of a piece; with jitter each packet has its own delay and goes alone.
     piece_max_ns: Option<u64>,
+    policer: Option<Policer>,
     serializer: Serializer,
     queue: Queue,
     loss: Chance,
     duplicate: Chance,
+    cross: Option<CrossTraffic>,
     jitter: Rng,
     line: DelayLine<Piece<B>>,
     latest_due: u64,
@@ -61,12 +66,14 @@ impl<B: Copy> Link<B> {
         Self {
             settings,
             piece_max_ns: (settings.jitter_ns == 0).then_some(piece_max),
+            policer: settings.policer.map(Policer::new),
             serializer: Serializer::new(settings.rate_bps),
             queue: Queue::new(settings.queue_bytes, settings.queue_packets, QUEUE_ENTRIES_MAX),
             loss: Chance::new(settings.loss, random.fork()),
             jitter: random.fork(),
-            // The last one drawn: a seed gives the losses and jitter that it gave before there were duplicates.
+            // The last ones drawn: a seed gives the losses and jitter that it gave before there were duplicates.
             duplicate: Chance::new(settings.duplicate, random.fork()),
+            cross: settings.cross.map(|cross| CrossTraffic::new(cross, random.fork())),
             line: DelayLine::new(),
             latest_due: 0,
             late_max_ns: 0,
@@ -77,6 +84,7 @@ impl<B: Copy> Link<B> {
     /// Takes a packet that arrived at `now`; returns into how many pieces it went: none if all of it was dropped.
     pub fn arrive(&mut self, now: u64, packet: Packet, buffer: B) -> u32 {
         self.count_in(&packet);
+        self.carry_cross_traffic(now);
         self.queue.advance(now);
         let mut pieces = 0;
         let mut run = Run::default();
@@ -149,6 +157,7 @@ impl<B: Copy> Link<B> {
 
     /// The counters at `now`. Maxima begin anew.
     pub fn report(&mut self, now: u64) -> DirectionCounters {
+        self.carry_cross_traffic(now);
         self.queue.advance(now);
         let (queue_bytes, queue_packets) = (self.queue.bytes(), self.queue.packets());
         let late_max_us = std::mem::take(&mut self.late_max_ns) / 1000;
@@ -165,8 +174,12 @@ impl<B: Copy> Link<B> {
         self.counters.bytes_in += each * u64::from(segments - 1) + last;
     }
 
-    /// One IP packet through queue, serializer and loss: when it is out, if it survives.
+    /// One IP packet through policer, queue, serializer and loss: when it is out, if it survives.
     fn transmit(&mut self, now: u64, bytes: u32) -> Option<u64> {
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, bytes)) {
+            self.counters.dropped_policer_packets += 1;
+            return None;
+        }
         // Without a rate nothing waits, and no limit matters.
         let waits = self.settings.rate_bps.is_some();
         if waits && !self.queue.has_room(bytes) {
@@ -186,6 +199,26 @@ impl<B: Copy> Link<B> {
             return None;
         }
         Some(departure)
+    }
+
+    /// Takes what has come of the cross traffic by `now`. Nobody waits for its arrival, so it is early enough when the
+    /// next packet of a host comes, or somebody asks for counters.
+    fn carry_cross_traffic(&mut self, now: u64) {
+        let Some(cross) = &mut self.cross else { return };
+        let bytes = cross.packet_bytes();
+        while let Some(at) = cross.next(now) {
+            self.counters.cross_packets_in += 1;
+            self.counters.cross_bytes_in += u64::from(bytes);
+            self.queue.advance(at);
+            if !self.queue.has_room(bytes) {
+                self.counters.cross_dropped_packets += 1;
+            } else if !self.queue.has_memory() {
+                self.counters.dropped_overload_packets += 1;
+            } else {
+                self.queue.push(self.serializer.send(at, bytes), bytes);
+                self.counters.queue_max_bytes = self.counters.queue_max_bytes.max(self.queue.bytes());
+            }
+        }
     }
 
     /// Puts a run on the wire: one piece, or none if it is empty.

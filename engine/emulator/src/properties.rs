@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use crate::{
     link::Link,
     packet::{Packet, Super, Transport},
-    request::DirectionSettings,
+    policer::Policer,
+    request::{CrossSettings, DirectionSettings, PolicerSettings},
 };
 
 /// What arrives at the link: when, and which packet.
@@ -23,6 +24,8 @@ const PLAIN: DirectionSettings = DirectionSettings {
     duplicate: 0.0,
     queue_bytes: u64::MAX,
     queue_packets: u64::MAX,
+    policer: None,
+    cross: None,
 };
 
 fn super_packet(payload_bytes: u32, segment_payload_bytes: u16) -> Packet {
@@ -56,8 +59,12 @@ fn any_settings() -> impl Strategy<Value = DirectionSettings> {
     let limit = |range| prop_oneof![Just(u64::MAX), range];
     let times = (0..5_000_000_u64, 0.0..=1.0_f64, any::<bool>());
     let chance = || prop_oneof![Just(0.0), 0.0..0.3_f64];
-    (rate, times, (chance(), chance()), limit(1500..200_000_u64), limit(1..100_u64)).prop_map(
-        |(rate_bps, (delay_ns, jitter, reorder), (loss, duplicate), queue_bytes, queue_packets)| {
+    let policer = (100_000..1_000_000_000_u64, 1500..200_000_u64)
+        .prop_map(|(rate_bps, burst_bytes)| PolicerSettings { rate_bps, burst_bytes });
+    let policer = prop::option::weighted(0.3, policer);
+    let queue = (limit(1500..200_000_u64), limit(1..100_u64));
+    (rate, times, (chance(), chance()), queue, policer).prop_map(
+        |(rate_bps, (delay_ns, jitter, reorder), (loss, duplicate), (queue_bytes, queue_packets), policer)| {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -65,7 +72,18 @@ fn any_settings() -> impl Strategy<Value = DirectionSettings> {
                 reason = "test"
             )]
             let jitter_ns = (delay_ns as f64 * jitter) as u64;
-            DirectionSettings { rate_bps, delay_ns, jitter_ns, reorder, loss, duplicate, queue_bytes, queue_packets }
+            DirectionSettings {
+                rate_bps,
+                delay_ns,
+                jitter_ns,
+                reorder,
+                loss,
+                duplicate,
+                queue_bytes,
+                queue_packets,
+                policer,
+                cross: None,
+            }
         },
     )
 }
@@ -91,11 +109,16 @@ fn carry(link: &mut Link<usize>, arriving: &Arriving) -> Vec<(u64, Segment)> {
 /// out, in ns × bit/s.
 fn model(settings: &DirectionSettings, arriving: &Arriving) -> Vec<(u128, Segment)> {
     let rate = u128::from(settings.rate_bps.unwrap());
+    let mut policer = settings.policer.map(Policer::new);
     let mut out: Vec<(u128, Segment, u64)> = Vec::new();
     for (index, (now, packet)) in arriving.iter().enumerate() {
-        let now = u128::from(*now) * rate;
+        let (at, now) = (*now, u128::from(*now) * rate);
         for segment in 0..packet.segments() {
-            let bytes = u64::from(packet.segment_bytes(segment));
+            let bytes = packet.segment_bytes(segment);
+            if policer.as_mut().is_some_and(|policer| !policer.passes(at, bytes)) {
+                continue;
+            }
+            let bytes = u64::from(bytes);
             // Departures are whole ns, rounded down.
             let waiting: Vec<u64> = out
                 .iter()
@@ -123,7 +146,8 @@ proptest! {
         let offered: u64 = arriving.iter().map(|(_, packet)| u64::from(packet.segments())).sum();
         prop_assert_eq!(report.packets_in, offered);
         prop_assert_eq!(report.packets_out, out.len() as u64);
-        let dropped = report.dropped_queue_packets + report.dropped_loss_packets;
+        let dropped =
+            report.dropped_policer_packets + report.dropped_queue_packets + report.dropped_loss_packets;
         prop_assert_eq!(report.packets_in + report.duplicated_packets, report.packets_out + dropped);
         let bytes = |(_, (index, segment)): &(u64, Segment)| u64::from(arriving[*index].1.segment_bytes(*segment));
         prop_assert_eq!(report.bytes_out, out.iter().map(bytes).sum::<u64>());
@@ -156,6 +180,44 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Cross traffic takes rate and queue as if a host had sent it, and is not handed over.
+    #[test]
+    fn cross_traffic_is_like_packets_of_a_host(
+        settings in any_settings(),
+        arriving in any_arriving(),
+        (cross_bps, packet_bytes) in (1_000_000..2_000_000_000_u64, 20..1500_u32),
+    ) {
+        prop_assume!(settings.rate_bps.is_some());
+        let settings = DirectionSettings { loss: 0.0, duplicate: 0.0, jitter_ns: 0, policer: None, ..settings };
+        let last = arriving.last().unwrap().0;
+        let at = |number: u64| u128::from(number) * u128::from(packet_bytes) * 8_000_000_000 / u128::from(cross_bps);
+        let cross: Arriving = (0..)
+            .map_while(|number| u64::try_from(at(number)).ok().filter(|at| *at <= last))
+            .map(|at| (at, Packet { bytes: packet_bytes, division: None }))
+            .collect();
+        prop_assume!(cross.len() < 5_000);
+        let mut all: Vec<_> = cross.iter().map(|one| (one, None)).collect();
+        all.extend(arriving.iter().enumerate().map(|(index, one)| (one, Some(index))));
+        all.sort_by_key(|((at, _), own)| (*at, own.is_some()));
+        let merged: Arriving = all.iter().map(|(one, _)| **one).collect();
+        let mut hosts = Link::new(settings, Rng::with_seed(1));
+        let expected: Vec<_> = carry(&mut hosts, &merged)
+            .into_iter()
+            .filter_map(|(due, (index, segment))| all[index].1.map(|own| (due, (own, segment))))
+            .collect();
+        let others = CrossSettings { rate_bps: cross_bps, packet_bytes, pauses: None };
+        let mut link = Link::new(DirectionSettings { cross: Some(others), ..settings }, Rng::with_seed(1));
+        prop_assert_eq!(carry(&mut link, &arriving), expected);
+        let (found, hosts) = (link.report(last), hosts.report(last));
+        prop_assert_eq!(found.cross_packets_in, cross.len() as u64);
+        prop_assert_eq!(found.cross_bytes_in, cross.len() as u64 * u64::from(packet_bytes));
+        prop_assert_eq!(found.dropped_queue_packets + found.cross_dropped_packets, hosts.dropped_queue_packets);
+        prop_assert_eq!((found.queue_bytes, found.queue_max_bytes), (hosts.queue_bytes, hosts.queue_max_bytes));
+        prop_assert_eq!(found.packets_in + found.cross_packets_in, hosts.packets_in);
+    }
+}
+
 #[test]
 fn a_super_packet_that_does_not_fit_is_split_and_its_short_end_may_still_fit() {
     let queue_bytes = 4 * 1500 + 200;
@@ -164,6 +226,33 @@ fn a_super_packet_that_does_not_fit_is_split_and_its_short_end_may_still_fit() {
     let segments: Vec<u32> = out.iter().map(|(_, (_, segment))| *segment).collect();
     assert_eq!(segments, [0, 1, 2, 3, 10]);
     assert_eq!(link.report(0).dropped_queue_packets, 6);
+}
+
+#[test]
+fn a_policer_splits_a_super_packet_and_has_nothing_wait() {
+    let policer = Some(PolicerSettings { rate_bps: 10_000_000, burst_bytes: 5 * 1500 });
+    let mut link = Link::new(DirectionSettings { rate_bps: None, policer, ..PLAIN }, Rng::with_seed(1));
+    // Seven packets at once, of which the bucket has five; 1.2 ms later tokens for one more have come.
+    let out = carry(&mut link, &vec![(0, super_packet(7 * 1448, 1448)), (1_200_000, super_packet(2 * 1448, 1448))]);
+    let expected = [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (1, 0)].map(|segment: Segment| {
+        let sent = if segment.0 == 0 { 0 } else { 1_200_000 };
+        (sent + PLAIN.delay_ns, segment)
+    });
+    assert_eq!(out, expected);
+    let report = link.report(0);
+    assert_eq!((report.dropped_policer_packets, report.dropped_queue_packets, report.queue_max_bytes), (3, 0, 0));
+}
+
+#[test]
+fn what_the_policer_drops_takes_neither_rate_nor_queue() {
+    let policer = Some(PolicerSettings { rate_bps: 1_000_000, burst_bytes: 1500 });
+    let settings = DirectionSettings { queue_packets: 1, policer, ..PLAIN };
+    let single = Packet { bytes: 1500, division: None };
+    let mut link = Link::new(settings, Rng::with_seed(1));
+    let out = carry(&mut link, &vec![(0, single), (1, single), (12_000_000, single)]);
+    assert_eq!(out.iter().map(|(due, _)| *due).collect::<Vec<_>>(), [1_120_000, 13_120_000]);
+    let report = link.report(0);
+    assert_eq!((report.dropped_policer_packets, report.dropped_queue_packets), (1, 0));
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use std::{collections::HashSet, fmt::Display, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use wire::{EmulatedDevice, EmulatedDirection, Emulation};
+use wire::{EmulatedCrossTraffic, EmulatedDevice, EmulatedDirection, EmulatedPolicer, Emulation};
 
 use crate::{
-    defaults::{DELAY_MAX, MTU_BYTES, RATE_BPS, REPORT_INTERVAL_US},
+    defaults::{
+        BURST_MAX_BYTES, CROSS_PACKET_MIN_BYTES, CROSS_PACKETS_PER_S_MAX, DELAY_MAX, MTU_BYTES, PATHS_MAX, PAUSE_US,
+        RATE_BPS, REPORT_INTERVAL_US,
+    },
     error::EmulationError,
 };
 
@@ -16,7 +19,8 @@ pub struct LinkRequest {
     pub mtu_bytes: u32,
     pub seed: u64,
     pub report_interval: Duration,
-    pub directions: [DirectionSettings; 2],
+    /// One at least, each both ways.
+    pub paths: Vec<[DirectionSettings; 2]>,
 }
 
 #[derive(Clone, Debug)]
@@ -36,6 +40,31 @@ pub struct DirectionSettings {
     pub duplicate: f64,
     pub queue_bytes: u64,
     pub queue_packets: u64,
+    pub policer: Option<PolicerSettings>,
+    pub cross: Option<CrossSettings>,
+}
+
+/// A checked [`EmulatedCrossTraffic`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CrossSettings {
+    pub rate_bps: u64,
+    pub packet_bytes: u32,
+    pub pauses: Option<PauseSettings>,
+}
+
+/// Checked [`wire::EmulatedPauses`], times in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseSettings {
+    pub on_ns: u64,
+    pub off_ns: u64,
+    pub poisson: bool,
+}
+
+/// A checked [`EmulatedPolicer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicerSettings {
+    pub rate_bps: u64,
+    pub burst_bytes: u64,
 }
 
 impl LinkRequest {
@@ -55,11 +84,16 @@ impl LinkRequest {
     }
 
     fn check(emulation: Emulation) -> Result<Self, EmulationError> {
-        let Emulation { devices, mtu_bytes, seed, report_interval_us, directions } = emulation;
+        let Emulation { devices, mtu_bytes, seed, report_interval_us, directions, further } = emulation;
         within("mtu_bytes", mtu_bytes, MTU_BYTES)?;
         within("report_interval_us", report_interval_us, REPORT_INTERVAL_US)?;
-        let [first, second] = &directions;
-        let directions = [check_direction(0, first, mtu_bytes)?, check_direction(1, second, mtu_bytes)?];
+        if further.len() >= PATHS_MAX {
+            return Err(refuse("further", format!("{} paths", further.len()), format!("at most {}", PATHS_MAX - 1)));
+        }
+        let mut paths = vec![check_path("directions", &directions, mtu_bytes)?];
+        for (index, path) in further.iter().enumerate() {
+            paths.push(check_path(&format!("further[{index}]"), path, mtu_bytes)?);
+        }
         let distinct: HashSet<_> = devices.iter().map(|device| (&device.namespace, &device.name)).collect();
         if distinct.len() < devices.len() {
             return Err(refuse("devices[1]", "the same device as devices[0]", "another namespace or name"));
@@ -70,7 +104,7 @@ impl LinkRequest {
         let devices =
             devices.map(|device| DeviceRequest { namespace: PathBuf::from(device.namespace), name: device.name });
         let report_interval = Duration::from_micros(report_interval_us);
-        Ok(Self { devices, mtu_bytes, seed, report_interval, directions })
+        Ok(Self { devices, mtu_bytes, seed, report_interval, paths })
     }
 }
 
@@ -89,12 +123,22 @@ fn check_device(index: usize, device: &EmulatedDevice) -> Result<(), EmulationEr
     Ok(())
 }
 
+fn check_path(
+    key: &str,
+    directions: &[EmulatedDirection; 2],
+    mtu_bytes: u32,
+) -> Result<[DirectionSettings; 2], EmulationError> {
+    let [first, second] = directions;
+    let check = |index, direction| check_direction(&format!("{key}[{index}]"), direction, mtu_bytes);
+    Ok([check(0, first)?, check(1, second)?])
+}
+
 fn check_direction(
-    index: usize,
+    direction: &str,
     requested: &EmulatedDirection,
     mtu_bytes: u32,
 ) -> Result<DirectionSettings, EmulationError> {
-    let key = |name: &str| format!("directions[{index}].{name}");
+    let key = |name: &str| format!("{direction}.{name}");
     if let Some(rate) = requested.rate_bps {
         within(&key("rate_bps"), rate, RATE_BPS)?;
     }
@@ -118,6 +162,9 @@ fn check_direction(
     if requested.queue_packets == Some(0) {
         return Err(refuse(&key("queue_packets"), 0, "at least 1: nothing else would pass"));
     }
+    let policer = requested.policer.map(|policer| check_policer(&key("policer"), policer, mtu_bytes)).transpose()?;
+    let cross =
+        requested.cross.map(|cross| check_cross(&key("cross"), cross, requested.rate_bps, mtu_bytes)).transpose()?;
     Ok(DirectionSettings {
         rate_bps: requested.rate_bps,
         delay_ns: requested.delay_us * 1000,
@@ -127,7 +174,48 @@ fn check_direction(
         duplicate: requested.duplicate,
         queue_bytes: requested.queue_bytes.unwrap_or(u64::MAX),
         queue_packets: requested.queue_packets.unwrap_or(u64::MAX),
+        policer,
+        cross,
     })
+}
+
+fn check_cross(
+    key: &str,
+    requested: EmulatedCrossTraffic,
+    link_rate_bps: Option<u64>,
+    mtu_bytes: u32,
+) -> Result<CrossSettings, EmulationError> {
+    let EmulatedCrossTraffic { rate_bps, packet_bytes, pauses } = requested;
+    if link_rate_bps.is_none() {
+        return Err(refuse(key, "a link without rate_bps", "a rate: nothing waits for an unlimited link"));
+    }
+    within(&format!("{key}.rate_bps"), rate_bps, RATE_BPS)?;
+    within(&format!("{key}.packet_bytes"), packet_bytes, CROSS_PACKET_MIN_BYTES..=mtu_bytes)?;
+    let packets_per_s = rate_bps / (8 * u64::from(packet_bytes));
+    if packets_per_s > CROSS_PACKETS_PER_S_MAX {
+        let found = format!("{packets_per_s} packets a second");
+        return Err(refuse(key, found, format!("at most {CROSS_PACKETS_PER_S_MAX}")));
+    }
+    if let Some(pauses) = pauses {
+        within(&format!("{key}.pauses.on_us"), pauses.on_us, PAUSE_US)?;
+        within(&format!("{key}.pauses.off_us"), pauses.off_us, PAUSE_US)?;
+    }
+    let pauses = pauses.map(|pauses| PauseSettings {
+        on_ns: pauses.on_us * 1000,
+        off_ns: pauses.off_us * 1000,
+        poisson: pauses.poisson,
+    });
+    Ok(CrossSettings { rate_bps, packet_bytes, pauses })
+}
+
+fn check_policer(key: &str, requested: EmulatedPolicer, mtu_bytes: u32) -> Result<PolicerSettings, EmulationError> {
+    let EmulatedPolicer { rate_bps, burst_bytes } = requested;
+    within(&format!("{key}.rate_bps"), rate_bps, RATE_BPS)?;
+    if burst_bytes < u64::from(mtu_bytes) || burst_bytes > BURST_MAX_BYTES {
+        let expected = format!("mtu_bytes, which is {mtu_bytes}, to {BURST_MAX_BYTES}: no full packet would pass less");
+        return Err(refuse(&format!("{key}.burst_bytes"), burst_bytes, expected));
+    }
+    Ok(PolicerSettings { rate_bps, burst_bytes })
 }
 
 fn within<T: PartialOrd + Display>(key: &str, found: T, range: RangeInclusive<T>) -> Result<(), EmulationError> {
@@ -148,17 +236,25 @@ mod tests {
     const GOOD: &str = r#"{"devices":[{"namespace":"/run/netns/a","name":"p"},{"namespace":"/run/netns/b","name":"p"}],
         "mtu_bytes":1500,"seed":42,"report_interval_us":100000,"directions":[
         {"rate_bps":100000000,"delay_us":87500,"jitter_us":0,"reorder":false,"loss":0.0,"duplicate":0.25,"queue_bytes":1100000,
-         "queue_packets":null},
-        {"rate_bps":null,"delay_us":0,"jitter_us":0,"reorder":false,"loss":0,"duplicate":0,"queue_bytes":null,"queue_packets":9}]}"#;
+         "queue_packets":null,"cross":{"rate_bps":30000000,"packet_bytes":1200,
+         "pauses":{"on_us":500000,"off_us":250000,"poisson":true}}},
+        {"rate_bps":null,"delay_us":0,"jitter_us":0,"reorder":false,"loss":0,"duplicate":0,"queue_bytes":null,"queue_packets":9,
+         "policer":{"rate_bps":20000000,"burst_bytes":64000}}]}"#;
 
     #[test]
     fn a_request_is_read() {
         let request = LinkRequest::parse(GOOD).unwrap();
-        assert_eq!(request.directions[0].delay_ns, 87_500_000);
-        assert_eq!((request.directions[0].loss, request.directions[0].duplicate), (0.0, 0.25));
-        assert_eq!(request.directions[0].queue_packets, u64::MAX);
-        assert_eq!(request.directions[1].rate_bps, None);
-        assert_eq!(request.directions[1].queue_packets, 9);
+        assert_eq!(request.paths[0][0].delay_ns, 87_500_000);
+        assert_eq!((request.paths[0][0].loss, request.paths[0][0].duplicate), (0.0, 0.25));
+        assert_eq!(request.paths[0][0].queue_packets, u64::MAX);
+        assert_eq!(request.paths[0][0].policer, None);
+        let pauses = PauseSettings { on_ns: 500_000_000, off_ns: 250_000_000, poisson: true };
+        let cross = CrossSettings { rate_bps: 30_000_000, packet_bytes: 1200, pauses: Some(pauses) };
+        assert_eq!((request.paths[0][0].cross, request.paths[0][1].cross), (Some(cross), None));
+        assert_eq!(request.paths[0][1].rate_bps, None);
+        let policer = PolicerSettings { rate_bps: 20_000_000, burst_bytes: 64_000 };
+        assert_eq!(request.paths[0][1].policer, Some(policer));
+        assert_eq!(request.paths[0][1].queue_packets, 9);
     }
 
     #[test]
@@ -174,6 +270,19 @@ mod tests {
             ),
             ("1100000", "1499", &["directions[0].queue_bytes", "1499", "mtu_bytes"]),
             ("\"queue_packets\":9", "\"queue_packets\":0", &["directions[1].queue_packets", "0", "at least 1"]),
+            (":20000000,", ":999,", &["directions[1].policer.rate_bps", "999", "1000 to"]),
+            ("64000", "1499", &["directions[1].policer.burst_bytes", "1499", "mtu_bytes, which is 1500"]),
+            ("\"burst_bytes\":64000", "\"burst\":64000", &["directions[1].policer", "burst", "`burst_bytes`"]),
+            (":30000000,", ":999,", &["directions[0].cross.rate_bps", "999", "1000 to"]),
+            (":1200,", ":1501,", &["directions[0].cross.packet_bytes", "1501", "20 to 1500"]),
+            (
+                "30000000,\"packet_bytes\":1200",
+                "300000000,\"packet_bytes\":20",
+                &["directions[0].cross", "1875000 packets a second", "at most 1000000"],
+            ),
+            ("500000,\"off", "999,\"off", &["directions[0].cross.pauses.on_us", "999", "1000 to"]),
+            (":250000,", ":3600000001,", &["directions[0].cross.pauses.off_us", "3600000001"]),
+            (":100000000", ":null", &["directions[0].cross", "without rate_bps", "nothing waits"]),
             ("100000000", "999", &["directions[0].rate_bps", "999", "1000 to"]),
             ("87500", "60000001", &["directions[0].delay_us", "60000001", "0 to 60000000"]),
             ("87500", "-1", &["directions[0].delay_us", "-1", "u64"]),

@@ -19,14 +19,15 @@ use rustix::{
     thread::set_current_timer_slack,
 };
 use sys::take_realtime_priority;
-use wire::{EmulationCounters, EmulationEvent};
+use wire::{DirectionCounters, EmulationCounters, EmulationEvent};
 
 use crate::{
     defaults::LAST_LINE_TIMEOUT,
     device::Device,
-    direction::{Clock, Direction, SharedLink, Stop},
+    direction::{Clock, Direction, SharedPaths, Stop},
     error::EmulationError,
     link::Link,
+    paths::Paths,
     request::LinkRequest,
 };
 
@@ -47,7 +48,7 @@ pub fn emulate(line: &str, input: BorrowedFd<'_>, output: impl Write + AsFd) -> 
 
 struct Emulator {
     devices: [Device; 2],
-    links: [Arc<SharedLink>; 2],
+    paths: [Arc<SharedPaths>; 2],
     report_interval: Duration,
     clock: Clock,
     stop_requested: AtomicBool,
@@ -60,10 +61,9 @@ struct Emulator {
 impl Emulator {
     fn make(request: &LinkRequest) -> Result<Self, EmulationError> {
         let [first, second] = &request.devices;
-        let mut random = Rng::with_seed(request.seed);
         Ok(Self {
             devices: [Device::make(first, request.mtu_bytes)?, Device::make(second, request.mtu_bytes)?],
-            links: request.directions.map(|settings| Arc::new(SharedLink::new(Link::new(settings, random.fork())))),
+            paths: paths_of(request),
             report_interval: request.report_interval,
             clock: Clock::start(),
             stop_requested: AtomicBool::new(false),
@@ -98,7 +98,7 @@ impl Emulator {
         let _ = take_realtime_priority();
         let [from, to] = [&self.devices[index], &self.devices[1 - index]];
         let stop = Stop { requested: &self.stop_requested, wake: self.stop.as_fd() };
-        Direction::new(from, to, self.links[index].clone(), self.clock, stop).run()
+        Direction::new(from, to, self.paths[index].clone(), self.clock, stop).run()
     }
 
     /// Until the input ends, a direction ends, or a namespace is gone.
@@ -137,12 +137,27 @@ impl Emulator {
     fn counters(&self) -> EmulationEvent {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at_unix_ns = i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX);
-        let mut directions = [&self.links[0], &self.links[1]].map(|link| link.lock().report(self.clock.now()));
+        let [forward, backward] = [&self.paths[0], &self.paths[1]].map(|paths| paths.lock().report(self.clock.now()));
+        let mut paths = forward.into_iter().zip(backward).map(<[DirectionCounters; 2]>::from);
+        let mut directions = paths.next().unwrap_or_default();
         for (counters, device) in directions.iter_mut().zip(&self.devices) {
             counters.device_dropped_packets = device.dropped_packets();
         }
-        EmulationEvent::Counters(Box::new(EmulationCounters { at_unix_ns, directions }))
+        let further = paths.collect();
+        EmulationEvent::Counters(Box::new(EmulationCounters { at_unix_ns, directions, further }))
     }
+}
+
+/// Of both directions. A seed gives the first path what it gave before there were several.
+fn paths_of(request: &LinkRequest) -> [Arc<SharedPaths>; 2] {
+    let mut random = Rng::with_seed(request.seed);
+    let mut links = [Vec::new(), Vec::new()];
+    for path in &request.paths {
+        for (links, settings) in links.iter_mut().zip(path) {
+            links.push(Link::new(*settings, random.fork()));
+        }
+    }
+    links.map(|links| Arc::new(SharedPaths::new(Paths::new(links, random.u64(..)))))
 }
 
 /// Where events go.

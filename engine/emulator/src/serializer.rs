@@ -1,7 +1,7 @@
 //! The transmitter of a link: one packet after the other, at a rate.
 
 /// Nanoseconds × bit/s that one byte takes.
-const BYTE: u64 = 8 * 1_000_000_000;
+pub const BYTE: u64 = 8 * 1_000_000_000;
 
 /// When packets are out. Exact: what a division leaves over is carried to the next packet, so the rate does not drift.
 #[derive(Debug)]

@@ -228,7 +228,7 @@ fn wait_for_opening(
                 // From here on the port has one address and one peer. What arrives in between is refused; the peer,
                 // which has no answer yet, sends its opening again.
                 drop(listener);
-                let socket = connected_once_free(local, peer, parameters, deadline)?;
+                let socket = connected_once_free(local, peer, parameters, deadline, control)?;
                 let rendezvous = Rendezvous { socket, peer, rejected, opening, answer, listened: true };
                 let _ = rendezvous.answer_opening(&opening.encode());
                 return Ok(rendezvous);
@@ -243,9 +243,11 @@ fn connected_once_free(
     peer: SocketAddr,
     parameters: &RendezvousParameters,
     deadline: Instant,
+    control: &Control,
 ) -> Result<UdpSocket, TrialError> {
     loop {
         match connected_socket(Some(local), peer, parameters) {
+            Err(error) if in_use(&error) && control.stopped() => return Err(TrialError::Stopped),
             Err(error) if in_use(&error) && Instant::now() < deadline => thread::sleep(PORT_RETRY),
             other => return other,
         }

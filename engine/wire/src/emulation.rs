@@ -17,6 +17,10 @@ pub struct Emulation {
     pub report_interval_us: u64,
     /// First from `devices[0]` to `devices[1]`, then the way back.
     pub directions: [EmulatedDirection; 2],
+    /// Further paths between the devices, each likewise both ways. Every flow takes one of all paths (equal-cost
+    /// multipath): a hash with the seed over addresses, protocol and ports says which, for each direction by itself.
+    #[serde(default)]
+    pub further: Vec<[EmulatedDirection; 2]>,
 }
 
 /// A TUN device that the emulator makes.
@@ -27,6 +31,42 @@ pub struct EmulatedDevice {
     pub namespace: String,
     /// Its name there, at most 15 bytes.
     pub name: String,
+}
+
+/// A meter that drops what exceeds it and delays nothing: the token bucket of RFC 2697 without its excess burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedPolicer {
+    /// Committed information rate (CIR): bits of IP packets per second at which tokens come.
+    pub rate_bps: u64,
+    /// Committed burst size (CBS): tokens that the bucket holds, in bytes of IP packets. It is full at the start.
+    pub burst_bytes: u64,
+}
+
+/// Traffic of others, which nobody sends and nobody gets: packets of one size that wait in the link's queue and are
+/// transmitted like those of the hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedCrossTraffic {
+    /// Bits of IP packets per second, evenly spaced, while it sends.
+    pub rate_bps: u64,
+    /// Each packet's size.
+    pub packet_bytes: u32,
+    /// When it sends; always if absent.
+    pub pauses: Option<EmulatedPauses>,
+}
+
+/// Times in which traffic is sent, and those in between; it begins with the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedPauses {
+    /// How long it sends. A packet is sent even if this is shorter than the time from one packet to the next.
+    pub on_us: u64,
+    /// How long it does not.
+    pub off_us: u64,
+    /// Whether both are means of times that are drawn from exponential distributions: beginnings and ends are those of
+    /// a Poisson process with two rates.
+    pub poisson: bool,
 }
 
 /// What one direction of the link does to packets.
@@ -49,6 +89,10 @@ pub struct EmulatedDirection {
     pub queue_bytes: Option<u64>,
     /// Most IP packets that wait or are being transmitted; unlimited if absent.
     pub queue_packets: Option<u64>,
+    /// What packets pass before they come to the queue; none if absent.
+    pub policer: Option<EmulatedPolicer>,
+    /// What comes to the queue besides; none if absent. It needs a `rate_bps`.
+    pub cross: Option<EmulatedCrossTraffic>,
 }
 
 /// One line of what `emulate` says on its standard output.
@@ -72,8 +116,12 @@ pub enum EmulationEvent {
 pub struct EmulationCounters {
     /// When, in nanoseconds since 1970 UTC.
     pub at_unix_ns: i64,
-    /// In the order of [`Emulation::directions`].
+    /// In the order of [`Emulation::directions`]. What the kernel dropped and what is no IP packet, of which nobody knows
+    /// the flow, is counted here.
     pub directions: [DirectionCounters; 2],
+    /// In the order of [`Emulation::further`].
+    #[serde(default)]
+    pub further: Vec<[DirectionCounters; 2]>,
 }
 
 /// Counters of one direction since the start. A packet is an IP packet: each segment of a super-packet counts, with
@@ -89,6 +137,8 @@ pub struct DirectionCounters {
     pub packets_out: u64,
     /// Their bytes.
     pub bytes_out: u64,
+    /// Packets for which the policer had too few tokens. They never came to the queue.
+    pub dropped_policer_packets: u64,
     /// Packets that found the queue full.
     pub dropped_queue_packets: u64,
     /// Packets lost at random.
@@ -113,6 +163,13 @@ pub struct DirectionCounters {
     /// Packets handed over after one that had arrived behind them (RFC 4737). A packet's second arrival counts in
     /// `duplicated_packets` only.
     pub reordered_packets: u64,
+    /// Packets of the cross traffic that came to the queue. They are in no other counter of packets or bytes, but that
+    /// `queue_bytes`, `queue_packets` and `queue_max_bytes` are of all that waits.
+    pub cross_packets_in: u64,
+    /// Their bytes.
+    pub cross_bytes_in: u64,
+    /// Those of them that found the queue full.
+    pub cross_dropped_packets: u64,
     /// Second arrivals of packets (RFC 5560), which `packets_out` counts, too, once they are handed over.
     pub duplicated_packets: u64,
 }

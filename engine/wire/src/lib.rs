@@ -14,8 +14,8 @@ mod token;
 pub use datagram::{DATAGRAM_HEADER_BYTES, DATAGRAM_MAX_BYTES, DatagramHeader, DatagramKind, datagram_tag};
 pub use echo::{ECHO_HEADER_BYTES, EchoMessage};
 pub use emulation::{
-    DirectionCounters, EmulatedDevice, EmulatedDirection, Emulation, EmulationCounters, EmulationEvent,
-    emulation_schema,
+    DirectionCounters, EmulatedCrossTraffic, EmulatedDevice, EmulatedDirection, EmulatedPauses, EmulatedPolicer,
+    Emulation, EmulationCounters, EmulationEvent, emulation_schema,
 };
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
 pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};

@@ -114,6 +114,9 @@ NEEDED_FIELDS = {
 }
 """What an analysis may ask of each of the engines' tables: schema/NAME.json says what the columns mean."""
 
+LATER_FIELDS = {"links": frozenset(field.name for field in LINKS_SCHEMA if field.nullable)}
+"""Columns that earlier campaigns did not record: the analysis takes them for null."""
+
 EMPTY_TABLES = {
     # `empty_table` would load pandas.
     name: pa.Table.from_batches([], pa.schema([*fields, *KEY_FIELDS]))

@@ -1,33 +1,33 @@
 """A comparison of two campaigns as text: verdict, remarks, a row for each point, what took no part."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from rich import box
 from rich.table import Table
 
-from flowsweep import wording
-from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, levels_apart
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift
+from flowsweep.analysis.comparing.places import place, telling
 from flowsweep.analysis.comparing.shifts import Shift
-from flowsweep.analysis.comparing.words import change, verdict
+from flowsweep.analysis.comparing.words import (
+    SAME_SETTING,
+    Difference,
+    Only,
+    change,
+    left_out,
+    only_in,
+    outcome,
+)
 from flowsweep.cli.terminal import Screen
-from flowsweep.report.goodput_words import GOODPUT_COMPARED
-from flowsweep.wording import counted, format_mode, format_rate
+from flowsweep.wording import format_rate
 
 _WIDTH_OF_NO_TERMINAL = 1000
-_MOST_POINTS_TOLD = 10
-"""Of those that only one campaign has."""
-
-Difference = tuple[str, str, str]
-"""What differs, its value in A, its value in B."""
 
 
 def print_comparison(
     comparison: Comparison,
     overall: Shift,
     differing: Mapping[str, Sequence[Difference]],
-    goodput: str = GOODPUT_COMPARED,
+    goodput: str,
 ) -> None:
     """Print a comparison.
 
@@ -40,20 +40,16 @@ def print_comparison(
     console = Screen()
     if not console.is_terminal:
         console.width = _WIDTH_OF_NO_TERMINAL
-    points = counted(len(comparison.points), "point")
-    repeats = f"{counted(overall.repeats_a, 'repeat')} in A, {overall.repeats_b} in B"
-    console.print(f"B is {verdict(overall, comparison.margin)}: {points}, {repeats}")
+    if differing.get("Settings") == ():
+        console.print(SAME_SETTING)
+    console.print(outcome(comparison, overall))
     for remark in comparison.remarks:
         console.print(remark, soft_wrap=True)
     console.print(_table(comparison.points))
-    left_out = (
-        ("A", comparison.trials_a, comparison.not_ok_a, comparison.empty_a),
-        ("B", comparison.trials_b, comparison.not_ok_b, comparison.empty_b),
-    )
-    for name, trials, not_ok, empty in left_out:
-        _print_left_out(console, name, trials, not_ok, empty)
-    for name, only in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
-        _print_only(console, name, only)
+    for line in left_out(comparison):
+        console.print(line, soft_wrap=True)
+    for only in only_in(comparison):
+        _print_only(console, only)
     for heading, differences in differing.items():
         if differences:
             console.print(f"{heading} differ:")
@@ -79,54 +75,9 @@ def _table(points: Sequence[PointShift]) -> Table:
     return table
 
 
-def telling(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
-    """Columns that tell points apart, and what writes them; what follows from other columns is none."""
-    varying = [name for name in points[0] if len({level_of(point, name) for point in points}) > 1]
-    names = [name for name in varying if name not in _settled(varying)]
-    names += axes_untold(points, lambda point: tuple(level_of(point, name) for name in names))
-    return {name: levels_apart(name, points) for name in names}
-
-
-def place(point: Mapping[str, Any], names: Mapping[str, Callable[[Mapping[str, Any]], str]]) -> str:
-    """Name a point by its direction and what tells it from others."""
-    simultaneous = bool(point["simultaneous"])
-    parts = [wording.direction(point["src"], point["dst"], simultaneous=simultaneous)]
-    parts += [
-        f"{AXIS_NAMES[name]} {write(point)}"
-        for name, write in names.items()
-        if name in AXIS_NAMES.keys() & point.keys()
-    ]
-    if "mode" in names and point.get("mode") is not None:
-        parts.append(format_mode(point["mode"]))
-    if "sweep" in names:
-        parts.insert(0, point["sweep"])
-    return ", ".join(parts)
-
-
-def _settled(names: Sequence[str]) -> set[str]:
-    """Columns that another one settles, as the windows of both ends settle that of the flow."""
-    settled = {"flows_per_pair"} if "flows" in names else set()
-    if "window_bytes" in names or "window_sum_bytes" in names:
-        settled |= {"window_send_bytes", "window_recv_bytes"}
-    if "window_sum_bytes" in names:
-        settled.add("window_bytes")
-    return settled
-
-
-def _print_left_out(console: Screen, name: str, trials: int, not_ok: int, empty: int) -> None:
-    """Name what took no part, and why."""
-    why = [f"{not_ok} did not end well"] if not_ok else []
-    why += [f"{empty} carried nothing, 0 bit/s"] if empty else []
-    if why:
-        console.print(f"Left out in {name}: {', '.join(why)}, of {counted(trials, 'trial')}", soft_wrap=True)
-
-
-def _print_only(console: Screen, name: str, points: Sequence[Mapping[str, Any]]) -> None:
-    if not points:
-        return
-    console.print(f"Only in {name}: {counted(len(points), 'point')}")
-    names = telling(points)
-    for point in points[:_MOST_POINTS_TOLD]:
-        console.print(f"  {place(point, names)}", soft_wrap=True)
-    if len(points) > _MOST_POINTS_TOLD:
-        console.print(f"  and {len(points) - _MOST_POINTS_TOLD} more")
+def _print_only(console: Screen, only: Only) -> None:
+    console.print(only.line)
+    for place_of_point in only.places:
+        console.print(f"  {place_of_point}", soft_wrap=True)
+    if only.more:
+        console.print(f"  and {only.more} more")

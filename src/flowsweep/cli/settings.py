@@ -1,15 +1,18 @@
 """Two settings of one campaign beside each other: at its end, and by `flowsweep compare`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from flowsweep.analysis.comparing.comparison import Comparison
 from flowsweep.analysis.comparing.settings import SettingsCompared, settings_compared
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive, read_archive
 from flowsweep.cli.comparison_text import print_comparison
 from flowsweep.cli.summary_rows import rows_of_archive
 from flowsweep.cli.terminal import say
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.errors import PlanError
+from flowsweep.report.goodput_words import goodput_compared
 from flowsweep.wording import counted
 
 _TRY = (
@@ -18,14 +21,21 @@ _TRY = (
 )
 
 
-def settings_of_archive(archive: Archive, folder: Path, margin: float) -> SettingsCompared:
+def settings_of_rows(
+    archive: Archive, folder: Path, rows: Sequence[TrialRow], margin: float
+) -> SettingsCompared:
     """Compare the settings of a campaign.
+
+    Args:
+        archive: Of the campaign.
+        folder: As it was named.
+        rows: Of its summary.
+        margin: Share of goodput that counts as the same.
 
     Raises:
         PlanError: It is no campaign of two settings.
-        ArchiveError: A file of data cannot be read.
     """
-    compared = settings_compared(archive.campaign.plan, rows_of_archive(archive), margin)
+    compared = settings_compared(archive.campaign.plan, rows, margin)
     if compared is None:
         raise PlanError(
             "compare", (f"{folder}: is no campaign of two settings that is understood here; {_TRY}",)
@@ -43,20 +53,23 @@ def nothing_compared(comparison: Comparison) -> str:
         )
     ]
     pair = "no trial of A and the one of B beside it both ended well with a goodput above 0"
-    return f"{pair} ({', '.join(not_ok)}), so there is nothing to compare"
-
-
-def print_settings(compared: SettingsCompared) -> None:
-    """Print the comparison of two settings."""
-    comparison, changes = compared.comparison, compared.changes
-    if comparison.overall is None:
-        say(nothing_compared(comparison))
-        return
-    if not changes:
-        say("A and B are the same setting.")
-    print_comparison(comparison, comparison.overall, {"Settings": changes})
+    nothing = f"{pair} ({', '.join(not_ok)}), so there is nothing to compare"
+    return ". ".join([nothing, *comparison.remarks])
 
 
 def print_settings_of(folder: Path) -> None:
-    """Say how the settings of a campaign compare that has come to its end."""
-    print_settings(settings_of_archive(read_archive(folder), folder, EQUIVALENCE_MARGIN))
+    """Say how the settings of a campaign compare that has come to its end.
+
+    Raises:
+        PlanError: It is no campaign of two settings.
+        ArchiveError: A file of data cannot be read.
+    """
+    archive = read_archive(folder)
+    rows = rows_of_archive(archive)
+    compared = settings_of_rows(archive, folder, rows, EQUIVALENCE_MARGIN)
+    comparison = compared.comparison
+    if comparison.overall is None:
+        say(nothing_compared(comparison))
+    else:
+        differing = {"Settings": compared.changes}
+        print_comparison(comparison, comparison.overall, differing, goodput_compared(rows))

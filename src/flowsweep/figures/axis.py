@@ -43,7 +43,11 @@ class DrawnAxis:
 
     def text(self, value: object) -> str:
         """Name and value, as in a title: "length 8 KiB"."""
-        return f"{self.name} {self.write(value) if value is not None else NOT_SET}"
+        return f"{self.name} {self.level(value)}"
+
+    def level(self, value: object) -> str:
+        """A value with its unit; also one that is not set."""
+        return self.write(value) if value is not None else NOT_SET
 
     def ticks(self, values: Sequence[float]) -> tuple[list[float], list[str]]:
         """Positions on a log2 axis and labels in engineering units; some of them, where they stand close."""

@@ -14,6 +14,7 @@ from flowsweep.figures.grid.goodput import (
     drawn_predictions,
     drawn_repeats,
 )
+from flowsweep.figures.grid.ratio import drawn_ratios
 from flowsweep.figures.tests.path.hops import drawn_hops
 from flowsweep.figures.tests.path.trains import drawn_trains
 from flowsweep.figures.tests.rtt.message_size import drawn_sizes
@@ -34,6 +35,7 @@ _DRAWERS = (
     drawn_lines,
     drawn_repeats,
     drawn_predictions,
+    drawn_ratios,
     drawn_products,
     drawn_per_flow,
     drawn_limits,

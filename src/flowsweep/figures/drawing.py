@@ -14,6 +14,8 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import Row
 
 KIND_TITLES: Mapping[FigureKind, str] = {
+    "shift": "How much B differs from A",
+    "overlay": "A and B on the same axes",
     "hop_capacity": "Capacity of each hop",
     "hop_times": "Round-trip time to each hop over size",
     "trains": "Trains of packets",
@@ -31,6 +33,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "line": "Goodput over one parameter",
     "repeats": "Goodput of each repeat",
     "prediction": "Goodput as theory predicts it",
+    "ratio": "Measured ÷ predicted",
     "product": "Goodput against window × flows",
     "per_flow": "Goodput per flow against window per flow",
     "limits": "What limited",
@@ -73,6 +76,8 @@ class FigureData:
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""
+    beside: Sequence[Row] = ()
+    """Cells of a campaign whose figures stand beside these: scales end at the highest of both."""
 
     @property
     def searched(self) -> frozenset[str]:

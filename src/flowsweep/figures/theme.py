@@ -15,6 +15,11 @@ CATEGORIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", 
 """Okabe and Ito 2008, without the yellow and the black that vanish on white and on black; grey instead."""
 
 BLUE, VERMILION, GREEN, _PURPLE, ORANGE, _SKY_BLUE, GREY = CATEGORIES
+DIVERGING = ((0.0, BLUE), (0.5, "#F2F0EB"), (1.0, VERMILION))
+"""Colour scale of what lies to either side of a middle; its ends differ for colour-blind readers, too."""
+UNDECIDED_COLOUR = "#BFC3C7"
+"""Of what is not known to lie to either side."""
+
 LIMIT_COLOURS = {
     "rwnd": BLUE,
     "send_buffer": ORANGE,

@@ -12,10 +12,11 @@ FRESH_WITHIN_S = 10 * defaults.LAB_EMULATOR_REPORT_NS / defaults.SECOND_NS
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Both directions at one moment, forward first, in the names of schema/emulation.json."""
+    """All paths of a link at one moment, in the names of schema/emulation.json."""
 
     at_unix_ns: int
-    directions: tuple[Mapping[str, int], Mapping[str, int]]
+    paths: tuple[tuple[Mapping[str, int], Mapping[str, int]], ...]
+    """One at least; of each both directions, forward first."""
 
 
 class CounterLog:

@@ -119,8 +119,10 @@ class Emulator:
             case "ready":
                 self.log.ready()
             case "counters":
-                forward, backward = event["directions"]
-                self.log.add(Counters(event["at_unix_ns"], (forward, backward)))
+                paths = (
+                    (forward, backward) for forward, backward in (event["directions"], *event["further"])
+                )
+                self.log.add(Counters(event["at_unix_ns"], tuple(paths)))
             case "failed":
                 self._failure = event["message"]
 

@@ -66,10 +66,19 @@ class LinkWatch:
 
 
 def _rows_of(emulator: Emulator, counters: Counters) -> list[dict[str, object]]:
-    first, second = emulator.layout.link.between
+    link = emulator.layout.link
+    first, second = link.between
     ends = ((first, second), (second, first))
-    moment = {"link": emulator.layout.link.name, "at_unix_ns": counters.at_unix_ns}
+    several = len(counters.paths) > 1
     return [
-        {**moment, "src": src, "dst": dst, **counted}
-        for (src, dst), counted in zip(ends, counters.directions, strict=True)
+        {
+            # No name of a plan has a slash.
+            "link": f"{link.name}/{number}" if several else link.name,
+            "at_unix_ns": counters.at_unix_ns,
+            "src": src,
+            "dst": dst,
+            **counted,
+        }
+        for number, directions in enumerate(counters.paths, start=1)
+        for (src, dst), counted in zip(ends, directions, strict=True)
     ]

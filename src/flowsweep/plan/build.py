@@ -8,8 +8,26 @@ from flowsweep import defaults
 from flowsweep.plan.expansion import members
 from flowsweep.plan.hosts.checks import is_bare
 from flowsweep.plan.input import HostTable, PlanFile
-from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
-from flowsweep.plan.model import Campaign, Group, Hop, Host, Iperf3Peer, Link, LinkDirection, Plan
+from flowsweep.plan.links.table import (
+    CrossTable,
+    DirectionTable,
+    HopTable,
+    LinkTable,
+    PolicerTable,
+    WaysTable,
+)
+from flowsweep.plan.model import (
+    Campaign,
+    CrossTraffic,
+    Group,
+    Hop,
+    Host,
+    Iperf3Peer,
+    Link,
+    LinkDirection,
+    Plan,
+    Policer,
+)
 from flowsweep.plan.sweeps.build import build_sweep
 
 LOOPBACK = "localhost"
@@ -73,7 +91,14 @@ def _link(name: str, link: LinkTable) -> Link:
 
 
 def _ways(hop: HopTable) -> dict[str, LinkDirection]:
-    return {way: _direction(direction) for way, direction in hop.ways().items()}
+    if not hop.members:
+        return _ways_of_one(hop)
+    members = [_ways_of_one(member) for member in hop.members]
+    return {way: in_parallel([member[way] for member in members]) for way in members[0]}
+
+
+def _ways_of_one(path: WaysTable) -> dict[str, LinkDirection]:
+    return {way: _direction(direction) for way, direction in path.ways().items()}
 
 
 def _direction(direction: DirectionTable) -> LinkDirection:
@@ -86,6 +111,22 @@ def _direction(direction: DirectionTable) -> LinkDirection:
         reorder=bool(direction.reorder),
         loss=direction.loss or 0.0,
         duplicate=direction.duplicate or 0.0,
+        policer=None if direction.policer is None else _policer(direction.policer),
+        cross=None if direction.cross is None else _cross(direction.cross),
+    )
+
+
+def _policer(policer: PolicerTable) -> Policer:
+    return Policer(rate_bps=policer.rate, burst_bytes=policer.burst)
+
+
+def _cross(cross: CrossTable) -> CrossTraffic:
+    return CrossTraffic(
+        rate_bps=cross.rate,
+        packet_bytes=cross.packet,
+        on_ns=cross.on,
+        off_ns=cross.off,
+        poisson=cross.poisson,
     )
 
 
@@ -117,7 +158,8 @@ def _iperf3(host: HostTable) -> Iperf3Peer:
 
 def in_series(ways: Sequence[LinkDirection]) -> LinkDirection:
     """Sum up one direction of several hops: the rate and queue of the narrowest, of the rest what adds up."""
-    narrow = min(ways, key=lambda way: math.inf if way.rate_bps is None else way.rate_bps)
+    policers = [way.policer for way in ways if way.policer is not None]
+    narrow = min(ways, key=lambda way: math.inf if (left := way.rate_beside_bps) is None else left)
     return LinkDirection(
         rate_bps=narrow.rate_bps,
         queue_bytes=narrow.queue_bytes,
@@ -127,4 +169,29 @@ def in_series(ways: Sequence[LinkDirection]) -> LinkDirection:
         reorder=any(way.reorder for way in ways),
         loss=1 - math.prod(1 - way.loss for way in ways),
         duplicate=math.prod(1 + way.duplicate for way in ways) - 1,
+        cross=narrow.cross,
+        members=next((way.members for way in ways if way.members), ()),
+        policer=min(policers, key=lambda policer: policer.rate_bps, default=None),
     )
+
+
+def in_parallel(ways: Sequence[LinkDirection]) -> LinkDirection:
+    """Sum up one direction of several paths: what they carry and hold together, of the rest the most."""
+    rates = [way.carried_bps for way in ways]
+    return LinkDirection(
+        rate_bps=_sum_of_limits(rates),
+        queue_bytes=_sum_of_limits([way.queue_bytes for way in ways]),
+        queue_packets=_sum_of_limits([way.queue_packets for way in ways]),
+        delay_ns=max(way.delay_ns for way in ways),
+        jitter_ns=max(way.jitter_ns for way in ways),
+        reorder=any(way.reorder for way in ways),
+        loss=max(way.loss for way in ways),
+        duplicate=max(way.duplicate for way in ways),
+        members=tuple(ways),
+    )
+
+
+def _sum_of_limits(limits: Sequence[int | None]) -> int | None:
+    """None where one of them is missing."""
+    known = [limit for limit in limits if limit is not None]
+    return sum(known) if len(known) == len(limits) else None

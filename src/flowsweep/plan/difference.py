@@ -89,10 +89,15 @@ def _link(link: Link) -> dict[str, Any]:
 
 
 def _once(ways: dict[str, Any]) -> dict[str, Any]:
-    """What both directions have in common, written once."""
-    if ways["forward"] != ways["backward"]:
-        return ways
-    return {**ways["forward"], **{key: value for key, value in ways.items() if key not in _WAYS}}
+    """What both directions have in common, written once; of paths side by side, that of each."""
+    forward, backward = (dict(ways[way]) for way in _WAYS)
+    common = {key: value for key, value in ways.items() if key not in _WAYS}
+    members = enumerate(zip(forward.pop("members"), backward.pop("members"), strict=True), start=1)
+    paths = {str(number): _once(dict(zip(_WAYS, path, strict=True))) for number, path in members}
+    if paths:
+        return {**common, "members": paths}
+    own = forward if forward == backward else {"forward": forward, "backward": backward}
+    return {**own, **common}
 
 
 def _compared(path: str, then: object, now: object) -> Iterator[tuple[str, str, str]]:

@@ -48,6 +48,38 @@ class Campaign(Frozen):
     """Absent: drawn when the campaign starts, and recorded."""
 
 
+class Policer(Frozen):
+    """What drops packets that exceed a rate and burst, and delays none (RFC 2697)."""
+
+    rate_bps: int
+    """Committed rate, of IP packets."""
+    burst_bytes: int
+    """Committed burst size."""
+
+
+class CrossTraffic(Frozen):
+    """Traffic of others in a link's queue, evenly spaced while it sends."""
+
+    rate_bps: int
+    """Of IP packets, while it sends."""
+    packet_bytes: int
+    on_ns: int | None = None
+    """How long it sends before each pause; always if this and `off_ns` are absent."""
+    off_ns: int | None = None
+    poisson: bool = False
+    """Whether these are means of exponential distributions."""
+
+    @property
+    def mean_bps(self) -> int:
+        """Its rate over a long time."""
+        return mean_bps(self.rate_bps, self.on_ns, self.off_ns)
+
+
+def mean_bps(rate_bps: int, on_ns: int | None, off_ns: int | None) -> int:
+    """Compute the mean rate of traffic that pauses, in bit/s."""
+    return rate_bps if on_ns is None or off_ns is None else rate_bps * on_ns // (on_ns + off_ns)
+
+
 class LinkDirection(Frozen):
     """What a link does to packets on one of its two ways."""
 
@@ -67,6 +99,36 @@ class LinkDirection(Frozen):
     """Probability that a packet is lost, from 0 to below 1."""
     duplicate: float = 0.0
     """Probability that a packet that is not lost arrives twice; of hops together, its further arrivals."""
+    policer: Policer | None = None
+    """What packets pass before the queue; of hops together, the one of the least rate."""
+
+    cross: CrossTraffic | None = None
+    """What comes to the queue besides; of hops together, at the one that leaves least."""
+    members: tuple["LinkDirection", ...] = ()
+    """Paths side by side, of which every flow takes one; all else is of them together. Empty: one path."""
+
+    @property
+    def carried_bps(self) -> int | None:
+        """What of the hosts' packets it lets through at most, in bit/s; None without a limit."""
+        return self._limited(self.rate_bps)
+
+    @property
+    def left_bps(self) -> int | None:
+        """What it lets through on average beside its cross traffic, in bit/s.
+
+        None without a limit, and where it depends on the paths that flows take.
+        """
+        return None if self.members else self._limited(self.rate_beside_bps)
+
+    @property
+    def rate_beside_bps(self) -> int | None:
+        """Its rate without what cross traffic takes on average."""
+        taken_bps = 0 if self.cross is None else self.cross.mean_bps
+        return None if self.rate_bps is None else self.rate_bps - taken_bps
+
+    def _limited(self, rate_bps: int | None) -> int | None:
+        limits = [rate_bps, None if self.policer is None else self.policer.rate_bps]
+        return min((limit for limit in limits if limit is not None), default=None)
 
 
 class Hop(Frozen):
@@ -103,7 +165,16 @@ class Link(Frozen):
         one, other = self.forward, self.backward
         if self.hops or one != other:
             return True
-        return bool(one.delay_ns or one.loss or one.duplicate) or one.queue_packets is not None
+        emulated = (
+            one.delay_ns,
+            one.loss,
+            one.duplicate,
+            one.policer,
+            one.cross,
+            one.members,
+            one.queue_packets,
+        )
+        return any(emulated)
 
     def direction(self, src: str, dst: str) -> LinkDirection | None:
         """What it does to packets from one host to another; None if it does not join them."""

@@ -10,7 +10,14 @@ from pydantic_core import ErrorDetails
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.fields import Table
 from flowsweep.plan.input import CampaignTable, HostTable, LabTable, PlanFile
-from flowsweep.plan.links.table import DirectionTable, HopTable, LinkTable
+from flowsweep.plan.links.table import (
+    CrossTable,
+    DirectionTable,
+    HopTable,
+    LinkTable,
+    PolicerTable,
+    WaysTable,
+)
 from flowsweep.plan.readers import did_you_mean, shown
 from flowsweep.plan.sweeps.table import PathTable, SweepTable
 from flowsweep.plan.tests.udp.keys import RateSearchTable
@@ -85,6 +92,10 @@ def _missing(path: KeyPath) -> str:
         return "missing: what this traffic is called in the results"
     if "rate_search" in path:
         return 'missing: a search is { low = "RATE", high = "RATE", resolution = "RATE" }'
+    if "cross" in path[3:]:
+        return 'missing: cross traffic is { rate = "RATE" } at least'
+    if "policer" in path[3:]:
+        return 'missing: a policer is { rate = "RATE", burst = "SIZE" }'
     return 'missing: a path is { from = "HOST", to = "HOST" }'
 
 
@@ -139,18 +150,28 @@ def _model_of(table: KeyPath) -> type[Table]:
             return CampaignTable
         case ("lab",):
             return LabTable
-        case ("lab", "links", _, "forward" | "backward"):
-            return DirectionTable
-        case ("lab", "links", _, "hops", int(), "forward" | "backward"):
-            return DirectionTable
-        case ("lab", "links", _, "hops", *_):
-            return HopTable
-        case ("lab", "links", *_):
-            return LinkTable
+        case ("lab", "links", _, *keys):
+            return _model_within_link(keys)
         case ("hosts", *_):
             return HostTable
         case _:
             return PlanFile
+
+
+def _model_within_link(keys: Sequence[str | int]) -> type[Table]:
+    match keys:
+        case (*_, "cross"):
+            return CrossTable
+        case (*_, "policer"):
+            return PolicerTable
+        case (*_, "forward" | "backward"):
+            return DirectionTable
+        case (*_, "members", int()):
+            return WaysTable
+        case ("hops", *_):
+            return HopTable
+        case _:
+            return LinkTable
 
 
 def _model_within_sweep(keys: Sequence[str | int]) -> type[Table]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from flowsweep.archive.background_rows import NUMBERED, OF_BACKGROUND
 from flowsweep.archive.file_paths import without_patterns
 from flowsweep.archive.format_2 import COLUMNS
-from flowsweep.archive.parquet import KEY_FIELDS, NEEDED_FIELDS
+from flowsweep.archive.parquet import KEY_FIELDS, LATER_FIELDS, NEEDED_FIELDS
 from flowsweep.tests import facts_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def _columns(connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[st
     for column, kind in zip(expected.columns, expected.types, strict=True):
         formers = [former for former, today in COLUMNS.get(name, {}).items() if today == column]
         names = [one for one in (column, *formers) if one in types]
-        if any(types[one] != kind for one in names) or (not names and name not in NEEDED_FIELDS):
+        may_lack = name in NEEDED_FIELDS or column in LATER_FIELDS.get(name, ())
+        if any(types[one] != kind for one in names) or not (names or may_lack):
             return None
         quoted = [f'"{one}"' for one in names] or [f"NULL::{kind}"]
         value = quoted[0] if len(quoted) == 1 else f"COALESCE({', '.join(quoted)})"

@@ -1,6 +1,6 @@
 """All figures of a report as the page needs them: sweep by sweep, kind by kind, each on a card."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -14,6 +14,7 @@ from flowsweep.figures.drawing import KIND_TITLES, Drawn, figure_of
 from flowsweep.report.thumbnail import Overview, overview
 
 FEWEST_IN_OVERVIEW = 3
+Rows = Sequence[Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,9 @@ class Drawing:
     """Of a picture, when a reader saves it; without ending."""
     content: Markup
     """The Plotly figure as JSON, safe inside a script element."""
+
+    label: str = ""
+    """Above the figure, where its card has several that only this tells apart."""
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -85,7 +89,42 @@ def cards_of(drawn: Sequence[Drawn]) -> tuple[Card, ...]:
             groups[-1].append(one)
         else:
             groups.append([one])
-    return tuple(_card(f"figure-{number}", group) for number, group in enumerate(groups, start=1))
+    return tuple(card(f"figure-{number}", group) for number, group in enumerate(groups, start=1))
+
+
+def card(anchor: str, drawn: Sequence[Drawn], labels: Sequence[str] = (), rows: Rows | None = None) -> Card:
+    """Put one figure or two on a card.
+
+    Args:
+        anchor: Of the card.
+        drawn: A figure; or a surface and its map; or the same figure of A and of B.
+        labels: Of A and of B; absent for a surface and its map, which need none.
+        rows: The data of all of them; absent where they are those of the first.
+    """
+    names = ("A", "B") if labels else ("surface", "map") if len(drawn) > 1 else ("",)
+    first, last = drawn[0], drawn[-1]
+    return Card(
+        anchor,
+        first.title,
+        first.caption,
+        tuple(
+            Drawing(
+                f"{anchor}-{index}",
+                "surface" if one.needs_webgl else "flat",
+                name,
+                ", ".join(
+                    part for part in (f"{KIND_TITLES[one.key.kind]}: {one.title}", *labels[index : index + 1])
+                ),
+                f"{one.file_name}-{name.lower()}" if labels else one.file_name,
+                _json(one.figure),
+                labels[index] if labels else "",
+            )
+            for index, (one, name) in enumerate(zip(drawn, names, strict=True))
+        ),
+        csv_link(first.rows if rows is None else rows),
+        last.file_name.removesuffix("-map"),
+        tuple(drawn),
+    )
 
 
 def card_anchor(key: FigureKey | None, cards: Sequence[Card]) -> str | None:
@@ -100,19 +139,20 @@ def galleries(cards: Sequence[Card]) -> tuple[SweepGallery, ...]:
     number = 0
     for sweep, of_sweep in groupby(cards, key=lambda card: card.drawn[0].key.sweep):
         groups = []
-        for title, of_kind in groupby(of_sweep, key=_heading):
+        for title, of_kind in groupby(of_sweep, key=heading):
             number += 1
             groups.append(_group(f"kind-{number}", title, tuple(of_kind)))
         found.append(SweepGallery(sweep, tuple(groups)))
     return tuple(found)
 
 
-def _heading(card: Card) -> str:
-    """The kind; of planes also their axes, since a sweep may have several kinds of them."""
+def heading(card: Card) -> str:
+    """Name the kind of a card's figures; of planes also their axes: a sweep may have several kinds."""
     key = card.drawn[0].key
-    if key.kind != "plane":
+    if key.kind not in ("plane", "ratio"):
         return KIND_TITLES[key.kind]
-    axes = card.drawn[-1].figure.layout
+    last = card.drawn[-1]
+    axes = last.figure.layout.scene if last.needs_webgl else last.figure.layout
     return f"{KIND_TITLES[key.kind]}: {axes.xaxis.title.text} and {axes.yaxis.title.text}"
 
 
@@ -123,30 +163,6 @@ def _group(anchor: str, title: str, cards: tuple[Card, ...]) -> Group:
             by_mode.setdefault(card.drawn[-1].key.mode, []).append((card.anchor, card.drawn[-1]))
     many = len(cards) >= FEWEST_IN_OVERVIEW
     return Group(anchor, title, tuple(overview(maps) for maps in by_mode.values()) if many else (), cards)
-
-
-def _card(anchor: str, drawn: list[Drawn]) -> Card:
-    names = ("surface", "map") if len(drawn) > 1 else ("",)
-    first, last = drawn[0], drawn[-1]
-    return Card(
-        anchor,
-        first.title,
-        first.caption,
-        tuple(
-            Drawing(
-                f"{anchor}-{index}",
-                "surface" if one.needs_webgl else "flat",
-                name,
-                f"{KIND_TITLES[one.key.kind]}: {one.title}",
-                one.file_name,
-                _json(one.figure),
-            )
-            for index, (one, name) in enumerate(zip(drawn, names, strict=True))
-        ),
-        csv_link(first.rows),
-        last.file_name.removesuffix("-map"),
-        tuple(drawn),
-    )
 
 
 def _json(figure: go.Figure) -> Markup:

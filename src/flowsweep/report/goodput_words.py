@@ -19,7 +19,7 @@ GOODPUT_COMPARED = (
     "lost to stalls shows in goodput_mean_bps, the mean over the same time, and in stalled_share"
 )
 """Which figure findings and comparisons use, and why, of trials that were sampled."""
-_MEAN_COMPARED = "the mean over the whole trial: a file without intervals does not show a stall within it"
+_MEAN_COMPARED = "the mean that one end reports: without intervals a stall within the trial does not show"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ _METHODS = {
     "receiver_median": (
         "what the receiving application got after what is omitted, in the mean and in the median interval"
     ),
-    "receiver_mean": "what the receiver's file says of the whole transfer",
-    "sender_median": "what the sender's file says, the median over its intervals",
-    "sender_mean": "what the sender's file says of the whole transfer",
+    "receiver_mean": "what the receiver reports, in the mean",
+    "sender_median": "what the sender reports, in the median interval",
+    "sender_mean": "what the sender reports, in the mean",
 }
 """What a trial's goodput is, by `goodput_method`."""
 
@@ -102,8 +102,9 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     """Find the highest goodput in each direction and mode; none where no trial is `ok`.
 
     The rows are those of a summary. A point's goodput is the median over its repeats of their means over what
-    is not omitted. Of points whose goodputs read alike, the one with the smallest window and fewest flows
-    stands for all: more of them gains nothing. The highest of few short intervals may be above what an
+    is not omitted. Of points whose goodputs read alike, the one with the lowest rate, the smallest window
+    and fewest flows stands for all, one where they were not set before all others: more of them gains
+    nothing. The highest of few short intervals may be above what an
     emulated link carries: then the number is what the link carries, and the place says so.
     """
     named = modes_named(trials)
@@ -130,9 +131,13 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
 def _least_of_highest(points: Sequence[Row]) -> Row:
     highest = format_rate(max(row["goodput_median_bps"] for row in points))
     alike = [row for row in points if format_rate(row["goodput_median_bps"]) == highest]
-    return min(
-        alike, key=lambda row: (row["window_sum_bytes"] or row["window_send_bytes"] or 0, row["flows"])
-    )
+    return min(alike, key=_asked)
+
+
+def _asked(point: Row) -> tuple[float, int, int]:
+    """How much was asked for at a point: rate in bit/s, window in bytes, flows."""
+    one_sided = max(point["window_send_bytes"] or 0, point["window_recv_bytes"] or 0)
+    return point.get("rate_sum_bps") or 0, point["window_sum_bytes"] or one_sided, point["flows"]
 
 
 def trials_of(point: Row, trials: Sequence[TrialRow]) -> list[TrialRow]:

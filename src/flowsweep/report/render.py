@@ -1,23 +1,13 @@
 """From a report's data to the text of the page."""
 
-import base64
-import hashlib
-from functools import cache
-from importlib.resources import files
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-from plotly.offline import get_plotlyjs
-
 from flowsweep.analysis.comparing.words import settings_line
 from flowsweep.csv_text import csv_link
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.grid.panel import modes_named
-from flowsweep.figures.theme import CATEGORIES, LIMIT_COLOURS
 from flowsweep.report.answers import answers
 from flowsweep.report.failures import reasons
-from flowsweep.report.findings_list import findings_list, written
+from flowsweep.report.findings_list import findings_list
 from flowsweep.report.gallery import card_anchor, cards_of, galleries
 from flowsweep.report.goodput_words import goodput_compared
 from flowsweep.report.headline import (
@@ -32,16 +22,11 @@ from flowsweep.report.host_table import host_lines
 from flowsweep.report.opening import opening
 from flowsweep.report.path_table import hop_lines
 from flowsweep.report.report_data import ReportData
+from flowsweep.report.shell import page_text
 from flowsweep.report.trial_page import trial_pages
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.schedule import planned_links
 from flowsweep.wording import link_words
-
-PAGE_SCRIPTS = (
-    "theme.js", "draw.js", "export.js", "surfaces.js", "viewer.js", "table.js",
-    "trial_figures.js", "trial.js", "page.js",
-)  # fmt: skip
-"""Joined in this order into one script: a page opened from a disk cannot load modules."""
 
 
 def render(data: ReportData) -> str:
@@ -63,70 +48,31 @@ def render(data: ReportData) -> str:
         )
     )
     cards = cards_of(drawn)
-    return (
-        _environment()
-        .get_template("page.html.jinja")
-        .render(
-            data=data,
-            finished=finished(len(data.trials), data.trials_planned),
-            status_counts=status_counts(data.trials),
-            opening=opening(data.trials, data.findings, settings_line(data.plan, data.trials)),
-            highest=highest_goodputs(data.trials),
-            answers=answers(data.trials),
-            goodput_meant=goodput_meant(data.trials),
-            goodput_compared=goodput_compared(data.trials),
-            when_measured=when_measured(data.trials, data.created_at),
-            emulation_marks=emulation_marks(data.trials),
-            modes_named=modes_named(data.trials),
-            reasons=reasons(data.trials),
-            findings=findings_list(data.findings, lambda key: card_anchor(key, cards)),
-            galleries=galleries(cards),
-            hop_lines=hop_lines(data.trials, data.hops),
-            host_lines=host_lines(data.host_facts),
-            links=_links(data),
-            columns=columns,
-            lines=lines,
-            trial_pages=trial_pages(data.trials, data.details, data.series, hosts=data.host_facts),
-            trials_csv=csv_link(data.trials, data.summary_columns),
-            colours=CATEGORIES,
-            limit_colours=LIMIT_COLOURS,
-            style=_asset("page.css"),
-            scripts=_scripts(),
-            script_hashes=" ".join(_hash(script) for script in _scripts()),
-        )
+    return page_text(
+        "page.html.jinja",
+        data=data,
+        version=data.flowsweep_version,
+        finished=finished(len(data.trials), data.trials_planned),
+        status_counts=status_counts(data.trials),
+        opening=opening(data.trials, data.findings, settings_line(data.plan, data.trials)),
+        highest=highest_goodputs(data.trials),
+        answers=answers(data.trials),
+        goodput_meant=goodput_meant(data.trials),
+        goodput_compared=goodput_compared(data.trials),
+        when_measured=when_measured(data.trials, data.created_at),
+        emulation_marks=emulation_marks(data.trials),
+        modes_named=modes_named(data.trials),
+        reasons=reasons(data.trials),
+        findings=findings_list(data.findings, lambda key: card_anchor(key, cards)),
+        galleries=galleries(cards),
+        hop_lines=hop_lines(data.trials, data.hops),
+        host_lines=host_lines(data.host_facts),
+        links=_links(data),
+        columns=columns,
+        lines=lines,
+        trial_pages=trial_pages(data.trials, data.details, data.series, hosts=data.host_facts),
+        trials_csv=csv_link(data.trials, data.summary_columns),
     )
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("flowsweep.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["written"] = written
-    return environment
-
-
-@cache
-def _asset(name: str) -> Markup:
-    return Markup(files("flowsweep.report").joinpath(name).read_text(encoding="utf-8"))
-
-
-@cache
-def _scripts() -> tuple[Markup, ...]:
-    """All that runs on the page, in order. Nothing of an archive is in them."""
-    parts = (_asset(f"scripts/{name}") for name in PAGE_SCRIPTS)
-    page = Markup("\n").join((Markup('"use strict";\n(() => {'), *parts, Markup("})();")))
-    return _asset("scripts/canvas.js"), Markup(get_plotlyjs()), page
-
-
-def _hash(script: Markup) -> str:
-    """Name a script as a content security policy does (CSP 3, section 2.3.1): no other may run here."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _links(data: ReportData) -> list[str]:

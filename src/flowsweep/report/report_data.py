@@ -91,8 +91,8 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     if summed is None:
         summed = summarised(tables, paths=facts_table(tables, paths)).to_pyarrow()
     asked = tables.trials.to_pyarrow()
-    grid = cells(points(ibis.memtable(summed), ibis.memtable(asked)))
-    plan_order = _plan_order(archive.campaign.plan)
+    grid = grid_cells(ibis.memtable(summed), ibis.memtable(asked))
+    in_order = plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
     trials: list[TrialRow] = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
     progress("drawing conclusions")
@@ -109,9 +109,9 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         plan=archive.campaign.plan,
         host_facts=archive.host_facts,
         trials_planned=planned_trials(archive.campaign.plan),
-        trials=tuple(sorted(trials, key=plan_order)),
+        trials=tuple(sorted(trials, key=in_order)),
         summary_columns=tuple(summed.column_names),
-        cells=tuple(sorted(_rows(grid), key=plan_order)),
+        cells=tuple(sorted(grid, key=in_order)),
         intervals=tuple(_rows(interval_goodputs(totals))),
         truncated=tuple(_rows(durations_cut(totals, ibis.memtable(asked)))),
         spacings=tuple(_rows(spacing_steps(tables.histograms))),
@@ -124,6 +124,32 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         details=trial_details(tables),
         series=_series(tables),
     )
+
+
+def grid_cells(summary: ir.Table, trials: ir.Table) -> list[dict[str, Any]]:
+    """Put together the trials of each point that was asked for.
+
+    Args:
+        summary: From `flowsweep.analysis.summary`.
+        trials: As in an archive.
+
+    Returns:
+        Rows of `flowsweep.analysis.cells`.
+    """
+    return _rows(cells(points(summary, trials)))
+
+
+def plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
+    """Sort rows as the plan lists sweeps and paths; the way back stands behind the way there."""
+    rank: dict[tuple[str, str, str], tuple[int, int]] = {}
+    sweeps = planned_sweeps(plan)
+    for index, sweep in enumerate(sweeps):
+        paths = [(path.src, path.dst) for path in sweep.paths]
+        both_ways = [way for src, dst in paths for way in ((src, dst), (dst, src))]
+        for place, (src, dst) in enumerate(both_ways):
+            rank.setdefault((sweep.name, src, dst), (index, place))
+    # Trials of other tools are in no plan.
+    return lambda row: rank.get((row["sweep"], row["src"], row["dst"]), (len(sweeps), 0))
 
 
 def _shared(tables: Tables, trials: Sequence[TrialRow]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
@@ -142,19 +168,6 @@ def _series(tables: Tables) -> dict[str, TrialData]:
     receiver = receiver_series(tables.samples, tables.trials, tables.flows)
     datagrams = datagram_series(tables.datagrams, tables.samples, tables.trials, tables.flows)
     return trial_data(sender.to_pyarrow(), receiver.to_pyarrow(), datagrams.to_pyarrow())
-
-
-def _plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
-    """Sort rows as the plan lists sweeps and paths; the way back stands behind the way there."""
-    rank: dict[tuple[str, str, str], tuple[int, int]] = {}
-    sweeps = planned_sweeps(plan)
-    for index, sweep in enumerate(sweeps):
-        paths = [(path.src, path.dst) for path in sweep.paths]
-        both_ways = [way for src, dst in paths for way in ((src, dst), (dst, src))]
-        for place, (src, dst) in enumerate(both_ways):
-            rank.setdefault((sweep.name, src, dst), (index, place))
-    # Trials of other tools are in no plan.
-    return lambda row: rank.get((row["sweep"], row["src"], row["dst"]), (len(sweeps), 0))
 
 
 def _rows(table: ir.Table) -> list[dict[str, Any]]:

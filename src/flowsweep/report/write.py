@@ -1,10 +1,12 @@
-"""Write a report to a file."""
+"""Write a page to a file."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from flowsweep.archive import Archive
+from flowsweep.report.comparison.data import ComparisonData
+from flowsweep.report.comparison.page import comparison_page
 from flowsweep.report.render import render
 from flowsweep.report.report_data import report_data
 
@@ -18,11 +20,28 @@ def write_report(archive: Archive, target: Path, progress: Callable[[str], objec
     Raises:
         OSError: It cannot be written there.
     """
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    try:
+
+    def page() -> str:
         data = report_data(archive, progress)
         progress("drawing figures")
-        unfinished.write_text(render(data), encoding="utf-8")
+        return render(data)
+
+    _write(page, target)
+
+
+def write_comparison(data: ComparisonData, target: Path) -> None:
+    """Write the page of a comparison, likewise.
+
+    Raises:
+        OSError: It cannot be written there.
+    """
+    _write(lambda: comparison_page(data), target)
+
+
+def _write(page: Callable[[], str], target: Path) -> None:
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_text(page(), encoding="utf-8")
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -37,6 +37,11 @@ LINKS_SCHEMA = pa.schema(
         pa.field("late_max_us", pa.int64(), nullable=False),  # since the row before
         pa.field("reordered_packets", pa.int64(), nullable=False),
         pa.field("duplicated_packets", pa.int64(), nullable=False),
+        # Null of a campaign that began before there were policers and cross traffic
+        pa.field("dropped_policer_packets", pa.int64()),
+        pa.field("cross_packets_in", pa.int64()),
+        pa.field("cross_bytes_in", pa.int64()),
+        pa.field("cross_dropped_packets", pa.int64()),
     ]
 )
 

@@ -77,9 +77,9 @@ def _links_bps(trial_pairs: Sequence[HostPair], links: Sequence[Link]) -> int | 
     for pair in trial_pairs:
         ways = ((link.name, link.direction(*pair)) for link in links)
         name, way = next(((name, way) for name, way in ways if way is not None), ("", None))
-        if way is None or way.rate_bps is None:
+        if way is None or way.carried_bps is None:
             return None
-        carried.setdefault((name, way.rate_bps), []).append(pair)
+        carried.setdefault((name, way.carried_bps), []).append(pair)
     return sum(
         rate_bps * min(len({src for src, _ in pairs}), len({dst for _, dst in pairs}))
         for (_, rate_bps), pairs in carried.items()

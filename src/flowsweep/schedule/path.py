@@ -7,7 +7,9 @@ from flowsweep.plan.model import Link
 
 
 def path_rate_bps(links: Iterable[Link], pairs: Sequence[HostPair]) -> int | None:
-    """Add up the rate (bit/s of IP packets) of all links that the pairs use, each in its direction.
+    """Add up what all links that the pairs use carry (bit/s of IP packets), each in its direction.
+
+    What cross traffic takes on average is not theirs.
 
     Of a switch it is that of the ports in use, on the side that has fewer.
 
@@ -21,7 +23,7 @@ def path_rate_bps(links: Iterable[Link], pairs: Sequence[HostPair]) -> int | Non
         if not ways:
             continue
         joined += len(ways)
-        rate_bps = next(iter(ways.values())).rate_bps
+        rate_bps = next(iter(ways.values())).left_bps
         if rate_bps is None:
             return None
         sources, sinks = ({pair[end] for pair in ways} for end in (0, 1))

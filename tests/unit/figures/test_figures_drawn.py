@@ -15,8 +15,8 @@ from report_support import KIB, MIB, failed, make_cells, make_row, make_rows
 ONE_WAY = (("starlight", "sara"),)
 
 NOT_OF_A_TCP_GRID = (
-    "line", "repeats", "prediction", "offered", "jitter", "spacing", "shares", "hop_times", "hop_capacity",
-    "trains", "streams", "rtt_time", "rtt_ecdf", "rtt_size", "rate_search",
+    "overlay", "shift", "line", "repeats", "prediction", "ratio", "offered", "jitter", "spacing", "shares",
+    "hop_times", "hop_capacity", "trains", "streams", "rtt_time", "rtt_ecdf", "rtt_size", "rate_search",
 )  # fmt: skip
 
 
@@ -196,34 +196,6 @@ def test_figures_that_would_show_the_same_are_left_out():
     assert "line" in kinds
     assert not {"product", "per_flow"} & set(kinds)
     assert figure_of(FigureKey("product", "windows", "copy"), figures(rows)) is not None
-
-
-# As theory predicts
-
-
-def predicted_rows(**changes) -> list:
-    return make_rows(
-        directions=ONE_WAY, repeats=3,
-        change=lambda row: known(row)
-        | {"theory_window_bps": row["window_sum_bytes"] * 1000.0, "link_payload_bps": 9.5e9}
-        | changes,
-    )  # fmt: skip
-
-
-def test_predictions_are_usable_window_over_rtt_and_at_most_the_links_rate():
-    surface, heatmap = of_kind(figures(predicted_rows()), "prediction")
-    assert (surface.needs_webgl, heatmap.needs_webgl) == (True, False)
-    expected = [min(size * 1000 / 1e9, 9.5) for size in (MIB << step for step in range(6))]
-    for row in surface.figure.data[0].z:
-        assert list(row) == pytest.approx(expected, rel=1e-4)
-    hover = surface.figure.data[0].customdata[0][0]
-    assert hover.startswith("<b>1.05 Gbit/s</b><br>predicted<br>measured: ")
-    assert heatmap.rows[0]["predicted_bps"] == MIB * 1000.0
-    assert heatmap.rows[0]["measured_bps"] == pytest.approx(1e9, rel=0.1)
-
-
-def test_without_a_known_link_nothing_is_predicted():
-    assert of_kind(figures(predicted_rows(link_payload_bps=None)), "prediction") == []
 
 
 # Over the campaign

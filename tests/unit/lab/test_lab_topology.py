@@ -17,8 +17,8 @@ from flowsweep.lab import wiring
 from flowsweep.lab.emulation import emulation, seed_of
 from flowsweep.lab.owner import Owner
 from flowsweep.lab.topology import ENDS_MAX, EmulatedLink, host_access, lay_out
-from flowsweep.plan.build import in_series
-from flowsweep.plan.model import Hop, Host, Link, LinkDirection
+from flowsweep.plan.build import in_parallel, in_series
+from flowsweep.plan.model import CrossTraffic, Hop, Host, Link, LinkDirection, Policer
 from plan_support import ROOT
 
 IP = "/usr/sbin/ip"
@@ -167,6 +167,8 @@ def test_a_switch_has_a_leg_to_each_host_a_way_between_any_two_and_shapers_at_bo
         ({"delay_ns": 0, "loss": 1e-9}, True),
         ({"delay_ns": 0, "duplicate": 1e-9}, True),
         ({"delay_ns": 0, "queue_packets": 9, "rate_bps": 1_000}, True),
+        ({"delay_ns": 0, "rate_bps": 1_000, "cross": CrossTraffic(rate_bps=500, packet_bytes=100)}, True),
+        ({"delay_ns": 0, "policer": Policer(rate_bps=1_000, burst_bytes=1_500)}, True),
     ],
 )
 def test_a_link_is_emulated_where_a_shaper_is_not_enough(way: dict[str, Any], *, emulated: bool) -> None:
@@ -193,8 +195,13 @@ def test_an_emulated_link_has_no_router_and_both_addresses_on_its_two_devices() 
 
 
 def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
-    forward = LinkDirection(rate_bps=10**8, queue_bytes=1_100_000, delay_ns=87_500_000, loss=0.001)
+    others = CrossTraffic(rate_bps=10**7, packet_bytes=200, on_ns=10**9, off_ns=2 * 10**9, poisson=True)
+    forward = LinkDirection(
+        rate_bps=10**8, queue_bytes=1_100_000, delay_ns=87_500_000, loss=0.001, cross=others
+    )
     disorder = {"jitter_ns": 1_000, "reorder": True, "duplicate": 0.25}
+    disorder |= {"policer": Policer(rate_bps=10**5, burst_bytes=9_000)}
+    disorder |= {"cross": CrossTraffic(rate_bps=10**4, packet_bytes=1_000)}
     backward = LinkDirection(queue_packets=9, rate_bps=10**6, delay_ns=1_000, **disorder)
     link = Link(name="l", between=("a", "b"), mtu_bytes=9000, forward=forward, backward=backward)
     (layout,) = lay_out([link], [], OWNER).emulated
@@ -204,11 +211,17 @@ def test_an_emulator_is_asked_for_what_the_plan_says() -> None:
     assert (asked["mtu_bytes"], asked["seed"]) == (9000, 42)
     assert asked["directions"][0] == {
         "rate_bps": 10**8, "delay_us": 87_500, "jitter_us": 0, "reorder": False, "loss": 0.001,
-        "duplicate": 0.0, "queue_bytes": 1_100_000, "queue_packets": None,
+        "duplicate": 0.0, "queue_bytes": 1_100_000, "queue_packets": None, "policer": None,
+        "cross": {
+            "rate_bps": 10**7, "packet_bytes": 200,
+            "pauses": {"on_us": 10**6, "off_us": 2 * 10**6, "poisson": True},
+        },
     }  # fmt: skip
     assert asked["directions"][1] == {
         "rate_bps": 10**6, "delay_us": 1, "jitter_us": 1, "reorder": True, "loss": 0.0,
         "duplicate": 0.25, "queue_bytes": None, "queue_packets": 9,
+        "policer": {"rate_bps": 10**5, "burst_bytes": 9_000},
+        "cross": {"rate_bps": 10**4, "packet_bytes": 1_000, "pauses": None},
     }  # fmt: skip
     schema = json.loads((ROOT / "schema" / "emulation.json").read_text())
     jsonschema.validate(asked, {**schema["properties"]["emulation"], "$defs": schema["$defs"]})
@@ -246,6 +259,50 @@ def test_hops_together_are_as_slow_as_the_slowest_and_as_long_as_all() -> None:
     assert (together.rate_bps, together.queue_bytes, together.delay_ns) == (10_000_000, 9_000, 3_000_000)
     assert together.loss == pytest.approx(0.55)
     assert together.duplicate == pytest.approx(0.32)
+    assert together.carried_bps == 10_000_000
+
+
+def test_of_hops_the_one_counts_that_cross_traffic_leaves_least() -> None:
+    others = CrossTraffic(rate_bps=8_000_000, packet_bytes=1_000, on_ns=3, off_ns=1)
+    crowded = LinkDirection(rate_bps=10_000_000, cross=others)
+    together = a_link_of_hops(LinkDirection(rate_bps=5_000_000), crowded).direction("a", "b")
+    assert together is not None
+    assert together.cross == others
+    assert (together.carried_bps, together.left_bps) == (10_000_000, 4_000_000)
+
+
+def test_paths_side_by_side_are_asked_for_one_by_one_and_of_no_known_rate_together() -> None:
+    wide, narrow = (
+        LinkDirection(rate_bps=rate_bps, queue_bytes=9_000, delay_ns=delay_ns)
+        for rate_bps, delay_ns in ((8_000_000, 1_000_000), (2_000_000, 5_000_000))
+    )
+    forward, backward = in_parallel([wide, narrow]), in_parallel([narrow, wide])
+    assert (forward.carried_bps, forward.left_bps, forward.queue_bytes) == (10_000_000, None, 18_000)
+    assert (forward.delay_ns, forward.members) == (5_000_000, (wide, narrow))
+    link = Link(name="l", between=("a", "b"), forward=forward, backward=backward)
+    assert link.is_emulated
+    (layout,) = lay_out([link], [], OWNER).emulated
+    asked = emulation(layout, 42, Path("/run/netns"))
+    assert [way["rate_bps"] for way in asked["directions"]] == [8_000_000, 2_000_000]
+    assert [[way["delay_us"] for way in path] for path in asked["further"]] == [[5_000, 1_000]]
+    schema = json.loads((ROOT / "schema" / "emulation.json").read_text())
+    jsonschema.validate(asked, {**schema["properties"]["emulation"], "$defs": schema["$defs"]})
+    without_limit = in_parallel([wide, LinkDirection()])
+    assert (without_limit.rate_bps, without_limit.queue_bytes) == (None, None)
+    (hop, _) = lay_out([a_link_of_hops(forward, wide)], [], OWNER).emulated
+    assert hop.link.forward.members == (wide, narrow)
+    together = a_link_of_hops(wide, forward).direction("a", "b")
+    assert together is not None
+    assert (together.carried_bps, together.left_bps) == (8_000_000, None)
+
+
+def test_hops_together_carry_no_more_than_a_policer_of_one_of_them() -> None:
+    policers = [Policer(rate_bps=rate_bps, burst_bytes=9_000) for rate_bps in (5_000_000, 4_000_000)]
+    wide, narrow = (LinkDirection(rate_bps=10_000_000, policer=policer) for policer in policers)
+    together = a_link_of_hops(wide, narrow).direction("a", "b")
+    assert together is not None
+    assert (together.rate_bps, together.policer) == (10_000_000, policers[1])
+    assert together.carried_bps == 4_000_000
 
 
 def test_the_interval_of_icmp_errors_is_told_in_milliseconds_and_otherwise_left_alone() -> None:

@@ -54,6 +54,18 @@ def test_keys_reach_the_engine() -> None:
     }  # fmt: skip
 
 
+def test_an_edit_of_paths_side_by_side_is_told_by_the_number_of_the_path() -> None:
+    hop = '{ rate = "10Mbit/s", backward = { rate = "2Mbit/s" } }'
+    assert hop in LAB
+    members = '{ members = [{ rate = "1Mbit/s" }, { cross = { rate = "2Mbit/s" }, rate = "9Mbit/s" }] }'
+    then = parse_plan(LAB.replace(hop, members), "plan.toml")
+    now = parse_plan(LAB.replace(hop, members.replace("2Mbit/s", "3Mbit/s")), "plan.toml")
+    assert plan_difference(then, now) == (
+        "lab.links.wan.hops.2.members.2.cross.rate: 2Mbit/s then, 3Mbit/s now",
+    )
+    assert plan_difference(now, now) == ()
+
+
 def test_what_is_sent_at_most_is_known_before() -> None:
     plan = parse_plan(
         LAB + 'ttl_max = 2\nprobes = 1\nsizes = ["600B", "700B", "800B"]\n'

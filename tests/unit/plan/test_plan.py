@@ -2,7 +2,8 @@ import pytest
 
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, load_plan, parse_plan
-from flowsweep.plan.model import LinkDirection
+from flowsweep.plan.model import CrossTraffic, LinkDirection, Policer
+from flowsweep.wording import link_words
 from plan_support import EXAMPLE_PLANS, plan_of
 
 LAB = """
@@ -50,6 +51,43 @@ def test_a_direction_of_a_link_overrides_what_both_have_in_common():
     common = {"queue_bytes": 1_100_000, "delay_ns": 87_500_000, "duplicate": 0.2}
     assert link.forward == LinkDirection(rate_bps=1_000_000, **common)
     assert link.backward == LinkDirection(rate_bps=200_000_000, jitter_ns=1_000, loss=0.001, **common)
+
+
+def test_a_policer_of_one_direction_takes_the_place_of_what_both_have():
+    keys = 'policer = { rate = "20Mbit/s", burst = "100KB" }\n'
+    keys += 'backward = { policer = { rate = "1Mbit/s", burst = "1500B" } }\n'
+    (link,) = parse_plan(LAB + keys + SWEEP, "lab.toml").links
+    assert link.forward.policer == Policer(rate_bps=20_000_000, burst_bytes=100_000)
+    assert link.backward.policer == Policer(rate_bps=1_000_000, burst_bytes=1_500)
+    assert (link.forward.carried_bps, link.backward.carried_bps) == (20_000_000, 1_000_000)
+    words = "200 Mbit/s of IP packets, policed to 20.0 Mbit/s with bursts of 100 KB"
+    assert words in link_words(link.model_dump())
+
+
+def test_cross_traffic_takes_its_mean_from_what_is_left():
+    keys = 'cross = { rate = "120Mbit/s" }\n'
+    back = 'rate = "300Mbit/s", packet = "200B", on = "1s", off = "5s", poisson = true'
+    keys += f"backward = {{ cross = {{ {back} }} }}\n"
+    (link,) = parse_plan(LAB + keys + SWEEP, "lab.toml").links
+    assert link.forward.cross == CrossTraffic(rate_bps=120_000_000, packet_bytes=1_000)
+    assert (link.forward.carried_bps, link.forward.left_bps) == (200_000_000, 80_000_000)
+    assert (link.backward.carried_bps, link.backward.left_bps) == (200_000_000, 150_000_000)
+    words = link_words(link.model_dump())
+    assert "there 200 Mbit/s of IP packets, cross traffic of 120 Mbit/s in packets of 1 KB, " in words
+    assert "cross traffic of 300 Mbit/s in packets of 200 B (1 s on, 5 s off, drawn)" in words
+
+
+def test_members_of_a_link_have_settings_and_directions_of_their_own():
+    keys = 'between = ["left", "right"]\n'
+    keys += (
+        'members = [{ rate = "8Mbit/s", backward = { delay = "5ms" } }, { rate = "2Mbit/s", loss = "1%" }]\n'
+    )
+    (link,) = parse_plan(f"[lab.links.two]\n{keys}" + SWEEP, "lab.toml").links
+    first, second = LinkDirection(rate_bps=8_000_000), LinkDirection(rate_bps=2_000_000, loss=0.01)
+    assert link.forward.members == (first, second)
+    assert link.backward.members == (first.model_copy(update={"delay_ns": 5_000_000}), second)
+    words = link_words(link.model_dump())
+    assert "there each flow on one of 2 paths (path 1: 8.00 Mbit/s of IP packets; path 2: 2.00 Mb" in words
 
 
 def test_three_hosts_of_one_link_reach_each_other():

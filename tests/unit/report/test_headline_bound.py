@@ -30,3 +30,27 @@ def test_of_points_that_read_alike_the_smallest_window_stands_for_all() -> None:
         [make_row(goodput_bps=bps, window_sum_bytes=size, trial_id=str(size)) for size, bps in sums.items()]
     )
     assert "window sum 128 KiB" in found.place
+
+
+def test_of_rates_that_read_alike_the_lowest_stands_for_all() -> None:
+    rates = {1_000_000_000: 95.71e6, 100_000_000: 95.70e6}
+    none = {"window_sum_bytes": None, "window_send_bytes": None, "window_recv_bytes": None}
+    rows = [
+        make_row(goodput_bps=bps, test="udp", rate_sum_bps=rate, trial_id=str(rate), **none)
+        for rate, bps in rates.items()
+    ]
+    (found,) = highest_goodputs(rows)
+    assert found.point["rate_sum_bps"] == 100_000_000
+
+
+def test_of_windows_of_the_receiver_alone_the_smallest_stands_for_all() -> None:
+    sizes = {16 << 20: 1e9, 1 << 20: 1e9}
+    rows = [
+        make_row(
+            goodput_bps=bps, window_sum_bytes=None, window_send_bytes=None, window_recv_bytes=size,
+            trial_id=str(size),
+        )
+        for size, bps in sizes.items()
+    ]  # fmt: skip
+    (found,) = highest_goodputs(rows)
+    assert found.point["window_recv_bytes"] == 1 << 20

@@ -107,7 +107,7 @@ def test_times_count_from_the_beginning_of_the_trial() -> None:
 
 
 def at(moment_ns: int) -> Counters:
-    return Counters(moment_ns, ({}, {}))
+    return Counters(moment_ns, (({}, {}),))
 
 
 def test_only_the_last_counters_are_kept_until_somebody_follows() -> None:

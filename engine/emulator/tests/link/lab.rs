@@ -32,6 +32,8 @@ pub const OPEN: EmulatedDirection = EmulatedDirection {
     duplicate: 0.0,
     queue_bytes: None,
     queue_packets: None,
+    policer: None,
+    cross: None,
 };
 
 pub struct Lab {
@@ -61,6 +63,7 @@ impl Lab {
             seed: 42,
             report_interval_us: 100_000,
             directions: directions.clone(),
+            further: Vec::new(),
         };
         let request = serde_json::to_string(&emulation).unwrap();
         let (input, write_input) = pipe().unwrap();

@@ -53,7 +53,7 @@ def mean_share(shares: Sequence[float]) -> float:
 
 
 def share_interval(shares: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """Return the mean share with the ends of its 95 % interval; no ends of one trial, or where one is 0."""
+    """Return the mean share with its 95 % interval; no interval of one trial, or where one is 0 or 1."""
     if len(shares) < 2 or not all(0 < share < 1 for share in shares):
         return fmean(shares), None, None
     odds = [math.log(share / (1 - share)) for share in shares]

@@ -9,7 +9,7 @@ from typing import Any
 from flowsweep.analysis.comparing.estimates import Estimates, logs, mean, of_campaigns, of_pairs
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed, trimmed_pairs
 from flowsweep.analysis.comparing.points import Point, Points, by_point, pairs, point_of
-from flowsweep.analysis.comparing.remarks import Shifts, remarks, times_apart
+from flowsweep.analysis.comparing.remarks import Shifts, late_left_out, remarks, times_apart
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
@@ -90,7 +90,8 @@ def compare(
     where B fails more often than A beyond chance, it is nowhere "faster" or "same"; likewise A.
 
     Args:
-        a: Rows of the first campaign's summary. Those that are not `ok` or have no goodput take no part.
+        a: Rows of the first campaign's summary. Those that are not `ok`, have no goodput or ran over an
+            emulated path that was late take no part.
         b: Rows of the second's.
         margin: Share of goodput, above 0.
     """
@@ -168,7 +169,7 @@ def _compared(
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
         failures_p_value=failed.p_value,
-        remarks=remarks(found.series if found else (), failed, told, shifts),
+        remarks=late_left_out(a, b) + remarks(found.series if found else (), failed, told, shifts),
         margin=margin,
         method=design.method,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 
 from flowsweep.analysis.axes import level_of
+from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.statistics.observations import carried
 from flowsweep.analysis.summarising.trial_row import TrialRow
@@ -13,9 +14,12 @@ Points = dict[Point, list[TrialRow]]
 
 
 def by_point(rows: Sequence[TrialRow]) -> Points:
-    """Put together the trials of each point that ended well with a goodput above 0, as they ran."""
+    """Put together the trials of each point that ended well with a goodput above 0, as they ran.
+
+    Those whose emulated path this machine turned into another are left out.
+    """
     found: Points = {}
-    for row in sorted(rows, key=lambda row: row["order_index"]):
+    for row in sorted(trusted(rows), key=lambda row: row["order_index"]):
         if carried(row):
             found.setdefault(point_of(row), []).append(row)
     return found

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from flowsweep.analysis.comparing.failures import Failures
 from flowsweep.analysis.comparing.points import Point
 from flowsweep.analysis.comparing.shifts import Shift
+from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.statistics.serial_correlation import lag_one, too_alike
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import counted, format_number, format_p
@@ -59,6 +60,20 @@ def _of_failures(failed: Failures, told: Shifts, left: Shifts) -> list[str]:
     subject = " and ".join(what)
     why = "the trials that failed may have been the slow ones"
     return [*said, f"{subject[0].upper()}{subject[1:]} {became} taken back: {why}."]
+
+
+def late_left_out(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:
+    """Say how many trials take no part since this machine could not emulate their path.
+
+    Args:
+        a: Rows of A's summary.
+        b: Rows of B's.
+    """
+    late_a, late_b = (len(rows) - len(trusted(rows)) for rows in (a, b))
+    if not late_a and not late_b:
+        return ()
+    counts = f"{late_a} of {counted(len(a), 'trial')} of A and {late_b} of {len(b)} of B"
+    return (f"{counts} are left out: this machine could not keep up with their emulated path.",)
 
 
 def times_apart(a: Sequence[TrialRow], b: Sequence[TrialRow]) -> tuple[str, ...]:

@@ -1,13 +1,88 @@
 """A comparison in words."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from flowsweep.analysis.comparing.comparison import Comparison
+from flowsweep.analysis.comparing.places import place, telling
 from flowsweep.analysis.comparing.settings import settings_compared
 from flowsweep.analysis.comparing.shifts import Shift
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_change, format_margin
+
+Difference = tuple[str, str, str]
+"""What differs, its value in A, its value in B."""
+SAME_SETTING = "A and B are the same setting."
+_MOST_POINTS_TOLD = 10
+"""Of those that only one campaign has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Points that only one of two campaigns has."""
+
+    line: str
+    """How many, and in which."""
+    places: tuple[str, ...]
+    """The first of them, by name."""
+    more: int
+    """How many further ones there are."""
+
+
+def outcome(comparison: Comparison, overall: Shift) -> str:
+    """Say what B is, over how many points and repeats.
+
+    Args:
+        comparison: With points in common.
+        overall: Its overall shift.
+    """
+    points = counted(len(comparison.points), "point")
+    repeats = f"{counted(overall.repeats_a, 'repeat')} in A, {overall.repeats_b} in B"
+    return f"B is {verdict(overall, comparison.margin)}: {points}, {repeats}"
+
+
+def left_out(comparison: Comparison) -> tuple[str, ...]:
+    """Say of each campaign which of its trials took no part, and why; nothing of one that lost none."""
+    of_both = (
+        ("A", comparison.trials_a, comparison.not_ok_a, comparison.empty_a),
+        ("B", comparison.trials_b, comparison.not_ok_b, comparison.empty_b),
+    )
+    lines = []
+    for name, trials, not_ok, empty in of_both:
+        why = [f"{not_ok} did not end well"] if not_ok else []
+        why += [f"{empty} carried nothing, 0 bit/s"] if empty else []
+        if why:
+            lines.append(f"Left out in {name}: {', '.join(why)}, of {counted(trials, 'trial')}")
+    return tuple(lines)
+
+
+def cautions(comparison: Comparison) -> tuple[str, ...]:
+    """Say all that makes an outcome less certain or the comparison less than whole; nothing if there is none.
+
+    These are the remarks, and how many trials and points took no part.
+    """
+    only = (one.line for one in only_in(comparison))
+    return (*comparison.remarks, *left_out(comparison), *only)
+
+
+def nothing_missing(comparison: Comparison) -> str:
+    """Say that every trial took part, of a comparison without cautions."""
+    a, b = counted(comparison.trials_a, "trial"), comparison.trials_b
+    return f"All {a} of A and {b} of B ended ok, at points that both have."
+
+
+def only_in(comparison: Comparison) -> tuple[Only, ...]:
+    """Name the points that only A or only B has."""
+    found = []
+    for name, points in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
+        if points:
+            names = telling(points)
+            places = tuple(place(point, names) for point in points[:_MOST_POINTS_TOLD])
+            line = f"Only in {name}: {counted(len(points), 'point')}"
+            found.append(Only(line, places, len(points) - len(places)))
+    return tuple(found)
 
 
 def settings_line(

@@ -7,7 +7,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.verdicts import QUEUE
-from flowsweep.wording import counted, format_milliseconds, format_size
+from flowsweep.wording import counted, format_milliseconds, format_size, with_interval
 
 BLOAT_MS = 20.0
 """A queue that adds less is not noticed by those who share the path: a frame of a call lasts as long."""
@@ -50,15 +50,13 @@ def _hypothesis(
     if added_ms.value < max(BLOAT_MS, least_ms):
         return None
     waiting = geometric_mean([row["goodput_bps"] * (row["rtt_median_ms"] - least_ms) / 8_000 for row in rows])
-    interval = ""
-    if added_ms.low is not None and added_ms.high is not None:
-        interval = f" [{format_milliseconds(added_ms.low)}, {format_milliseconds(added_ms.high)}]"
+    longer = with_interval(format_milliseconds, added_ms.value, added_ms.low, added_ms.high)
     added_s = added_ms.in_unit(1_000)
     added = Estimate(added_s.value, "s", added_s.low, added_s.high)
     most_ms = max(row["rtt_median_ms"] for row in rows) - least_ms
     claim = (
-        f"{direction}: where the path is full its queue adds {format_milliseconds(added_ms.value)}{interval} "
-        f"to a round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)} that wait, in "
+        f"{direction}: where the path is full its queue adds {longer} to a "
+        f"round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)} that wait, in "
         f"{counted(len(rows), 'trial')} (at most {format_milliseconds(most_ms)}). All that shares the path "
         "waits as long: fair queueing or CoDel at the bottleneck, or a smaller window, shortens it."
     )

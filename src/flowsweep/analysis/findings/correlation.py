@@ -71,37 +71,45 @@ def correlation_hypotheses(
         Hypothesis(
             "correlation",
             observed.scope(),
-            partial(_say, HOST_COLUMNS[name][0], estimate),
+            partial(_say, HOST_COLUMNS[name][0], estimate, _doubt(noise, tested=p_value is not None)),
             trial_ids(noise.rows),
             Estimate(coefficient, "1", estimate[1], estimate[2]),
             axis=name,
             p_value=p_value,
             untestable=p_value is None,
             second_opinion=partial(_ranked_p, noise, name),
-            second_method="Spearman's rank correlation, without the point that bears it out most",
+            second_method=_ranked_method(noise),
             method=_METHOD.format(noise.without, counted(freedom, "degree"), len(left)),
             figure="cpu",
         )
     ]
 
 
+def _ranked_method(noise: RepeatNoise) -> str:
+    spearman = "Spearman's rank correlation"
+    return f"{spearman}, the largest p with any one point left out" if noise.cells.max() else spearman
+
+
 def _ranked_p(noise: RepeatNoise, name: str) -> float:
     """The largest p-value of Spearman's rank correlation of residuals, with any one point left out.
 
-    Residuals of n trials have fewer degrees of freedom than n, which Student's t takes into account.
+    Residuals of n trials have fewer degrees of freedom than n, which Student's t takes into account. Where
+    a single point is left, how its repeats differ is the noise, as in `repeat_noise`.
     """
     values = np.array([row[name] for row in noise.rows], dtype=np.float64)
     most = 0.0
     for cell in (-1, *(np.unique(noise.cells).tolist() if noise.cells.max() else ())):
         kept = noise.cells != cell
         cells, blocks = (coded(codes[kept].tolist()) for codes in (noise.cells, noise.blocks))
+        blocks = blocks if cells.max() else np.zeros_like(blocks)
         own, other = (Fit(one[kept], cells, blocks) for one in (noise.logs, values))
         freedom = own.freedom - 1
-        varies = freedom > 0 and np.ptp(own.residuals) > 0 < np.ptp(other.residuals)
-        rank = float(scipy.stats.spearmanr(own.residuals, other.residuals).statistic) if varies else 0.0
+        if freedom < 1 or not (_vary(own.residuals, noise.logs) and _vary(other.residuals, values)):
+            return 1.0
+        rank = float(scipy.stats.spearmanr(own.residuals, other.residuals).statistic)
         rank = max(-1 + _SPREAD, min(1 - _SPREAD, rank))
-        t = abs(rank) * math.sqrt(freedom / (1 - rank**2)) if varies else 0.0
-        most = max(most, 2 * float(scipy.stats.t.sf(t, max(freedom, 1))))
+        t = abs(rank) * math.sqrt(freedom / (1 - rank**2))
+        most = max(most, 2 * float(scipy.stats.t.sf(t, freedom)))
     return most
 
 
@@ -158,18 +166,28 @@ def _residuals(noise: RepeatNoise, name: str) -> Floats | None:
         return None
     values = np.array(found, dtype=np.float64)
     residuals = noise.refit(values).residuals
-    return residuals if np.abs(residuals).max() > _SPREAD * max(np.abs(values).max(), _SPREAD) else None
+    return residuals if _vary(residuals, values) else None
 
 
-def _say(called: str, estimate: tuple[float, float, float], decision: Decision) -> str:
+def _vary(residuals: Floats, values: Floats) -> bool:
+    """Whether residuals are more than rounding of the values they are left of."""
+    return bool(np.abs(residuals).max() > _SPREAD * max(np.abs(values).max(), _SPREAD))
+
+
+def _doubt(noise: RepeatNoise, *, tested: bool) -> str:
+    """Why nothing is claimed of a correlation whose interval does not hold 0."""
+    if not tested:
+        return "it was not tested, since it is not known when the trials ran, or they are too few"
+    ranked = "by ranks without one of the points" if noise.cells.max() else "by ranks"
+    return f"corrected for all that was tested, or {ranked}, it may be chance"
+
+
+def _say(called: str, estimate: tuple[float, float, float], doubt: str, decision: Decision) -> str:
     value, low, high = estimate
     number = f"r = {value:.2f} [{low:.2f}, {high:.2f}]".replace("-", "−")
     if decision == "effect":
         way = "more" if value > 0 else "less"
         return f"Repeats with more {called} have {way} goodput: {number}. Which causes which it does not say."
     if low * high > 0:
-        return (
-            f"Whether goodput goes with {called} is undecided: {number}; corrected for all that was tested, "
-            "or without one of the points, it may be chance."
-        )
+        return f"Whether goodput goes with {called} is undecided: {number}; {doubt}."
     return f"Goodput does not visibly go with the state of the hosts: closest is {called}, {number}."

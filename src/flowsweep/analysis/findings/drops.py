@@ -94,16 +94,27 @@ def _lost(row: Row) -> bool:
 
 
 def _counted_drops(row: Row) -> int:
-    return (row.get("link_queue_drops") or 0) + (row.get("link_random_drops") or 0)
+    return sum(_drops(row, cause) for cause in ("queue", "random", "policer"))
+
+
+def _drops(row: Row, cause: str) -> int:
+    return row.get(f"link_{cause}_drops") or 0
 
 
 def _queue_at_loss(row: Row) -> bool:
-    return _added_ms(row) >= max(QUEUE_MS, QUEUE_SHARE * float(row["rtt_min_ms"] or 0.0))
+    added_ms = _added_ms(row)
+    return added_ms is not None and added_ms >= max(QUEUE_MS, QUEUE_SHARE * float(row["rtt_min_ms"]))
 
 
-def _added_ms(row: Row) -> float:
+def _added_ms(row: Row) -> float | None:
+    """By how much round trips were longer than the least when packets were lost; None if it is not known."""
     at_loss, least = row.get("rtt_at_loss_ms"), row.get("rtt_min_ms")
-    return 0.0 if at_loss is None or least is None else float(at_loss) - float(least)
+    return None if at_loss is None or least is None else float(at_loss) - float(least)
+
+
+def _median_added_ms(rows: Sequence[Row]) -> float | None:
+    known = [added_ms for row in rows if (added_ms := _added_ms(row)) is not None]
+    return median(known) if known else None
 
 
 def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
@@ -120,33 +131,42 @@ def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
 
 
 def _of_links(rows: Sequence[Row]) -> _Told:
-    queue = sum(row.get("link_queue_drops") or 0 for row in rows)
-    random = sum(row.get("link_random_drops") or 0 for row in rows)
-    share = queue / (queue + random)
+    queue, random, policer = (
+        sum(_drops(row, cause) for row in rows) for cause in ("queue", "random", "policer")
+    )
+    total = queue + random + policer
+    share = queue / total
     trials = counted(len(rows), "trial")
-    if share >= MOST:
-        added = median(_added_ms(row) for row in rows)
+    if policer >= MOST * total:
         claim = (
-            f"the emulated link's queue drops, at {counted(queue, 'moment')} of {trials} "
-            f"({random} at random); round trips are {format_milliseconds(added)} longer then than the least"
+            f"the emulated link's policer drops, at {counted(policer, 'moment')} of {trials} ({queue} at a "
+            f"full queue, {random} at random): nothing waits for it. Sending at its rate loses less"
         )
-    elif share <= 1 - MOST:
+    elif share >= MOST:
+        added_ms = _median_added_ms(rows)
+        claim = (
+            f"the emulated link's queue drops, at {counted(queue, 'moment')} of {trials} ({random} at random)"
+        )
+        if added_ms is not None:
+            claim += f"; round trips are {format_milliseconds(added_ms)} longer then than the least"
+    elif random >= MOST * total:
         claim = f"the emulated link loses packets at random, at {counted(random, 'moment')} of {trials}"
         claim += f" ({queue} at a full queue)"
     else:
         claim = (
             f"the emulated link drops at a full queue ({queue} moments of {trials}) and at random ({random})"
         )
+        claim += f", and its policer drops ({policer})" if policer else ""
     return _Told(claim, _METHOD_LINKS, rows, share, "1")
 
 
 def _of_queue(rows: Sequence[Row]) -> _Told:
-    added = median(_added_ms(row) for row in rows)
+    added_ms = median(row["rtt_at_loss_ms"] - row["rtt_min_ms"] for row in rows)
     claim = (
-        f"a full queue drops: round trips are {format_milliseconds(added)} longer than the least when "
+        f"a full queue drops: round trips are {format_milliseconds(added_ms)} longer than the least when "
         f"packets are lost, in {counted(len(rows), 'trial')}"
     )
-    return _Told(claim, _METHOD_QUEUE, rows, added / 1_000, "s")
+    return _Told(claim, _METHOD_QUEUE, rows, added_ms / 1_000, "s")
 
 
 def _of_signature(found: Signature, rows: Sequence[Row]) -> _Told:

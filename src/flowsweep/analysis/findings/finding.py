@@ -16,9 +16,10 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 """Whether there is one; "described" where nothing was to be decided, as of how much goodput varied."""
 
 FigureKind = Literal[
-    "plane", "line", "repeats", "prediction", "product", "per_flow", "time_series", "ecdf", "cpu", "limits",
-    "duration", "effects", "offered", "jitter", "spacing", "rate_search",
+    "plane", "line", "repeats", "prediction", "ratio", "product", "per_flow", "time_series", "ecdf", "cpu",
+    "limits", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
     "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf", "rtt_size",
+    "overlay", "shift",
 ]  # fmt: skip
 
 

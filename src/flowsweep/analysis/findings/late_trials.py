@@ -20,7 +20,8 @@ UNTRUE_PATHS = {
     "late": f"more than {format_share(LATE_PACKETS_SHARE)} of the packets arrived over 1 ms late",
     "overloaded": "packets were lost that it should have carried",
 }
-"""Marks of `flowsweep.analysis.hosts.path_emulation` but "kept up", and what each means; the worst last."""
+"""Marks of `flowsweep.analysis.path_emulation` but "kept up", and what each means; the worst last, which is
+named first."""
 
 
 def trusted(summary: Sequence[TrialRow]) -> list[TrialRow]:

@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, Row, Scope, trial_ids
 from flowsweep.analysis.verdicts import LOSS, QUEUE, WINDOWS
-from flowsweep.wording import counted, format_number
+from flowsweep.wording import counted, format_number, with_interval
 
 _PATH_RTT_MS = 1.0
 """Below, a round trip is what hosts take over their packets, and not a path's (docs/truth/presets.md)."""
@@ -85,17 +85,12 @@ def _applies(theory: _Theory, row: Row) -> bool:
 
 def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[Row]) -> Hypothesis:
     ratio, repeats = _ratio(rows, theory.column)
-    interval = (
-        ""
-        if ratio.low is None or ratio.high is None
-        else f" [{format_number(ratio.low)}, {format_number(ratio.high)}]"
-    )
     trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
     others = background_names(rows[0])
     beside = f" beside {others}" if others else ""
     claim = (
-        f"{scope.direction}: {theory.where} ({trials}), goodput{beside} is {format_number(ratio.value)}"
-        f"{interval} {theory.what}."
+        f"{scope.direction}: {theory.where} ({trials}), goodput{beside} is "
+        f"{with_interval(format_number, ratio.value, ratio.low, ratio.high)} {theory.what}."
     )
     return Hypothesis(
         "theory",

@@ -10,12 +10,13 @@ from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
-from flowsweep.analysis.verdicts import CORES_BUSY, MOST, NOT_CLEAR, PATH_NOT_FULL, QUEUE, VERDICTS
+from flowsweep.analysis.verdicts import CORES_BUSY, LOSS, MOST, NOT_CLEAR, PATH_NOT_FULL, QUEUE, VERDICTS
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate
 
 _AT_SENDER = "what the sender's own device drops"
 _QUEUE_DROPS = "the path's queue, which drops before the path is full,"
+_POLICED = "the congestion window, held down by what a policer drops,"
 _CORES_IN_USE = "all cores of {} were in use"
 _METHOD = (
     "verdicts of trials, counted; a verdict is from what the flight fills, losses, CPU time and counters"
@@ -81,6 +82,8 @@ def limiting_words(verdict: str, own: Sequence[Row]) -> str:
         return VERDICTS[verdict].datagram_subject
     if verdict == QUEUE and all(drops_early(row) for row in own):
         return _QUEUE_DROPS
+    if verdict == LOSS and all(policed(row) for row in own):
+        return _POLICED
     return VERDICTS[verdict].subject
 
 
@@ -94,6 +97,13 @@ def drops_early(row: Row) -> bool:
     of_all = row["goodput_bps"] / (row.get("share") or 1.0)
     alone = row.get("share") is not None or not background_names(row)
     return dropped and alone and link_bps is not None and of_all < PATH_NOT_FULL * link_bps
+
+
+def policed(row: Row) -> bool:
+    """Tell whether a policer dropped most of what the emulated links of a trial dropped."""
+    policer = row.get("link_policer_drops") or 0
+    others = (row.get("link_queue_drops") or 0) + (row.get("link_random_drops") or 0)
+    return bool(policer > 0 and policer >= MOST * (policer + others))
 
 
 def _crowded(own: Sequence[Row]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -22,7 +23,10 @@ _MEDIANS = "Median over the repeats of the sum over all flows."
 
 def drawn_planes(data: FigureData) -> list[Drawn]:
     """Draw each plane as a surface and as a map: over window and flows, then over window and length."""
-    found = [*_with_goodput(panels(data.grid)), *_with_goodput(panels(data.grid, against=LENGTH))]
+    found = [
+        *with_goodput(panels(data.grid, beside=data.beside)),
+        *with_goodput(panels(data.grid, against=LENGTH, beside=data.beside)),
+    ]
     return [one for panel in found if panel.y is not None for one in _plane(panel, panel.y)]
 
 
@@ -30,7 +34,7 @@ def drawn_predictions(data: FigureData) -> list[Drawn]:
     """Draw what theory predicts for each plane over window and flows whose link is known, likewise."""
     by_point = predictions(data.trials)
     found = []
-    for panel in _with_goodput(panels(data.grid)):
+    for panel in with_goodput(panels(data.grid, beside=data.beside)):
         expected = predicted(panel, by_point) if panel.y is not None else None
         if expected is not None:
             found += _prediction(expected)
@@ -42,7 +46,7 @@ def drawn_lines(data: FigureData) -> list[Drawn]:
     caption = f"{_MEDIANS} Faint marks are the repeats."
     return [
         _drawn("line", panel, panel.x.column, line(panel), _axes(panel), caption)
-        for panel in _with_goodput(panels(data.grid))
+        for panel in with_goodput(panels(data.grid, beside=data.beside))
         if panel.y is None and not is_one_place(panel)
     ]
 
@@ -55,7 +59,7 @@ def drawn_repeats(data: FigureData) -> list[Drawn]:
     )
     return [
         _drawn("repeats", panel, panel.x.column, repeats(panel), _axes(panel), caption)
-        for panel in _with_goodput(panels(data.grid))
+        for panel in with_goodput(panels(data.grid, beside=data.beside))
         if is_one_place(panel)
     ]
 
@@ -64,7 +68,7 @@ def drawn_per_flow(data: FigureData) -> list[Drawn]:
     """Draw the goodput of one flow over the window of one flow, where windows vary."""
     caption = "Median over the repeats of the sum divided by the flows. Faint marks are the repeats."
     found = []
-    for panel in _with_goodput(panels(data.grid)):
+    for panel in with_goodput(panels(data.grid, beside=data.beside)):
         if panel.of_datagrams or (panel.y is None and FLOWS.values(panel.rows) == (1,)):
             continue  # No window holds datagrams back; of one flow the line shows the same.
         figure, axes = per_flow(panel), per_flow_axes(panel)
@@ -90,6 +94,25 @@ def point_rows(panel: Panel, axes: Sequence[DrawnAxis]) -> tuple[Row, ...]:
     )
 
 
+def with_goodput(found: Iterable[Panel]) -> list[Panel]:
+    """Leave out panels in which nothing was carried."""
+    return [panel for panel in found if panel.top_bps > 0]
+
+
+def predicted_rows(panel: Panel) -> tuple[dict[str, Any], ...]:
+    """One row for each point of a panel of predictions: what is predicted, and what was measured."""
+    return tuple(
+        {
+            **{name: value for name, value in row.items() if not name.startswith("goodput")},
+            "predicted_bps": row["goodput_median_bps"],
+            "measured_bps": one["measured_bps"],
+        }
+        for row, one in zip(
+            point_rows(panel, _axes(panel)), placed(panel.rows, _axes(panel)).values(), strict=True
+        )
+    )
+
+
 def _plane(panel: Panel, y: DrawnAxis) -> list[Drawn]:
     caption = f"{_MEDIANS} Colours and heights have one scale in the whole sweep."
     over = None if y is FLOWS else f"over {y.name}"
@@ -104,20 +127,10 @@ def _prediction(panel: Panel) -> list[Drawn]:
         "What theory predicts: usable window × flows / RTT, and at most the payload rate of the link. "
         "Hover to compare it with what was measured."
     )
-    rows = tuple(
-        {
-            **{name: value for name, value in row.items() if not name.startswith("goodput")},
-            "predicted_bps": row["goodput_median_bps"],
-            "measured_bps": one["measured_bps"],
-        }
-        for row, one in zip(
-            point_rows(panel, _axes(panel)), placed(panel.rows, _axes(panel)).values(), strict=True
-        )
-    )
     return [
         replace(
             _drawn("prediction", panel, "flows", figure, (), caption, "predicted", name, needs_webgl=webgl),
-            rows=rows,
+            rows=predicted_rows(panel),
         )
         for figure, name, webgl in ((surface(panel), "surface", True), (heatmap(panel), "map", False))
     ]
@@ -146,7 +159,3 @@ def _drawn(  # one figure of a panel
 
 def _axes(panel: Panel) -> list[DrawnAxis]:
     return list(dict.fromkeys(axis for axis in (panel.series, panel.y, panel.x) if axis is not None))
-
-
-def _with_goodput(found: Iterable[Panel]) -> list[Panel]:
-    return [panel for panel in found if panel.top_bps > 0]

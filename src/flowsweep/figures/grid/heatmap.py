@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import DrawnAxis, position
+from flowsweep.figures.axis import position
 from flowsweep.figures.grid.cells import Cell
 from flowsweep.figures.grid.panel import Panel
 from flowsweep.figures.grid.plane import Plane, plane
@@ -25,15 +25,15 @@ def heatmap(panel: Panel) -> go.Figure:
         margin={"l": 52, "r": 8, "t": 28, "b": 48},
         showlegend=False,
         hovermode="closest",
-        xaxis=_axis(grid.x_axis, grid.xs),
-        yaxis=_axis(grid.y_axis, grid.ys),
+        xaxis=map_axis(grid.x_axis.name, *grid.x_axis.ticks(grid.xs)),
+        yaxis=map_axis(grid.y_axis.name, *grid.y_axis.ticks(grid.ys)),
     )
 
 
-def _axis(axis: DrawnAxis, values: Sequence[float]) -> dict[str, object]:
-    positions, labels = axis.ticks(values)
+def map_axis(name: str, positions: Sequence[float], labels: Sequence[str]) -> dict[str, object]:
+    """Make an axis of a map: a label at the middle of each cell, or of some, and no lines."""
     return {
-        "title": {"text": axis.name, "standoff": 8},
+        "title": {"text": name, "standoff": 8},
         "automargin": True,
         "tickvals": positions,
         "ticktext": labels,
@@ -56,16 +56,21 @@ def _map(grid: Plane) -> go.Heatmap:
         zmax=grid.scale.top,
         xgap=2,
         ygap=2,
-        colorbar={
-            "title": {"text": grid.scale.unit, "side": "top", "font": {"size": 12}},
-            "tickfont": {"size": 11},
-            "thickness": 10,
-            "outlinewidth": 0,
-            "ticklen": 3,
-            "len": 1,
-            "nticks": 6,
-        },
+        colorbar=colour_bar(grid.scale.unit, nticks=6),
     )
+
+
+def colour_bar(title: str, **ticks: object) -> dict[str, object]:
+    """Make the scale of colours beside a map."""
+    return {
+        "title": {"text": title, "side": "top", "font": {"size": 12}},
+        "tickfont": {"size": 11},
+        "thickness": 10,
+        "outlinewidth": 0,
+        "ticklen": 3,
+        "len": 1,
+        **ticks,
+    }
 
 
 def _numbers(grid: Plane) -> go.Scatter:

@@ -61,7 +61,9 @@ class Panel:
         return facts_of(self.rows[0].get("test")).datagrams
 
 
-def panels(rows: Sequence[Row], *, against: DrawnAxis = FLOWS) -> tuple[Panel, ...]:
+def panels(
+    rows: Sequence[Row], *, against: DrawnAxis = FLOWS, beside: Sequence[Row] = ()
+) -> tuple[Panel, ...]:
     """Split points, as `flowsweep.analysis.grid_points` has them, into panels, sweep by sweep, mode by mode.
 
     Sweeps and directions keep the order of the rows.
@@ -70,6 +72,7 @@ def panels(rows: Sequence[Row], *, against: DrawnAxis = FLOWS) -> tuple[Panel, .
     besides makes further panels, and so does the direction.
 
     `against`: what else than the flows makes the plane; there are no panels where it makes none.
+    `beside`: points of another campaign with the same sweeps: scales end at the highest of both.
     """
     sweeps: dict[str, dict[Value, list[Row]]] = {}
     for row in rows:
@@ -80,7 +83,9 @@ def panels(rows: Sequence[Row], *, against: DrawnAxis = FLOWS) -> tuple[Panel, .
         panel
         for sweep, modes in sweeps.items()
         for mode, group in sorted(modes.items(), key=lambda item: mode_rank(item[1][0]))
-        for panel in _panels_of_mode(sweep, mode, group, against, named=named)
+        for panel in _panels_of_mode(
+            sweep, mode, group, against, _highest([*group, *_of_mode(beside, sweep, mode)]), named=named
+        )
         if against is FLOWS or panel.y is against
     )
 
@@ -97,7 +102,7 @@ def mode_rank(row: Row) -> int:
 
 
 def _panels_of_mode(
-    sweep: str, mode: Value, rows: list[Row], against: DrawnAxis, *, named: bool
+    sweep: str, mode: Value, rows: list[Row], against: DrawnAxis, tops: tuple[float, float], *, named: bool
 ) -> list[Panel]:
     window = _window_axis(rows)
     others = [axis for axis in OTHERS if axis is not _rate_that_follows(rows)]
@@ -110,14 +115,25 @@ def _panels_of_mode(
         x = next((axis for axis in varying if axis.scaled and _all_set(axis, rows)), window or FLOWS)
         y, series = None, _series_axis([axis for axis in (DIRECTION, *varying) if axis is not x], rows)
     split = [axis for axis in (DIRECTION, *varying) if axis not in (x, y, series)]
-    good = [row for row in rows if row["goodput_highest_bps"] is not None]
-    top = max((row["goodput_highest_bps"] for row in good), default=0.0)
-    top_of_flow = max((row["goodput_highest_bps"] / row["flows"] for row in good), default=0.0)
     marked = ((MODE, mode),) if named and mode is not None else ()
     return [
-        Panel(sweep, where, (*marked, *fixed), x, y, series, group, top, top_of_flow)
+        Panel(sweep, where, (*marked, *fixed), x, y, series, group, *tops)
         for where, fixed, group in _split(rows, split)
     ]
+
+
+def _of_mode(rows: Sequence[Row], sweep: str, mode: Value) -> list[Row]:
+    return [row for row in rows if row["sweep"] == sweep and MODE.value(row) == mode]
+
+
+def _highest(rows: Sequence[Row]) -> tuple[float, float]:
+    """The highest goodput, and the highest of one flow; 0 where nothing was carried.
+
+    Settings that are compared may differ in their number of flows: then points have none.
+    """
+    good = [row for row in rows if row["goodput_highest_bps"] is not None]
+    of_flow = [row["goodput_highest_bps"] / row["flows"] for row in good if row["flows"]]
+    return max((row["goodput_highest_bps"] for row in good), default=0.0), max(of_flow, default=0.0)
 
 
 def _window_axis(rows: Sequence[Row]) -> DrawnAxis | None:

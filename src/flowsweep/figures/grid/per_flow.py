@@ -29,7 +29,7 @@ def per_flow(panel: Panel) -> go.Figure | None:
 def per_flow_axes(panel: Panel) -> tuple[DrawnAxis, ...] | None:
     """List what tells the traces apart, then the window they are drawn over; absent if there is none."""
     x = _window(panel)
-    if x is None:
+    if x is None or None in FLOWS.values(panel.rows):
         return None
     # The window sum follows from flows and window.
     others = [axis for axis in (panel.series, panel.x, panel.y) if axis not in (None, x, FLOWS, WINDOW_SUM)]

@@ -9,6 +9,37 @@ from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
 
 
+class PolicerTable(Table):
+    """A policer (RFC 2697, one bucket): what exceeds its rate and burst is dropped, and nothing waits."""
+
+    rate: fields.LinkRate = Field(description="Committed rate, of IP packets.", examples=["20Mbit/s"])
+    burst: fields.Burst = Field(
+        description="Committed burst size: what passes at once after a pause; a full packet at least.",
+        examples=["100KB"],
+    )
+
+
+class CrossTable(Table):
+    """Traffic of others on a link: it waits in the link's queue, and nobody sends or gets it."""
+
+    rate: fields.LinkRate = Field(
+        description="Its rate of IP packets, evenly spaced, while it sends.", examples=["30Mbit/s"]
+    )
+    packet: fields.CrossPacket = key(
+        "Size of its IP packets.", defaults.CROSS_PACKET_BYTES, written="1000B", examples=["200B"]
+    )
+    on: fields.Period | None = key(
+        "How long it sends before each pause; it always sends if this and `off` are absent.",
+        None,
+        examples=["500ms"],
+    )
+    off: fields.Period | None = key("How long each pause is.", None, examples=["1s"])
+    poisson: bool = key(
+        "Whether `on` and `off` are means of times that are drawn (exponentially), in place of fixed ones.",
+        default=False,
+    )
+
+
 class DirectionTable(Table):
     """What a link does to packets on one of its two ways."""
 
@@ -46,10 +77,20 @@ class DirectionTable(Table):
         None,
         examples=["0.1%", 0.001],
     )
+    policer: PolicerTable | None = key(
+        "What packets pass before the queue: it drops what exceeds its rate and burst; none if absent.",
+        None,
+        examples=[{"rate": "20Mbit/s", "burst": "100KB"}],
+    )
+    cross: CrossTable | None = key(
+        "Traffic of others that comes to the queue besides; none if absent.",
+        None,
+        examples=[{"rate": "30Mbit/s", "on": "500ms", "off": "1s"}],
+    )
 
 
-class HopTable(DirectionTable):
-    """What a link, or one hop of it, does to packets on both of its ways."""
+class WaysTable(DirectionTable):
+    """What one path does to packets on both of its ways."""
 
     forward: DirectionTable = key(
         "Settings that differ in the direction from the first host to the second.",
@@ -66,9 +107,28 @@ class HopTable(DirectionTable):
         """The two directions by name, with what both have in common."""
         common = {name: getattr(self, name) for name in DirectionTable.model_fields}
         return {
-            name: DirectionTable.model_construct(**{**common, **own.model_dump(exclude_none=True)})
+            name: DirectionTable.model_construct(
+                **{
+                    key: value if (ours := getattr(own, key)) is None else ours
+                    for key, value in common.items()
+                }
+            )
             for name, own in (("forward", self.forward), ("backward", self.backward))
         }
+
+
+class HopTable(WaysTable):
+    """What a link, or one hop of it, does to packets on both of its ways."""
+
+    members: (
+        Annotated[list[WaysTable], Field(min_length=defaults.MEMBERS_MIN, max_length=defaults.MEMBERS_MAX)]
+        | None
+    ) = key(
+        "Paths side by side, each with a rate, queue, delay, … of its own; every flow takes one (ECMP). "
+        "One path if absent.",
+        None,
+        examples=[[{"rate": "50Mbit/s", "delay": "5ms"}, {"rate": "20Mbit/s", "delay": "20ms"}]],
+    )
 
 
 class LinkTable(HopTable):

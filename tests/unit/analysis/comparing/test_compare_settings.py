@@ -51,6 +51,20 @@ def test_a_single_point_is_the_paired_t_test_of_scipy() -> None:
     assert (found.repeats_a, found.repeats_b) == (5, 5)
 
 
+def test_a_pair_of_which_one_ran_over_a_late_path_takes_no_part() -> None:
+    plan = same_setting()
+    rows = drawn(plan, Truth())
+    late = next(row for row in rows if row["sweep"] == "grid-B" and row["repeat"] == 3)
+    late |= {"path_emulation": "late", "goodput_bps": late["goodput_bps"] / 100}
+    without = compared([row for row in rows if row is not late], plan)
+    found = compared(rows, plan)
+    assert (found.overall, found.points) == (without.overall, without.points)
+    assert found.remarks[0] == (
+        "0 of 25 trials of A and 1 of 25 of B are left out: this machine could not keep up with their "
+        "emulated path."
+    )
+
+
 def test_overall_is_the_paired_t_test_of_the_means_of_the_repeats() -> None:
     plan = same_setting()
     rows = drawn(plan, Truth())

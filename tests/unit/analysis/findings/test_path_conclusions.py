@@ -96,11 +96,28 @@ def test_links_that_count_their_drops_are_believed() -> None:
     )
     [found] = drop_hypotheses(observed(small, trial(2, verdict=QUEUE, recoveries=1)), {})
     assert found.evidence == (small["trial_id"],), "the one whose link did not drop is no evidence"
+    unknown = small | {"rtt_at_loss_ms": None}
+    assert said(drop_hypotheses(observed(unknown), {})).endswith("at 54 moments of 1 trial (0 at random).")
     random = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40)
     assert "loses packets at random, at 40 moments" in said(drop_hypotheses(observed(random), {}))
     both = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=20)
     assert "drops at a full queue (20 moments of 1 trial) and at random (20)" in said(
         drop_hypotheses(observed(both), {})
+    )
+
+
+def test_a_policer_of_a_link_is_called_so_and_no_samples_are_asked() -> None:
+    policed = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=0, link_policer_drops=40)
+    assert lossy_trials([policed]) == []
+    [found] = drop_hypotheses(observed(policed), {})
+    assert found.say("described") == (
+        "a → b: the emulated link's policer drops, at 40 moments of 1 trial (1 at a full queue, 0 at "
+        "random): nothing waits for it. Sending at its rate loses less."
+    )
+    assert found.estimate.effect == pytest.approx(1 / 41)
+    mixed = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=0, link_policer_drops=20)
+    assert "full queue (20 moments of 1 trial) and at random (0), and its policer drops (20)" in said(
+        drop_hypotheses(observed(mixed), {})
     )
 
 

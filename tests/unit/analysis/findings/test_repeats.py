@@ -110,8 +110,8 @@ def test_no_trial_stands_out() -> None:
     assert outliers.claim.startswith("No trial stands out from its repeats: the one that differs most has ")
 
 
-def loaded(effect: Callable[[float], float], seed: int = 1) -> list[Row]:
-    rows = campaign(SMALL, seed)
+def loaded(effect: Callable[[float], float], seed: int = 1, grid: Grid = SMALL) -> list[Row]:
+    rows = campaign(grid, seed)
     generator = np.random.default_rng(seed)
     for row in rows:
         row["cpu_recv"] = 0.5 + 0.1 * generator.standard_normal()
@@ -146,8 +146,25 @@ def test_what_one_point_alone_shows_is_not_of_the_campaign() -> None:
     assert correlation.p_adjusted is not None
     assert correlation.p_adjusted < 0.05
     assert correlation.decision == "undecided"
-    assert (
-        "; Spearman's rank correlation, without the point that bears it out most: p = " in correlation.method
+    ranked = "; Spearman's rank correlation, the largest p with any one point left out: p = "
+    assert ranked in correlation.method
+
+
+@pytest.mark.parametrize("flows", [(1,), (1, 2)])
+def test_one_or_two_points_are_enough_for_a_correlation(flows: tuple[int, ...]) -> None:
+    few = Grid(flows=flows, window_sums=(1 << 20,), directions=(("a", "b"),), repeats=30)
+    correlation = one(loaded(lambda load: -2.0 * load, grid=few), "correlation")
+    assert correlation.decision == "effect"
+
+
+def test_a_correlation_that_could_not_be_tested_says_why() -> None:
+    rows = loaded(lambda load: -0.2 * load)
+    for row in rows:
+        row["started_at"] = None
+    correlation = one(rows, "correlation")
+    assert (correlation.decision, correlation.p_value) == ("undecided", None)
+    assert correlation.claim.endswith(
+        "; it was not tested, since it is not known when the trials ran, or they are too few."
     )
 
 

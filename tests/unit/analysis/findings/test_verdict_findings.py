@@ -206,6 +206,18 @@ def test_a_queue_that_drops_before_the_path_is_full_is_named() -> None:
     )
 
 
+def test_a_policer_that_links_counted_is_named_and_others_beside_it_are_not_taken_for_it() -> None:
+    policed = trial(verdict="congestion window: loss", link_policer_drops=8, link_queue_drops=4)
+    [hypothesis] = verdict_hypotheses(observed(policed, policed))
+    assert hypothesis.say("described").startswith(
+        "slac → in2p3: the congestion window, held down by what a policer drops, limits all 2 trials"
+    )
+    mixed = trial(verdict="congestion window: loss", link_policer_drops=8, link_queue_drops=5)
+    for other in (mixed, trial(verdict="congestion window: loss", link_policer_drops=None)):
+        [hypothesis] = verdict_hypotheses(observed(policed, other))
+        assert "held down by loss, limits all 2 trials" in hypothesis.say("described")
+
+
 @pytest.mark.parametrize("share", [0.07, None])
 def test_a_queue_that_background_traffic_fills_does_not_drop_early(share: float | None) -> None:
     row = trial(

@@ -16,6 +16,7 @@ from flowsweep.wording import (
     format_number,
     format_rate,
     format_size,
+    format_sizes,
 )
 
 
@@ -92,7 +93,8 @@ def _reached(plateau: Plateau) -> str:
     found, knee = plateau.found, plateau.knee
     above = above_link(found.peak_bps, plateau.means.rows)
     plateau_is = format_rate(found.peak_bps) + (f" ({above})" if above else "")
-    level = f"goodput reaches its plateau of {plateau_is} at "
+    reaches = "seems to reach" if shown_enough(plateau.means, found) is None else "reaches"
+    level = f"goodput {reaches} its plateau of {plateau_is} at "
     if knee is None:
         return f"{level}{_tried(plateau, found.start)}{_tested(plateau)}"
     said = f"{level}a {_name(plateau)} of {_interval(knee.requested, knee.low, knee.high)}"
@@ -134,11 +136,10 @@ def _theory(plateau: Plateau) -> str:
 def _interval(size: float, low: float | None, high: float | None) -> str:
     if low is None and high is None:
         return format_size(round(size))
-    ends = (
-        "no lower bound" if low is None else _short(low),
-        "no upper bound" if high is None else _short(high),
-    )
-    return f"{_short(size)} [{ends[0]}, {ends[1]}]"
+    middle, *ends = format_sizes(*(round(end) for end in (size, low, high) if end is not None))
+    first = "no lower bound" if low is None else ends.pop(0)
+    last = "no upper bound" if high is None else ends.pop(0)
+    return f"{middle} [{first}, {last}]"
 
 
 def _short(size: float) -> str:

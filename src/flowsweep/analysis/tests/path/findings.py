@@ -12,7 +12,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.wording import counted, direction, format_rate
+from flowsweep.wording import counted, direction, format_rate, with_interval
 
 _REPEATS_NEEDED = 3
 """For an interval over repeats; with fewer, that of the first trial stands."""
@@ -85,8 +85,7 @@ def _said_of_capacity(
     where: str, rows: Sequence[TrialRow], found: tuple[float, float | None, float | None], _: Decision
 ) -> str:
     middle, low, high = found
-    interval = "" if low is None or high is None else f" [{format_rate(low)}, {format_rate(high)}]"
-    rate = f"{format_rate(middle)}{interval} of IP packets"
+    rate = f"{with_interval(format_rate, middle, low, high)} of IP packets"
     hops = Counter(row["path_hops"] for row in rows if row["path_hops"] is not None)
     narrow = Counter(row["path_narrow_hop"] for row in rows if row["path_narrow_hop"] is not None)
     if not narrow:

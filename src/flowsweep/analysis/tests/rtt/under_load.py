@@ -13,7 +13,7 @@ from flowsweep.archive import Tables
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 
 ASKED, IDLE, LOADED, AFTER = "asked", "idle", "loaded", "after"
-"""asked: all questions of a trial of test rtt. Of a probe beside a trial: before, under, after its load."""
+"""asked: all probes of a trial of test rtt. Of a probe beside a trial: before, under, after its load."""
 
 
 class ShownEcho(TypedDict):

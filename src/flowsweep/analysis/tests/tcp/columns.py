@@ -50,6 +50,7 @@ class LinkDropColumns(TypedDict):
 
     link_queue_drops: int | None
     link_random_drops: int | None
+    link_policer_drops: int | None
 
 
 ONE_TRIAL_COLUMNS = ("stalled_share",)

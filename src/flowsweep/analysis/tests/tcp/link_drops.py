@@ -3,6 +3,8 @@
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.expressions import column_or_null
+
 _DATA_BYTES = 10_000
 """From so many bytes on a link has carried more than handshakes: the data have begun."""
 _WAY = ("trial_id", "link", "src")
@@ -17,8 +19,9 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
         flows: As in an archive.
 
     Returns:
-        One row per trial whose data went over emulated links: trial_id; link_queue_drops, link_random_drops
-        (int64: rows of counters, 0.1 s apart, in which packets were dropped at a full queue, or at random).
+        One row per trial whose data went over emulated links: trial_id; link_queue_drops, link_random_drops,
+        link_policer_drops (int64: rows of counters, 0.1 s apart, in which packets were dropped at a full
+        queue, at random, or by a policer; the last is null where emulators knew no policer yet).
 
     Method:
         Moments, not packets: congestion control answers once to all that is lost within a round trip, and one
@@ -29,10 +32,12 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     asked = trials.select("trial_id", "omit_ns", "duration_ns")
     order = ibis.window(group_by=list(_WAY), order_by="at_ns")
     whole = ibis.window(group_by=list(_WAY))
+    links = links.mutate(dropped_policer_packets=column_or_null(links, "dropped_policer_packets"))
     ways = links.inner_join(sources, ["trial_id", "src"]).inner_join(asked, "trial_id")
     risen = ways.mutate(
         queue=ways.dropped_queue_packets - ways.dropped_queue_packets.lag().over(order),
         random=ways.dropped_loss_packets - ways.dropped_loss_packets.lag().over(order),
+        policer=ways.dropped_policer_packets - ways.dropped_policer_packets.lag().over(order),
         carried=ways.bytes_in - ways.bytes_in.min().over(whole),
     )
     began = risen.mutate(
@@ -44,4 +49,6 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     return began.group_by("trial_id").aggregate(
         link_queue_drops=(counted & (began.queue > 0)).coalesce(False).sum().cast("int64"),
         link_random_drops=(counted & (began.random > 0)).coalesce(False).sum().cast("int64"),
+        # Null where no row has the counter.
+        link_policer_drops=(counted.cast("int64") * (began.policer > 0).cast("int64")).sum().cast("int64"),
     )

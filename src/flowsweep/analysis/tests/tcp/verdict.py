@@ -52,14 +52,15 @@ def with_verdict(rows: ir.Table) -> ir.Table:
             window_send_bytes, rate_bps, pacing_rate_bps, limit_…_share, sender_idle_share, rtt_min_ms,
             rtt_median_ms, rtt_variation_ms, rtt_at_loss_ms, recoveries, rwnd_open_share,
             thread_busy_…, cores_busy_…, softirq_core_recv, throttled_send_share, throttled_recv_share,
-            host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops.
+            host_dropped_packets, link_payload_bps, share, link_queue_drops, link_random_drops,
+            link_policer_drops.
 
     Method:
         The first rule that holds, in this order: a rate that the plan sets and the trial reaches; CPU of an
         end; drops at hosts; a full link; windows; a queue; loss. The flight decides as
         `flowsweep.analysis.tests.tcp.limits` says (after Mathis, Heffner and Reddy, "Web100: extended TCP
-        instrumentation", 2003). Where emulated links counted drops, these tell a queue from losses at random,
-        and no round trip does. What is no clear majority is "not clear".
+        instrumentation", 2003). Where emulated links counted drops, these tell a queue from losses at random
+        and those of a policer, and no round trip does. What is no clear majority is "not clear".
     """
     busy = _busy(rows)
     queue = ibis.literal(QUEUE)
@@ -76,6 +77,8 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         (busy["receiver"], "receiver CPU"),
         (cwnd_or_pace & _dropped_at_hosts(rows), "host drops"),
         (rows.sender_idle_share >= SOME, NOT_CLEAR),
+        # A policer has no queue, however much of its rate a trial gets.
+        (lossy & _dropped_by_policer(rows), loss),
         (_path_is_full(rows), queue),
         (windows & (rows.limit_rwnd_share >= rows.limit_send_buffer_share), "receive window"),
         (windows, "send window"),
@@ -148,16 +151,23 @@ def _dropped_at_hosts(rows: ir.Table) -> ir.BooleanValue:
 
 def _dropped_at_queue(rows: ir.Table) -> ir.BooleanValue:
     """Whether emulated links dropped at a full queue, by their own counters."""
-    return (rows.link_queue_drops > 0).coalesce(False) & (
-        rows.link_queue_drops >= (rows.link_queue_drops + rows.link_random_drops) * MOST
-    ).coalesce(False)
+    return _most_drops(rows, rows.link_queue_drops)
 
 
 def _dropped_at_random(rows: ir.Table) -> ir.BooleanValue:
     """Whether emulated links lost packets at random, by their own counters, and hardly any at a queue."""
-    return (rows.link_random_drops > 0).coalesce(False) & (
-        rows.link_random_drops >= (rows.link_queue_drops + rows.link_random_drops) * MOST
-    ).coalesce(False)
+    return _most_drops(rows, rows.link_random_drops)
+
+
+def _dropped_by_policer(rows: ir.Table) -> ir.BooleanValue:
+    """Whether policers of emulated links dropped, by their own counters."""
+    return _most_drops(rows, rows.link_policer_drops)
+
+
+def _most_drops(rows: ir.Table, drops: ir.IntegerValue) -> ir.BooleanValue:
+    """Whether links dropped, and most of all that they dropped for this reason."""
+    total = rows.link_queue_drops + rows.link_random_drops + rows.link_policer_drops.coalesce(0)
+    return (drops > 0).coalesce(False) & (drops >= total * MOST).coalesce(False)
 
 
 def _queue_stands(rows: ir.Table) -> ir.BooleanValue:

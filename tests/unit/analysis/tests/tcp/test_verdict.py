@@ -20,6 +20,7 @@ QUIET: Row = {
     "cores_busy_send": 0.3, "cores_busy_recv": 0.3, "softirq_core_recv": 0.1, "throttled_send_share": None,
     "throttled_recv_share": None, "host_dropped_packets": 0, "link_payload_bps": None, "share": None,
     "goodput_mean_bps": 50e6, "link_queue_drops": None, "link_random_drops": None,
+    "link_policer_drops": None,
 }  # fmt: skip
 """A trial on idle hosts over an idle path of 40 ms."""
 PEER = {"limit_rwnd_share": 1.0}
@@ -32,7 +33,7 @@ LOSSY = CWND | {"recoveries": 20, "rtt_at_loss_ms": 41.0}
 
 COUNTS = {
     "flows", "window_send_bytes", "rate_bps", "pacing_rate_bps", "recoveries", "host_dropped_packets",
-    "link_queue_drops", "link_random_drops",
+    "link_queue_drops", "link_random_drops", "link_policer_drops",
 }  # fmt: skip
 SCHEMA = pa.schema([(name, pa.int64() if name in COUNTS else pa.float64()) for name in QUIET])
 
@@ -81,6 +82,17 @@ CASES: tuple[tuple[str, str | None, Row], ...] = (
      PACE | {"recoveries": 30, "link_payload_bps": 96.5e6, "link_queue_drops": 0, "link_random_drops": 40}),
     ("as many drops of either kind", "congestion window: loss",
      LOSSY | {"link_payload_bps": 96.5e6, "link_queue_drops": 10, "link_random_drops": 10}),
+    ("a policer, whose whole rate bbr gets", "congestion window: loss",
+     PACE | {"recoveries": 30, "goodput_bps": 19.3e6, "goodput_mean_bps": 19.3e6, "link_payload_bps": 19.3e6,
+             "link_queue_drops": 0, "link_random_drops": 0, "link_policer_drops": 40}),
+    ("a policer, and round trips that are long for another reason", "congestion window: loss",
+     LOSSY | {"rtt_median_ms": 60.0, "rtt_at_loss_ms": 60.0, "link_payload_bps": 96.5e6,
+              "link_queue_drops": 5, "link_random_drops": 0, "link_policer_drops": 10}),
+    ("a queue that drops behind a policer that hardly does", "congestion window: queue",
+     LOSSY | {"rtt_at_loss_ms": 42.3, "link_payload_bps": 48.27e6, "link_queue_drops": 9,
+              "link_random_drops": 0, "link_policer_drops": 2}),
+    ("a window below what a policer lets pass", "receive window", PEER | {"link_policer_drops": 0,
+     "link_queue_drops": 0, "link_random_drops": 0}),
     ("loss on a path with jitter", "congestion window: loss",
      LOSSY | {"rtt_min_ms": 31.6, "rtt_median_ms": 47.0, "rtt_variation_ms": 2.67, "rtt_at_loss_ms": 47.9}),
     ("a queue that fills on a path with jitter", "congestion window: queue",

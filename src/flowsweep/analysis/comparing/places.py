@@ -1,0 +1,42 @@
+"""Names of points, as far as it takes to tell them apart."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flowsweep import wording
+from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, levels_apart
+from flowsweep.wording import format_mode
+
+
+def telling(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
+    """Columns that tell points apart, and what writes them; what follows from other columns is none."""
+    varying = [name for name in points[0] if len({level_of(point, name) for point in points}) > 1]
+    names = [name for name in varying if name not in _settled(varying)]
+    names += axes_untold(points, lambda point: tuple(level_of(point, name) for name in names))
+    return {name: levels_apart(name, points) for name in names}
+
+
+def place(point: Mapping[str, Any], names: Mapping[str, Callable[[Mapping[str, Any]], str]]) -> str:
+    """Name a point by its direction and what tells it from others."""
+    simultaneous = bool(point["simultaneous"])
+    parts = [wording.direction(point["src"], point["dst"], simultaneous=simultaneous)]
+    parts += [
+        f"{AXIS_NAMES[name]} {write(point)}"
+        for name, write in names.items()
+        if name in AXIS_NAMES.keys() & point.keys()
+    ]
+    if "mode" in names and point.get("mode") is not None:
+        parts.append(format_mode(point["mode"]))
+    if "sweep" in names:
+        parts.insert(0, point["sweep"])
+    return ", ".join(parts)
+
+
+def _settled(names: Sequence[str]) -> set[str]:
+    """Columns that another one settles, as the windows of both ends settle that of the flow."""
+    settled = {"flows_per_pair"} if "flows" in names else set()
+    if "window_bytes" in names or "window_sum_bytes" in names:
+        settled |= {"window_send_bytes", "window_recv_bytes"}
+    if "window_sum_bytes" in names:
+        settled.add("window_bytes")
+    return settled

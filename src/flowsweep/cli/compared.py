@@ -1,0 +1,136 @@
+"""What `flowsweep compare` compares: two campaigns, or the settings of one; and what else differs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import ValidationError
+
+from flowsweep.analysis.axes import level_words
+from flowsweep.analysis.comparing.comparison import Comparison, compare
+from flowsweep.analysis.comparing.shifts import Shift
+from flowsweep.analysis.comparing.words import Difference
+from flowsweep.archive import Archive
+from flowsweep.cli.archives import read_with_warnings
+from flowsweep.cli.settings import nothing_compared, settings_of_rows
+from flowsweep.cli.summary_rows import summary_table
+from flowsweep.errors import PlanError
+from flowsweep.plan import Plan, plan_changes
+from flowsweep.report.goodput_words import goodput_compared
+from flowsweep.report.host_table import host_lines
+from flowsweep.wording import counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from flowsweep.analysis.summarising.trial_row import TrialRow
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison with points in common."""
+
+    comparison: Comparison
+    overall: Shift
+    differing: Mapping[str, Sequence[Difference]]
+    """What else differs, by what it is of: "Hosts" and "Plans", or "Settings"."""
+    goodput: str
+    """Which figure of a trial is compared."""
+    archives: tuple[Archive, ...]
+    """Of A and of B; or the one with the two settings."""
+    summaries: tuple["pa.Table", ...]
+    """Their summaries."""
+
+
+def campaigns_compared(before: Path, after: Path, margin: float) -> Compared:
+    """Compare two campaigns.
+
+    Args:
+        before: The folder of A.
+        after: The folder of B.
+        margin: Share of goodput that counts as the same.
+
+    Raises:
+        PlanError: They have no point in common.
+        ArchiveError: One of them cannot be read.
+    """
+    archives = read_with_warnings(before), read_with_warnings(after)
+    tables = summary_table(archives[0]), summary_table(archives[1])
+    a, b = (cast("list[TrialRow]", table.to_pylist()) for table in tables)
+    comparison = compare(a, b, margin=margin)
+    if comparison.overall is None:
+        raise PlanError("compare", (_nothing_in_common(before, after, comparison, (a, b)),))
+    differing = {"Hosts": _hosts(*archives), "Plans": _plans(*archives)}
+    goodput = goodput_compared([*a, *b])
+    return Compared(comparison, comparison.overall, differing, goodput, archives, tables)
+
+
+def settings_compared_in(folder: Path, margin: float) -> Compared:
+    """Compare the two settings of one campaign.
+
+    Args:
+        folder: Of the campaign.
+        margin: Share of goodput that counts as the same.
+
+    Raises:
+        PlanError: It has not two settings, or no pair of trials to compare.
+        ArchiveError: It cannot be read.
+    """
+    archive = read_with_warnings(folder)
+    table = summary_table(archive)
+    rows = cast("list[TrialRow]", table.to_pylist())
+    found = settings_of_rows(archive, folder, rows, margin)
+    comparison, changes = found.comparison, found.changes
+    if comparison.overall is None:
+        raise PlanError("compare", (f"{folder}: {nothing_compared(comparison)}",))
+    goodput = goodput_compared(rows)
+    return Compared(comparison, comparison.overall, {"Settings": changes}, goodput, (archive,), (table,))
+
+
+def _nothing_in_common(
+    before: Path, after: Path, comparison: Comparison, rows: Sequence[Sequence[Mapping[str, Any]]]
+) -> str:
+    """Say why there is nothing to compare: a campaign without good trials, or what all points differ in."""
+    for folder, points, trials in zip(
+        (before, after), (comparison.only_in_a, comparison.only_in_b), rows, strict=True
+    ):
+        if not points:
+            none_of = f"of {counted(len(trials), 'trial')} none is ok with a goodput above 0"
+            nothing = f"{folder}: {none_of}, so there is nothing to compare"
+            return ". ".join([nothing, *comparison.remarks])
+    differing_axes = [
+        f"{name} ({_values(name, comparison.only_in_a)} in A, {_values(name, comparison.only_in_b)} in B)"
+        for name in comparison.only_in_a[0]
+        if not _distinct(name, comparison.only_in_a) & _distinct(name, comparison.only_in_b)
+    ]
+    why = f"all differ in {'; '.join(differing_axes)}" if differing_axes else "no point of A is in B"
+    return f"{before} and {after} have no point in common: {why}"
+
+
+def _distinct(name: str, points: Sequence[Mapping[str, Any]]) -> set[Any]:
+    return {point.get(name) for point in points}
+
+
+def _values(name: str, points: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(dict.fromkeys(level_words(name, point.get(name)) for point in points))
+
+
+def _hosts(a: Archive, b: Archive) -> tuple[Difference, ...]:
+    """Facts of hosts that both campaigns know, where they differ."""
+    return tuple(
+        (f"{host}: {line.name}", line.values[0] or "unknown", line.values[1] or "unknown")
+        for host in a.host_facts
+        if host in b.host_facts
+        for line in host_lines({"A": a.host_facts[host], "B": b.host_facts[host]})
+        if line.differs
+    )
+
+
+def _plans(a: Archive, b: Archive) -> tuple[Difference, ...]:
+    """Keys that differ; none where a plan is not one that can be read, as that of imported trials."""
+    try:
+        plans = [Plan.model_validate(archive.campaign.plan) for archive in (a, b)]
+    except ValidationError:
+        return ()
+    return tuple(plan_changes(*plans))

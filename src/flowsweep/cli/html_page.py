@@ -1,0 +1,40 @@
+"""A page that a command writes: what it may be called, and what is said of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from flowsweep.errors import ArchiveError, PlanError
+from flowsweep.plan.readers import shown
+from flowsweep.wording import format_size
+
+SUFFIXES = (".html", ".htm")
+"""What a page may be called: no plan and no file of an archive is, so none can be written over."""
+
+
+def check_page_name(output: Path) -> None:
+    """Refuse a name that a page cannot have.
+
+    Raises:
+        PlanError: It does not end in .html or .htm.
+    """
+    if output.suffix.lower() not in SUFFIXES:
+        expected = "expected a name that ends in .html or .htm"
+        raise PlanError("--output", (f"found {shown(str(output))}, {expected}",))
+
+
+def write_page(write: Callable[[Path], object], output: Path, what: str) -> str:
+    """Write a page; returns its name and size, to be said.
+
+    Args:
+        write: Writes it to where it is told.
+        output: Where that is.
+        what: What it is, as in "the report".
+
+    Raises:
+        ArchiveError: It cannot be written there.
+    """
+    try:
+        write(output)
+    except OSError as error:
+        raise ArchiveError(f"{output}: {what} cannot be written: {error.strerror}") from error
+    return f"{output}: {format_size(float(f'{output.stat().st_size:.3g}'))}"

@@ -1,0 +1,1 @@
+"""The page of a comparison: two campaigns, or two settings of one."""

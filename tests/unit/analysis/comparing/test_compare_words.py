@@ -1,0 +1,63 @@
+"""What is said of a comparison, in the text and on the page alike."""
+
+from typing import Any
+
+from flowsweep.analysis.comparing.comparison import Comparison, compare
+from flowsweep.analysis.comparing.words import cautions, left_out, nothing_missing, only_in, outcome
+from flowsweep.analysis.grid_points import POINT_COLUMNS
+
+Row = dict[str, Any]
+
+
+def rows(goodput: float, *, flows: int = 1, repeats: int = 3, **changes: Any) -> list[Row]:
+    usual: Row = dict.fromkeys(POINT_COLUMNS) | {
+        "sweep": "s", "src": "a", "dst": "b", "test": "tcp", "simultaneous": False, "flows": flows,
+        "mode": "copy", "status": "ok", "order_index": 0,
+    }  # fmt: skip
+    return [
+        usual | {"repeat": repeat, "goodput_bps": goodput * (1 + repeat / 1000)} | changes
+        for repeat in range(1, repeats + 1)
+    ]
+
+
+def said(comparison: Comparison) -> str:
+    assert comparison.overall is not None
+    return outcome(comparison, comparison.overall)
+
+
+def test_a_whole_comparison_has_no_cautions() -> None:
+    comparison = compare(rows(1e8), rows(0.9e8))
+    assert said(comparison).startswith("B is slower, −10.0 % [−10.")
+    assert said(comparison).endswith("]: 1 point, 3 repeats in A, 3 in B")
+    assert cautions(comparison) == ()
+    assert nothing_missing(comparison) == "All 3 trials of A and 3 of B ended ok, at points that both have."
+
+
+def test_what_took_no_part_is_a_caution_after_the_remarks() -> None:
+    failed = rows(1e8, repeats=1, status="failed", goodput_bps=None)
+    empty = rows(0.0, repeats=1)
+    comparison = compare(
+        [*rows(1e8), *rows(1e8, flows=4), *failed], [*rows(1e8), *rows(1e8, flows=8), *empty]
+    )
+    assert comparison.remarks[0].startswith("1 of 4 trials failed in A, 0 of 4 in B")
+    assert left_out(comparison) == (
+        "Left out in A: 1 did not end well, of 7 trials",
+        "Left out in B: 1 carried nothing, 0 bit/s, of 7 trials",
+    )
+    assert [(one.line, one.more) for one in only_in(comparison)] == [
+        ("Only in A: 1 point", 0),
+        ("Only in B: 1 point", 0),
+    ]
+    assert cautions(comparison) == (
+        *comparison.remarks,
+        *left_out(comparison),
+        "Only in A: 1 point",
+        "Only in B: 1 point",
+    )
+
+
+def test_of_many_points_that_only_one_has_the_first_ten_are_named() -> None:
+    more = [row for flows in range(2, 15) for row in rows(1e8, flows=flows, repeats=1)]
+    (only,) = only_in(compare([*rows(1e8), *more], rows(1e8)))
+    assert only.line == "Only in A: 13 points"
+    assert (only.places[0], len(only.places), only.more) == ("a → b, number of flows 2", 10, 3)
