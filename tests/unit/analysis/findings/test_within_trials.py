@@ -1,0 +1,46 @@
+"""What is computed of trials over their own time is the same by the short way and by the long one."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analysis_support import SECOND_NS, Steady, make_outcome, make_samples, make_trial
+from flowsweep.analysis import bins, intervals, summary
+from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.findings.duration import cuts_of
+from flowsweep.analysis.findings.within_trials import within_trials
+from flowsweep.archive import tables_of
+from flowsweep.run.outcome import TrialOutcome
+
+TORN_S = 2
+"""In this second one flow lacks a sample, and the other has one twice."""
+
+
+def outcome(*, torn: bool) -> TrialOutcome:
+    """Eight seconds of two flows."""
+    trial = make_trial(flows=2, duration_ns=8 * SECOND_NS, omit_ns=0)
+    whole = make_outcome(trial, Steady())
+    rows: list[dict[str, Any]] = whole.samples.to_pylist()
+    if torn:
+        lacking, twice = (_sample(rows, flow) for flow in (0, 1))
+        rows = [row for row in rows if row is not lacking] + [twice]
+    return replace(whole, samples=make_samples(rows))
+
+
+def _sample(rows: list[dict[str, Any]], flow: int) -> dict[str, Any]:
+    asked = ("sink", flow)
+    middle_ns = TORN_S * SECOND_NS + SECOND_NS // 2
+    return next(row for row in rows if (row["role"], row["flow"]) == asked and row["start_ns"] >= middle_ns)
+
+
+@pytest.mark.parametrize("torn", [False, True])
+def test_trials_are_cut_as_the_bins_of_each_flow_say(*, torn: bool) -> None:
+    tables = tables_of([outcome(torn=torn)])
+    resampled = intervals(bins(tables.samples, tables.trials, tables.flows), tables.trials)
+    exact = cuts_of(durations_cut(resampled, tables.trials).to_pyarrow().to_pylist())
+    complete = resampled.filter(resampled.complete).count().to_pyarrow().as_py()
+    assert complete == 8 - torn
+    found = within_trials(tables, summary(tables).to_pyarrow().to_pylist())
+    assert found.cuts == exact
+    assert len(found.reached) == 1
