@@ -26,14 +26,15 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
     Method:
         Moments, not packets: congestion control answers once to all that is lost within a round trip, and one
         overshoot drops hundreds at a queue. The time that counts begins `omit` after the link has carried
-        data, by the controller's clock, which is good to a row.
+        data, by the controller's clock, which is good to a row. Of a link of hops every hop counts, in the
+        direction in which the data cross it.
     """
     sources = flows.filter(flows.role == "source").select("trial_id", src="host").distinct()
     asked = trials.select("trial_id", "omit_ns", "duration_ns")
     order = ibis.window(group_by=list(_WAY), order_by="at_ns")
     whole = ibis.window(group_by=list(_WAY))
     links = links.mutate(dropped_policer_packets=column_or_null(links, "dropped_policer_packets"))
-    ways = links.inner_join(sources, ["trial_id", "src"]).inner_join(asked, "trial_id")
+    ways = _on_the_way(links, sources).inner_join(asked, "trial_id")
     risen = ways.mutate(
         queue=ways.dropped_queue_packets - ways.dropped_queue_packets.lag().over(order),
         random=ways.dropped_loss_packets - ways.dropped_loss_packets.lag().over(order),
@@ -52,3 +53,19 @@ def link_drops(links: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
         # Null where no row has the counter.
         link_policer_drops=(counted.cast("int64") * (began.policer > 0).cast("int64")).sum().cast("int64"),
     )
+
+
+def _on_the_way(links: ir.Table, sources: ir.Table) -> ir.Table:
+    """Leave the rows of the directions in which links carry the data of these sources.
+
+    A source is the end of the first hop only: hop 2 of `wan`, `wan:2`, is between the routers `wan:1` and
+    `wan:2`, and the last one ends at the other host. `wan:2/1` is the first of its paths side by side.
+    """
+    hop = links.link.split("/")[0]
+    whole = hop.split(":")[0]
+    from_router_before = links.src.startswith(whole.concat(":")) & (links.src != hop)
+    onwards = ((links.dst == hop) | from_router_before).ifelse("onwards", "back")
+    ways = links.mutate(_whole=whole, _way=hop.contains(":").ifelse(onwards, links.src))
+    keys = ["trial_id", "_whole", "_way"]
+    taken = ways.inner_join(sources, ["trial_id", "src"]).select(keys).distinct()
+    return ways.inner_join(taken, keys)
