@@ -10,7 +10,6 @@ from flowsweep.archive import read_archive
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.together,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

@@ -12,7 +12,6 @@ from flowsweep.defaults import MINIMUM_BINS
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.together,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

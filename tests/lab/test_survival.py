@@ -15,7 +15,6 @@ from flowsweep.archive import read_archive
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.together,
     pytest.mark.skipif(
         LAB_MISSING is not None or os.geteuid() != 0,
         reason=LAB_MISSING or "looks into the lab's namespaces from outside: needs root",
