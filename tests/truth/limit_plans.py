@@ -16,6 +16,15 @@ LINKS = {
     "lossy-0.1": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"\nloss = "0.1%"',
     "lossy-0.5": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"\nloss = "0.5%"',
     "lossy-1": 'rate = "50Mbit/s"\ndelay = "40ms"\nqueue = "500KB"\nloss = "1%"',
+    "tiny": 'rate = "50Mbit/s"\ndelay = "20ms"\nqueue = "30KB"',
+    "bloated": 'rate = "20Mbit/s"\ndelay = "10ms"\nqueue = "1MB"',
+    "policed": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"\n'
+    'policer = { rate = "20Mbit/s", burst = "100KB" }',
+    "policed-behind-a-line": 'hops = [{ rate = "100Mbit/s", queue = "500KB" }, '
+    '{ delay = "20ms", policer = { rate = "30Mbit/s", burst = "50KB" } }]',
+    "shared": 'rate = "50Mbit/s"\ndelay = "20ms"\nqueue = "250KB"\ncross = { rate = "20Mbit/s" }',
+    "unlike": 'members = [{ rate = "40Mbit/s", delay = "5ms", queue = "100KB" }, '
+    '{ rate = "20Mbit/s", delay = "20ms", queue = "100KB" }]',
 }
 """Bandwidth × delay of the first three: 500 KB, 938 KB, 500 KB."""
 
@@ -69,6 +78,23 @@ LIMITS = (
     Limit("a window beyond the product", "congestion window: queue", "country",
           'window_recv = "560KiB"\nwindow_send = "4MiB"\ncongestion = ["cubic", "bbr"]',
           'duration = "20s"\nomit = "14s"\ninterval = "1s"'),
+    Limit("a shallow buffer", "congestion window: queue", "tiny",
+          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
+    Limit("bufferbloat", "congestion window: queue", "bloated",
+          'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]',
+          'duration = "20s"\nomit = "12s"\ninterval = "1s"\ndrain = "20s"'),
+    Limit("a policer", "congestion window: loss", "policed",
+          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+    Limit("a policer behind a line", "congestion window: loss", "policed-behind-a-line",
+          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+    Limit("receive window below a policer", "receive window", "policed",
+          'window_recv = "48KiB"\nwindow_send = "2MiB"\ncongestion = ["cubic", "reno"]'),
+    Limit("a queue that others fill, too", "congestion window: queue", "shared",
+          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+    Limit("queues of unlike paths", "congestion window: queue", "unlike",
+          'window = "1MiB"\nflows = [1, 8]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+    Limit("receive window, unlike paths", "receive window", "unlike",
+          'window_recv = "16KiB"\nwindow_send = "1MiB"\nflows = [1, 8]\ncongestion = ["cubic", "reno"]'),
     Limit("application rate", "application rate", "country",
           'window = "2MiB"\nrate = ["10Mbit/s", "40Mbit/s"]\nflows = [1, 2]\ncongestion = ["cubic", "bbr"]'),
     Limit("pacing rate", "application rate", "country",
