@@ -82,7 +82,7 @@ LIMITS = (
           'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
     Limit("bufferbloat", "congestion window: queue", "bloated",
           'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]',
-          'duration = "20s"\nomit = "12s"\ninterval = "1s"'),
+          'duration = "20s"\nomit = "12s"\ninterval = "1s"\ndrain = "20s"'),
     Limit("a policer", "congestion window: loss", "policed",
           'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
     Limit("a policer behind a line", "congestion window: loss", "policed-behind-a-line",
