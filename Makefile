@@ -17,7 +17,7 @@ TIMED_TESTS := "$(CARGO_TEST) --workspace" \
   "$(BIN)/pytest $(SLOWEST) -m alone tests/lab" \
   "$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal tests/browser"
 # These only compute, and have the processors while nothing else wants them: the lab is as good as alone.
-OTHER_TESTS := $(PYTEST) --numprocesses=2 tests/property tests/contract tests/unit
+OTHER_TESTS := $(PYTEST) --numprocesses=4 tests/property tests/contract tests/unit
 # All of it takes hours: make truth TRUTH='tests/truth/test_compare.py tests/truth/test_verdict.py' takes a part.
 TRUTH ?= tests/truth
 

@@ -16,6 +16,7 @@ Verdict = Literal[
 WINDOWS: Final = ("send window", "receive window")
 LOSS: Final = "congestion window: loss"
 QUEUE: Final = "congestion window: queue"
+PATH_LOSS: Final = "path loss"
 NOT_CLEAR: Final = "not clear"
 
 MOST = 2 / 3
@@ -94,7 +95,7 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "Find which host drops packets: more goodput needs fewer drops.",
         of_datagrams="what the hosts or their devices drop",
     ),
-    "path loss": VerdictWords(
+    PATH_LOSS: VerdictWords(
         "The path lost what was missing.",
         "what the path loses",
         "Find out where datagrams are lost: a queue loses fewer at a lower rate, noise does not.",

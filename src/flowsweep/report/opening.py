@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.analysis.verdicts import NOT_CLEAR, PATH_NOT_FULL, QUEUE, VERDICTS, WINDOWS
+from flowsweep.analysis.verdicts import NOT_CLEAR, PATH_LOSS, PATH_NOT_FULL, QUEUE, VERDICTS, WINDOWS
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
 from flowsweep.figures.axis import Row
 from flowsweep.report.goodput_words import first_bps
@@ -133,6 +133,10 @@ def _to_do(own: Sequence[TrialRow], findings: Sequence[Finding]) -> str:
     share = _share_of_link(own)
     if verdict == QUEUE and (share is None or share < PATH_NOT_FULL):
         return ""
+    link_bps, offered_bps = own[0].get("path_rate_bps"), own[0].get("rate_sum_bps")
+    if verdict == PATH_LOSS and link_bps and offered_bps and offered_bps > link_bps:
+        carried = f"the link's {format_rate(link_bps)}, headers included"
+        return f"Offer less than {carried}: what is beyond is lost."
     return VERDICTS[verdict or NOT_CLEAR].hint.format(source=own[0]["src"], sink=own[0]["dst"])
 
 

@@ -101,6 +101,14 @@ def test_a_limit_of_some_trials_only_is_not_said_of_all() -> None:
     assert told["Limit"] == "starlight → sara: the sender's CPU limits in 2 of 3 trials."
 
 
+def test_datagrams_beyond_the_rate_of_the_link_are_to_be_fewer() -> None:
+    over = one_point(test="udp", verdict="path loss", loss=0.3, rate_sum_bps=30e6, path_rate_bps=20e6)
+    expected = "Offer less than the link's 20.0 Mbit/s, headers included: what is beyond is lost."
+    assert lines_of(over)["To do"] == expected
+    below = [row | {"rate_sum_bps": 15e6} for row in over]
+    assert lines_of(below)["To do"].startswith("Find out where datagrams are lost")
+
+
 def test_what_speaks_against_the_numbers_is_said() -> None:
     rows = one_point(repeats=3)
     late = rows[0] | {"path_emulation": "late"}

@@ -42,19 +42,22 @@ def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) ->
 
 def _said(observed: Observations, rows: Sequence[Row], times_ns: Sequence[int], mean_ns: float) -> str:
     least, most = (format_duration(time_ns) for time_ns in (min(times_ns), max(times_ns)))
-    spread = f"{least} in all" if least == most else f"{least} to {most}"
+    spread = "" if least == most else f" on average ({least} to {most})"
     took = (
-        f"Goodput took {format_duration(mean_ns)} on average ({spread}) to reach "
-        f"{format_margin(SPEED_SHARE)} of what it became, in {counted(len(rows), 'trial')}"
+        f"Goodput reached {format_margin(SPEED_SHARE)} of what it became within "
+        f"{format_duration(mean_ns)}{spread}, in {counted(len(rows), 'trial')}"
     )
     slow = len([row for row in observed.rows if row["interval_s"] is not None]) - len(rows)
     never = f"; {counted(slow, 'trial')} did not within {format_duration(SOUGHT_NS)}" if slow > 0 else ""
-    longer = sum(
-        time_ns > (row["omit_s"] or 0.0) * SECOND_NS for row, time_ns in zip(rows, times_ns, strict=True)
-    )
-    if longer == 0:
+    omits_s = [row["omit_s"] or 0.0 for row in rows]
+    longer_s = [
+        omit_s for omit_s, time_ns in zip(omits_s, times_ns, strict=True) if time_ns > omit_s * SECOND_NS
+    ]
+    if not longer_s:
         return f"{took}{never}: what is omitted of each trial covers it."
-    lasted = "it was" if longer == 1 else "they were"
-    return (
-        f"{took}{never}. In {counted(longer, 'trial')} what is omitted was over before {lasted} up to speed."
-    )
+    whole = longer_s.count(0.0)
+    said = [f"Nothing is omitted of {counted(whole, 'trial')}"] if whole else []
+    if short := len(longer_s) - whole:
+        lasted = "it was" if short == 1 else "they were"
+        said.append(f"In {counted(short, 'trial')} what is omitted was over before {lasted} up to speed")
+    return f"{took}{never}. {'. '.join(said)}: that time counts in the mean."

@@ -268,14 +268,17 @@ def test_slow_start_in_words() -> None:
     assert finding.effect == pytest.approx(6 ** (1 / 3))
     assert finding.interval_low < finding.effect < finding.interval_high
     assert finding.claim == (
-        "Goodput took 1.82 s on average (1 s to 3 s) to reach 90 % of what it became, in 48 trials: what is "
+        "Goodput reached 90 % of what it became within 1.82 s on average (1 s to 3 s), in 48 trials: what is "
         "omitted of each trial covers it."
     )
 
 
 def test_slow_start_that_outlasts_what_is_omitted() -> None:
     assert slow_start_finding(omit_s=2.0).claim.endswith(
-        "In 16 trials what is omitted was over before they were up to speed."
+        "In 16 trials what is omitted was over before they were up to speed: that time counts in the mean."
+    )
+    assert slow_start_finding(omit_s=0.0).claim.endswith(
+        ", in 48 trials. Nothing is omitted of 48 trials: that time counts in the mean."
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from statistics import fmean, median
+from statistics import fmean
 
 import scipy
 
@@ -58,7 +58,8 @@ def _under_load(scope: Scope, rows: Sequence[TrialRow]) -> Hypothesis:
         tested = scipy.stats.ttest_1samp(growths_ms, 0.0)
         low_ms, high_ms = map(float, tested.confidence_interval(CONFIDENCE))
         p_value = float(tested.pvalue)
-    ends = median(idle_ms for _, idle_ms, _ in found), median(loaded_ms for _, _, loaded_ms in found)
+    idle_ms = fmean(fmean(idle_ms for of, idle_ms, _ in found if of == repeat) for repeat in repeats)
+    ends = idle_ms, idle_ms + growth_ms
     ends_s = (None if end_ms is None else end_ms / 1e3 for end_ms in (low_ms, high_ms))
     return Hypothesis(
         "latency",

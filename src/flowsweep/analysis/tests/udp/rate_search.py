@@ -161,8 +161,9 @@ def _claim(point: PointSearched) -> str:
     found = [one.highest_bps for one in point.repeats if one.highest_bps is not None]
     spread = ""
     if len(point.repeats) > 1:
-        ends = f"{format_rate(min(found))} to {format_rate(max(found))}"
-        spread = f" ({ends} in {len(found)} of {counted(len(point.repeats), 'repeat')})"
+        least, most = format_rate(min(found)), format_rate(max(found))
+        ends = "" if least == most else f"{least} to {most} "
+        spread = f" ({ends}in {len(found)} of {counted(len(point.repeats), 'repeat')})"
     if beyond is None:
         return f"{format_rate(highest)}{spread}, the highest rate that was tried, is carried with {within}"
     return (
