@@ -40,11 +40,10 @@ def format_size(size_bytes: float) -> str:
     )
 
 
-def format_sizes(*sizes_bytes: float) -> tuple[str, ...]:
-    """Show sizes in bytes that are compared, in KiB and so on if one is exact so, else in KB and so on."""
-    exact = [_exact(size, _BINARY_UNITS, below=_BINARY_COUNTS_BELOW) for size in sizes_bytes]
-    units = _BINARY_UNITS if any(exact) else _DECIMAL_UNITS
-    return tuple(text or _engineering(size, units) for text, size in zip(exact, sizes_bytes, strict=True))
+def format_sizes(*sizes_bytes: float, binary: bool) -> tuple[str, ...]:
+    """Show sizes in bytes that are compared, all in KiB and so on, or all in KB and so on."""
+    units, below = (_BINARY_UNITS, _BINARY_COUNTS_BELOW) if binary else (_DECIMAL_UNITS, 1_000)
+    return tuple(_exact(size, units, below) or _engineering(size, units) for size in sizes_bytes)
 
 
 def format_duration(duration_ns: float) -> str:

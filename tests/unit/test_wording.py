@@ -44,12 +44,12 @@ def test_what_a_terminal_would_act_on_is_marked():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "said"),
+    ("sizes", "binary", "said"),
     [
-        ((438_000, 401_000, 681_000), ("438 KB", "401 KB", "681 KB")),
-        ((330_000, 1 << 18, 1 << 19), ("322 KiB", "256 KiB", "512 KiB")),
-        ((48_300, 16_400, 1 << 16), ("47.2 KiB", "16.0 KiB", "64 KiB")),
+        ((438_000, 401_000, 1 << 17), False, ("438 KB", "401 KB", "131 KB")),
+        ((330_000, 1 << 18, 1 << 19), True, ("322 KiB", "256 KiB", "512 KiB")),
+        ((106_000, 65_535), True, ("104 KiB", "64.0 KiB")),
     ],
 )
-def test_sizes_that_are_compared_have_units_of_one_kind(sizes, said):
-    assert format_sizes(*sizes) == said
+def test_sizes_that_are_compared_have_units_of_one_kind(sizes, binary, said):
+    assert format_sizes(*sizes, binary=binary) == said

@@ -8,6 +8,7 @@ from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.defaults import MILLISECOND_NS
+from flowsweep.units import SIZE_UNITS
 from flowsweep.wording import (
     counted,
     format_change,
@@ -97,9 +98,10 @@ def _reached(plateau: Plateau) -> str:
     level = f"goodput {reaches} its plateau of {plateau_is} at "
     if knee is None:
         return f"{level}{_tried(plateau, found.start)}{_tested(plateau)}"
-    said = f"{level}a {_name(plateau)} of {_interval(knee.requested, knee.low, knee.high)}"
+    binary = all(size % SIZE_UNITS["KiB"] == 0 for size in plateau.means.levels)  # as they were asked for
+    said = f"{level}a {_name(plateau)} of {_interval(knee.requested, knee.low, knee.high, binary=binary)}"
     if knee.usable is not None:
-        said += f" (usable: {_interval(knee.usable, knee.usable_low, knee.usable_high)})"
+        said += f" (usable: {_interval(knee.usable, knee.usable_low, knee.usable_high, binary=False)})"
     return f"{said}{_tested(plateau)}{_theory(plateau)}"
 
 
@@ -133,10 +135,10 @@ def _theory(plateau: Plateau) -> str:
     return said
 
 
-def _interval(size: float, low: float | None, high: float | None) -> str:
+def _interval(size: float, low: float | None, high: float | None, *, binary: bool) -> str:
     if low is None and high is None:
         return format_size(round(size))
-    middle, *ends = format_sizes(*(round(end) for end in (size, low, high) if end is not None))
+    middle, *ends = format_sizes(*(round(end) for end in (size, low, high) if end is not None), binary=binary)
     first = "no lower bound" if low is None else ends.pop(0)
     last = "no upper bound" if high is None else ends.pop(0)
     return f"{middle} [{first}, {last}]"
