@@ -46,7 +46,7 @@ def opening(trials: Sequence[TrialRow], findings: Sequence[Finding], settings: s
     best = _both_ways(highest)
     points = [trials_of(one.point, of_the_path) for one in best]
     lines = [
-        ("Highest goodput", " ".join([*map(_reached, best, points), *_further(len(highest) - len(best))])),
+        ("Highest goodput", " ".join([*_both_reached(best, points), *_further(len(highest) - len(best))])),
         ("A against B", settings),
         ("Limit", " ".join(_limits(points))),
         ("To do", " ".join(dict.fromkeys(_to_do(own, findings) for own in points))),
@@ -66,12 +66,20 @@ def _way(one: Highest) -> Row:
     return {name: one.point.get(name) for name in ("src", "dst", "simultaneous", "mode")}
 
 
+def _both_reached(best: Sequence[Highest], points: Sequence[Sequence[TrialRow]]) -> list[str]:
+    """What was reached in each direction; said once for two that are alike."""
+    reached = [_reached(one, own) for one, own in zip(best, points, strict=True)]
+    if len(reached) > 1 and len(set(reached)) == 1:
+        return [f"{best[0].direction}, and back: {reached[0]}"]
+    return [f"{one.direction}: {text}" for one, text in zip(best, reached, strict=True)]
+
+
 def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
     text = f"{one.number} {one.unit} {one.meant}"
     lost = median(row.get("loss") or 0.0 for row in own)
     if lost > 0:
         text += f", with {format_share(lost)} lost"
-    return f"{one.direction}: {text}, at {one.place} ({one.spread})."
+    return f"{text}, at {one.place} ({one.spread})."
 
 
 def _further(count: int) -> list[str]:
