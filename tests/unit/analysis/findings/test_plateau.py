@@ -1,9 +1,11 @@
 """Where plateaus begin, and dips, in synthetic campaigns whose truth is known."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from flowsweep.analysis.findings.finding import Finding
@@ -165,6 +167,20 @@ def test_the_smallest_window_is_enough() -> None:
     assert plateau.decision == "no practical effect"
     assert "the smallest window sum that was tried, " in plateau.claim
     assert (plateau.effect, plateau.interval_high) == (WINDOW_SUMS[3], WINDOW_SUMS[3])
+
+
+def test_what_the_link_leaves_is_said_where_repeats_alone_leave_it_open() -> None:
+    rows = campaign(replace(KNEE, flows=(1,), window_sums=WINDOW_SUMS[4:], noise=0.1), 4)
+    mean_bps = math.exp(np.mean([math.log(row["goodput_bps"]) for row in rows]))
+    claims = []
+    for carried_bps in (1.01 * mean_bps, 2 * mean_bps):
+        [told] = found([row | {"link_payload_bps": carried_bps} for row in rows], "plateau")
+        assert told.decision == "undecided"
+        claims.append(told.claim)
+    assert re.search(
+        r" cannot be excluded, but it has \S+ % of the \S+ Mbit/s that the link carries\.$", claims[0]
+    )
+    assert claims[1].endswith(" more goodput above it cannot be excluded.")
 
 
 def test_a_rise_that_is_shown_is_not_called_undecided() -> None:

@@ -1,7 +1,9 @@
 """Sentences about plateaus."""
 
+import math
+
 from flowsweep.analysis.axes import AXIS_NAMES, level_words
-from flowsweep.analysis.ceiling import above_link
+from flowsweep.analysis.ceiling import above_link, link_payload_bps
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.plateau.estimate import Plateau
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
@@ -16,6 +18,7 @@ from flowsweep.wording import (
     format_margin,
     format_number,
     format_rate,
+    format_share,
     format_size,
     format_sizes,
 )
@@ -66,7 +69,18 @@ def _flat(plateau: Plateau) -> str:
     if plateau.found.latest == 0:
         return f"{smallest}: goodput is within {format_margin(plateau.margin)} of its highest there"
     more = f"{format_number(percent(plateau.found.lacking or 0.0))} %"
-    return f"whether {smallest} is undecided: up to {more} more goodput above it cannot be excluded"
+    undecided = f"whether {smallest} is undecided: by the repeats alone, up to {more} more goodput above it"
+    return f"{undecided} cannot be excluded{_of_link(plateau)}"
+
+
+def _of_link(plateau: Plateau) -> str:
+    """What the emulated link allows, where the smallest level comes close to it."""
+    ceiling_bps = link_payload_bps(plateau.means.rows)
+    share = 0.0 if ceiling_bps is None else math.exp(float(plateau.means.means[0])) / ceiling_bps
+    if ceiling_bps is None or share < 1 - plateau.margin:
+        return ""
+    reached = f"{format_share(min(share, 1.0))} of the {format_rate(ceiling_bps)}"
+    return f", but it has {reached} that the link carries"
 
 
 def _rising_a_little(plateau: Plateau) -> str:
