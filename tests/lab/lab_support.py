@@ -1,11 +1,8 @@
 """A lab without engines: small links, and a source and a sink that measure it from outside."""
 
-import itertools
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -174,18 +171,6 @@ with build_lab([Link(name="l", between=("a", "b"), forward=way, backward=way)], 
     return subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True
     )
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Poll a fact of the machine that nothing announces; fail after a while."""
-    pause = subprocess.Popen(["sleep", str(END_TIMEOUT_S)])
-    try:
-        for _ in itertools.takewhile(lambda _: not condition(), itertools.count()):
-            assert pause.poll() is None, "waited in vain"
-            os.sched_yield()
-    finally:
-        pause.kill()
-        pause.wait()
 
 
 def engine_of(controller: int, host: str) -> int:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from lab_support import interfaces, namespaces_of, needs_lab
 
-from campaign_support import start, wait_until, write_plan
+from campaign_support import start, write_plan
 from flowsweep.archive import read_archive
+from waiting import wait_until
 
 pytestmark = [*needs_lab, pytest.mark.skipif(shutil.which("ss") is None, reason="closes a socket: needs ss")]
 FLOWS = 16

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from lab_support import namespaces_of, needs_lab
 
-from campaign_support import start, summary, wait_until, write_plan
+from campaign_support import start, summary, write_plan
+from waiting import wait_until
 
 pytestmark = [*needs_lab, pytest.mark.skipif(shutil.which("ss") is None, reason="closes a socket: needs ss")]
 FLOWS = 4

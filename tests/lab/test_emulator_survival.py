@@ -15,6 +15,7 @@ from flowsweep.archive import read_archive
 from flowsweep.errors import LabError
 from flowsweep.lab import build_lab, guard
 from flowsweep.plan.model import Link, LinkDirection
+from waiting import wait_until
 
 pytestmark = needs_lab
 FAILS_WITHIN_S = 5
@@ -29,7 +30,7 @@ def test_killing_the_emulator_fails_the_trial_and_those_after_it_with_the_reason
         tmp_path, link='rate = "20Mbit/s"\ndelay = "5ms"', sweep='duration = "20s"', directions="both"
     )
     command = campaign_support.start("run", plan, "--archive", archive)
-    campaign_support.wait_until(lambda: command.poll() is not None or traffic_flows(command.pid))
+    wait_until(lambda: command.poll() is not None or traffic_flows(command.pid))
     (emulator,) = emulators_of(command.pid)
     os.kill(emulator, signal.SIGKILL)
     killed_at = time.time()
@@ -52,7 +53,7 @@ def test_the_emulator_ends_with_a_killed_controller() -> None:
     process, emulator = standing()
     process.kill()
     process.communicate(timeout=180)
-    campaign_support.wait_until(lambda: not runs(emulator))
+    wait_until(lambda: not runs(emulator))
     with build_lab([], []):
         assert namespaces_of(process.pid) == []
 
@@ -62,7 +63,7 @@ def test_a_stopped_emulator_of_a_killed_controller_is_ended_by_the_guard() -> No
     os.kill(emulator, signal.SIGSTOP)
     process.kill()
     process.communicate(timeout=180)
-    campaign_support.wait_until(lambda: not runs(emulator) and namespaces_of(process.pid) == [], timeout_s=30)
+    wait_until(lambda: not runs(emulator) and namespaces_of(process.pid) == [], timeout_s=30)
 
 
 def test_what_a_controller_and_its_guard_left_goes_at_the_next_start() -> None:
@@ -94,7 +95,7 @@ def test_an_emulator_that_hangs_is_told_and_is_ended_with_the_lab() -> None:
     with build_lab([Link(name="l", between=("a", "b"), forward=DELAYED, backward=DELAYED)], []) as lab:
         (emulator,) = lab.emulators
         os.kill(emulator.pid, signal.SIGSTOP)
-        campaign_support.wait_until(lambda: emulator.log.lost is not None)
+        wait_until(lambda: emulator.log.lost is not None)
         assert emulator.log.lost == "the emulator said nothing for 4 s"
     assert not runs(emulator.pid)
     assert namespaces_of(os.getpid()) == []

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from lab_support import namespaces_of, needs_lab
 
-from campaign_support import start, summary, wait_until, write_plan
+from campaign_support import start, summary, write_plan
+from waiting import wait_until
 
 pytestmark = needs_lab
 PROHIBITED = 0x2

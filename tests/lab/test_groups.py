@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from lab_support import engine_of, interfaces, namespaces_of, needs_lab
 
-from campaign_support import flowsweep_here, start, summary, wait_until
+from campaign_support import flowsweep_here, start, summary
 from flowsweep.analysis import balance, bins
 from flowsweep.archive import read_archive
 from plan_support import ROOT
+from waiting import wait_until
 
 pytestmark = needs_lab
 PAYLOAD = 1448 / 1500

@@ -10,7 +10,8 @@ import pytest
 from lab_support import namespaces_of, needs_lab
 from witness import judged
 
-from campaign_support import start, summary, wait_until
+from campaign_support import start, summary
+from waiting import wait_until
 
 pytestmark = needs_lab
 

@@ -23,6 +23,7 @@ from iperf3_guests import (
     serving,
 )
 from iperf3_shares import Setting, shares
+from waiting import wait_until
 
 pytestmark = needs_lab
 RATE_BPS = 1_000_000
@@ -92,9 +93,7 @@ def test_a_client_that_vanishes_without_a_word_frees_its_place_within_seconds() 
     with build_pair() as lab, serving(lab, "--exclusive") as server:
         (device,) = [line.split(": ")[1].split("@")[0] for line in links(lab) if ": lo:" not in line]
         with running(server, Case(), "vanishes", ["-t", "60", "-b", "1M"]):
-            for _ in server.waiting():
-                if server.events("interval"):
-                    break
+            wait_until(lambda: bool(server.events("interval")), timeout_s=30)
             run(lab.access[CLIENTS], "ip", "link", "set", device, "down")
             begin = time.monotonic()
             ended = server.ended("vanishes")

@@ -6,11 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from lab_support import controller, host, interfaces, link, namespaces_of, needs_lab, runs, wait_until
+from lab_support import controller, host, interfaces, link, namespaces_of, needs_lab, runs
 
 from flowsweep.errors import LabError
 from flowsweep.lab import build_lab, leftovers
 from flowsweep.lab.owner import Owner
+from waiting import wait_until
 
 pytestmark = [*needs_lab, pytest.mark.alone]
 STAY = "print('stands', os.getpid(), flush=True); sys.stdin.read()"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from lab_support import namespaces_of, needs_lab
 
-from campaign_support import start, summary, wait_until
+from campaign_support import start, summary
+from waiting import wait_until
 
 pytestmark = [*needs_lab, pytest.mark.alone]
 

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from campaign_support import LAB_MISSING, flowsweep_here, start, wait_until, write_plan
+from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
 from campaign_support import summary as printed_summary
 from flowsweep.analysis import summary
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import read_archive
 from flowsweep.archive.campaign import JOURNAL_FILE
+from waiting import wait_until
 
 pytestmark = [
     pytest.mark.lab,

@@ -29,6 +29,7 @@ from flowsweep.run.events import CampaignEvent, SessionLost, SessionRegained
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.tests.registry import settings_of
 from flowsweep.schedule import Slot
+from waiting import wait_until
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 
@@ -180,7 +181,7 @@ def test_an_engine_behind_a_connection_that_carries_nothing_ends_with_its_traffi
         os.kill(client, signal.SIGSTOP)
         begun = time.monotonic()
         try:
-            await asyncio.to_thread(_wait_until, lambda: not _engines(far), timeout_s=60)
+            await asyncio.to_thread(wait_until, lambda: not _engines(far), timeout_s=60)
             return time.monotonic() - begun
         finally:
             os.kill(client, signal.SIGCONT)
@@ -218,7 +219,7 @@ class CuttingRecorder:
         if len(self.outcomes) == 1:
             (session,) = self._sessions
             session._process.process.kill()
-            _wait_until(lambda: session.lost is not None)
+            wait_until(lambda: session.lost is not None, timeout_s=10)
 
 
 def _write_configuration(folder: Path, port: int) -> None:
@@ -277,11 +278,4 @@ def _wait_for_port(port: int, server: subprocess.Popen[bytes]) -> None:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
-    _wait_until(answers)
-
-
-def _wait_until(condition, *, timeout_s: float = 10) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+    wait_until(answers, timeout_s=10)

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from lab_support import engine_of, namespaces_of
 
-from campaign_support import LAB_MISSING, finished_trials, flowsweep, start, summary, wait_until, write_plan
+from campaign_support import LAB_MISSING, finished_trials, flowsweep, start, summary, write_plan
 from flowsweep.archive import read_archive
+from waiting import wait_until
 
 pytestmark = [
     pytest.mark.lab,

@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -155,11 +154,3 @@ def finished_trials(archive: Path) -> int:
     if not (archive / "campaign.json").exists():
         return 0
     return len(read_archive(archive).records)
-
-
-def wait_until(condition: Callable[[], bool], *, timeout_s: float = 180) -> None:
-    """Poll until something outside this process has happened."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)

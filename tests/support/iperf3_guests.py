@@ -19,6 +19,7 @@ from typing import Any
 from flowsweep.hosts.engine import engine_path
 from flowsweep.lab import Lab, build_lab
 from flowsweep.plan.model import Host, Link, LinkDirection
+from waiting import wait_until
 
 SERVER, CLIENTS = "b", "a"
 LOOPBACK = "127.0.0.1"
@@ -26,6 +27,7 @@ KEYS = Path(__file__).parents[2] / "engine" / "iperf3" / "src" / "auth" / "sampl
 USER, PASSWORD = "someone", "a password"
 ENVIRONMENT = os.environ | {"IPERF3_PASSWORD": PASSWORD}
 CLIENT_TIMEOUT_S = 90
+SEEN_WITHIN_S = 30
 SPINNING_FLOWS = 8
 BOTH_WAYS_BPS = 8_000_000
 MORE_CLIENTS = "FLOWSWEEP_TEST_IPERF3"
@@ -72,32 +74,20 @@ class Server:
         return [line for line in lines if line["event"] == kind]
 
     def ended(self, title: str) -> Json:
-        """Find the last line on the test that had a title; wait for it."""
-        for _ in self.waiting():
-            (number,) = {line["test"] for line in self.events("test_begins") if line["title"] == title}
-            for line in self.events("test_ends"):
-                if line["test"] == number:
-                    return line
-        raise AssertionError(f"the server does not say that {title} has ended")
+        """Find the last line on the test that had a title; wait for it: the log has a thread of its own."""
+
+        def lines() -> list[Json]:
+            numbers = {line["test"] for line in self.events("test_begins") if line["title"] == title}
+            return [line for line in self.events("test_ends") if line["test"] in numbers]
+
+        wait_until(lambda: bool(lines()), timeout_s=SEEN_WITHIN_S)
+        (line,) = lines()
+        return line
 
     def wait_for(self, kind: str, count: int) -> list[Json]:
         """Read what it has written down of a kind, once that is so much."""
-        for _ in self.waiting():
-            events = self.events(kind)
-            if len(events) >= count:
-                return events
-        raise AssertionError(f"{kind}: {self.events(kind)}")
-
-    def waiting(self, most_s: float = 30) -> Iterator[None]:
-        """Look again until a deadline."""
-        pause = subprocess.Popen(["sleep", str(most_s)])
-        try:
-            while pause.poll() is None:
-                yield
-                os.sched_yield()
-        finally:
-            pause.kill()
-            pause.wait()
+        wait_until(lambda: len(self.events(kind)) >= count, timeout_s=SEEN_WITHIN_S)
+        return self.events(kind)
 
     def resident_bytes(self) -> int:
         """Memory it has now (VmRSS)."""
@@ -341,9 +331,10 @@ def beside_hostile(connections: int, rounds: int) -> BesideHostile:
             rates[port] += seen
             connected = min(connected, stood)
             most = max(most, server.resident_bytes())
-        for _ in server.waiting():
-            if server.threads() <= threads and server.files() <= files:
-                break
+        with suppress(AssertionError):
+            wait_until(
+                lambda: server.threads() <= threads and server.files() <= files, timeout_s=SEEN_WITHIN_S
+            )
         left = (server.threads() - threads, server.files() - files)
         medians = [median(rates[port]) for port in rates]
         return BesideHostile(*medians, connected, before, most - before, left)
@@ -355,9 +346,10 @@ def _test_beside(server: Server, port: int, title: str, connections: int) -> tup
     script = [sys.executable, "-c", HOSTILE, address.address, str(port), str(connections)]
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(ask, server, Case(), title, ["-t", "4", "-O", "1"])
-        for _ in server.waiting():
-            if any(line["title"] == title for line in server.events("test_begins")):
-                break
+        wait_until(
+            lambda: any(line["title"] == title for line in server.events("test_begins")),
+            timeout_s=SEEN_WITHIN_S,
+        )
         words = [*server.lab.access[CLIENTS].launch, *script]
         hostile = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert hostile.stdout is not None

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from campaign_support import flowsweep, summary, wait_until
+from campaign_support import flowsweep, summary
 from flowsweep.archive import read_archive
 from iperf3_guests import KEYS, USER, version_of
+from waiting import wait_until
 
 PORT = 5201
 PASSWORD = "secret"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from campaign_support import wait_until
+from waiting import wait_until
 
 Json = dict[str, Any]
 BEGINNING = bytes([9, 10, 1, 2, 13])

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from truth_support import NOTES, fill_table, table, write_result
 
-from campaign_support import wait_until
 from iperf3_guests import programs, version_of
 from iperf3_servers import (
     PORT,
@@ -23,6 +22,7 @@ from iperf3_servers import (
     run_campaign,
 )
 from iperf3_told import Wire, on_the_wire
+from waiting import wait_until
 
 FLOWS = (1, 8, 128)
 LOG, CAPTURE = "server.json", "told.pcap"
