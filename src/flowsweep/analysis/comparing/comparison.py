@@ -8,7 +8,7 @@ from typing import Any
 
 from flowsweep.analysis.comparing.estimates import Estimates, logs, mean, of_campaigns, of_pairs
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed, trimmed_pairs
-from flowsweep.analysis.comparing.points import Point, Points, by_point, pairs, point_of
+from flowsweep.analysis.comparing.points import Point, Points, by_point, in_order, pairs, point_of
 from flowsweep.analysis.comparing.remarks import Shifts, late_left_out, remarks, times_apart
 from flowsweep.analysis.comparing.shifts import Shift, decided, moved, overall_shift, point_shifts
 from flowsweep.analysis.summarising.trial_row import TrialRow
@@ -44,7 +44,7 @@ class Comparison:
     overall: Shift | None
     """None: no point is in both."""
     points: tuple[PointShift, ...]
-    """In the order in which they first ran in A."""
+    """Sorted by sweep, direction and levels."""
     only_in_a: tuple[Mapping[str, Any], ...]
     """Points without a good trial in B."""
     only_in_b: tuple[Mapping[str, Any], ...]
@@ -158,10 +158,10 @@ def _compared(
             PointShift(
                 dict(point), _geometric_mean(first[point]), _geometric_mean(second[point]), shifts[point]
             )
-            for point in common
+            for point in in_order(common)
         ),
-        only_in_a=tuple(dict(point) for point in ended[0] if point not in common),
-        only_in_b=tuple(dict(point) for point in ended[1] if point not in common),
+        only_in_a=_only(ended[0], common),
+        only_in_b=_only(ended[1], common),
         trials_a=len(a),
         trials_b=len(b),
         not_ok_a=sum(row["status"] != "ok" for row in a),
@@ -173,6 +173,10 @@ def _compared(
         margin=margin,
         method=design.method,
     )
+
+
+def _only(points: Points, common: Sequence[Point]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(dict(point) for point in in_order([point for point in points if point not in common]))
 
 
 def _empty(rows: Sequence[TrialRow]) -> Counter[Point]:

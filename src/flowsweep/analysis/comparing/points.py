@@ -25,6 +25,25 @@ def by_point(rows: Sequence[TrialRow]) -> Points:
     return found
 
 
+def in_order(points: Sequence[Point]) -> list[Point]:
+    """Sort points by direction and levels: what is not set comes first, then numbers by size, then words.
+
+    Sweeps stay in the order in which they come.
+    """
+    sweeps = list(dict.fromkeys(dict(point).get("sweep") for point in points))
+    return sorted(points, key=lambda point: (sweeps.index(dict(point).get("sweep")), _places(point)))
+
+
+def _places(point: Point) -> list[tuple[int, float, str]]:
+    return [_place(level) for _, level in point]
+
+
+def _place(level: Hashable) -> tuple[int, float, str]:
+    if level is None:
+        return (0, 0.0, "")
+    return (1, level, "") if isinstance(level, int | float) else (2, 0.0, str(level))
+
+
 def pairs(first: Points, second: Points) -> tuple[Points, Points]:
     """Leave what has a partner: trials of one `pair`, the two of each in the same place of both.
 

@@ -61,3 +61,23 @@ def test_of_many_points_that_only_one_has_the_first_ten_are_named() -> None:
     (only,) = only_in(compare([*rows(1e8), *more], rows(1e8)))
     assert only.line == "Only in A: 13 points"
     assert (only.places[0], len(only.places), only.more) == ("a → b, number of flows 2", 10, 3)
+
+
+def test_points_stand_by_sweep_direction_and_levels_however_they_ran() -> None:
+    ran = [
+        row | {"order_index": number}
+        for number, row in enumerate(
+            rows(1e8, sweep="late", flows=4)
+            + rows(1e8, sweep="late", flows=16)
+            + rows(1e8, sweep="early", flows=16)
+            + rows(1e8, sweep="early", flows=2, window_sum_bytes=1 << 20)
+            + rows(1e8, sweep="early", flows=2)
+        )
+    ]
+    found = [
+        (one.point["sweep"], one.point["flows"], one.point["window_sum_bytes"])
+        for one in compare(ran, ran).points
+    ]
+    assert found == [
+        ("late", 4, None), ("late", 16, None), ("early", 2, None), ("early", 2, 1 << 20), ("early", 16, None),
+    ]  # fmt: skip
