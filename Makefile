@@ -8,16 +8,8 @@ ENGINE := --manifest-path engine/Cargo.toml
 STATIC := $(shell uname -m)-unknown-linux-musl
 FUZZ_SECONDS ?= 60
 SLOWEST := --durations=10
-# Files that take longest come first in their folders, so that no processor waits for another at the end.
-PYTEST := $(BIN)/pytest $(SLOWEST) --dist=loadfile --no-loadscope-reorder
 # Most tests wait for deadlines and traffic: more of them run at a time than there are processors.
 CARGO_TEST := env RUST_TEST_THREADS=8 cargo test --quiet --no-fail-fast $(ENGINE)
-TIMED_TESTS := "$(CARGO_TEST) --workspace" \
-  "$(PYTEST) --numprocesses=4 -m \"not alone\" tests/lab" \
-  "$(BIN)/pytest $(SLOWEST) -m alone tests/lab" \
-  "$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal tests/browser"
-# These only compute, and have the processors while nothing else wants them: the lab is as good as alone.
-OTHER_TESTS := $(PYTEST) --numprocesses=4 tests/property tests/contract tests/unit
 # All of it takes hours: make truth TRUTH='tests/truth/test_compare.py tests/truth/test_verdict.py' takes a part.
 TRUTH ?= tests/truth
 
@@ -42,9 +34,15 @@ setup: python cargo $(UV) ## Build the engine and install everything into .venv
 demo: setup ## Measure an emulated link on this machine and write a report
 	@$(BIN)/flowsweep demo
 
+# Those that take longest come first, so that no processor waits for another at the end.
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
-	@.ci/each.py '$(CARGO_TEST) --workspace --no-run' '.ci/each.py $(TIMED_TESTS) & chrt --idle 0 $(OTHER_TESTS)'
+	@.ci/each.py \
+	  '$(CARGO_TEST) --workspace' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=4 --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "not together and not alone" tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) -m alone tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal tests/browser'
 
 check: setup ## Check format, types and habits, and run the quick tests: for while you write
 	@.ci/each.py \

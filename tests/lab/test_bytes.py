@@ -10,6 +10,7 @@ from flowsweep.archive import read_archive
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.together,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

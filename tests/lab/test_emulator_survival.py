@@ -101,6 +101,7 @@ def test_an_emulator_that_hangs_is_told_and_is_ended_with_the_lab() -> None:
     assert namespaces_of(os.getpid()) == []
 
 
+@pytest.mark.together
 def test_a_link_that_cannot_be_emulated_is_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flowsweep.lab.emulator.seed_of", lambda _seed, _link: -1)
     refused = pytest.raises(LabError, match=r"link l cannot be emulated: .*seed")
@@ -109,6 +110,7 @@ def test_a_link_that_cannot_be_emulated_is_named_with_the_reason(monkeypatch: py
     assert namespaces_of(os.getpid()) == []
 
 
+@pytest.mark.together
 def test_without_privilege_links_are_emulated_too() -> None:
     body = "print(len(os.listdir('/run/netns')), lab.emulators[0].log.lost, flush=True)"
     process = controller(body, UNPRIVILEGED, way="rate_bps=1_000_000, delay_ns=1_000_000")

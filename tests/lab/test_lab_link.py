@@ -76,6 +76,7 @@ def test_links_of_one_host_do_not_share_their_rates() -> None:
     assert slow == pytest.approx(payload_rate(10_000_000, 4), rel=0.02)
 
 
+@pytest.mark.together
 @pytest.mark.parametrize("delay_ns", [0, 1_000_000])
 @pytest.mark.parametrize("family", [4, 6])
 def test_an_interrupted_link_carries_nothing_and_comes_back(family: int, delay_ns: int) -> None:
@@ -101,6 +102,7 @@ def test_an_interrupted_link_carries_nothing_and_comes_back(family: int, delay_n
             listener.communicate()
 
 
+@pytest.mark.together
 def test_hosts_start_without_memory_and_with_room_for_autotuning() -> None:
     with build_lab([link("l", "a", "b")], [host("a"), host("b")]) as lab:
         for access in lab.access.values():

@@ -10,7 +10,7 @@ import pytest
 from lab_support import needs_lab
 from leftovers_world import KINDS
 
-pytestmark = needs_lab
+pytestmark = [*needs_lab, pytest.mark.together]
 
 WORLD = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 PRIVILEGES = ("root", "rootless")

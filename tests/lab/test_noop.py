@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.lab]
+pytestmark = [pytest.mark.lab, pytest.mark.together]
 
 ROOT = Path(__file__).parents[2]
 FLOWSWEEP = (sys.executable, "-c", "import noop, flowsweep.cli; flowsweep.cli.main()")

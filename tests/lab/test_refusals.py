@@ -8,6 +8,7 @@ from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.together,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

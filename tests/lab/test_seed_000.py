@@ -12,6 +12,7 @@ from flowsweep.defaults import MINIMUM_BINS
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.together,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

@@ -35,6 +35,7 @@ SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.together,
     pytest.mark.skipif(SSHD is None, reason="no sshd: `apt-get install openssh-server` brings it"),
 ]
 

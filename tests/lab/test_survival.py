@@ -16,6 +16,7 @@ from waiting import wait_until
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.together,
     pytest.mark.skipif(
         LAB_MISSING is not None or os.geteuid() != 0,
         reason=LAB_MISSING or "looks into the lab's namespaces from outside: needs root",

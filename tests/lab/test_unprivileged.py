@@ -19,7 +19,7 @@ from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import schedule
 from run_support import ListRecorder
 
-pytestmark = needs_lab
+pytestmark = [*needs_lab, pytest.mark.together]
 
 AS_NOBODY = (
     "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all",
