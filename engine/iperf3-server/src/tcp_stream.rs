@@ -26,7 +26,8 @@ pub fn send(mut socket: &TcpStream, tally: &Tally, together: &Together) {
             return;
         }
         let mut rest = write;
-        while !rest.is_empty() {
+        // A limit holds to the end: what is left of a write then is not sent.
+        while !rest.is_empty() && !together.stops(true) {
             match socket.write(&rest[..rest.len().min(part)]) {
                 Ok(0) => return,
                 Ok(length) => {
@@ -58,5 +59,30 @@ pub fn receive(mut socket: &TcpStream, tally: &Tally, together: &Together) {
         if together.ends_sink(&mut stopped) {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, thread};
+
+    use super::*;
+    use crate::parameters::TestParameters;
+
+    #[test]
+    fn a_limit_holds_for_the_rest_of_a_write_when_the_test_ends() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = listener.accept().unwrap();
+        let params = serde_json::from_str(r#"{"tcp": true, "reverse": true, "len": 1000000}"#).unwrap();
+        let together = Together::new(TestParameters::of(&params).unwrap(), vec![0; 1_000_000].into(), Some(8_000));
+        let tally = Tally::default();
+        thread::scope(|scope| {
+            scope.spawn(|| send(&socket, &tally, &together));
+            // The first part has arrived: the next ones are due much later.
+            (&peer).read_exact(&mut [0]).unwrap();
+            together.stop(true);
+        });
+        assert!(tally.count().bytes < 100_000, "{}", tally.count().bytes);
     }
 }
