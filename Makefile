@@ -8,6 +8,7 @@ ENGINE := --manifest-path engine/Cargo.toml
 STATIC := $(shell uname -m)-unknown-linux-musl
 FUZZ_SECONDS ?= 60
 SLOWEST := --durations=10
+PYTEST := $(BIN)/pytest $(SLOWEST) --dist=loadfile --no-loadscope-reorder
 # Most tests wait for deadlines and traffic: more of them run at a time than there are processors.
 CARGO_TEST := env RUST_TEST_THREADS=8 cargo test --quiet --no-fail-fast $(ENGINE)
 # All of it takes hours: make truth TRUTH='tests/truth/test_compare.py tests/truth/test_verdict.py' takes a part.
@@ -34,13 +35,12 @@ setup: python cargo $(UV) ## Build the engine and install everything into .venv
 demo: setup ## Measure an emulated link on this machine and write a report
 	@$(BIN)/flowsweep demo
 
-# Those that take longest come first, so that no processor waits for another at the end.
+# Files that take longest come first in their folders, so that no processor waits for another at the end.
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
 	@.ci/each.py \
-	  '$(CARGO_TEST) --workspace' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=4 --dist=loadfile --no-loadscope-reorder -m "together or not lab" tests/lab tests/property tests/contract tests/unit' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=loadfile --no-loadscope-reorder -m "not together and not alone" tests/lab' \
+	  '$(CARGO_TEST) --workspace & $(PYTEST) --numprocesses=2 -m together tests/lab & $(PYTEST) --numprocesses=3 -m "not lab" tests/property tests/contract tests/unit' \
+	  '$(PYTEST) --numprocesses=4 -m "not together and not alone" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) -m alone tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal tests/browser'
 
