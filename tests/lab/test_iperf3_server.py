@@ -30,7 +30,7 @@ RATE_BPS = 1_000_000
 VANISHED_WITHIN_S = 12
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_clients_and_server_agree_on_every_byte() -> None:
     cases = [
         case
@@ -44,7 +44,7 @@ def test_clients_and_server_agree_on_every_byte() -> None:
     assert wrong == {}
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_what_a_client_asks_for_is_what_it_gets() -> None:
     with build_pair() as lab, serving(lab) as server:
         for number, options in enumerate(
@@ -65,14 +65,14 @@ def test_what_a_client_asks_for_is_what_it_gets() -> None:
         assert info[-1]["streams"][0]["tcp_info"]["rcv_mss_bytes"] <= 1000
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_fifty_clients_at_once_have_the_same_rate() -> None:
     rates = rates_at_once(50, RATE_BPS)
     assert rates == pytest.approx([median(rates)] * 50, rel=0.1)
     assert median(rates) == pytest.approx(RATE_BPS, rel=0.1)
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_clients_without_a_pace_get_what_their_links_carry() -> None:
     """Each has a link of its own: what is uneven is the server's doing."""
     rates = shares(Setting(10, 10 * 2_000_000, "cubic", own_links=True, own_server=True, seconds=4))
@@ -80,7 +80,7 @@ def test_clients_without_a_pace_get_what_their_links_carry() -> None:
     assert median(rates) == pytest.approx(2_000_000 * 0.95, rel=0.1)
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_thousand_hostile_connections_do_not_disturb_a_test() -> None:
     seen = beside_hostile(1000, rounds=2)
     assert seen.connected >= 990

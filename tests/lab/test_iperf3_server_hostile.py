@@ -16,7 +16,7 @@ pytestmark = needs_lab
 SERVED_WITHIN_S, STOPPED_WITHIN_S = 10, 1
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 @pytest.mark.parametrize("addresses", [1, 20])
 def test_honest_clients_are_served_beside_hostile_ones(addresses: int) -> None:
     seen = under_attack(addresses, rounds=1, round_s=5)

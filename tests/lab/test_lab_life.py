@@ -13,7 +13,7 @@ from flowsweep.lab import build_lab, leftovers
 from flowsweep.lab.owner import Owner
 from waiting import wait_until
 
-pytestmark = [*needs_lab, pytest.mark.alone]
+pytestmark = [*needs_lab, pytest.mark.quiet]
 STAY = "print('stands', os.getpid(), flush=True); sys.stdin.read()"
 UNPRIVILEGED = ("setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all")
 """Root without a capability, but that to map itself: all that an ordinary user may do."""

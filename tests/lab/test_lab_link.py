@@ -37,8 +37,8 @@ def payload_rate(rate_bps: float, family: int) -> float:
     ("rate_bps", "duration_s"),
     [
         (10_000_000, 8.0),
-        pytest.param(200_000_000, 2.0, marks=pytest.mark.alone),
-        pytest.param(1_000_000_000, 2.0, marks=pytest.mark.alone),
+        pytest.param(200_000_000, 2.0, marks=pytest.mark.quiet),
+        pytest.param(1_000_000_000, 2.0, marks=pytest.mark.quiet),
     ],
 )
 @pytest.mark.parametrize("flows", [1, 8])
@@ -59,7 +59,7 @@ def test_the_way_back_and_ipv6_are_shaped_alike() -> None:
     assert seen == pytest.approx(payload_rate(100_000_000, 6), rel=0.01)
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_queue_far_shorter_than_a_segmentation_piece_still_passes_traffic() -> None:
     with build_lab([link("l", "a", "b", 1_000_000_000, queue_bytes=16_000)], [host("a"), host("b")]) as lab:
         seen = goodput_bps(lab.access["a"], lab.access["b"], address_of(lab, "b", peer="a"), 4, 1)

@@ -103,7 +103,7 @@ def test_one_large_flow_beside_many_small_ones(tmp_path: Path) -> None:
     judged(measure, check, bears_s=BEARS_S)
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_probe_sees_the_queue_fill_and_drain(tmp_path: Path) -> None:
     """1.1 MB before a link of 100 Mbit/s are 88 ms."""
     _, got = run(

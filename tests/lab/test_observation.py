@@ -7,7 +7,7 @@ from flowsweep.archive import Archive, read_archive
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.alone,
+    pytest.mark.quiet,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

@@ -10,7 +10,7 @@ from lab_support import namespaces_of, needs_lab
 from campaign_support import start, summary
 from waiting import wait_until
 
-pytestmark = [*needs_lab, pytest.mark.alone]
+pytestmark = [*needs_lab, pytest.mark.quiet]
 
 RATE_BPS = 20e6
 PLAN = """

@@ -8,7 +8,7 @@ from campaign_support import LAB_MISSING, flowsweep_here, summary
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.alone,
+    pytest.mark.quiet,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

@@ -9,7 +9,7 @@ from plan_support import ROOT
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.alone,
+    pytest.mark.quiet,
     pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING)),
 ]
 

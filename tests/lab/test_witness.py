@@ -12,7 +12,7 @@ import witness
 from lab_support import needs_lab
 from witness import ATTEMPTS, Seen, judged, undisturbed, witnesses
 
-pytestmark = [*needs_lab, pytest.mark.alone]
+pytestmark = [*needs_lab, pytest.mark.quiet]
 
 BURST_S = 0.2
 BURST = f"""
