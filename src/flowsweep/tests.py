@@ -21,8 +21,6 @@ class TestFacts:
     """The kernel tunes windows that were not asked for."""
     ends_early: bool = False
     """It ends with its answers: its duration is the longest that it may take."""
-    beyond_statements: bool = False
-    """What it found is worked out in Python, trial by trial: no statement of a database sums it up."""
     answer: str = ""
     """What it asks for, where it does not send for a time: it has no flows to speak of."""
     package: str = ""
@@ -33,7 +31,7 @@ TESTS: dict[str, TestFacts] = {
     "tcp": TestFacts(bulk=True, windows_tuned=True),
     "udp": TestFacts(bulk=True, datagrams=True),
     "rtt": TestFacts(answer="round-trip time"),
-    "path": TestFacts(answer="hops and capacity", ends_early=True, beyond_statements=True),
+    "path": TestFacts(answer="hops and capacity", ends_early=True),
 }
 
 BULK_TESTS = tuple(name for name, facts in TESTS.items() if facts.bulk)

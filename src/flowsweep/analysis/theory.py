@@ -4,12 +4,15 @@ They take numbers or columns of Ibis alike, so that what is tested with a number
 Rates are in bit/s, times in seconds, sizes in bytes, losses as a share of segments.
 """
 
-from typing import TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar
 
-import ibis
-import ibis.expr.types as ir
+import numpy as np
 
-Number = TypeVar("Number", float, ir.FloatingValue)
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+Number = TypeVar("Number", float, "ir.FloatingValue")
 
 IPV4_HEADER_BYTES = 20
 IPV6_HEADER_BYTES = 40
@@ -183,17 +186,18 @@ def transfer_time_ratio(ideal_bps: Number, goodput_bps: Number) -> Number:
 
 
 def _least(one: Number, other: Number) -> Number:
-    if isinstance(one, ir.Value):
-        least: Number = ibis.least(one, other)
-        return least
-    return min(one, other)
+    if isinstance(one, int | float):
+        return min(one, other)
+    # Only for columns: numbers are worked out without it, and sooner.
+    least: Number = import_module("ibis").least(one, other)
+    return least
 
 
 def _either(condition: "bool | ir.BooleanValue", one: Number, other: Number) -> Number:
-    if isinstance(condition, ir.Value):
-        chosen: Number = condition.ifelse(one, other)
-        return chosen
-    return one if condition else other
+    if isinstance(condition, bool | np.bool_):
+        return one if condition else other
+    chosen: Number = condition.ifelse(one, other)
+    return chosen
 
 
 def _power(base: Number, exponent: "float | Number") -> Number:

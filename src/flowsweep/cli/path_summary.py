@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.analysis.tests.path.rows import HopRow, hop_rows_of_trial
+from flowsweep.analysis.tests.path.rows import HopRow, hop_rows_of_probes
 from flowsweep.analysis.tests.path.words import hop_address, hop_capacity
-from flowsweep.archive import tables_of
+from flowsweep.archive.parquet import keyed_tables
 from flowsweep.cli.limited_by import LIMITED_BY, not_known
 from flowsweep.cli.one_trial import Measured
 from flowsweep.cli.summary_lines import print_lines
@@ -18,7 +18,8 @@ _UNDECIDED = "undecided"
 def print_summary(measured: Measured) -> None:
     """Lines of a name and a value; what could not be decided is called so."""
     row = measured.row
-    hops = hop_rows_of_trial(tables_of([measured.outcome]), row["trial_id"])
+    probes = keyed_tables(measured.outcome).get("hops")
+    hops = [] if probes is None else hop_rows_of_probes(probes)
     _tell_hops(hops)
     whole = row["status"] == "ok"
     print_lines(

@@ -1,18 +1,18 @@
 """The summary of nearly every campaign, by the statement in `summary.sql`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
+from flowsweep.analysis.tests import path
 from flowsweep.archive.parquet import keyed_tables
 from flowsweep.archive.trials import trials_table
 from flowsweep.prepared.statement import Statement, statement
 from flowsweep.prepared.tables import fill_tables
-from flowsweep.run.outcome import TrialOutcome, TrialRecord
+from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import planned_links
-from flowsweep.tests import facts_of
 
 if TYPE_CHECKING:
     from flowsweep.archive import Archive
@@ -26,14 +26,13 @@ def summary_of_archive(archive: "Archive") -> pa.Table | None:
     """Sum up each trial of an archive, as `flowsweep.analysis.summarised` does.
 
     Returns:
-        None where the statement is not for it: the archive is large, of a version with other columns, or has
-        measurements that no statement sums up; a file cannot be read; or the analysis has changed since.
+        None where the statement is not for it: the archive is large, or of a version with other columns; a
+        file cannot be read; or the analysis has changed since.
 
     Raises:
         ArchiveError: A file of data has changed since it was written; says which.
     """
-    state = archive.state
-    found = _statement_for(state.records.values())
+    state, found = archive.state, statement()
     files = {name: listed for name, listed in state.files.items() if listed}
     if found is None or archive.data_bytes > DATA_BYTES_MAX:
         return None
@@ -53,8 +52,7 @@ def summary_of_archive(archive: "Archive") -> pa.Table | None:
 
 def summary_of_outcomes(outcomes: Sequence[TrialOutcome]) -> pa.Table | None:
     """Sum up trials that no archive keeps; None where the statement is not for these, as above."""
-    records = [outcome.record for outcome in outcomes]
-    found = _statement_for(records)
+    found = statement()
     if found is None:
         return None
     pieces: dict[str, list[pa.Table]] = {}
@@ -62,13 +60,8 @@ def summary_of_outcomes(outcomes: Sequence[TrialOutcome]) -> pa.Table | None:
         for name, table in keyed_tables(outcome).items():
             pieces.setdefault(name, []).append(table)
     facts = {name: pa.concat_tables(tables, promote_options="default") for name, tables in pieces.items()}
-    return _summed_up(found, trials_table(records, attempts={}), facts, (), few=True)
-
-
-def _statement_for(records: Iterable[TrialRecord]) -> Statement | None:
-    if any(facts_of(record.trial.test).beyond_statements for record in records):
-        return None
-    return statement()
+    trials = trials_table([outcome.record for outcome in outcomes], attempts={})
+    return _summed_up(found, trials, facts, (), few=True)
 
 
 def _summed_up(
@@ -86,6 +79,17 @@ def _summed_up(
         filled = fill_tables(connection, trials, facts, left_out)
         if filled is None:
             return None
+        if not filled.isdisjoint(path.COLUMNS_OF_TABLES):
+            _add_path_facts(connection)
         for step in found.steps:
             connection.execute(step.sql if filled.issuperset(step.needs) else step.table)
         return connection.sql("FROM summary ORDER BY order_index").to_arrow_table()
+
+
+def _add_path_facts(connection: duckdb.DuckDBPyConnection) -> None:
+    """Fill the one table that no statement fills: what is said of paths is worked out in Python."""
+    tables = {
+        name: connection.table(name).select(*columns).to_arrow_table()
+        for name, columns in path.COLUMNS_OF_TABLES.items()
+    }
+    connection.from_arrow(path.facts_rows(path.path_facts_of(**tables))).insert_into("path_facts")

@@ -26,7 +26,7 @@ from flowsweep.analysis.background.shares import series, shares, traffic_bins
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.analysis.tests.path import facts_table, hop_rows, path_facts_of, train_rows
+from flowsweep.analysis.tests.path import facts_table, hop_rows, measured_paths, train_rows
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho, shown_echoes
 from flowsweep.archive import Archive, Tables
@@ -86,7 +86,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     progress("summing up trials")
     tables = archive.tables()
     # Everything else starts from these two: to compute them once more for each would take most of the time.
-    paths = path_facts_of(tables)
+    paths = measured_paths(tables)
     summed = summary_of_archive(archive)
     if summed is None:
         summed = summarised(tables, paths=facts_table(tables, paths)).to_pyarrow()

@@ -12,7 +12,7 @@ from flowsweep.analysis.path_emulation import path_emulation
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.samples import Sampled, sampled
 from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS
-from flowsweep.analysis.tests.path.facts import UNANSWERED, path_facts, unanswered
+from flowsweep.analysis.tests.path.from_tables import UNANSWERED, path_facts, unanswered
 from flowsweep.analysis.tests.rtt.under_load import rtt_facts
 from flowsweep.analysis.tests.tcp.limits import trial_limits
 from flowsweep.analysis.tests.tcp.link_drops import link_drops

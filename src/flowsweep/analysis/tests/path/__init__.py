@@ -5,35 +5,48 @@ from typing import TYPE_CHECKING
 from flowsweep.on_demand import names_of
 
 if TYPE_CHECKING:
-    from flowsweep.analysis.tests.path.columns import PATH_COLUMNS
-    from flowsweep.analysis.tests.path.facts import (
+    from flowsweep.analysis.tests.path.columns import COLUMNS_OF_TABLES, PATH_COLUMNS
+    from flowsweep.analysis.tests.path.facts import PathFacts, facts_rows, path_facts_of
+    from flowsweep.analysis.tests.path.findings import path_hypotheses, path_windows
+    from flowsweep.analysis.tests.path.from_tables import (
         UNANSWERED,
-        PathFacts,
         facts_table,
+        hop_table,
+        measured_paths,
         path_facts,
-        path_facts_of,
         unanswered,
     )
-    from flowsweep.analysis.tests.path.findings import path_hypotheses, path_windows
-    from flowsweep.analysis.tests.path.rows import hop_rows, hop_table, train_rows
+    from flowsweep.analysis.tests.path.rows import hop_rows, train_rows
 else:
     __getattr__ = names_of(
         __name__,
         {
-            "columns": ("PATH_COLUMNS",),
-            "facts": ("UNANSWERED", "PathFacts", "path_facts_of", "facts_table", "path_facts", "unanswered"),
+            "columns": ("COLUMNS_OF_TABLES", "PATH_COLUMNS"),
+            "facts": ("PathFacts", "facts_rows", "path_facts_of"),
             "findings": ("path_hypotheses", "path_windows"),
-            "rows": ("hop_rows", "hop_table", "train_rows"),
+            "from_tables": (
+                "UNANSWERED",
+                "facts_table",
+                "hop_table",
+                "measured_paths",
+                "path_facts",
+                "path_facts_of",
+                "unanswered",
+            ),
+            "rows": ("hop_rows", "train_rows"),
         },
     )
 
 __all__ = [
+    "COLUMNS_OF_TABLES",
     "PATH_COLUMNS",
     "UNANSWERED",
     "PathFacts",
+    "facts_rows",
     "facts_table",
     "hop_rows",
     "hop_table",
+    "measured_paths",
     "path_facts",
     "path_facts_of",
     "path_hypotheses",

@@ -22,3 +22,8 @@ PATH_COLUMNS = tuple(PathColumns.__annotations__)
 """Their names."""
 ONE_TRIAL_COLUMNS = (*PATH_COLUMNS, "remarks")
 """What `flowsweep path --format json` has beside the columns of all tests."""
+COLUMNS_OF_TABLES = {
+    "hops": ("trial_id", "ttl", "size_bytes", "rtt_ns", "address", "answer"),
+    "trains": ("trial_id", "train", "kind", "sequence", "rate_bps", "size_bytes", "sent_ns", "received_ns"),
+}
+"""What of an archive's rows they are made of, by table."""

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-import ibis.expr.types as ir
 import pyarrow as pa
 
 from flowsweep.analysis.row_schema import schema_of
@@ -16,7 +15,6 @@ from flowsweep.analysis.tests.path.pairs import pair_capacity
 from flowsweep.analysis.tests.path.trains import Train, trains_of
 from flowsweep.analysis.tests.path.trend import Available, Stream, available, streams
 from flowsweep.analysis.theory import bandwidth_delay_bytes
-from flowsweep.archive import Tables, keep_with
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 
 _SAME = 0.15
@@ -85,43 +83,23 @@ class PathFacts:
         return self.hops[-1].times.least_ns if self.arrived else None
 
 
-UNANSWERED = "the other end answered no probe, and no packets of trains tell the capacity"
-"""Why a measurement of a path says nothing."""
+def path_facts_of(hops: pa.Table, trains: pa.Table) -> list[PathFacts]:
+    """Analyse each measurement of a path, by trial_id.
 
-
-def unanswered(rows: ir.Table) -> ir.BooleanValue:
-    """Whether a trial measured a path, and found neither a hop nor a capacity."""
-    return (rows.test == "path") & rows.path_capacity_bps.isnull() & rows.path_hops.isnull()
-
-
-def path_facts(tables: Tables) -> ir.Table:
-    """Sum up each measurement of a path, now, in memory.
-
-    Returns:
-        One row per trial of test "path" with data: trial_id and PATH_COLUMNS; rates in bit/s of IP packets,
-        intervals of 95 %. Methods: docs/guide/path.md.
+    Args:
+        hops: An archive's probes of hops, with the columns of COLUMNS_OF_TABLES.
+        trains: Likewise its packets of trains and streams.
     """
-    return facts_table(tables, path_facts_of(tables))
-
-
-def facts_table(tables: Tables, measured: Iterable[PathFacts]) -> ir.Table:
-    """Make the rows of `path_facts` of trials that have been analysed, in the backend of `tables`."""
-    rows = [_row(facts) for facts in measured]
-    return keep_with(tables.trials, "path_facts", pa.Table.from_pylist(rows, schema=FACTS_SCHEMA))
-
-
-def path_facts_of(tables: Tables) -> list[PathFacts]:
-    """Analyse each measurement of a path, in the order of the campaign; none costs hardly anything."""
-    measured = tables.trials.filter(tables.trials.test == "path").order_by("order_index")
-    trial_ids = measured.select("trial_id").to_pyarrow()["trial_id"].to_pylist()
-    if not trial_ids:
-        return []
-    times, trains = hop_times(tables.hops), trains_of(tables.trains)
+    times, packets = hop_times(hops), trains_of(trains)
     return [
-        _facts(trial_id, hop_capacities(times.get(trial_id, [])), trains.get(trial_id, []))
-        for trial_id in trial_ids
-        if trial_id in times or trial_id in trains
+        _facts(trial_id, hop_capacities(times.get(trial_id, [])), packets.get(trial_id, []))
+        for trial_id in sorted(times.keys() | packets.keys())
     ]
+
+
+def facts_rows(measured: Iterable[PathFacts]) -> pa.Table:
+    """Sum up trials that have been analysed: one row each, in FACTS_SCHEMA."""
+    return pa.Table.from_pylist([_row(facts) for facts in measured], schema=FACTS_SCHEMA)
 
 
 def _facts(trial_id: str, hops: list[Hop], trains: Sequence[Train]) -> PathFacts:

@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 from itertools import groupby
+from math import ceil
 from operator import itemgetter
-from typing import TypedDict
+from typing import Any, TypedDict
 
-import ibis
-import ibis.expr.types as ir
-
-from flowsweep.analysis.expressions import nearest_percentile
+import pyarrow as pa
+import pyarrow.compute as pc
 
 ARRIVED = ("destination", "port_unreachable")
 """Answers of the other end itself."""
+
+
+_QUARTILE = 25
+"""Percent."""
+_SIZE = ("trial_id", "ttl", "address", "size_bytes")
 
 
 class _OfSize(TypedDict):
@@ -23,9 +27,11 @@ class _OfSize(TypedDict):
     size_bytes: int
     probes: int
     answers: int
-    least_ns: int
     quartile_ns: int
-    arrived: int
+    """0 without answers."""
+    least_ns: int
+    """Likewise."""
+    arrived: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +54,45 @@ class HopTimes:
     """By size in bytes: a quarter of the answers took that long at most, by nearest rank."""
 
 
-def hop_times(hops: ir.Table) -> dict[str, list[HopTimes]]:
+def hop_times(hops: pa.Table) -> dict[str, list[HopTimes]]:
     """Take the times of each size out of an archive's probes.
 
     Args:
-        hops: Rows of `Tables.hops`: trial_id, ttl, size_bytes (of IP packets), rtt_ns (null: lost), address,
-            answer.
+        hops: Rows of `Tables.hops` (COLUMNS_OF_TABLES): sizes of IP packets; rtt_ns is null where a probe or
+            its answer was lost.
 
     Returns:
         By trial_id the hops that were asked, up to the first where the other end answered.
     """
-    sizes = hops.group_by("trial_id", "ttl", "address", "size_bytes").aggregate(
-        probes=hops.count(),
-        answers=hops.rtt_ns.count(),
-        least_ns=hops.rtt_ns.min(),
-        times_ns=hops.rtt_ns.collect(),
-        arrived=hops.answer.isin(ARRIVED).cast("int64").max(),
-    )
-    order = [sizes.trial_id, sizes.ttl, ibis.coalesce(sizes.address, ""), sizes.size_bytes]
-    quartile_ns = nearest_percentile(sizes.times_ns.sort(), percent=25)
-    rows = sizes.order_by(order).mutate(quartile_ns=quartile_ns).drop("times_ns").to_pyarrow().to_pylist()
     found: dict[str, list[HopTimes]] = {}
-    for (trial_id, ttl), of_hop in groupby(rows, key=itemgetter("trial_id", "ttl")):
+    for (trial_id, ttl), of_hop in groupby(_sizes(hops), key=itemgetter("trial_id", "ttl")):
         known = found.setdefault(trial_id, [])
         if not known or not known[-1].arrived:
             known.append(_of_hop(ttl, list(of_hop)))
     return found
+
+
+def _sizes(hops: pa.Table) -> list[_OfSize]:
+    arrived = pc.is_in(hops["answer"], pa.array(ARRIVED))
+    by_size = hops.select([*_SIZE, "rtt_ns"]).append_column("arrived", arrived).group_by(_SIZE)
+    rows = by_size.aggregate([("rtt_ns", "list"), ("arrived", "any")]).to_pylist()
+    rows.sort(key=lambda row: (row["trial_id"], row["ttl"], row["address"] or "", row["size_bytes"]))
+    return [_of_size(row) for row in rows]
+
+
+def _of_size(row: dict[str, Any]) -> _OfSize:
+    times_ns = sorted(rtt_ns for rtt_ns in row["rtt_ns_list"] if rtt_ns is not None)
+    return {
+        "trial_id": row["trial_id"],
+        "ttl": row["ttl"],
+        "address": row["address"],
+        "size_bytes": row["size_bytes"],
+        "probes": len(row["rtt_ns_list"]),
+        "answers": len(times_ns),
+        "quartile_ns": times_ns[ceil(len(times_ns) * _QUARTILE / 100) - 1] if times_ns else 0,
+        "least_ns": times_ns[0] if times_ns else 0,
+        "arrived": bool(row["arrived_any"]),
+    }
 
 
 def _of_hop(ttl: int, rows: list[_OfSize]) -> HopTimes:

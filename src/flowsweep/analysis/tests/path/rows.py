@@ -3,15 +3,12 @@
 from collections.abc import Iterable
 from typing import TypedDict
 
-import ibis
-import ibis.expr.types as ir
 import pyarrow as pa
 
 from flowsweep.analysis.row_schema import schema_of
-from flowsweep.analysis.tests.path.facts import PathFacts, path_facts_of
+from flowsweep.analysis.tests.path.facts import PathFacts
 from flowsweep.analysis.tests.path.hop_capacity import Hop, hop_capacities
 from flowsweep.analysis.tests.path.hop_times import hop_times
-from flowsweep.archive import Tables
 from flowsweep.defaults import MILLISECOND_NS
 
 
@@ -52,25 +49,16 @@ class TrainRow(TypedDict):
     grows: bool | None
 
 
-def hop_table(tables: Tables) -> ir.Table:
-    """List the hops of each measurement of a path, in order.
-
-    Returns:
-        In HOPS_SCHEMA: rates in bit/s of IP packets, with the ends of their 95 % interval; where there is no
-        capacity, `note` says why, and `capacity_low_bps`, if it is there, what the capacity is above, or with
-        `capacity_high_bps` what it is between.
-    """
-    return ibis.memtable(pa.Table.from_pylist(hop_rows(path_facts_of(tables)), schema=HOPS_SCHEMA))
-
-
 def hop_rows(measured: Iterable[PathFacts]) -> list[HopRow]:
     """Make the rows of `hop_table` of trials that have been analysed."""
     return [_row(facts.trial_id, hop) for facts in measured for hop in facts.hops]
 
 
-def hop_rows_of_trial(tables: Tables, trial_id: str) -> list[HopRow]:
-    """Make the rows of `hop_table` of one trial, in order. Its trains and streams are not looked at."""
-    return [_row(trial_id, hop) for hop in hop_capacities(hop_times(tables.hops).get(trial_id, []))]
+def hop_rows_of_probes(hops: pa.Table) -> list[HopRow]:
+    """Make the rows of `hop_table` of the trials with these probes, in order; columns as of `hop_times`."""
+    return [
+        _row(trial_id, hop) for trial_id, times in hop_times(hops).items() for hop in hop_capacities(times)
+    ]
 
 
 def _row(trial_id: str, hop: Hop) -> HopRow:

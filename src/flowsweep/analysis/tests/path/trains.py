@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
 
-import ibis.expr.types as ir
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+
+_TRAIN = ("trial_id", "train", "kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,30 +27,32 @@ class Train:
     """By the clock of the other end."""
 
 
-def trains_of(packets: ir.Table) -> dict[str, list[Train]]:
+def trains_of(packets: pa.Table) -> dict[str, list[Train]]:
     """Take trains and streams out of an archive.
 
     Args:
-        packets: Rows of `Tables.trains`.
+        packets: Rows of `Tables.trains` (COLUMNS_OF_TABLES).
 
     Returns:
         By trial_id, in the order in which they were sent.
     """
     # A packet that came twice counts as it came first.
-    once = packets.group_by("trial_id", "train", "kind", "sequence").aggregate(
-        rate_bps=packets.rate_bps.max(),
-        size_bytes=packets.size_bytes.min(),
-        sent_ns=packets.sent_ns.min(),
-        received_ns=packets.received_ns.min(),
+    once = packets.group_by([*_TRAIN, "sequence"]).aggregate(
+        [("rate_bps", "max"), ("size_bytes", "min"), ("sent_ns", "min"), ("received_ns", "min")]
     )
-    rows = once.order_by("trial_id", "train", "sequence").to_pyarrow().to_pylist()
+    once = once.sort_by([(name, "ascending") for name in ("trial_id", "train", "sequence")])
+    sequence = np.array(once["sequence"].to_pylist(), dtype=np.int64)
+    arrays = {
+        name: np.array(once[f"{name}_min"].to_pylist(), dtype=np.float64)
+        for name in ("size_bytes", "sent_ns", "received_ns")
+    }
+    rates_bps = once["rate_bps_max"].to_pylist()
+    whose = list(zip(*(once[name].to_pylist() for name in _TRAIN), strict=True))
     found: dict[str, list[Train]] = {}
-    for (trial_id, number, kind), own in groupby(rows, key=itemgetter("trial_id", "train", "kind")):
-        listed = list(own)
-        columns = {
-            name: np.array([row[name] for row in listed], dtype=np.float64)
-            for name in ("size_bytes", "sent_ns", "received_ns")
-        }
-        sequence = np.array([row["sequence"] for row in listed], dtype=np.int64)
-        found.setdefault(trial_id, []).append(Train(number, kind, listed[0]["rate_bps"], sequence, **columns))
+    first = 0
+    for (trial_id, number, kind), rows in groupby(whose):
+        own = slice(first, first + len(list(rows)))
+        parts = {name: array[own] for name, array in arrays.items()}
+        found.setdefault(trial_id, []).append(Train(number, kind, rates_bps[first], sequence[own], **parts))
+        first = own.stop
     return found
