@@ -38,7 +38,7 @@ demo: setup ## Measure an emulated link on this machine and write a report
 # Files that take longest come first in their folders, so that no processor waits for another at the end.
 test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
-	@.ci/each.py \
+	@.ci/each.py '$(CARGO_TEST) --workspace --no-run' \
 	  '$(CARGO_TEST) --workspace & $(PYTEST) --numprocesses=2 -m together tests/lab & $(PYTEST) --numprocesses=3 -m "not lab" tests/property tests/contract tests/unit' \
 	  '$(PYTEST) --numprocesses=4 -m "not together and not quiet" tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=2 --dist=worksteal -m quiet tests/lab' \

@@ -73,18 +73,17 @@ def test_hover_over_a_surface_tells_value_repeats_and_place(visit):
     assert "window sum" in hover
 
 
-def test_at_most_eight_contexts_are_alive_in_a_gallery_of_32(visit):
+def test_at_most_eight_contexts_are_alive_in_a_gallery_of_twice_as_many(visit):
     rows = make_rows(lengths=LENGTHS, repeats=1, flows=(1, 4), window_sums=(MIB, 4 * MIB))
-    rows += make_rows(lengths=LENGTHS, repeats=1, flows=(2, 8), window_sums=(MIB, 8 * MIB), sweep="other")
     found = visit(render(make_report_data(rows)), phone=True)
     most = 0
     surfaces = found.page.locator(".plot--surface").evaluate_all("nodes => nodes.map((node) => node.id)")
-    assert len(surfaces) >= 32
+    assert len(surfaces) >= 16
     for anchor in surfaces:
         show(found.page, f"#{anchor}")
         most = max(most, found.page.evaluate("alive()"))
     assert 2 < most <= 8
-    assert found.page.locator(".plot__still").count() >= 24
+    assert found.page.locator(".plot__still").count() >= 8
     still = found.page.locator(f"#{surfaces[0]} .plot__still")
     assert still.evaluate("image => image.complete && image.naturalWidth") > 300
     assert "length 2 KB" in still.get_attribute("alt")
