@@ -110,7 +110,7 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
             console.print(_wrapped(grounds, "    ", console.width), style="dim")
         console.print()
     if len(in_order) > most:
-        console.print(f"{_beyond(in_order[most:])} more: --all prints them.\n")
+        console.print(f"--all prints {_beyond(in_order[most:])}.\n")
     if shown:
         console.print(Text("Methods", style="bold"))
         console.print(_wrapped(f"{goodput}.", "  ", console.width), style="dim")
@@ -119,10 +119,10 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
 
 
 def _beyond(left_out: Sequence[Finding]) -> str:
-    """Say how many are not shown: "31 findings, 12 of them undecided,"."""
+    """Say how many are not shown: "31 more findings, 12 of them undecided"."""
     undecided = sum(finding.decision == "undecided" for finding in left_out)
-    text = counted(len(left_out), "finding")
-    return text if not undecided else f"{text}, {undecided} of them undecided,"
+    text = counted(len(left_out), "more finding")
+    return text if not undecided else f"{text}, {undecided} of them undecided"
 
 
 def _wrapped(text: str, indent: str, width: int, first: str | None = None) -> str:

@@ -108,7 +108,7 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
     if finding.effect is not None:
         facts.append(("Estimate", _estimate(finding)))
     if finding.p_value is not None:
-        facts.append(("Probability if there were no effect", _probability(finding)))
+        facts.append(("Probability of such data if there were no effect", _probability(finding)))
     return facts
 
 

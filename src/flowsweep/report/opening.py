@@ -159,8 +159,11 @@ def _trust(
         said.append(f"{bad} of {of_all} did not end ok, and are left out.")
     fewest = min(map(len, points))
     if fewest < FEWEST_FOR_INTERVAL:
-        which = "Each of these points rests" if len(points) > 1 else "This point rests"
-        said.append(f"{which} on {counted(fewest, 'trial')}, too few for an interval.")
+        rests = counted(fewest, "trial")
+        if len(points) > 1:
+            alike = len(set(map(len, points))) == 1
+            rests = f"{rests} each way" if alike else f"only {rests} one way"
+        said.append(f"The highest goodput rests on {rests}, too few for a confidence interval.")
     said += [one.claim for one in findings if one.kind == "order"]
     ended = "are imported" if all(row.get("imported_from") for row in trials) else "ended ok"
     where = "at each of these points" if len(points) > 1 else "at this point"

@@ -123,8 +123,8 @@ def test_what_speaks_against_the_numbers_is_said() -> None:
     told = lines_of([late, *rows[1:], failed(rows[0]) | {"trial_id": "f", "repeat": 3}])
     assert told["Trust"] == (
         "1 of 7 trials: this machine could not keep up with the emulated path, more than 1.00 % of the "
-        "packets arrived over 1 ms late. 1 of 7 trials did not end ok, and are left out. Each of these "
-        "points rests on 2 trials, too few for an interval."
+        "packets arrived over 1 ms late. 1 of 7 trials did not end ok, and are left out. The highest "
+        "goodput rests on only 2 trials one way, too few for a confidence interval."
     )
     assert "(2 repeats, " in told["Highest goodput"]
 

@@ -14,7 +14,7 @@ from flowsweep.analysis.findings.sentences import A_MULTIPLE, format_multiple, p
 from flowsweep.analysis.statistics.design import Unit, coded, design, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 from flowsweep.analysis.statistics.level_effects import FEWEST_ARRANGEMENTS, permutation_p
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_change, format_margin, format_rate
 
@@ -62,7 +62,7 @@ class _Pairs:
     whole: bool
     """Pairs are of whole plateaus, not of points."""
     highest_bps: tuple[float, float]
-    """Of the highest point of each direction, on average over its repeats."""
+    """Of the highest point of each direction that is compared, on average over its repeats."""
 
 
 def _compared(units: Sequence[Unit], limited: Collection[str]) -> _Pairs:
@@ -77,16 +77,19 @@ def _compared(units: Sequence[Unit], limited: Collection[str]) -> _Pairs:
     if whole:
         logs, points = plateaus, np.zeros(plateaus.shape[1], dtype=np.intp)
     used = [
-        row["trial_id"] for unit in paired for row in unit.rows if not whole or row["trial_id"] not in limited
+        (unit.levels, row)
+        for unit in paired
+        for row in unit.rows
+        if not whole or row["trial_id"] not in limited
     ]
     return _Pairs(
         ways=ways,
         logs=logs,
         points=points,
-        trials=tuple(used),
+        trials=tuple(row["trial_id"] for _, row in used),
         left_out=BOTH_WAYS * len(units) - len(used),
         whole=whole,
-        highest_bps=(_highest_bps(units, first), _highest_bps(units, second)),
+        highest_bps=(_highest_bps(used, first), _highest_bps(used, second)),
     )
 
 
@@ -102,10 +105,11 @@ def _plateaus(units: Sequence[Unit], ways: Sequence[str], limited: Collection[st
     return np.array(both).reshape(-1, BOTH_WAYS).T
 
 
-def _highest_bps(units: Sequence[Unit], way: str) -> float:
+def _highest_bps(used: Sequence[tuple[Hashable, Row]], way: str) -> float:
     points: dict[Hashable, list[float]] = {}
-    for unit in units:
-        points.setdefault(unit.levels, []).append(math.log(_goodput(unit, way)))
+    for levels, row in used:
+        if row[DIRECTION] == way:
+            points.setdefault(levels, []).append(math.log(row["goodput_bps"]))
     return math.exp(max(float(np.mean(own)) for own in points.values()))
 
 

@@ -143,8 +143,8 @@ def _say_cut(
     if enough is not None:
         return (
             f"Trials of {short} would tell the same as those of {long}: "
-            f"{_shares(told, 'independent ones', margin)} of the mean of the long ones, from which they "
-            f"differ by {change} on average."
+            f"{_shares(told, 'independent ones', margin)} of the mean of those of {long}, from which they "
+            f"differ by {change} on average. This says nothing of longer trials."
         )
     themselves = ""
     if not _agrees(whole, margin):

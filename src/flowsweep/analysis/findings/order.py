@@ -87,8 +87,8 @@ def _hypothesis(observed: Observations, together: _Together) -> Hypothesis:
     order = "rose" if together.correlation > 0 else "fell"
     size = format_number(abs(together.correlation))
     claim = (
-        f"{name[0].upper()}{name[1:]} {order} with time {where} (rank correlation {size}): what changed with "
-        f"time may pass for an effect of the {name}. A random order would tell them apart."
+        f"{name[0].upper()}{name[1:]} {order} with time {where} (rank correlation {size}): a change over "
+        f"time may be mistaken for an effect of the {name}. Only a random order separates the two."
     )
     return Hypothesis(
         "order",

@@ -65,7 +65,8 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
         return (
             f"No trial stands out from its repeats: the one that differs most has "
-            f"{_difference(float(found.deviations[found.farthest]))} goodput than they let expect."
+            f"{_difference(float(found.deviations[found.farthest]))} goodput than they let expect, "
+            "which may be chance."
         )
     known = [_settled(noise, places) for places in found.undecided]
     outside = [*found.outside, *(place for place in known if place is not None)]

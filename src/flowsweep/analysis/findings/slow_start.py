@@ -58,6 +58,6 @@ def _said(observed: Observations, rows: Sequence[Row], times_ns: Sequence[int], 
     whole = longer_s.count(0.0)
     said = [f"Nothing is omitted of {counted(whole, 'trial')}"] if whole else []
     if short := len(longer_s) - whole:
-        lasted = "it was" if short == 1 else "they were"
-        said.append(f"In {counted(short, 'trial')} what is omitted was over before {lasted} up to speed")
+        were = "was" if short == 1 else "were"
+        said.append(f"{counted(short, 'trial')} {were} still speeding up when the omitted time ended")
     return f"{took}{never}. {'. '.join(said)}: that time counts in the mean."

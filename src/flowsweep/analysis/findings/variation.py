@@ -52,8 +52,8 @@ def variation_hypotheses(observed: Observations, noise: RepeatNoise | None) -> l
         else f" [{format_number(low)}, {format_number(high)}]"
     )
     said = (
-        f"Repeats of the same point vary by {format_number(value)} %{interval} "
-        f"(coefficient of variation{', repeats as a whole taken out' if np.any(noise.blocks) else ''})"
+        f"Trials of the same point scatter by {format_number(value)} %{interval} "
+        f"(coefficient of variation{', whole repeats taken out' if np.any(noise.blocks) else ''})"
         f"{_within(noise)}."
     )
     return [

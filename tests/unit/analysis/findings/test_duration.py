@@ -130,7 +130,8 @@ def test_the_shortest_duration_that_tells_the_same() -> None:
     assert (finding.decision, finding.effect, finding.effect_unit) == ("described", 8.0, "s")
     assert finding.claim == (
         "Trials of 8 s would tell the same as those of 30 s: 100 % of independent ones (at least 99 %) come "
-        "within 3 % of the mean of the long ones, from which they differ by 0.5 % [0.4, 0.6] on average."
+        "within 3 % of the mean of those of 30 s, from which they differ by 0.5 % [0.4, 0.6] on average. "
+        "This says nothing of longer trials."
     )
 
 
@@ -275,7 +276,7 @@ def test_slow_start_in_words() -> None:
 
 def test_slow_start_that_outlasts_what_is_omitted() -> None:
     assert slow_start_finding(omit_s=2.0).claim.endswith(
-        "In 16 trials what is omitted was over before they were up to speed: that time counts in the mean."
+        "16 trials were still speeding up when the omitted time ended: that time counts in the mean."
     )
     assert slow_start_finding(omit_s=0.0).claim.endswith(
         ", in 48 trials. Nothing is omitted of 48 trials: that time counts in the mean."

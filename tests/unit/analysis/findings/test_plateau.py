@@ -92,9 +92,11 @@ def test_a_plateau_in_words() -> None:
     assert plateau.decision == "effect"
     assert plateau.effect_unit == "bytes"
     assert plateau.effect == pytest.approx(ENOUGH_BYTES / USABLE, rel=0.03)
-    assert plateau.claim.startswith("a → b: goodput reaches its plateau of ")
+    assert plateau.claim.startswith(
+        "a → b: 440 KB was the smallest tested window sum that sufficed, 237 KB did not; "
+    )
     assert "] (usable: 4" in plateau.claim
-    assert "; 237 KB did not suffice, 440 KB was the smallest tested that sufficed. " in plateau.claim
+    assert "; goodput reaches its plateau of 88." in plateau.claim
     assert plateau.claim.endswith("at this goodput and 40 ms.")
     assert (plateau.n, plateau.figure.kind, plateau.direction) == (36, "product", "a → b")
 
@@ -105,7 +107,7 @@ def test_a_plateau_above_what_the_link_carries_is_marked() -> None:
     )
     [told] = found(carried, "plateau")
     assert "Mbit/s (short intervals gave " in told.claim
-    assert "more than the 80.0 Mbit/s that the link carries) at a window" in told.claim
+    assert "more than the 80.0 Mbit/s that the link carries) at an estimated " in told.claim
     assert "short intervals" not in found(unknown, "plateau")[0].claim
 
 
@@ -234,7 +236,9 @@ def test_how_many_flows_are_enough() -> None:
     [plateau] = found(campaign(grid, 1), "plateau", "flows")
     assert (plateau.effect, plateau.interval_low, plateau.interval_high) == (4, 3, 4)
     assert plateau.effect_unit == "flows"
-    assert " at 4 flows; 2 flows did not suffice, 4 flows was the smallest tested" in plateau.claim
+    assert plateau.claim.startswith(
+        "a → b: 4 flows were the smallest tested number of flows that sufficed, 2 flows did not; "
+    )
 
 
 def test_with_a_window_per_flow_the_product_counts() -> None:

@@ -65,22 +65,28 @@ def _said(plateau: Plateau, decision: Decision) -> str:
 
 
 def _flat(plateau: Plateau) -> str:
-    smallest = f"the smallest {_name(plateau)} that was tried, {_tried(plateau, 0)}, is enough"
+    given = " at equal window sum" if _at_equal_window_sum(plateau.means) else ""
+    smallest = f"the smallest {_name(plateau)} that was tried, {_tried(plateau, 0)}, is enough{given}"
     if plateau.found.latest == 0:
         return f"{smallest}: goodput is within {format_margin(plateau.margin)} of its highest there"
     more = f"{format_number(percent(plateau.found.lacking or 0.0))} %"
     undecided = f"whether {smallest} is undecided: by the repeats alone, up to {more} more goodput above it"
-    return f"{undecided} cannot be excluded{_of_link(plateau)}"
+    carried = _of_link(plateau, 0)
+    return f"{undecided} cannot be excluded{f', but it has {carried}' if carried else ''}"
 
 
-def _of_link(plateau: Plateau) -> str:
-    """What the emulated link allows, where the smallest level comes close to it."""
+def _at_equal_window_sum(means: LevelMeans) -> bool:
+    """Whether numbers of flows are compared that have the same window together."""
+    return means.axis == "flows" and all(row["window_sum_bytes"] is not None for row in means.rows)
+
+
+def _of_link(plateau: Plateau, level: int) -> str | None:
+    """Which share of what the emulated link carries a level has, where it comes close to it."""
     ceiling_bps = link_payload_bps(plateau.means.rows)
-    share = 0.0 if ceiling_bps is None else math.exp(float(plateau.means.means[0])) / ceiling_bps
+    share = 0.0 if ceiling_bps is None else math.exp(float(plateau.means.means[level])) / ceiling_bps
     if ceiling_bps is None or share < 1 - plateau.margin:
-        return ""
-    reached = f"{format_share(min(share, 1.0))} of the {format_rate(ceiling_bps)}"
-    return f", but it has {reached} that the link carries"
+        return None
+    return f"{format_share(min(share, 1.0))} of the {format_rate(ceiling_bps)} that the link carries"
 
 
 def _rising_a_little(plateau: Plateau) -> str:
@@ -108,30 +114,41 @@ def _reached(plateau: Plateau) -> str:
     found, knee = plateau.found, plateau.knee
     above = above_link(found.peak_bps, plateau.means.rows)
     plateau_is = format_rate(found.peak_bps) + (f" ({above})" if above else "")
-    reaches = "seems to reach" if shown_enough(plateau.means, found) is None else "reaches"
-    level = f"goodput {reaches} its plateau of {plateau_is} at "
+    if shown_enough(plateau.means, found) is None:
+        return _not_shown(plateau, plateau_is)
+    said = f"{_tested(plateau)}; goodput reaches its plateau of {plateau_is}"
     if knee is None:
-        return f"{level}{_tried(plateau, found.start)}{_tested(plateau)}"
+        return f"{said} there"
     binary = all(size % SIZE_UNITS["KiB"] == 0 for size in plateau.means.levels)  # as they were asked for
-    said = f"{level}a {_name(plateau)} of {_interval(knee.requested, knee.low, knee.high, binary=binary)}"
+    said += f" at an estimated {_interval(knee.requested, knee.low, knee.high, binary=binary)}"
     if knee.usable is not None:
         said += f" (usable: {_interval(knee.usable, knee.usable_low, knee.usable_high, binary=False)})"
-    return f"{said}{_tested(plateau)}{_theory(plateau)}"
+    return f"{said}{_theory(plateau)}"
+
+
+def _not_shown(plateau: Plateau, plateau_is: str) -> str:
+    """That no level is shown to be enough; the one that looks so may still have what the link carries."""
+    carried = _of_link(plateau, plateau.found.start)
+    said = (
+        f"it has {carried}"
+        if carried
+        else f"the plateau would be {plateau_is}, but none is shown to be enough"
+    )
+    return f"{_tested(plateau)}; {said}{_theory(plateau)}"
 
 
 def _tested(plateau: Plateau) -> str:
-    """What the levels that were tried show by themselves."""
+    """Which levels are shown to be enough, and which to be too low."""
     found = plateau.found
     below, above = excluded(found), shown_enough(plateau.means, found)
-    first = _tried(plateau, found.start)
+    first, name = _tried(plateau, found.start), _name(plateau)
     if above == found.start:
-        said = f"{first} was the smallest tested that sufficed"
-    elif above is None:
-        said = f"{first} is the smallest tested that looks enough, but none is shown to be"
-    else:
-        enough = _tried(plateau, above)
-        said = f"{first} is the smallest tested that looks enough, {enough} the smallest that is shown to be"
-    return f"; {said}" if below is None else f"; {_tried(plateau, below)} did not suffice, {said}"
+        was = "were" if plateau.means.axis == "flows" and plateau.means.levels[above] != 1 else "was"
+        fails = "" if below is None else f", {_tried(plateau, below)} did not"
+        return f"{first} {was} the smallest tested {name} that sufficed{fails}"
+    enough = "" if above is None else f", {_tried(plateau, above)} the smallest shown to be"
+    fails = "" if below is None else f", {_tried(plateau, below)} did not suffice"
+    return f"{first} is the smallest tested {name} that looks enough{enough}{fails}"
 
 
 def _theory(plateau: Plateau) -> str:
