@@ -116,6 +116,23 @@ def test_a_card_is_as_large_as_before_when_it_comes_back(visit):
     )
 
 
+def test_a_link_to_a_filter_shows_the_same_rows_and_a_direction_is_one_word(visit):
+    page = visit(small_report()).page
+    rows = page.locator("#trial-table tbody tr:visible")
+    every = rows.count()
+    page.locator("#filter [name=words]").fill("sara -> starlight")
+    assert rows.count() == every / 2
+    assert page.locator("#shown").text_content() == f"{every // 2} of {every}"
+    address = page.evaluate("location.hash")
+    assert address.startswith("#trials?words=")
+    page.locator("#filter [name=words]").fill("")
+    assert (rows.count(), page.evaluate("location.hash")) == (every, "#trials")
+    page.evaluate("hash => { location.hash = hash; }", address)
+    page.wait_for_function(f"document.getElementById('shown').textContent === '{every // 2} of {every}'")
+    assert page.locator("#filter [name=words]").input_value() == "sara -> starlight"
+    wait_until_in_view(page.locator("#filter"))
+
+
 LIMITS = {
     "limit_cwnd_share": 0.8,
     "limit_none_share": 0.2,

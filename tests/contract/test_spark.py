@@ -73,6 +73,9 @@ TABLES: dict[str, Callable[[Tables], ir.Table]] = {
         _states(tables), tables.samples, tables.trials, tables.flows
     ),
     "receiver_series": lambda tables: analysis.receiver_series(tables.samples, tables.trials, tables.flows),
+    "acknowledgement_series": lambda tables: analysis.acknowledgement_series(
+        tables.samples, tables.trials, tables.flows
+    ),
 }
 """All public tables that are made of an archive's, but those that follow from the summary."""
 

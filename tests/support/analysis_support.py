@@ -21,7 +21,7 @@ TCP_INFO_COLUMNS = (
     "rtt_us", "rttvar_us", "rto_us", "min_rtt_us", "snd_mss_bytes", "snd_cwnd", "snd_ssthresh", "unacked",
     "sacked", "lost", "retrans", "total_retrans", "bytes_sent", "bytes_retrans", "bytes_acked",
     "snd_wnd_bytes", "rcv_space_bytes", "delivery_rate_bytes_per_s", "notsent_bytes", "busy_time_us",
-    "rwnd_limited_us", "sndbuf_limited_us", "ca_state", "total_rto_recoveries",
+    "rwnd_limited_us", "sndbuf_limited_us", "ca_state", "total_rto_recoveries", "reord_seen", "rcv_ooopack",
 )  # fmt: skip
 
 SAMPLES_SCHEMA = pa.schema(

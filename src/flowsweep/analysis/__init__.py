@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from flowsweep.analysis.binning.byte_balance import balance
     from flowsweep.analysis.binning.interval_goodput import interval_goodputs
     from flowsweep.analysis.binning.resampling import bins, intervals
-    from flowsweep.analysis.binning.time_series import datagram_series, receiver_series, sender_series
+    from flowsweep.analysis.binning.time_series import (
+        acknowledgement_series,
+        datagram_series,
+        receiver_series,
+        sender_series,
+    )
     from flowsweep.analysis.binning.truncated_durations import durations_cut
     from flowsweep.analysis.grid_points import cells, points
     from flowsweep.analysis.hosts import core_loads
@@ -33,7 +38,12 @@ else:
             "binning.byte_balance": ("balance",),
             "binning.interval_goodput": ("interval_goodputs",),
             "binning.resampling": ("bins", "intervals"),
-            "binning.time_series": ("datagram_series", "receiver_series", "sender_series"),
+            "binning.time_series": (
+                "acknowledgement_series",
+                "datagram_series",
+                "receiver_series",
+                "sender_series",
+            ),
             "binning.truncated_durations": ("durations_cut",),
             "grid_points": ("cells", "points"),
             "hosts": ("core_loads",),
@@ -54,6 +64,7 @@ __all__ = [
     "LIMITS",
     "STABLE_COLUMNS",
     "TrialRow",
+    "acknowledgement_series",
     "balance",
     "bins",
     "cells",

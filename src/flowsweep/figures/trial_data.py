@@ -66,7 +66,14 @@ class _Quantity:
 _BYTES = {unit: SIZE_UNITS[unit] for unit in ("B", "KB", "MB", "GB")}
 _MICROSECONDS = {"µs": 1, "ms": 1_000, "s": 1_000_000}
 _PANELS: tuple[tuple[str, Mapping[str, int], tuple[_Quantity, ...]], ...] = (
-    ("goodput", RATE_UNITS, (_Quantity("", "solid", ("goodput_bps",)),)),
+    (
+        "goodput",
+        RATE_UNITS,
+        (
+            _Quantity("read at the sink", "solid", ("goodput_bps",)),
+            _Quantity("acknowledged at the source", "dot", ("acknowledged_bps",)),
+        ),
+    ),
     (
         "congestion window",
         _BYTES,
@@ -76,8 +83,17 @@ _PANELS: tuple[tuple[str, Mapping[str, int], tuple[_Quantity, ...]], ...] = (
         ),
     ),
     ("data in flight", _BYTES, (_Quantity("", "solid", ("flight_low_bytes", "flight_high_bytes")),)),
+    ("receive window", _BYTES, (_Quantity("", "solid", ("rwnd_low_bytes", "rwnd_high_bytes")),)),
     ("round-trip time", _MICROSECONDS, (_Quantity("", "solid", ("rtt_low_us", "rtt_high_us")),)),
     ("retransmitted", {"segments": 1}, (_Quantity("", "solid", ("retransmitted_segments",)),)),
+    (
+        "reordering",
+        {"segments": 1},
+        (
+            _Quantity("out of order at the sink", "solid", ("out_of_order_segments",)),
+            _Quantity("noticed at the source", "dot", ("reordering_events",)),
+        ),
+    ),
     ("missing", {"datagrams": 1}, (_Quantity("", "solid", ("missing_datagrams",)),)),
     (
         "one-way delay above the least",
@@ -89,7 +105,10 @@ _PANELS: tuple[tuple[str, Mapping[str, int], tuple[_Quantity, ...]], ...] = (
 
 
 def trial_data(
-    sender: pa.Table, receiver: pa.Table, datagrams: pa.Table | None = None
+    sender: pa.Table,
+    receiver: pa.Table,
+    datagrams: pa.Table | None = None,
+    acknowledgements: pa.Table | None = None,
 ) -> dict[str, TrialData]:
     """Make the data of each trial.
 
@@ -97,14 +116,15 @@ def trial_data(
         sender: From `flowsweep.analysis.sender_series`, in any order.
         receiver: From `flowsweep.analysis.receiver_series`, in any order.
         datagrams: From `flowsweep.analysis.datagram_series`, likewise, if there are any.
+        acknowledgements: From `flowsweep.analysis.acknowledgement_series`, likewise.
 
     Returns:
         By trial_id; a trial that none has rows of is not in there. Quantities that nothing is known of are
         left out.
     """
     ends: dict[str, list[pa.Table]] = {}
-    for table in (receiver, sender, *(() if datagrams is None else (datagrams,))):
-        for trial_id, rows in _by_trial(table):
+    for table in (receiver, sender, datagrams, acknowledgements):
+        for trial_id, rows in () if table is None else _by_trial(table):
             ends.setdefault(trial_id, []).append(rows)
     return {trial_id: _data(of_trial) for trial_id, of_trial in ends.items()}
 

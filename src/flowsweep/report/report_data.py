@@ -9,6 +9,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis import (
+    acknowledgement_series,
     bins,
     cells,
     datagram_series,
@@ -167,7 +168,8 @@ def _series(tables: Tables) -> dict[str, TrialData]:
     sender = sender_series(states, tables.samples, tables.trials, tables.flows)
     receiver = receiver_series(tables.samples, tables.trials, tables.flows)
     datagrams = datagram_series(tables.datagrams, tables.samples, tables.trials, tables.flows)
-    return trial_data(sender.to_pyarrow(), receiver.to_pyarrow(), datagrams.to_pyarrow())
+    acknowledged = acknowledgement_series(tables.samples, tables.trials, tables.flows)
+    return trial_data(*(series.to_pyarrow() for series in (sender, receiver, datagrams, acknowledged)))
 
 
 def _rows(table: ir.Table) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from analysis_support import (
     make_samples,
     make_trial,
 )
-from flowsweep.analysis import flow_states, receiver_series, sender_series
+from flowsweep.analysis import acknowledgement_series, flow_states, receiver_series, sender_series
 from flowsweep.archive.tables import Tables, tables_of
 from flowsweep.figures.trial_data import trial_data
 from flowsweep.run.outcome import TrialOutcome
@@ -129,6 +129,32 @@ def test_what_a_kernel_does_not_say_has_no_panel():
     (found,) = trial_data(*both(tables)).values()
     (window,) = [panel for panel in found["panels"] if panel["title"] == "congestion window"]
     assert [line["name"] for line in window["lines"]] == ["cwnd"]
+
+
+def test_both_ends_are_side_by_side_and_running_counts_become_differences():
+    trial = make_trial(window_bytes=1 << 18)
+    rows = [
+        {"role": role, "flow": 0, "start_ns": index * STEP_NS, "end_ns": (index + 1) * STEP_NS}
+        | {"bytes": 125_000, "snd_wnd_bytes": 60_000 + 1_000 * index, "snd_mss_bytes": 1_000}
+        | {"bytes_acked": 100_000 * (index + 1), "reord_seen": index // 2, "rcv_ooopack": 3 * index}
+        for role in ("source", "sink")
+        for index in range(10)
+    ]
+    ends = [{"role": role, "flow": 0, "bytes": 1_250_000} for role in ("source", "sink")]
+    tables = tables_of(
+        [TrialOutcome(record=make_record(trial), samples=make_samples(rows), flows=make_flows(ends))]
+    )
+    acknowledged = acknowledgement_series(tables.samples, tables.trials, tables.flows).to_pyarrow()
+    steps = sorted(acknowledged.to_pylist(), key=lambda row: row["step"])
+    assert [row["acknowledged_bps"] for row in steps] == pytest.approx([8e6] * 10)
+    assert [row["reordering_events"] for row in steps] == [0, 0, 1, 0, 1, 0, 1, 0, 1, 0]
+    (found,) = trial_data(*both(tables), acknowledgements=acknowledged).values()
+    panels = {panel["title"]: panel for panel in found["panels"]}
+    goodput, window, order = (panels[name] for name in ("goodput", "receive window", "reordering"))
+    assert [line["name"] for line in goodput["lines"]] == ["read at the sink", "acknowledged at the source"]
+    assert [line["values"][0][0] * goodput["quantum"] for line in goodput["lines"]] == [10, 8]
+    assert window["lines"][0]["values"][0][-1] * window["quantum"] == pytest.approx(69)
+    assert order["lines"][0]["values"][0] == [0, *[3] * 9]
 
 
 def test_a_trial_of_many_flows_is_small_as_json(data, outcomes):

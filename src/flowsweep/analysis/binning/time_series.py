@@ -4,7 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.binning.alignment import flow_starts
-from flowsweep.analysis.expressions import quotient, ranked
+from flowsweep.analysis.expressions import column_or_null, not_below_0, quotient, ranked
 
 MOST_FLOWS = 16
 """Of one trial: of more, these many are shown, evenly chosen from the slowest to the fastest."""
@@ -29,9 +29,9 @@ def sender_series(states: ir.Table, samples: ir.Table, trials: ir.Table, flows: 
         One row per trial, shown flow and step with a sample: trial_id, flow, step (int64, from 0), step_ns
         (its width), samples_in_step (sample intervals in that), zero_ns (where step 0 begins on the trial's
         axis of time); cwnd_low_bytes, cwnd_high_bytes, flight_low_bytes, flight_high_bytes (in flight),
-        rtt_low_us, rtt_high_us (lowest and highest of the step), ssthresh_bytes (the lowest),
-        retransmitted_segments (Σ). All int64; null where the kernel did not say. A sample counts for the step
-        that its middle is in.
+        rwnd_low_bytes, rwnd_high_bytes (the receive window, as the sender knows it), rtt_low_us, rtt_high_us
+        (lowest and highest of the step), ssthresh_bytes (the lowest), retransmitted_segments (Σ). All int64;
+        null where the kernel did not say. A sample counts for the step that its middle is in.
 
     Method:
         Extremes of equal steps, so that no dip and no peak is lost by thinning out (as the M4 aggregation of
@@ -43,11 +43,41 @@ def sender_series(states: ir.Table, samples: ir.Table, trials: ir.Table, flows: 
         cwnd_high_bytes=rows.cwnd_bytes.max(),
         flight_low_bytes=rows.bytes_in_flight.min(),
         flight_high_bytes=rows.bytes_in_flight.max(),
+        rwnd_low_bytes=rows.rwnd_bytes.min(),
+        rwnd_high_bytes=rows.rwnd_bytes.max(),
         rtt_low_us=rows.rtt_us.nullif(0).min(),
         rtt_high_us=rows.rtt_us.nullif(0).max(),
         ssthresh_bytes=(rows.cwnd_bytes - rows.cwnd_minus_ssthresh_bytes).min(),
         retransmitted_segments=rows.retransmitted_segments.sum().cast("int64"),
     )
+
+
+def acknowledgement_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
+    """Thin out what the senders' kernels learnt from acknowledgements.
+
+    Args:
+        samples: As in an archive.
+        trials: As in an archive.
+        flows: As in an archive.
+
+    Returns:
+        One row per trial, shown flow and step with a sample: trial_id, flow, step, step_ns, samples_in_step,
+        zero_ns (int64, as of `sender_series`), acknowledged_bps (float64: the bits acknowledged in the step
+        over the time of its samples) and reordering_events (int64: how often the sender saw that segments had
+        arrived in another order, RFC 4737). Null where the kernel did not say.
+
+    Method:
+        As of `sender_series`; differences of the kernel's running counts.
+    """
+    source = samples.filter(samples.role == "source")
+    rows = _stepped(_risen(source, "bytes_acked", "reord_seen"), samples, trials, flows, role="source")
+    counted = rows.group_by(*_KEY).aggregate(
+        bytes=rows.bytes_acked_risen.sum().cast("int64"),
+        reordering_events=rows.reord_seen_risen.sum().cast("int64"),
+        length_ns=(rows.end_ns - rows.start_ns).sum().cast("int64"),
+    )
+    acknowledged_bps = counted.bytes.cast("float64") * 8e9 / counted.length_ns.nullif(0)
+    return counted.mutate(acknowledged_bps=acknowledged_bps).drop("bytes", "length_ns")
 
 
 def receiver_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.Table:
@@ -60,16 +90,19 @@ def receiver_series(samples: ir.Table, trials: ir.Table, flows: ir.Table) -> ir.
 
     Returns:
         One row per trial, shown flow and step with a sample: trial_id, flow, step, step_ns, samples_in_step,
-        zero_ns (int64, as of `sender_series`) and goodput_bps (float64: the bits of the step's samples over
-        the time of these; the exact intervals of `flowsweep.analysis.bins` are for statistics).
+        zero_ns (int64, as of `sender_series`), goodput_bps (float64: the bits of the step's samples over the
+        time of these; the exact intervals of `flowsweep.analysis.bins` are for statistics) and
+        out_of_order_segments (int64: that the sink's kernel received so; null where it did not say).
 
     Method:
         As of `sender_series`.
     """
     sink = samples.filter(samples.role == "sink")
-    rows = _stepped(sink, samples, trials, flows, role="sink")
+    rows = _stepped(_risen(sink, "rcv_ooopack"), samples, trials, flows, role="sink")
     counted = rows.group_by(*_KEY).aggregate(
-        bytes=rows.bytes.sum().cast("int64"), length_ns=(rows.end_ns - rows.start_ns).sum().cast("int64")
+        bytes=rows.bytes.sum().cast("int64"),
+        out_of_order_segments=rows.rcv_ooopack_risen.sum().cast("int64"),
+        length_ns=(rows.end_ns - rows.start_ns).sum().cast("int64"),
     )
     return counted.mutate(goodput_bps=counted.bytes.cast("float64") * 8e9 / counted.length_ns.nullif(0)).drop(
         "bytes", "length_ns"
@@ -103,6 +136,16 @@ def datagram_series(datagrams: ir.Table, samples: ir.Table, trials: ir.Table, fl
         delay_high_us=(rows.delay_max_ns - rows.least_ns).max().cast("float64") / 1_000,
         jitter_us=rows.jitter_ns.max().cast("float64") / 1_000,
         missing_datagrams=rows.missing.sum().cast("int64"),
+    )
+
+
+def _risen(rows: ir.Table, *counts: str) -> ir.Table:
+    """Add to samples of one end by how much running counts rose since the sample before."""
+    order = ibis.window(group_by=["trial_id", "flow"], order_by="start_ns")
+    known = rows.mutate(**{f"{name}_seen": column_or_null(rows, name) for name in counts})
+    before = {name: known[f"{name}_seen"].lag().over(order).coalesce(0) for name in counts}
+    return known.mutate(
+        **{f"{name}_risen": not_below_0(known[f"{name}_seen"] - before[name]) for name in counts}
     )
 
 

@@ -1,4 +1,6 @@
-// Sorts and filters the table of trials.
+// Sorts and filters the table of trials. What it is filtered by stands in the page's address, which can be passed on.
+
+const FILTERED = "#trials?";
 
 function watchTable(table, form, shown) {
   const body = table.tBodies[0];
@@ -6,7 +8,24 @@ function watchTable(table, form, shown) {
   const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
 
   form.addEventListener("input", () => {
-    const words = form.words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    filter();
+    const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    history.replaceState(null, "", `#trials${chosen.size ? `?${chosen}` : ""}`);
+  });
+  addEventListener("hashchange", followAddress);
+  followAddress();
+
+  function followAddress() {
+    if (!location.hash.startsWith(FILTERED)) return;
+    const asked = new URLSearchParams(location.hash.slice(FILTERED.length));
+    form.words.value = asked.get("words") ?? "";
+    form.status.value = asked.get("status") ?? "";
+    filter();
+    form.scrollIntoView();
+  }
+
+  function filter() {
+    const words = termsOf(form.words.value);
     let count = 0;
     for (const row of rows) {
       const fits = (!form.status.value || row.dataset.status === form.status.value)
@@ -15,7 +34,7 @@ function watchTable(table, form, shown) {
       count += fits;
     }
     shown.textContent = `${count} of ${rows.length}`;
-  });
+  }
   form.addEventListener("submit", (event) => event.preventDefault());
 
   for (const header of table.tHead.rows[0].cells) {
@@ -30,6 +49,11 @@ function watchTable(table, form, shown) {
     rows.sort((one, other) => compare(keys.get(one), keys.get(other), descending ? -1 : 1));
     body.append(...rows);
   }
+}
+
+// Words that must all be there; "a -> b" is one, the direction.
+function termsOf(text) {
+  return text.toLowerCase().replaceAll(/\s*(?:→|->)\s*/g, " → ").match(/\S+ → \S+|\S+/g) ?? [];
 }
 
 // A number where the cell has one; null where it is empty.
