@@ -5,7 +5,7 @@ from typing import Literal
 
 FindingKind = Literal[
     "emulation", "broken", "empty", "failures", "stalls", "order",
-    "path", "available", "rate", "loss", "latency", "message_size",
+    "path", "available", "routes", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau",
     "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift", "step", "cycle",
     "modes", "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",

@@ -12,6 +12,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
 from flowsweep.analysis.statistics.observations import Scope, by_sweep, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.path.routes import route_hypotheses
 from flowsweep.wording import counted, direction, format_rate, with_interval
 
 _REPEATS_NEEDED = 3
@@ -25,12 +26,13 @@ def path_hypotheses(summary: Sequence[TrialRow]) -> list[Hypothesis]:
         summary: Rows of `flowsweep.analysis.summary`, of all tests.
 
     Returns:
-        Two hypotheses at most for each sweep and direction. Effects are in bit/s of IP packets; nothing is
-        tested.
+        Two hypotheses at most for each sweep and direction, with effects in bit/s of IP packets, and those of
+        `route_hypotheses`. Nothing is tested.
     """
-    measured = (row for row in summary if row.get("test") == "path" and row["status"] == "ok")
+    measured = [row for row in summary if row.get("test") == "path" and row["status"] == "ok"]
     groups = by_sweep(measured, directions=True)
-    return [hypothesis for scope, rows in groups.items() for hypothesis in _of_path(scope, rows)]
+    found = [hypothesis for scope, rows in groups.items() for hypothesis in _of_path(scope, rows)]
+    return [*found, *route_hypotheses(measured)]
 
 
 def _of_path(scope: Scope, rows: Sequence[TrialRow]) -> Iterator[Hypothesis]:
