@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
-from flowsweep.analysis.statistics.red_noise import NoiseModels, drawn, plausible
+from flowsweep.analysis.statistics.red_noise import NOT_REFUTED, NoiseModels, drawn, plausible
 from flowsweep.analysis.statistics.simulated import ENOUGH, FIRST, SEED, SIMULATED, simulated_p
 from flowsweep.defaults import CONFIDENCE
 
@@ -54,6 +54,8 @@ class CourseTest:
     lasting: bool = False
     """What repeats and days share is noise only: a course must hold without it, from the first trial to the
     last."""
+    not_refuted: float = NOT_REFUTED
+    """Log-likelihood below the best within which noise counts as possible."""
 
     def best(self) -> Course:
         """Find the most telling course.
@@ -102,7 +104,7 @@ class CourseTest:
     def _nulls(self, number: int | None) -> list[int]:
         """Likewise, beside a course."""
         likelihoods = self._fitted(self.values[:, None], number)[0][:, 0]
-        open_ = plausible(np.where(np.array(self.models.grouped), -np.inf, likelihoods))
+        open_ = plausible(np.where(np.array(self.models.grouped), -np.inf, likelihoods), self.not_refuted)
         return sorted({int(np.argmax(likelihoods)), int(open_[np.argmax(self._moved(open_))])})
 
     def _moved(self, numbers: Codes) -> Floats:

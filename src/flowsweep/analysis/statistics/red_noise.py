@@ -18,7 +18,7 @@ _LONGEST_TIME = 2.0
 _GROUP_VARIANCES = (0.1, 0.5, 3.0, 20.0)
 """What a repeat or a day shares, by the variance of single values."""
 _RED_OF_GROUPS = 0.6
-_NOT_REFUTED = 1.92
+NOT_REFUTED = 1.92
 """Log-likelihood below the best within which a model is not refuted: half the 95 % point of χ² with one
 degree of freedom (Wilks 1938, The large-sample distribution of the likelihood ratio, Annals of Mathematical
 Statistics 9)."""
@@ -126,9 +126,9 @@ def _times_s(series: CampaignSeries) -> list[float]:
     return [float(time) for time in np.geomspace(shortest, longest, count)]
 
 
-def plausible(log_likelihoods: Floats) -> Codes:
+def plausible(log_likelihoods: Floats, within: float = NOT_REFUTED) -> Codes:
     """Find the models that the data do not refute: (models,) log-likelihoods to numbers of models."""
-    return np.flatnonzero(log_likelihoods >= log_likelihoods.max() - _NOT_REFUTED)
+    return np.flatnonzero(log_likelihoods >= log_likelihoods.max() - within)
 
 
 def drawn(models: NoiseModels, number: int, generator: np.random.Generator, count: int) -> Floats:
