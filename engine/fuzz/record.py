@@ -139,8 +139,8 @@ def frames(stream: bytes) -> list[bytes]:
 
 def record_iperf3(binary: str) -> None:
     """Keeps what client and server of one iperf3 say in each scenario."""
-    told = subprocess.run([binary, "--version"], check=True, capture_output=True, text=True).stdout
-    version = told.split()[1].strip("+")
+    output = subprocess.run([binary, "--version"], check=True, capture_output=True, text=True).stdout
+    version = output.split()[1].strip("+")
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     for scenario, arguments in SCENARIOS.items():
         server = subprocess.Popen([binary, "-s", "-1", "-4"], **silent)

@@ -20,7 +20,7 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 
 
 def open_campaign(folder: str | PathLike[str]) -> "OpenCampaign":
-    """Open an archive; its tables are read when they are asked for. What of it is lost is told as warnings.
+    """Open an archive; its tables are read when they are asked for. What is lost is reported as warnings.
 
     Raises:
         ArchiveError: It is no archive, or is damaged.

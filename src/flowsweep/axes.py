@@ -43,7 +43,7 @@ class Axis:
     parameter: str = ""
     """What a sweep and its trials call it, where it spans a grid."""
     quantity: bool = True
-    """Its levels have an order and distances; else they are only told apart."""
+    """Its levels have an order and distances; else they are only distinguished."""
     unset: str = "the host's default"
     """What stands where a plan leaves it open."""
     default: object = None

@@ -46,7 +46,7 @@ DATAGRAM_DRAIN_NS = 500 * MILLISECOND_NS
 
 # Findings
 FEWEST_FOR_INTERVAL = 3
-"""Repeats of one point from which an interval is told: of two it is as wide as chance will have it."""
+"""Repeats of one point from which an interval is stated: of two it is as wide as chance will have it."""
 STALLED_SHARE = 0.5
 """A trial that carries less than this share of what its point lets expect has stalled."""
 SIGNIFICANCE = 0.05
@@ -177,9 +177,9 @@ SILENCE_TIMEOUT_NS = 10 * SECOND_NS
 """How long a path may be silent before its flows count as broken."""
 START_AHEAD_NS = 30 * MILLISECOND_NS
 START_AHEAD_PER_PAIR_NS = 2 * MILLISECOND_NS
-"""How far ahead a common start lies, beyond the longest round trip: all must be told before any begins."""
+"""How far ahead a common start lies, beyond the longest round trip: all must know it before any begins."""
 START_TOLD_AHEAD_NS = SECOND_NS
-"""How long before a start that lies in the future an engine is told of it; it takes one that is 5 s ahead."""
+"""How long before a start that lies in the future an engine is given it; it takes one that is 5 s ahead."""
 BACKGROUND_MEETS_AHEAD_NS = 20 * SECOND_NS
 """How long before its start traffic beside a trial meets: engines wait 60 s for a start."""
 PAIRS_CONNECTING_MAX = 32
@@ -207,7 +207,7 @@ ENGINE_CUT_OFF_TIMEOUT_S = 1.0
 ENGINE_KILLED_TIMEOUT_S = 0.5
 """How long a process that was killed may take to be gone, and what it started to let go of its pipes."""
 HEARTBEAT_S = 3.0
-"""How often an engine is told that the controller is there; after 30 s without a word it ends itself."""
+"""How often an engine hears that the controller is there; after 30 s without a word it ends itself."""
 EVENT_MAX_BYTES = 8 << 20
 """One message: of a thousand flows, or of a host with a thousand devices, takes less."""
 EVENT_VALUES_MAX = 1 << 17
@@ -242,7 +242,7 @@ COPY_TIMEOUT_S = 120.0
 TRIAL_SLACK_S = 5.0
 """What an engine may take beyond its own deadlines, before the controller stops waiting for it."""
 STOP_TIMEOUT_S = 3.0
-"""How long an engine may take to end a trial that it was told to stop."""
+"""How long an engine may take to end a trial that it was asked to stop."""
 STOP_TOLD_TIMEOUT_S = 0.5
 """How long telling it so may take where nobody waits for the end, since the session ends as well."""
 

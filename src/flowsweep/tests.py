@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class TestFacts:
-    """What is told of a test."""
+    """What is known of a test."""
 
     bulk: bool = False
     """It sends for a time, and what came is looked at in bins of it."""
@@ -50,5 +50,5 @@ def rows_of_packages(slice_name: str) -> dict[str, Any]:
 
 
 def facts_of(test: str | None) -> TestFacts:
-    """What is told of a test; of one that nobody names, as of a row without it, nothing."""
+    """What is known of a test; of one that nobody names, as of a row without it, nothing."""
     return _UNKNOWN if test is None else TESTS[test]

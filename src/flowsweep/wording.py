@@ -183,8 +183,8 @@ def asked_duration(trial: Mapping[str, Any]) -> str:
     """Show how long a trial was to last; of a path how long it might have, since it ends with its answers."""
     if trial["duration_s"] is None:
         return ""
-    told = format_seconds(trial["duration_s"])
-    return f"up to {told}" if facts_of(trial["test"]).ends_early else told
+    duration = format_seconds(trial["duration_s"])
+    return f"up to {duration}" if facts_of(trial["test"]).ends_early else duration
 
 
 def window_marks(trial: Mapping[str, object]) -> str:

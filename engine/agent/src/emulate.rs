@@ -17,7 +17,7 @@ pub fn run() -> ExitCode {
         eprintln!("flowsweep-engine: standard input: {error}");
         return ExitCode::from(BAD_REQUEST);
     }
-    // The events have told already what went wrong.
+    // The events have reported already what went wrong.
     match emulate(&line, input.as_fd(), io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_request() => ExitCode::from(BAD_REQUEST),

@@ -15,7 +15,7 @@ use iperf3::auth::{Authenticator, Padding, PrivateKey, SKEW_S_DEFAULT, Users};
 use iperf3_server::{Acceptor, Admission, Config, Deadlines, Limits, Log, Network, defaults};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What the server may be told.
+/// Settings of the server.
 #[derive(Args)]
 pub struct Arguments {
     /// Port for TCP and UDP; 0: one that is free.

@@ -41,7 +41,7 @@ enum Command {
 enum What {
     /// JSON Schema of the control channel's messages.
     Messages,
-    /// JSON Schema of what `emulate` is told and tells.
+    /// JSON Schema of what `emulate` reads and writes.
     Emulation,
     /// The columns of the samples, with unit and meaning.
     Samples,

@@ -33,7 +33,7 @@ struct Waiting {
     frames: VecDeque<Vec<u8>>,
     /// Of all frames, the one that is being written included.
     bytes: usize,
-    /// The controller is gone: nobody is left to be told.
+    /// The controller is gone: nobody is left to report to.
     closed: bool,
 }
 

@@ -57,7 +57,7 @@ impl Clock {
     }
 }
 
-/// How a direction is told to end.
+/// How a direction is asked to end.
 pub struct Stop<'a> {
     pub requested: &'a AtomicBool,
     /// Becomes readable with it.

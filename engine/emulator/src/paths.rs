@@ -58,7 +58,7 @@ impl<B: Copy> Paths<B> {
         self.links[path].take(now).map(|arrival| Delivery { path, arrival })
     }
 
-    /// The link that a piece came from, to be told how it went.
+    /// The link that a piece came from, which has to know how it went.
     pub fn link(&mut self, delivery: &Delivery<B>) -> &mut Link<B> {
         &mut self.links[delivery.path]
     }

@@ -37,7 +37,7 @@ pub enum Decision {
     Wait,
     /// It waits for a place, in place of the last to arrive from the origin with the most that wait.
     WaitInstead,
-    /// It is told that the server is busy.
+    /// It is informed that the server is busy.
     Deny,
 }
 

@@ -78,7 +78,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// What is carried until `until_ns` by streams that always could: each carries a part, and waits as it is told.
+    /// What is carried until `until_ns` by streams that always could: each carries a part, and waits as it is asked.
     fn greedy(most_bps: u64, streams: u32, begin_ns: u64, until_ns: u64) -> u64 {
         let throttle = Throttle::new(most_bps);
         let part = throttle.part_bytes(streams);

@@ -25,7 +25,7 @@ use crate::{
 
 /// After a datagram that the host could not take.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How long the kernel puts off a sleep unless it is told not to.
+/// How long the kernel puts off a sleep unless it is asked not to.
 const SLACK_NS: u64 = 50_000;
 /// Most datagrams that are sent before the stream looks at whether it is to stop.
 const SENT_AT_ONCE: usize = 64;

@@ -66,7 +66,7 @@ pub const PIPE_BYTES: usize = 1 << 20;
 pub const LENT_PAYLOADS: usize = 32;
 /// Longest of all times that a controller may ask for.
 pub const TIME_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Shortest silence that the kernel can be told to bear: zero would mean its own default, which is minutes.
+/// Shortest silence that the kernel can be asked to bear: zero would mean its own default, which is minutes.
 pub const SILENCE_MIN: Duration = Duration::from_millis(1);
 /// Slowest pacing, in bit/s: the kernel counts bytes.
 pub const PACING_RATE_MIN_BPS: u64 = 8;
@@ -242,7 +242,7 @@ pub const IPERF3_OPENINGS: u32 = 5;
 pub const IPERF3_OPENING_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often a source looks whether everything it wrote has been acknowledged.
 pub const ACKNOWLEDGED_CHECK: Duration = Duration::from_millis(2);
-/// How long an iperf3 server may read what came last before it is told of the end: it does not read on after that, and
+/// How long an iperf3 server may read what came last before it learns of the end: it does not read on after that, and
 /// counts this as time in which it received.
 pub const IPERF3_SETTLE: Duration = Duration::from_millis(5);
 /// Where random bytes come from.

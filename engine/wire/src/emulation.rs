@@ -1,4 +1,4 @@
-//! What `flowsweep-engine emulate` is told, and what it tells. Exported as JSON Schema by `schema emulation`.
+//! What `flowsweep-engine emulate` reads, and what it writes. Exported as JSON Schema by `schema emulation`.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct Emulation {
     pub mtu_bytes: u32,
     /// Of the random generators for loss, jitter and duplicates.
     pub seed: u64,
-    /// How often counters are told.
+    /// How often counters are reported.
     pub report_interval_us: u64,
     /// First from `devices[0]` to `devices[1]`, then the way back.
     pub directions: [EmulatedDirection; 2],

@@ -1,7 +1,7 @@
 //! Frames on the engine's standard input and output.
 //!
 //! `u32` big-endian payload length, one kind byte, payload. The engine's side of the stream opens with [`MAGIC`], so
-//! that a login banner in front of it can be told apart from the protocol.
+//! that a login banner in front of it can be distinguished from the protocol.
 
 use thiserror::Error;
 

@@ -13,7 +13,7 @@ AXIS_NAMES = {axis.column: axis.name for axis in AXES}
 """Every column of a summary that a list in a plan can make vary, but for path, mode and kind of echo."""
 
 UNORDERED = frozenset(axis.column for axis in AXES if not axis.quantity)
-"""Axes whose levels are only told apart."""
+"""Axes whose levels are only distinguished."""
 
 
 def level_words(axis: str, level: object) -> str:
@@ -25,17 +25,17 @@ def level_words(axis: str, level: object) -> str:
 
 
 def axes_untold(
-    rows: Sequence[Row], told: Callable[[Row], Hashable], axes: Iterable[str] = AXIS_NAMES
+    rows: Sequence[Row], shown: Callable[[Row], Hashable], axes: Iterable[str] = AXIS_NAMES
 ) -> tuple[str, ...]:
     """Find the axes by which trials differ that look alike so far: those that a table or a name still needs.
 
     Args:
         rows: Of a summary.
-        told: What is told of a row already.
+        shown: What is shown of a row already.
         axes: Which to look at; of those that follow from each other the first counts.
     """
     groups: list[Sequence[Row]] = [rows]
-    groups = _split(groups, told)
+    groups = _split(groups, shown)
     needed = []
     for axis in axes:
         parts = _split(groups, partial(level_of, axis=axis))

@@ -49,15 +49,15 @@ def cells(trials: ir.Table) -> ir.Table:
         repeats_ok, trials (all that were run), window_capped (of any), order_index (of the first).
     """
     point = [name for name in POINT_COLUMNS if name in trials.columns]
-    told = trials.mutate(counts=(trials.status == "ok") & trials.goodput_bps.notnull())
-    put_together = told.group_by(point).aggregate(
-        goodput_lowest_bps=told.goodput_bps.min(where=told.counts),
-        goodput_highest_bps=told.goodput_bps.max(where=told.counts),
-        goodputs_bps=told.goodput_bps.collect(where=told.counts),
-        repeats_ok=told.counts.sum().cast("int64"),
-        trials=told.count(),
-        window_capped=told.window_capped.any(),
-        order_index=told.order_index.min(),
+    marked = trials.mutate(counts=(trials.status == "ok") & trials.goodput_bps.notnull())
+    put_together = marked.group_by(point).aggregate(
+        goodput_lowest_bps=marked.goodput_bps.min(where=marked.counts),
+        goodput_highest_bps=marked.goodput_bps.max(where=marked.counts),
+        goodputs_bps=marked.goodput_bps.collect(where=marked.counts),
+        repeats_ok=marked.counts.sum().cast("int64"),
+        trials=marked.count(),
+        window_capped=marked.window_capped.any(),
+        order_index=marked.order_index.min(),
     )
     ordered = put_together.mutate(goodputs_bps=put_together.goodputs_bps.sort())
     medians = ordered.mutate(

@@ -84,7 +84,7 @@ class ImportedOutcome:
 
     record: ImportedTrial
     samples: pa.Table
-    """One row per flow and interval of the end that told: host, peer, role, flow, start_ns, end_ns, bytes."""
+    """One row per flow and interval of the reporting end: host, peer, role, flow, start_ns, end_ns, bytes."""
     flows: pa.Table
     """One row per flow and end that the file tells of, in `flowsweep.run.tables.FLOWS_SCHEMA`."""
     of_tests: Mapping[str, pa.Table] = field(default_factory=dict)

@@ -50,7 +50,7 @@ def frame(payload: bytes) -> bytes:
 
 
 def parse(data: bytes, name: str) -> Content:
-    """Take a journal apart; what is no whole record is told and left out.
+    """Take a journal apart; what is no whole record is reported and left out.
 
     Args:
         data: The file.

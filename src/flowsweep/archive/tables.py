@@ -1,4 +1,4 @@
-"""A campaign as Ibis tables: trials, and what the engines and emulated links told."""
+"""A campaign as Ibis tables: trials, and what the engines and emulated links reported."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

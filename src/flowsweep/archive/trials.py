@@ -182,7 +182,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
 
 
 def _reported(record: TrialRecord) -> dict[str, Any]:
-    """What a receiver without an engine told: there are no intervals that could be expected of it."""
+    """What a receiver without an engine reported: there are no intervals that could be expected of it."""
     if record.reported_goodput_bps is None:
         return {}
     return {

@@ -83,9 +83,9 @@ def compare_campaigns(
     else:
         print_comparison(compared.comparison, compared.overall, compared.differing, compared.goodput)
     if output is not None:
-        told = write_comparison_page(compared, output)
+        written = write_comparison_page(compared, output)
         if form is Format.text:
-            say(told)
+            say(written)
     raise typer.Exit(exit_code(compared.comparison, fail_if))
 
 

@@ -24,8 +24,8 @@ def write_comparison_page(compared: "Compared", output: Path) -> str:
         for archive in compared.archives:
             stack.enter_context(archive.damage_named())
         stack.enter_context(Screen(stderr=True).status("drawing figures"))
-        told = compared.comparison, compared.differing, compared.goodput
+        results = compared.comparison, compared.differing, compared.goodput
         data = (of_settings if len(compared.archives) == 1 else of_campaigns)(
-            compared.archives, compared.summaries, *told
+            compared.archives, compared.summaries, *results
         )
         return write_page(lambda target: write_comparison(data, target), output, "the comparison")

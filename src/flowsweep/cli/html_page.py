@@ -26,7 +26,7 @@ def write_page(write: Callable[[Path], object], output: Path, what: str) -> str:
     """Write a page; returns its name and size, to be said.
 
     Args:
-        write: Writes it to where it is told.
+        write: Writes it to the path that it is given.
         output: Where that is.
         what: What it is, as in "the report".
 

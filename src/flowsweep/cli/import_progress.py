@@ -45,7 +45,7 @@ class Lines:
         self._began: dict[Step, float] = {}
 
     def __call__(self, step: Step, done: int, of: int) -> None:
-        """Tell how far it is, unless that was told just now."""
+        """Tell how far it is, unless that was said just now."""
         now = self._clock()
         began = self._began.setdefault(step, now)
         if now - self._told_at < SILENT_FOR_S:

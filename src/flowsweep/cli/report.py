@@ -22,5 +22,5 @@ def report(
 
     found = read_with_warnings(archive)
     with found.damage_named(), Screen(stderr=True).status("reading the archive") as status:
-        told = write_page(lambda target: write_report(found, target, status.update), output, "the report")
-    say(told)
+        written = write_page(lambda target: write_report(found, target, status.update), output, "the report")
+    say(written)

@@ -25,7 +25,7 @@ class DrawnAxis:
     write: Callable[[Value], str]
     """A value with its unit, for people."""
     scaled: bool = True
-    """Its values are quantities that are drawn on a log2 axis; else they are only told apart."""
+    """Its values are quantities that are drawn on a log2 axis; else they are only distinguished."""
     as_found: bool = False
     """Its values stay in the order of the rows instead of their own."""
 

@@ -37,7 +37,7 @@ class Heartbeat:
 
         Args:
             frame: what to write.
-            heard: whether the engine has to be told before that somebody is there, once.
+            heard: whether the engine has to hear before that somebody is there, once.
         """
         with self._lock:
             first = heard and not self._sent_once

@@ -1,4 +1,4 @@
-"""An iperf3 server at the far end: what an engine is told of it, beyond where it is."""
+"""An iperf3 server at the far end: what an engine has to know of it, beyond where it is."""
 
 import os
 from pathlib import Path

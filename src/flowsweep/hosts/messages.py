@@ -75,7 +75,7 @@ class ClockRequest(BaseModel):
     )
     number: Annotated[int, Field(ge=0)]
     """
-    Told in the answer.
+    Repeated in the answer.
     """
     type: Literal["clock"] = "clock"
 
@@ -967,7 +967,7 @@ class Report(BaseModel):
     """
     remarks: list[str] | None = []
     """
-    What else is to be told: that this host's clock was set meanwhile, and what that cost.
+    What else is to be reported: that this host's clock was set meanwhile, and what that cost.
     """
     role: Role
     """

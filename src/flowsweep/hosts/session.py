@@ -92,7 +92,7 @@ class Session:
         """Ask the engine what it sees of its host.
 
         Args:
-            peers: names or addresses of the hosts it will exchange traffic with: the routes to them are told.
+            peers: names or addresses of the hosts it will exchange traffic with: it lists the routes to them.
             deadline_s: how long the answer may take.
 
         Raises:

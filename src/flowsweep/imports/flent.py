@@ -1,6 +1,6 @@
 """Data files of Flent (`.flent`, `.flent.gz`, format 4): the TCP flows of a test, each direction a transfer.
 
-Which flows there are and what they were told to do is in the metadata of the series. An upload's intervals
+Which flows there are and what they were asked to do is in the metadata of the series. An upload's intervals
 are the sender's, a download's the receiver's: netperf counts at the end that runs it.
 """
 

@@ -40,10 +40,10 @@ class EndFlows:
         )
 
     def far(self, total: Count) -> tuple[FlowReport, ...]:
-        """What this end was told of each flow's other end.
+        """What this end learned of each flow's other end.
 
         Args:
-            total: Of all flows together; of datagrams the only thing that the sender is told of the receiver.
+            total: Of all flows together; of datagrams the only thing that the sender learns of the receiver.
         """
         flows = []
         for socket, stream in self._streams.items():

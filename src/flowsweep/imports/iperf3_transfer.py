@@ -133,7 +133,7 @@ class _Way:
         return _Way(document, self.test, self.line, self.forward, by_server=True, both=self.both).transfer()
 
     def _far(self, near: tuple[FlowReport, ...], server: Transfer | None) -> FarEnd | None:
-        """What the client was told of the server's counts."""
+        """What the client learned of the server's counts."""
         if server is not None:
             return FarEnd(server.total.rate_bps, server.total.size_bytes, _in_order(server.flows, near))
         found = self._sum(sent=not self._sends)

@@ -7,7 +7,7 @@ the end with the lower port listened, and what listens receives. Iperf 2.1 has t
 whoever wrote, and numbers flows from 1, where the others have the numbers of their sockets, from 3.
 
 A client of Iperf 2.0 writes its own rows of datagrams with the columns of TCP, and behind them what the
-server has told it, with the ends turned round and the columns of UDP: by these one can tell what it was.
+server reported to it, with the ends turned round and the columns of UDP: by these one can tell what it was.
 """
 
 import csv
@@ -148,7 +148,7 @@ class _Connection:
     sender_first: bool
     """Whether it is of Iperf 2.1, which has the end that sends first."""
     from_server: list[Report] = field(default_factory=list)
-    """What the server has told a client of 2.0."""
+    """What the server reported to a client of 2.0."""
 
     @property
     def is_sum(self) -> bool:
@@ -159,7 +159,7 @@ class _Connection:
         return self.rows[0].udp or bool(self.from_server)
 
     def reported_by(self, row: _Row) -> bool:
-        """Whether a row, its ends turned round, is what the server has told of this connection."""
+        """Whether a row, its ends turned round, is what the server reported of this connection."""
         by_who_listened = row.first_port < row.second_port
         return row.udp and not self.rows[0].udp and by_who_listened and row.report.start_ns == 0
 
@@ -288,7 +288,7 @@ def _transfer(test: Sequence[_Connection], *, simultaneous: bool) -> Transfer:
 
 
 def _common_role(flows: Sequence[FlowReport]) -> Role | None:
-    """The end that wrote what is told of datagrams; None if nothing was lost and there is no whole."""
+    """The end that wrote what is reported of datagrams; None if nothing was lost and there is no whole."""
     roles = {iperf_datagrams.role_of_csv((*flow.intervals, flow.whole)) for flow in flows} - {None}
     return roles.pop() if len(roles) == 1 else None
 
@@ -302,7 +302,7 @@ def _flow(connection: _Connection) -> FlowReport:
 
 
 def _received(connection: _Connection) -> FlowReport | None:
-    """What the server has told a client."""
+    """What the server reported to a client."""
     if not connection.from_server:
         return None
     return FlowReport(connection.from_server[-1], (), *_ports(connection))

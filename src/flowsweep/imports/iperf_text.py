@@ -86,7 +86,7 @@ class _Flow:
     sink_port: int
     reports: list[Report] = field(default_factory=list)
     from_server: list[Report] = field(default_factory=list)
-    """What the other end told a client of its datagrams: one report."""
+    """What the other end reported to a client of its datagrams: one report."""
     sent: int | None = None
     """Datagrams, as a client counts them."""
 
@@ -109,7 +109,7 @@ class _Flow:
         return FlowReport(whole, intervals, self.source_port, self.sink_port)
 
     def received(self) -> FlowReport | None:
-        """What the server told a client."""
+        """What the server reported to a client."""
         if not self.from_server:
             return None
         return FlowReport(self.from_server[-1], (), self.source_port, self.sink_port)

@@ -103,7 +103,7 @@ class FlowReport:
 
 @dataclass(frozen=True, slots=True)
 class FarEnd:
-    """What one end was told of the other's counts."""
+    """What one end learned of the other's counts."""
 
     rate_bps: float
     """Of all flows together."""
@@ -171,7 +171,7 @@ def sum_of(flows: tuple[FlowReport, ...]) -> Report:
 
 
 def far_end(received: Sequence[FlowReport | None]) -> FarEnd | None:
-    """Put together what one end was told of each flow; None if of some it was not: that is not the whole."""
+    """Put together what one end learned of each flow; None if of some it did not: that is not the whole."""
     flows = tuple(flow for flow in received if flow is not None)
     if not flows or len(flows) < len(received):
         return None

@@ -1,4 +1,4 @@
-"""What an emulator is told of its link (schema/emulation.json). Pure."""
+"""What an emulator has to know of its link (schema/emulation.json). Pure."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -14,7 +14,7 @@ DEAD = ("Z", "X")
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process, told apart from a later one with the same id by its start time."""
+    """A process, distinguished from a later one with the same id by its start time."""
 
     pid: int
     start_ticks: int

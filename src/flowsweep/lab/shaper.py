@@ -8,7 +8,7 @@ from flowsweep.plan.model import LinkDirection
 
 @dataclass(frozen=True, slots=True)
 class Shaper:
-    """What `tc` is told. All three count Ethernet frames, as the kernel does."""
+    """What `tc` is given. All three count Ethernet frames, as the kernel does."""
 
     rate_bps: int
     burst_bytes: int

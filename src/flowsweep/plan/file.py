@@ -1,4 +1,4 @@
-"""Reads a plan file. All that is wrong with it is told at once."""
+"""Reads a plan file. All that is wrong with it is reported at once."""
 
 import copy
 import tomllib

@@ -73,4 +73,4 @@ def background_of(
 
 
 def _unheard(_progress: Progress) -> None:
-    """Progress is told of the trial's own traffic."""
+    """Progress is reported of the trial's own traffic."""

@@ -75,7 +75,7 @@ async def run_campaign(
         accesses: every host that a trial names.
         recorder: keeps facts and outcomes; called in a thread, one call at a time.
         resume: what is done already.
-        events: told what happens, in the order it does.
+        events: notified of what happens, in the order it does.
         conditions: how engines are reached, and how long they may take.
 
     Returns:

@@ -25,7 +25,7 @@ class FarEnd(TrialEnd):
 
     _near_reported: asyncio.Event | None = None
     heard: Callable[[Progress], None] | None = None
-    """Told how far the near end is, since nobody else says it."""
+    """Hears how far the near end is, since nobody else says it."""
 
     async def connected(self, engine_timeout_s: float) -> None:
         """It stands when the near end stands."""

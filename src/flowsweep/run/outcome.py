@@ -94,7 +94,7 @@ class TrialRecord(BaseModel):
     background: tuple[BackgroundRecord, ...] = ()
     """In the order of the trial's."""
     far_side: Literal["iperf3"] | None = None
-    """What told of an end that has no engine; absent where both have one."""
+    """What reported of an end that has no engine; absent where both have one."""
     reported_bytes: int | None = None
     """What such an end received of all flows, without the beginning that was left out; absent if it sent."""
     reported_goodput_bps: float | None = None
@@ -118,7 +118,7 @@ class TrialOutcome:
     cpu: pa.Table = field(default_factory=lambda: pa.table({}))
     """One row per core or thread and interval: the engine's columns (schema/cpu.json), host and peer.
 
-    Cores are told by one end of each host and role only. Of a host that only carries background traffic the
+    Cores are given by one end of each host and role only. Of a host that only carries background traffic the
     role is background_source or background_sink.
     """
     counters: pa.Table = field(default_factory=COUNTERS_SCHEMA.empty_table)

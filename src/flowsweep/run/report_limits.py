@@ -25,7 +25,7 @@ _EVENTS_PER_SECOND = 2
 
 @dataclass(frozen=True, slots=True)
 class _Unasked:
-    """What decides how much is told, and was not asked for."""
+    """What decides how much is reported, and was not asked for."""
 
     cores: int
     histogram_rows: int

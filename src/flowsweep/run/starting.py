@@ -30,7 +30,7 @@ class CommonStart:
 
 
 def common_start(pairs: Sequence[Pair]) -> CommonStart:
-    """Choose the start so that all engines can be told before the first of these pairs has to begin."""
+    """Choose the start so that all engines can know it before the first of these pairs has to begin."""
     # Half a round trip bounds the error of a clock; so it is known how far away an engine is.
     furthest_ns = max(pair.sender.clock.bound_ns for pair in pairs) * 2
     first_ns = min(pair.traffic.start_ns for pair in pairs)

@@ -22,7 +22,7 @@ from flowsweep.run.traffic import own_traffic
 _STANDARD_DEADLINES = Deadlines()
 
 ProgressListener = Callable[[int, EndRole, Progress], None]
-"""Told the index of the pair of hosts, which of its ends says something, and what it says."""
+"""Given the index of the pair of hosts, which of its ends says something, and what it says."""
 
 
 async def run_trial(

@@ -36,7 +36,7 @@ fn addresses(peers: &[String]) -> Vec<(String, IpAddr)> {
     let (sender, answers) = channel();
     for name in names {
         let (name, sender) = (name.clone(), sender.clone());
-        // A resolver cannot be told to hurry: its thread may stay behind. One that cannot be started finds nothing.
+        // A resolver cannot be hurried: its thread may stay behind. One that cannot be started finds nothing.
         let _ = thread::Builder::new().name("resolve".into()).spawn(move || {
             let found = (name.as_str(), 0).to_socket_addrs().ok().and_then(|mut found| found.next());
             sender.send((name, found))

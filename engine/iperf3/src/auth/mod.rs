@@ -31,7 +31,7 @@ pub struct Authenticator {
     replays: Mutex<Replays>,
 }
 
-/// Why nobody was let in. Peers are told [`crate::ErrorCode::AUTHENTICATION`] whatever the reason: who knows which it
+/// Why nobody was let in. Peers are given [`crate::ErrorCode::AUTHENTICATION`] whatever the reason: who knows which it
 /// was could find out users, or decrypt what others have sent. It is for the server's own log.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Denied {

@@ -14,7 +14,7 @@ use crate::{
 /// What a flow's thread does until it was broken off.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
-    /// Ends when it is told to.
+    /// Ends when it is asked to.
     AsTold,
     /// Goes on.
     GoesOn,

@@ -25,7 +25,7 @@ pub struct Partner {
     changed: Condvar,
 }
 
-/// Trials that wait; those of all sessions of this process, told apart by both names.
+/// Trials that wait; those of all sessions of this process, distinguished by both names.
 static WAITING: Mutex<Vec<Arc<Partner>>> = Mutex::new(Vec::new());
 
 /// Waits until the trial that is named has carried this one out too, whose every event it tells.

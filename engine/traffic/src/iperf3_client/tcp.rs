@@ -140,7 +140,7 @@ impl Kind for Tcp {
     const DATAGRAMS: bool = false;
 }
 
-/// Writes until told to stop, and waits until the server's kernel has everything: the connection stays open, since a
+/// Writes until asked to stop, and waits until the server's kernel has everything: the connection stays open, since a
 /// server takes its end for a failure.
 fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, feed: Feed<'_>) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());

@@ -22,7 +22,7 @@ use crate::{
     pacing::{Gap, Schedule},
 };
 
-/// Writes until told to stop, closes its half and waits until the sink has read everything.
+/// Writes until asked to stop, closes its half and waits until the sink has read everything.
 pub fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, feed: Feed<'_>) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
     let written = write_until_stopped(flow, flows, settings.rate_bps, feed);
@@ -38,7 +38,7 @@ pub fn sink_has_received(flow: &TcpFlow) -> bool {
     SockRef::from(&flow.connection).recv_with_flags(&mut word, flags).is_ok_and(|count| count == 1)
 }
 
-/// Writes until told to stop, at a rate if one is given.
+/// Writes until asked to stop, at a rate if one is given.
 pub fn write_until_stopped(
     flow: &TcpFlow,
     flows: &TcpFlows,

@@ -73,7 +73,7 @@ pub fn spawn_all<'scope, K: Kind>(
     })
 }
 
-/// Sends as fast as the kernel takes it, until told to stop.
+/// Sends as fast as the kernel takes it, until asked to stop.
 fn send_flood<K: Kind>(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
     let mut sender = Sender::<K>::new(flow, flows.origin_of_both(), settings, segmented);
@@ -91,7 +91,7 @@ fn send_flood<K: Kind>(flow: &UdpFlow, flows: &UdpFlows, settings: &UdpSettings,
     sender.end(flows, broken, cpu_since(cpu, began));
 }
 
-/// Sends all flows at their pace, until told to stop. The CPU time of the thread is reported as the first flow's.
+/// Sends all flows at their pace, until asked to stop. The CPU time of the thread is reported as the first flow's.
 fn send_paced<K: Kind>(all: &[UdpFlow], flows: &UdpFlows, settings: &UdpSettings, segmented: bool) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
     // The kernel may put a sleep off by 50 us otherwise, to wake several threads at once.

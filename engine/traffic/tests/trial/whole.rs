@@ -83,7 +83,7 @@ fn settings_reach_the_kernel() {
         let rates = batch.column_by_name("max_pacing_rate_bytes_per_s").unwrap();
         rates.as_any().downcast_ref::<Int64Array>().unwrap().iter().all(|rate| rate == Some(10_000_000))
     });
-    assert!(paced, "the kernel was not told to pace");
+    assert!(paced, "the kernel was not asked to pace");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub enum Request {
     Alive,
     /// Say what the host's clock shows. Answered by `clock`, at once.
     Clock {
-        /// Told in the answer.
+        /// Repeated in the answer.
         number: u32,
     },
     /// Get ready for one end of a trial. Answered by `listening` (listening side), then `connected`, or by `failed`.

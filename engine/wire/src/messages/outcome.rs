@@ -49,7 +49,7 @@ pub struct Report {
     pub throttled_us: Option<u64>,
     /// What the far side said that has no engine; absent if it has one, or did not get to say anything.
     pub far_side: Option<FarSide>,
-    /// What else is to be told: that this host's clock was set meanwhile, and what that cost.
+    /// What else is to be reported: that this host's clock was set meanwhile, and what that cost.
     #[serde(default)]
     pub remarks: Vec<String>,
     /// Why the trial is not whole at this end; absent if it is.

@@ -108,8 +108,8 @@ def with_stalled_share(goodputs: ir.Table, totals: ir.Table) -> ir.Table:
     known = complete.inner_join(goodputs.select("trial_id", "least_bytes"), "trial_id")
     low = known.bytes < known.least_bytes
     begun = ibis.cases((~low, known.bin)).min().over(ibis.window(group_by="trial_id"))
-    told = known.select("trial_id", stalled=(low & (known.bin > begun)).cast("int64"))
-    stalls = told.group_by("trial_id").aggregate(stalled=told.stalled.sum().coalesce(0).cast("int64"))
+    marked = known.select("trial_id", stalled=(low & (known.bin > begun)).cast("int64"))
+    stalls = marked.group_by("trial_id").aggregate(stalled=marked.stalled.sum().coalesce(0).cast("int64"))
     joined = goodputs.inner_join(stalls, "trial_id")
     share = joined.stalled.cast("float64") / joined.bins
     return joined.mutate(stalled_share=share).drop("least_bytes", "stalled")

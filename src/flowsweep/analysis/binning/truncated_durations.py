@@ -1,4 +1,4 @@
-"""What shorter trials would have told: the goodput of the first part of each."""
+"""What shorter trials would have shown: the goodput of the first part of each."""
 
 import ibis
 import ibis.expr.types as ir

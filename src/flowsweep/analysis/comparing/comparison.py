@@ -146,12 +146,12 @@ def _compared(
     common = [point for point in first if point in second]
     empty_a, empty_b = _empty(a), _empty(b)
     found = design.estimates(first, second, common) if common else None
-    told = {
+    if_random = {
         key: _without(shift, (_in(empty_a, key), _in(empty_b, key)))
         for key, shift in _shifts(found, kept, common, margin).items()
     }
     failed = failures(a, b, common)
-    shifts = _held(told, kept, failed, margin, design) if failed.any_failed else told
+    shifts = _held(if_random, kept, failed, margin, design) if failed.any_failed else if_random
     return Comparison(
         overall=shifts.get(None),
         points=tuple(
@@ -169,7 +169,7 @@ def _compared(
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
         failures_p_value=failed.p_value,
-        remarks=late_left_out(a, b) + remarks(found.series if found else (), failed, told, shifts),
+        remarks=late_left_out(a, b) + remarks(found.series if found else (), failed, if_random, shifts),
         margin=margin,
         method=design.method,
     )
@@ -222,7 +222,7 @@ def _without(shift: Shift, missing: tuple[bool, bool]) -> Shift:
 
 
 def _held(
-    told: Shifts, kept: tuple[Points, Points], failed: Failures, margin: float, design: _Design
+    shifts: Shifts, kept: tuple[Points, Points], failed: Failures, margin: float, design: _Design
 ) -> Shifts:
     """Leave of what is said what trials that failed do not speak against."""
     of_rest = design.trimmed(*kept, failed)
@@ -231,7 +231,7 @@ def _held(
     if_slow = _shifts(found, of_rest, left, margin)
     return {
         key: _without(_borne_out(shift, if_slow.get(key), margin), failed.beyond_chance)
-        for key, shift in told.items()
+        for key, shift in shifts.items()
     }
 
 

@@ -26,7 +26,7 @@ SETTINGS: dict[Side, tuple[str, str, str, tuple[int, ...]]] = {
 the kernel's own least and first."""
 
 HostFacts = Mapping[str, Mapping[str, Any]]
-"""By host name what its engine told of it (`HostFacts` in schema/messages.json), as far as it is known."""
+"""By host name what its engine said of it (`HostFacts` in schema/messages.json), as far as it is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> li
 
     Returns:
         One description for each end whose ceiling is too low for some number of flows that was tried without
-        a window; the fewest flows are told. The effect is ceiling / need (unit "1", below 1). None where the
+        a window; it gives the fewest flows. The effect is ceiling / need (unit "1", below 1). None where the
         path's rate, its round trip or the host's setting is not known.
     """
     return [

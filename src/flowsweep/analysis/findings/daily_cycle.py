@@ -65,8 +65,8 @@ def daily_hypotheses(
     """
     if series.span_s < DAY_S:
         return []
-    told = tells_days(series) and series.span_s >= FEWEST_CYCLES * DAY_S
-    return _hypotheses(observed, series, asked, beside, _DAY, told=told)
+    covered = tells_days(series) and series.span_s >= FEWEST_CYCLES * DAY_S
+    return _hypotheses(observed, series, asked, beside, _DAY, covered=covered)
 
 
 def weekly_hypotheses(
@@ -75,18 +75,18 @@ def weekly_hypotheses(
     """Ask whether goodput goes with the day of the week: as `daily_hypotheses`, with a period of 168 h."""
     if series.span_s < FEWEST_CYCLES * WEEK_S:
         return []
-    return _hypotheses(observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, told=True)
+    return _hypotheses(observed, series, asked, np.column_stack([beside, asked.beside]), _WEEK, covered=True)
 
 
 def _hypotheses(
     observed: Observations, series: CampaignSeries, asked: CourseTest, beside: Floats, cycle: _Cycle,
-    *, told: bool,
+    *, covered: bool,
 ) -> list[Hypothesis]:  # fmt: skip
     times_s = series.starts_s + series.began_s % WEEK_S
     if cycle.period_s == DAY_S:
         times_s = series.starts_s + series.began_s % DAY_S
     course = None
-    if told and series.freedom >= beside.shape[1] + 2 * cycle.harmonics + _LEAST_BEYOND:
+    if covered and series.freedom >= beside.shape[1] + 2 * cycle.harmonics + _LEAST_BEYOND:
         courses = (series.contrasts.T @ waves(times_s, cycle.period_s, cycle.harmonics))[None]
         course = CourseTest(asked.models, asked.values, courses, beside).best()
     seen = _seen(times_s, cycle)

@@ -36,7 +36,7 @@ def direction_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_
         with what it differs between repeats of the same point as noise (paired comparison; Student 1908, The
         probable error of a mean, Biometrika 6). Where points ran once, with what it differs between points.
         Where both directions have no point on their plateau in common, the plateaus are compared as a whole,
-        repeat by repeat. Where points are left out, the highest point of each direction is told beside.
+        repeat by repeat. Where points are left out, the highest point of each direction is stated beside.
     """
     grid = design(observed)
     limited = held_back(observed, grid, margin)
@@ -183,5 +183,5 @@ def _say(pairs: _Pairs, estimate: tuple[float, float, float], margin: float, dec
 def _highest(pairs: _Pairs) -> str:
     if not pairs.left_out:
         return ""
-    told = (f"{format_rate(rate)} {way}" for way, rate in zip(pairs.ways, pairs.highest_bps, strict=True))
-    return f"; compared where each is at its highest, up to {' and '.join(told)}"
+    rates = (f"{format_rate(rate)} {way}" for way, rate in zip(pairs.ways, pairs.highest_bps, strict=True))
+    return f"; compared where each is at its highest, up to {' and '.join(rates)}"

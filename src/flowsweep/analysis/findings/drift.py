@@ -46,7 +46,7 @@ def drift_hypotheses(
         margin: Of practical equivalence, relative, from the first trial to the last.
 
     Returns:
-        One hypothesis, none where time cannot be told from the points. The effect is the change of goodput in
+        One hypothesis, none where time is confounded with the points. The effect is the change of goodput in
         percent from the first trial's start to the last's: the slope of log goodput over time by generalised
         least squares with the noise of the highest restricted likelihood (Patterson and Thompson 1971,
         Biometrika 58), what repeats and days share being noise, so that a slope within repeats that does not
@@ -58,14 +58,14 @@ def drift_hypotheses(
         return []
     estimate = course.first()
     rather = _rather(course, step)
-    told = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
-    say = partial(_say, estimate, series.span_s, margin) if told else partial(_say_open, series.span_s)
+    precise = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
+    say = partial(_say, estimate, series.span_s, margin) if precise else partial(_say_open, series.span_s)
     hypothesis = over_time(
         "drift",
         observed.scope(),
         say,
         series.trials,
-        Estimate.in_percent(estimate if told else None),
+        Estimate.in_percent(estimate if precise else None),
         p_value=course.p_value,
         within_margin=max(-estimate[1], estimate[2]) <= math.log1p(margin),
         method=_METHOD.format(counted(series.freedom - asked.beside.shape[1] - 1, "degree")),

@@ -72,19 +72,19 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
     """
     found = []
     for direction, rows in observed.by_direction(_lost):
-        if (told := _told(rows, traces)) is not None:
-            found.append(_hypothesis(observed, direction, rows, told))
+        if (answer := _told(rows, traces)) is not None:
+            found.append(_hypothesis(observed, direction, rows, answer))
     return found
 
 
-def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], told: _Told) -> Hypothesis:
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], answer: _Told) -> Hypothesis:
     return Hypothesis(
         "drops",
         observed.scope(direction),
-        f"{direction}: {told.claim}.",
-        trial_ids(told.rows),
-        Estimate(told.effect, told.unit, told.low, told.high),
-        method=told.method,
+        f"{direction}: {answer.claim}.",
+        trial_ids(answer.rows),
+        Estimate(answer.effect, answer.unit, answer.low, answer.high),
+        method=answer.method,
         figure="limits",
     )
 

@@ -1,4 +1,4 @@
-"""How long a trial has to be: from what the longer ones would have told if cut, and from durations tried."""
+"""How long a trial has to be: from what the longer ones would have shown if cut, and from durations tried."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,13 +33,13 @@ class _Cut:
     """What independent trials of one duration would tell."""
 
     duration_ns: int
-    told: Independent
+    estimate: Independent
 
 
 def cut_hypotheses(
     observed: Observations, cuts: Cuts, *, margin: float = EQUIVALENCE_MARGIN
 ) -> list[Hypothesis]:
-    """Describe from which duration on trials would have told the same.
+    """Describe from which duration on trials would have shown the same.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
@@ -70,9 +70,9 @@ def cut_hypotheses(
         return [unrepeated("duration", observed.scope(), claim, trial_ids(rows), axis="duration_s")]
     parts = {each: np.log([cuts[row["trial_id"]][each] for row in rows]) for each in durations}
     found = [
-        _Cut(duration_ns, told)
+        _Cut(duration_ns, estimate)
         for duration_ns, part in parts.items()
-        if (told := independent(part, whole, cells, blocks, margin)) is not None
+        if (estimate := independent(part, whole, cells, blocks, margin)) is not None
     ]
     return [_cut_hypothesis(observed, rows, found, longest_told, margin)]
 
@@ -81,7 +81,7 @@ def _cut_hypothesis(
     observed: Observations, rows: Sequence[Row], found: Sequence[_Cut], whole: Independent, margin: float
 ) -> Hypothesis:
     longest = float(rows[0]["duration_s"])
-    enough = _from_where_on([_agrees(cut.told, margin) for cut in found])
+    enough = _from_where_on([_agrees(cut.estimate, margin) for cut in found])
     effect = longest if _agrees(whole, margin) else None
     if enough is not None:
         effect = found[enough].duration_ns / SECOND_NS
@@ -118,8 +118,8 @@ def _placed(observed: Observations, rows: Sequence[Row]) -> Codes:
     return coded([(row[DIRECTION], *(level_of(row, name) for name in factors)) for row in rows])
 
 
-def _agrees(told: Independent, margin: float) -> bool:
-    return abs(told.bias) + told.half <= math.log1p(margin) and told.least_share >= MOST_TRIALS
+def _agrees(estimate: Independent, margin: float) -> bool:
+    return abs(estimate.bias) + estimate.half <= math.log1p(margin) and estimate.least_share >= MOST_TRIALS
 
 
 def _from_where_on(agree: Sequence[bool]) -> int | None:
@@ -135,15 +135,15 @@ def _say_cut(
     if not found:
         return f"No duration below {long} can be judged: too few trials have one."
     chosen = found[-1 if enough is None else enough]
-    told = chosen.told
+    cut = chosen.estimate
     change = format_change(
-        *(percent(value) for value in (told.bias, told.bias - told.half, told.bias + told.half))
+        *(percent(value) for value in (cut.bias, cut.bias - cut.half, cut.bias + cut.half))
     )
     short = format_duration(chosen.duration_ns)
     if enough is not None:
         return (
             f"Trials of {short} would tell the same as those of {long}: "
-            f"{_shares(told, 'independent ones', margin)} of the mean of those of {long}, from which they "
+            f"{_shares(cut, 'independent ones', margin)} of the mean of those of {long}, from which they "
             f"differ by {change} on average. This says nothing of longer trials."
         )
     themselves = ""
@@ -153,14 +153,14 @@ def _say_cut(
         )
     return (
         f"No duration below {long} is shown to tell the same: "
-        f"{_shares(told, f'independent trials of {short}', margin)} of the mean of the long ones, from which "
+        f"{_shares(cut, f'independent trials of {short}', margin)} of the mean of the long ones, from which "
         f"they differ by {change} on average{themselves}."
     )
 
 
-def _shares(told: Independent, trials: str, margin: float) -> str:
-    least = _share(told.least_share)
-    return f"{_share(told.share)} of {trials} (at least {least}) come within {format_margin(margin)}"
+def _shares(estimate: Independent, trials: str, margin: float) -> str:
+    least = _share(estimate.least_share)
+    return f"{_share(estimate.share)} of {trials} (at least {least}) come within {format_margin(margin)}"
 
 
 def _share(share: float) -> str:
@@ -181,7 +181,7 @@ def duration_hypotheses(
     Returns:
         One hypothesis if the sweep varies the duration. The effect is the shortest duration (s) from which on
         none differs from the longest by more than the margin, with 95 % confidence for all of them together
-        (Bonferroni); null if there is none. Trials whose duration nobody told are left out. Method:
+        (Bonferroni); null if there is none. Trials whose duration is not known are left out. Method:
         `compare_levels`.
     """
     if "duration_s" not in grid.axes:
@@ -228,7 +228,7 @@ def duration_hypotheses(
 def _told_level(
     compared: LevelComparison, against: Mapping[int, tuple[float, float, float]]
 ) -> tuple[int | None, float]:
-    """Choose the duration that is told beside the longest, and the p-value of these two, Bonferroni included.
+    """Choose the duration that stands beside the longest, and the p-value of these two, Bonferroni included.
 
     The shortest, unless only another one differs beyond chance.
     """
@@ -243,7 +243,7 @@ def _told_level(
 
 def _say_tried(
     compared: LevelComparison,
-    told: tuple[int, tuple[float, float, float]] | None,
+    chosen: tuple[int, tuple[float, float, float]] | None,
     enough: int | None,
     margin: float,
     decision: Decision,
@@ -256,8 +256,8 @@ def _say_tried(
             f"within {format_margin(margin)}."
         )
     difference = "none ran beside the longest"
-    if told is not None:
-        level, estimate = told
+    if chosen is not None:
+        level, estimate = chosen
         change = format_change(*(percent(value) for value in estimate))
         difference = f"goodput in {_words(compared, level)} differs by {change} from that in {longest}"
     lead = (

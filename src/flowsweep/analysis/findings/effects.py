@@ -57,7 +57,7 @@ def _hypothesis(
     estimate = compared.difference(pair, comparisons=chosen_from)
     within = _within(compared, margin)
     uneven = within and _uneven(compared, pair, margin)
-    told = AxisEffect(
+    effect = AxisEffect(
         kind=kind,
         axis=axis,
         levels=compared.levels,
@@ -74,7 +74,7 @@ def _hypothesis(
     return Hypothesis(
         kind,
         observed.scope(),
-        partial(say_effect, told),
+        partial(say_effect, effect),
         grid.trials,
         Estimate.in_percent(estimate),
         axis=axis,
@@ -107,8 +107,8 @@ def headline_pair(compared: LevelComparison) -> tuple[Pair, int]:
     pair, chosen_from = _preferred_pair(compared)
     telling = compared.pairs[int(np.argmin(compared.differences.p_values))]
     count = len(compared.pairs)
-    told = compared.p_of(telling) * count < SIGNIFICANCE
-    if told and telling != (min(pair), max(pair)) and compared.p_of(pair) * count >= PLAIN:
+    beyond_chance = compared.p_of(telling) * count < SIGNIFICANCE
+    if beyond_chance and telling != (min(pair), max(pair)) and compared.p_of(pair) * count >= PLAIN:
         low, high = telling
         upwards = compared.difference(telling)[0] >= 0
         return ((low, high) if upwards else (high, low)), count

@@ -135,10 +135,10 @@ def _described(event: _Event) -> str:
 
 def _say(event: _Event, uneven: Uneven, decision: Decision) -> str:
     (here, elsewhere), (size, other_size) = uneven.counts, uneven.sizes
-    told = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
+    counts = f"{here} of {size} at {uneven.words}, {elsewhere} of {other_size} elsewhere"
     if decision != "effect":
-        where = f"whether more at some level is undecided ({told})"
+        where = f"whether more at some level is undecided ({counts})"
         return f"{_counts(event)}, {where}; goodput {event.consequence}."
     more = here * other_size > elsewhere * size
     where, place = ("more", "there") if more else ("fewer", "elsewhere")
-    return f"{_counts(event)}, {where} at {uneven.words} ({told}): goodput {place} {event.consequence}."
+    return f"{_counts(event)}, {where} at {uneven.words} ({counts}): goodput {place} {event.consequence}."

@@ -53,9 +53,9 @@ def effects_at_equal_windows(
         return hypotheses
     left = tuple(row for row in observed.rows if row["trial_id"] not in unequal.trials)
     asked = effect_hypotheses(replace(observed, rows=left), margin=margin) if left else []
-    told = next((each for each in asked if each.kind == "flows"), None)
+    rest = next((each for each in asked if each.kind == "flows"), None)
     return [
-        _conditioned(each, told, unequal, margin) if each.kind == "flows" else each for each in hypotheses
+        _conditioned(each, rest, unequal, margin) if each.kind == "flows" else each for each in hypotheses
     ]
 
 
@@ -107,11 +107,11 @@ def _mean(rows: Sequence[Row], column: str) -> float:
     return float(np.mean(np.log([row[column] for row in rows])))
 
 
-def _conditioned(whole: Hypothesis, told: Hypothesis | None, unequal: _Unequal, margin: float) -> Hypothesis:
+def _conditioned(whole: Hypothesis, rest: Hypothesis | None, unequal: _Unequal, margin: float) -> Hypothesis:
     sums = ", ".join(unequal.sums)
     differ = f"{format_number(100 * math.expm1(unequal.apart))} %"
     where = f"usable windows differ by up to {differ} between numbers of flows at a window sum of {sums}"
-    if told is None:
+    if rest is None:
         return replace(
             whole,
             claim=f"Whether the number of flows matters at equal window sum is undecided: {where}.",
@@ -120,6 +120,6 @@ def _conditioned(whole: Hypothesis, told: Hypothesis | None, unequal: _Unequal, 
         )  # fmt: skip
 
     def said(decision: Decision) -> str:
-        return f"{told.say(decision)[:-1]}; not compared where {where}."
+        return f"{rest.say(decision)[:-1]}; not compared where {where}."
 
-    return replace(told, claim=said, method=f"{told.method}; only where usable windows agree or do not limit")
+    return replace(rest, claim=said, method=f"{rest.method}; only where usable windows agree or do not limit")

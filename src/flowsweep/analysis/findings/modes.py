@@ -58,21 +58,21 @@ def mode_hypotheses(
     found = None if noise is None else _levels(noise)
     if noise is None or found is None:
         return []
-    rows, told = found
-    separate = told.apart >= max(math.log1p(margin), _SEPARATE * told.spread)
-    if not separate or not _LEAST <= told.share <= 1 - _LEAST:
+    rows, fit = found
+    separate = fit.apart >= max(math.log1p(margin), _SEPARATE * fit.spread)
+    if not separate or not _LEAST <= fit.share <= 1 - _LEAST:
         return []
-    half = told.error * float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2))
-    estimate = [percent(-value) for value in (told.apart, told.apart + half, told.apart - half)]
+    half = fit.error * float(scipy.stats.norm.isf((1 - CONFIDENCE) / 2))
+    estimate = [percent(-value) for value in (fit.apart, fit.apart + half, fit.apart - half)]
     return [
         Hypothesis(
             "modes",
             observed.scope(),
-            partial(_say, observed, rows, told, estimate),
-            tuple(row["trial_id"] for row, low in zip(rows, told.low, strict=True) if low > _LIKELY),
+            partial(_say, observed, rows, fit, estimate),
+            tuple(row["trial_id"] for row, low in zip(rows, fit.low, strict=True) if low > _LIKELY),
             Estimate(estimate[0], "%", *estimate[1:]),
             trials=len(rows),
-            p_value=1.0 if _in_runs(rows, told.low) else told.p_value,
+            p_value=1.0 if _in_runs(rows, fit.low) else fit.p_value,
             method=(
                 "likelihood of two levels of log goodput within points, averaged over distances and shares, "
                 "over the greatest of one level with normal or heavy-tailed noise; distance of the "
@@ -92,9 +92,9 @@ def _levels(noise: RepeatNoise) -> tuple[tuple[Row, ...], TwoLevels] | None:
         return None
     whole = np.bincount(noise.blocks).min() >= _LARGE_BLOCK
     values = noise.fit.residuals if whole else noise.logs
-    told = two_levels(values[kept], np.unique(noise.cells[kept], return_inverse=True)[1])
+    fit = two_levels(values[kept], np.unique(noise.cells[kept], return_inverse=True)[1])
     rows = tuple(row for row, known in zip(noise.rows, kept, strict=True) if known)
-    return None if told is None else (rows, told)
+    return None if fit is None else (rows, fit)
 
 
 def _in_runs(rows: Sequence[Row], low: Floats) -> bool:
@@ -114,15 +114,15 @@ def _in_runs(rows: Sequence[Row], low: Floats) -> bool:
 def _say(
     observed: Observations,
     rows: Sequence[Row],
-    told: TwoLevels,
+    fit: TwoLevels,
     estimate: Sequence[float],
     decision: Decision,
 ) -> str:
     size = format_change(-estimate[0], -estimate[2], -estimate[1])
-    levels = f"{format_share(told.share)} of {counted(len(rows), 'trial')} carry {size} less than the others"
+    levels = f"{format_share(fit.share)} of {counted(len(rows), 'trial')} carry {size} less than the others"
     if decision == "effect":
-        return f"Repeats of the same point come out at two levels: {levels}{_tied(observed, rows, told.low)}."
-    if _in_runs(rows, told.low):
+        return f"Repeats of the same point come out at two levels: {levels}{_tied(observed, rows, fit.low)}."
+    if _in_runs(rows, fit.low):
         why = "neighbours in time share their level, so it may be a change over time"
     else:
         why = "corrected for all that was tested it may be chance"

@@ -1,4 +1,4 @@
-"""Whether what was varied and the time moved together, so that neither can be told from the other."""
+"""Whether what was varied and the time moved together, so that their effects cannot be separated."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -91,8 +91,8 @@ def _periods_s(series: CampaignSeries) -> Floats:
 
 def _say_edge(span_s: float, _decision: Decision) -> str:
     return (
-        f"No period is told of the {_duration(span_s)} of the campaign: the most telling one is at the edge "
-        "of what was looked at."
+        f"No period is reported for the {_duration(span_s)} of the campaign: the most telling one is at the "
+        "edge of what was looked at."
     )
 
 

@@ -10,7 +10,7 @@ from flowsweep.analysis.statistics.design import Level
 from flowsweep.wording import counted, format_change, format_margin, format_number, format_percent
 
 A_MULTIPLE = math.log(3)
-"""From here on a change is told as a multiple, not in percent."""
+"""From here on a change is stated as a multiple, not in percent."""
 
 Somewhere = tuple[float, tuple[tuple[str, Level], ...]]
 """An effect, natural logarithm, and where it is that: axes and levels."""
@@ -123,8 +123,8 @@ def _where(effect: AxisEffect) -> str:
     spread = effect.spread()
     if spread is None:
         return ""
-    told = (f"{_shift(value)} at {_point(point)}" for value, point in spread)
-    return f" on average ({', '.join(told)})"
+    places = (f"{_shift(value)} at {_point(point)}" for value, point in spread)
+    return f" on average ({', '.join(places)})"
 
 
 def _shift(value: float) -> str:

@@ -66,12 +66,12 @@ def findings(
     late, summary = list(late_hypotheses(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])
-    told = within_trials(tables, summary) if tables is not None and comparable else None
+    within = within_trials(tables, summary) if tables is not None and comparable else None
     windows = path_windows(summary)
     hypotheses = [
         hypothesis
         for observed in comparable
-        for hypothesis in _hypotheses(observed, told=told, windows=windows, margin=margin)
+        for hypothesis in _hypotheses(observed, within=within, windows=windows, margin=margin)
     ]
     hypotheses += path_hypotheses(summary)
     hypotheses += rate_search_hypotheses(summary)
@@ -89,7 +89,7 @@ def findings(
 def _hypotheses(
     observed: Observations,
     *,
-    told: WithinTrials | None,
+    within: WithinTrials | None,
     windows: Mapping[str, float],
     margin: float,
 ) -> Iterator[Hypothesis]:
@@ -103,8 +103,8 @@ def _hypotheses(
     yield from loss_hypotheses(observed)
     yield from theory_hypotheses(observed)
     yield from share_hypotheses(observed)
-    if told is not None:
-        yield from within_trial_hypotheses(observed, told, margin=margin)
+    if within is not None:
+        yield from within_trial_hypotheses(observed, within, margin=margin)
 
 
 def repeat_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:

@@ -90,7 +90,7 @@ def limiting_words(verdict: str, own: Sequence[Row]) -> str:
 def drops_early(row: Row) -> bool:
     """Tell whether an emulated link's queue dropped packets of a trial that left the link room.
 
-    Background traffic fills a link, too; where nobody knows how much, nothing is told.
+    Background traffic fills a link, too; where nobody knows how much, nothing is concluded.
     """
     link_bps = row.get("link_payload_bps")
     dropped = (row.get("link_queue_drops") or 0) > 0

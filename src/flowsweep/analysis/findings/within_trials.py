@@ -51,8 +51,8 @@ def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
     found = kept_starts(tables).to_pyarrow()
     starts = keep_with(trials, "starts_within", found)
     gapless = pc.all(found["gapless"], skip_nulls=False).as_py() is True
-    told = [{name: row[name] for name in _HEADLINE.names} for row in summary]
-    headline = ibis.memtable(pa.Table.from_pylist(told, schema=_HEADLINE))
+    rows = [{name: row[name] for name in _HEADLINE.names} for row in summary]
+    headline = ibis.memtable(pa.Table.from_pylist(rows, schema=_HEADLINE))
     intervals = trial_intervals(samples, trials, starts, gapless=gapless)
     cut = durations_cut(intervals, trials)
     reached = slow_starts(samples, trials, starts, headline, gapless=gapless)
@@ -72,13 +72,13 @@ def _traces(tables: Tables, starts: ir.Table, summary: Sequence[Row]) -> dict[st
 
 
 def within_trial_hypotheses(
-    observed: Observations, told: WithinTrials, *, margin: float = EQUIVALENCE_MARGIN
+    observed: Observations, within: WithinTrials, *, margin: float = EQUIVALENCE_MARGIN
 ) -> list[Hypothesis]:
     """Describe how long trials have to be, how long they took to come up to speed, and what drops packets.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
-        told: Of their campaign.
+        within: Of their campaign.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -86,7 +86,7 @@ def within_trial_hypotheses(
         `drop_hypotheses`.
     """
     return [
-        *cut_hypotheses(observed, told.cuts, margin=margin),
-        *slow_start_hypotheses(observed, told.reached),
-        *drop_hypotheses(observed, told.traces),
+        *cut_hypotheses(observed, within.cuts, margin=margin),
+        *slow_start_hypotheses(observed, within.reached),
+        *drop_hypotheses(observed, within.traces),
     ]

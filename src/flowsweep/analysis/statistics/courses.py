@@ -10,7 +10,7 @@ WEEK_S = 7 * DAY_S
 HARMONICS = 2
 """Of a day: 24 and 12 hours."""
 _FEWEST_HOURS = 12
-"""Of the 24, in which trials must have begun for the others to be told by them."""
+"""Of the 24, in which trials must have begun for the others to be inferred from them."""
 _SESSION_GAP_S = 3600.0
 _SESSION_STEPS = 10.0
 _FEWEST_SESSIONS = 3

@@ -135,12 +135,12 @@ class Fit:
         freedom = np.full(len(value), float(self.freedom))
         variance = self.variance * squares.sum(axis=1)
         own_freedom = np.bincount(self._cells, 1 - self.leverages)
-        told = own_freedom > _SINGULAR
-        own_variance = np.zeros(len(told))
-        np.divide(np.bincount(self._cells, self.residuals**2), own_freedom, out=own_variance, where=told)
-        counted = np.where((contrasts != 0) & told, own_freedom, 0.0).sum(axis=1)
+        known = own_freedom > _SINGULAR
+        own_variance = np.zeros(len(known))
+        np.divide(np.bincount(self._cells, self.residuals**2), own_freedom, out=own_variance, where=known)
+        counted = np.where((contrasts != 0) & known, own_freedom, 0.0).sum(axis=1)
         # A cell that ran once has no noise of its own to tell.
-        apart = (counted >= MINIMUM_OWN_FREEDOM) & ~((contrasts != 0) & ~told).any(axis=1)
+        apart = (counted >= MINIMUM_OWN_FREEDOM) & ~((contrasts != 0) & ~known).any(axis=1)
         parts = _group_sums(squares.T, self._cells).T * own_variance
         total = parts.sum(axis=1)
         spread = (parts**2 / (own_freedom + 2)).sum(axis=1)

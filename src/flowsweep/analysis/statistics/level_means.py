@@ -134,9 +134,9 @@ class LevelMeans:
         squares = np.where(taking_part, own_squares, 0.0).sum(axis=1)
         left = np.maximum(self.fit.freedom - freedom, 0.0)
         left_squares = np.maximum(own_squares.sum() - squares, 0.0)
-        told = (left >= 1) & (freedom >= 1) & (left_squares > 0)
-        ratio = np.divide(squares * left, left_squares * freedom, out=np.zeros(len(weights)), where=told)
-        unlike = told & (scipy.stats.f.sf(ratio, np.maximum(freedom, 1), np.maximum(left, 1)) < SIGNIFICANCE)
+        valid = (left >= 1) & (freedom >= 1) & (left_squares > 0)
+        ratio = np.divide(squares * left, left_squares * freedom, out=np.zeros(len(weights)), where=valid)
+        unlike = valid & (scipy.stats.f.sf(ratio, np.maximum(freedom, 1), np.maximum(left, 1)) < SIGNIFICANCE)
         spread = self.fit.weights(weights) ** 2
         own = np.divide(squares, freedom, out=np.zeros(len(weights)), where=freedom > 0) * spread.sum(axis=1)
         widened = unlike & (np.sqrt(own) > pooled.error)

@@ -146,9 +146,9 @@ class CourseTest:
             gains = np.square(rows @ white).reshape(len(courses), -1, count).sum(axis=1)
             most = gains.argmax(axis=0)
             rest = np.maximum(left - gains[most, np.arange(count)], _EXACT * total)
-            told = -half * np.log(rest) - self.models.log_roots[at]
-            numbers = np.where(told > best, most, numbers)
-            best = np.maximum(told, best)
+            likelihood = -half * np.log(rest) - self.models.log_roots[at]
+            numbers = np.where(likelihood > best, most, numbers)
+            best = np.maximum(likelihood, best)
         return best - alone, numbers
 
     @cached_property
@@ -189,12 +189,12 @@ class CourseTest:
         for at, whitener in enumerate(self.models.whiteners):
             basis, triangle = np.linalg.qr(whitener @ fixed)
             white = whitener @ values
-            told = np.square(basis.T @ white)
+            explained = np.square(basis.T @ white)
             total = np.square(white).sum(axis=0)
-            left = np.maximum(total - told.sum(axis=0), _EXACT * total)
+            left = np.maximum(total - explained.sum(axis=0), _EXACT * total)
             roots = float(np.log(np.abs(np.diagonal(triangle))).sum())
             likelihoods[at] = -half * np.log(left) - self.models.log_roots[at] - roots
-            gained[at] = half * np.log1p(told[begins:].sum(axis=0) / left)
+            gained[at] = half * np.log1p(explained[begins:].sum(axis=0) / left)
         return likelihoods, gained
 
     def _estimate(self, number: int, critical: float) -> tuple[Floats, Floats]:
@@ -203,15 +203,15 @@ class CourseTest:
         fixed, begins = self._fixed(number)
         basis, triangle = np.linalg.qr(self.models.whiteners[at] @ fixed)
         white = self.models.whiteners[at] @ self.values
-        told = basis.T @ white
+        projection = basis.T @ white
         freedom, count = self.models.freedom - fixed.shape[1], fixed.shape[1] - begins
         total = float(white @ white)
-        variance = max(total - float(told @ told), _EXACT * total) / freedom
+        variance = max(total - float(projection @ projection), _EXACT * total) / freedom
         inverse = np.linalg.inv(triangle)
         reached = freedom / count * np.expm1(2 * critical / freedom)
         normal = float(scipy.stats.chi2.ppf(CONFIDENCE, count)) / count
         covariance = inverse @ inverse.T * variance * max(float(reached) / normal, 1.0)
-        return (inverse @ told)[begins:], covariance[begins:, begins:]
+        return (inverse @ projection)[begins:], covariance[begins:, begins:]
 
 
 def _orthonormal(courses: Floats) -> Floats:

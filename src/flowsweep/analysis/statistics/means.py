@@ -100,7 +100,7 @@ def geometric_mean(values: Sequence[float]) -> GeometricMean:
         The mean of the logarithms, with Student's t interval (Student 1908, The probable error of a mean,
         Biometrika 6), turned back (Limpert, Stahel and Abbt, Log-normal distributions across the sciences,
         BioScience 51, 2001). Two values tell no interval: that of one degree of freedom is 12.7 standard
-        errors wide either way, so that it is told by how near to each other two values happen to be.
+        errors wide either way, so that it is decided by how near to each other two values happen to be.
     """
     logs = np.log(values)
     mean = float(logs.mean())

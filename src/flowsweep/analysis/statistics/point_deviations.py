@@ -63,8 +63,8 @@ def point_deviations(*sides: Side) -> Uncertain | None:
     freedoms = np.array([welch, np.full(count, freedom.sum())])
     if relative.freedom < freedom.sum():
         freedoms = 1 / (1 / freedoms + 1 / relative.freedom)
-    told = np.all([_told(each, contrasts, side) for each, side in zip(weights, sides, strict=True)], axis=0)
-    return Uncertain(value, np.where(told, np.sqrt(by_rule), np.inf), freedoms)
+    known = np.all([_told(each, contrasts, side) for each, side in zip(weights, sides, strict=True)], axis=0)
+    return Uncertain(value, np.where(known, np.sqrt(by_rule), np.inf), freedoms)
 
 
 def _told(weights: Floats, contrasts: Floats, side: Side) -> NDArray[np.bool_]:
@@ -82,11 +82,11 @@ def _relative(fits: Sequence[Fit], sides: Sequence[Side], own: Floats) -> Modera
         if fit.freedom > 0 and variance > 0:
             freedom += np.bincount(side.points, 1 - fit.leverages, minlength=count)
             squares += np.bincount(side.points, fit.residuals**2, minlength=count) / variance
-    told = freedom > _LEAST_FREEDOM
-    if not told.any():
+    repeated = freedom > _LEAST_FREEDOM
+    if not repeated.any():
         return Moderated(np.ones(count), np.inf)
-    found = moderated(squares[told] / freedom[told], freedom[told])
+    found = moderated(squares[repeated] / freedom[repeated], freedom[repeated])
     # What a point without repeats of its own varies nobody knows: as much as the worst of the others.
     variances = np.full(count, float(found.variances.max()))
-    variances[told] = found.variances
+    variances[repeated] = found.variances
     return Moderated(variances, found.freedom)

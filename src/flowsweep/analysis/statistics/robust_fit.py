@@ -71,11 +71,11 @@ def robust_fit(y: Floats, cells: Codes, blocks: Codes, *, least: float = 0.0) ->
     if fit.freedom < _FEWEST_FREEDOM:
         return None
     deviations, variances = _held_against(y, cells, blocks, kept, fit)
-    told = ~np.isnan(deviations)
-    deviations = np.where(told, deviations, rough)
-    error = np.sqrt(np.where(told, variances, 1.0) * fit.variance)
+    known = ~np.isnan(deviations)
+    deviations = np.where(known, deviations, rough)
+    error = np.sqrt(np.where(known, variances, 1.0) * fit.variance)
     sizes = np.abs(deviations) / np.maximum(error, _ROUNDING)
-    counted = told & ~_second_of_pair(cells, kept) & ~_second_of_pair(blocks, kept)
+    counted = known & ~_second_of_pair(cells, kept) & ~_second_of_pair(blocks, kept)
     places = np.flatnonzero(counted)
     order = places[np.argsort(-sizes[places], kind="stable")]
     number = standing_out(np.maximum(sizes[order], _ROUNDING))

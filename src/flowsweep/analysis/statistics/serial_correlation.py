@@ -20,7 +20,7 @@ class Resemblance:
 
     factor: float
     """Of the variance of its mean, against that of independent values; 1 where they are."""
-    told: float
+    share: float
     """Share of the values' variance that they show about their own mean, against independent values."""
     worth: float
     """As many independent values would have a mean as sure."""
@@ -64,5 +64,5 @@ def resemblance(count: int, correlation: float) -> Resemblance:
     """
     lags = np.arange(1, count)
     factor = 1 + 2 * float(((1 - lags / count) * correlation**lags).sum())
-    told = (count - factor) / (count - 1) if count > 1 else 1.0
-    return Resemblance(factor, max(told, _LEAST_TOLD), max(count / factor, min(_FEWEST_WORTH, count)))
+    share = (count - factor) / (count - 1) if count > 1 else 1.0
+    return Resemblance(factor, max(share, _LEAST_TOLD), max(count / factor, min(_FEWEST_WORTH, count)))

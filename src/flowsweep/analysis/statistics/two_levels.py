@@ -65,8 +65,8 @@ def two_levels(y: Floats, cells: Codes) -> TwoLevels | None:
         iterated logarithm, Annals of Mathematical Statistics 41; Vovk and Wang 2021, E-values, Annals of
         Statistics 49).
     """
-    told = np.bincount(cells)[cells] > 1
-    y, cells = y[told], np.unique(cells[told], return_inverse=True)[1]
+    repeated = np.bincount(cells)[cells] > 1
+    y, cells = y[repeated], np.unique(cells[repeated], return_inverse=True)[1]
     sizes = np.bincount(cells) if len(cells) else np.zeros(0, dtype=np.intp)
     freedom = int((sizes - 1).sum())
     if freedom < 1:
@@ -90,8 +90,8 @@ def two_levels(y: Floats, cells: Codes) -> TwoLevels | None:
         return None
     (spread, apart), share = tried[int(np.argmax(likelihoods))]
     spread, apart, share, error = _greatest(sample, spread, apart, share)
-    low = np.full(len(told), 0.5)
-    low[told] = sample.of_low(spread, apart, share)
+    low = np.full(len(repeated), 0.5)
+    low[repeated] = sample.of_low(spread, apart, share)
     return TwoLevels(p_value, apart * deviation, error * deviation, spread * deviation, low, share)
 
 
@@ -168,8 +168,8 @@ class _Sample:
         constant -= 0.5 * (freedom * math.log(tail * math.pi) + np.log(self._sizes))
 
         def unlikely(log_scale: float) -> float:
-            told = np.log1p(squares / (tail * math.exp(2 * log_scale))) * (tail + freedom) / 2
-            return -float((constant - freedom * log_scale - told).sum())
+            misfit = np.log1p(squares / (tail * math.exp(2 * log_scale))) * (tail + freedom) / 2
+            return -float((constant - freedom * log_scale - misfit).sum())
 
         found = scipy.optimize.minimize_scalar(unlikely, bounds=(-6.0, 1.0), method="bounded")
         return -float(found.fun)

@@ -55,11 +55,11 @@ def mean_difference(a: Sequence[float], b: Sequence[float], correlation: float =
     if sizes.sum() < _FEWEST:
         return None
     alike = [resemblance(len(side), correlation) for side in (a, b)]
-    factor, told, worth = (
-        np.array([getattr(side, name) for side in alike]) for name in ("factor", "told", "worth")
+    factor, share, worth = (
+        np.array([getattr(side, name) for side in alike]) for name in ("factor", "share", "worth")
     )
     value = np.array([float(np.mean(b)) - float(np.mean(a))])
-    squares = np.array([float(np.square(np.asarray(side) - np.mean(side)).sum()) for side in (a, b)]) / told
+    squares = np.array([float(np.square(np.asarray(side) - np.mean(side)).sum()) for side in (a, b)]) / share
     pooled = float(squares.sum()) / (float(sizes.sum()) - 2) * float((factor / sizes).sum())
     errors, freedoms = [np.sqrt(pooled)], [float(worth.sum()) - 2]
     if sizes.min() > 1 and pooled > 0:

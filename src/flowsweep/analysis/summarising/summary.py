@@ -140,8 +140,8 @@ def _judged(rows: ir.Table) -> ir.Table:
     bulk = rows.test.isin(BULK_TESTS)
     few = bulk & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
     unseen = unanswered(rows)
-    # Of an imported trial one end alone has told: there is nothing to compare it with. An iperf3 server does
-    # not read on when it is told of the end.
+    # Of an imported trial one end alone reported: there is nothing to compare it with. An iperf3 server does
+    # not read on when it knows of the end.
     torn = bulk & (rows.unbalanced > 0) & rows.imported_from.isnull() & rows.far_side.isnull()
     went_well = rows.status == "ok"
     too_few = (
@@ -176,8 +176,8 @@ def _judged(rows: ir.Table) -> ir.Table:
         throttled_recv_share=rows.throttled_recv_us.cast("float64") * 1_000 / rows.duration_ns,
         # Of a host that died nothing is known: a sum over the other flows would be too low.
         **{
-            name: (rows[told] == rows.flows).ifelse(rows[name], _reported_bytes(rows, name))
-            for name, told in SUMS_OVER_FLOWS.items()
+            name: (rows[flow_count] == rows.flows).ifelse(rows[name], _reported_bytes(rows, name))
+            for name, flow_count in SUMS_OVER_FLOWS.items()
         },
         **{name: known.ifelse(rows[name], ibis.null("float64")) for name in goodputs},
     )

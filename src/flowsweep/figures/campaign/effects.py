@@ -107,7 +107,7 @@ def _figure(findings: Sequence[Finding], margin: float) -> go.Figure:
 
 
 def _end(findings: Sequence[Finding], margin_percent: float) -> float:
-    """Where the axis ends. Effects far beyond it stand there, or the others could not be told apart."""
+    """Where the axis ends. Effects far beyond it stand there, or the others could not be distinguished."""
     near = [finding for finding in findings if abs(finding.effect or 0.0) <= _FARTHEST_PERCENT]
     sizes = [abs(value) for finding in near or findings for value in _interval(finding)]
     return max(*sizes, 3 * margin_percent, _LEAST_PERCENT) * 1.15

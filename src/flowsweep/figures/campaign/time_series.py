@@ -64,7 +64,7 @@ def _figure(group: TrialGroup, deviations: dict[str, float]) -> go.Figure:
     scale = rate_scale(max(row["goodput_bps"] for row in group.good))
     values = group.x.values(group.good)
     colours = series_colours(len(values))
-    # Lines lead through the campaign where they can be told apart.
+    # Lines lead through the campaign where they can be distinguished.
     lines = len(group.varying()) <= 1 and len(values) <= MOST_ABOVE
     traces: list[go.Scatter] = []
     for index, value in enumerate(values):

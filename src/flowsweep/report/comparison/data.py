@@ -117,11 +117,11 @@ def _side(name: str, archive: Archive, summary: pa.Table, rows: Sequence[TrialRo
     own = pa.Table.from_pylist(trusted(rows), schema=summary.schema)
     cells = sorted(grid_cells(ibis.memtable(own), ibis.memtable(asked)), key=in_order)
     # Where settings differ in their windows, they differ in those that were asked for.
-    told = [
+    points = [
         cell if cell["window_sum_bytes"] is not None else cell | {"window_sum_asked_bytes": None}
         for cell in cells
     ]
-    return Side(name, archive.campaign.created_at, tuple(archive.host_facts), tuple(rows), tuple(told))
+    return Side(name, archive.campaign.created_at, tuple(archive.host_facts), tuple(rows), tuple(points))
 
 
 def _as_in(rows: Sequence[TrialRow]) -> Order:

@@ -9,7 +9,7 @@ CAPACITY = Headline("path_capacity_bps", "capacity of the path", format_rate, fo
 
 
 def narrow_hop(row: Row) -> str:
-    """Name the narrowest link of a measured path, "hop 2 of 3"; empty where it cannot be told."""
+    """Name the narrowest link of a measured path, "hop 2 of 3"; empty where it is not known."""
     hop, hops = row.get("path_narrow_hop"), row.get("path_hops")
     if hop is None:
         return ""

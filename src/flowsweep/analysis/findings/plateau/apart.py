@@ -24,23 +24,23 @@ def told_apart(pooled: Iterable[LevelMeans], margin: float) -> list[LevelMeans]:
         In the same order. The other axes are tested one by one, flows first. What is tested is the plateau
         and the last level below it: whether its height, or how far one of these levels is from their mean,
         differs at one level of the other axis from the rest; the height only where there is a level below, as
-        it is not told where the smallest level is enough (interaction contrasts, t, Bonferroni over all
+        it is not stated where the smallest level is enough (interaction contrasts, t, Bonferroni over all
         of them; Scheffé, The Analysis of Variance, 1959, ch. 4). Where one differs beyond chance and by more
         than the margin, the axis with the smallest p-value splits the trials, and its parts are tested again.
-        Numbers of flows are told at the window of the highest goodput alone, where windows split them. Where
+        Numbers of flows are kept at the window of the highest goodput alone, where windows split them. Where
         points ran once, nothing tells an interaction from noise, and nothing is split.
     """
     return [part for means in pooled for part in _parts(means, margin)]
 
 
 def _parts(means: LevelMeans, margin: float) -> list[LevelMeans]:
-    told = {
+    p_values = {
         axis: _p_value(means, axis, margin) for axis in sorted(means.others, key=lambda axis: axis != "flows")
     }
-    if not told or means.fit is None or not means.repeated:
+    if not p_values or means.fit is None or not means.repeated:
         return [means]
-    axis = min(told, key=lambda name: told[name])
-    if told[axis] >= SIGNIFICANCE:
+    axis = min(p_values, key=lambda name: p_values[name])
+    if p_values[axis] >= SIGNIFICANCE:
         return [means]
     split = [own for level in _levels(means, axis) if (own := means.at(axis, level)) is not None]
     if means.axis == "flows" and axis in WINDOW_AXES:

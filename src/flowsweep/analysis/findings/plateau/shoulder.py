@@ -61,7 +61,7 @@ def enough_at(  # a fit, its levels and what is asked of it
         bounds=([-np.inf, -np.inf, low], [np.inf, np.inf, high]),
     )  # fmt: skip
     height, place, sharpness = fitted.x[0], fitted.x[1], math.exp(fitted.x[2])
-    # Against the plateau as it is told: the asymptote lies above what a mild shoulder reaches.
+    # Against the plateau as it is reported: the asymptote lies above what a mild shoulder reaches.
     reached = min(plateau + goal - height, math.log1p(-margin * _LEAST_SHARE))
     steps = -sharpness * reached
     return float(place - (steps + math.log(-math.expm1(-steps))) / sharpness)

@@ -21,7 +21,7 @@ class PlateauStart:
     latest: int | None
     """With 97.5 % confidence this level is enough; null where that cannot be shown of any."""
     highest: tuple[int, ...]
-    """Levels from the start on that cannot be told from the highest by more than the margin."""
+    """Levels from the start on that are not shown to differ from the highest by more than the margin."""
     lacking: float | None
     """How far the start may be below another level, with 97.5 % confidence: natural logarithm; null where
     nothing tells."""

@@ -11,7 +11,7 @@ class PathColumns(TypedDict):
     path_capacity_low_bps: float | None
     path_capacity_high_bps: float | None
     path_dispersion_rate_bps: float | None  # of trains: from what is available to the capacity
-    path_narrow_hop: int | None  # from 1; null where it cannot be told
+    path_narrow_hop: int | None  # from 1; null where it is not known
     path_available_low_bps: float | None
     path_available_high_bps: float | None
     path_rtt_min_ms: float | None

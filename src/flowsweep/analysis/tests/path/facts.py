@@ -26,7 +26,7 @@ class _OfTrial(TypedDict):
 
 
 class FactsRow(_OfTrial, PathColumns):
-    """What is told of a measurement of a path, with the trial that it is of."""
+    """What is known of a measurement of a path, with the trial that it is of."""
 
 
 FACTS_SCHEMA = schema_of(FactsRow)
@@ -103,11 +103,11 @@ def facts_rows(measured: Iterable[PathFacts]) -> pa.Table:
 
 
 def _facts(trial_id: str, hops: list[Hop], trains: Sequence[Train]) -> PathFacts:
-    spread, told = dispersions(trains), streams(trains)
+    spread, trial_streams = dispersions(trains), streams(trains)
     rate = dispersion_rate(spread)
     whole = pair_capacity(trains, spread, rate)
-    free = available(told, None if whole is None else whole.bps)
-    return PathFacts(trial_id, hops, spread, told, rate, whole, free)
+    free = available(trial_streams, None if whole is None else whole.bps)
+    return PathFacts(trial_id, hops, spread, trial_streams, rate, whole, free)
 
 
 def _row(facts: PathFacts) -> FactsRow:

@@ -16,7 +16,7 @@ HopNote = Literal["no answer", "too few answers", "between", "above", "behind a 
 _SIZES_NEEDED = 4
 """Below, a line through times leaves no idea of its own error."""
 _ERROR_TOLD = 0.1
-"""Half the interval of a slope, as a share of it; beyond, its two ends are told and no capacity."""
+"""Half the interval of a slope, as a share of it; beyond, its two ends are reported and no capacity."""
 _ERROR_MAX = 0.3
 """The same; beyond, the upper end of a capacity would be a guess."""
 _HOSTS_NS = 2.0
@@ -66,7 +66,7 @@ def hop_capacities(path: Sequence[HopTimes]) -> list[Hop]:
     depend on its size, though, so that any quantile makes the same slope, and the lower quartile varies less
     than the least, which hangs on a single probe. Slopes are by least squares; the interval of a difference
     of two is by their standard errors, a third one for what hosts take for a byte, and t with Welch's degrees
-    of freedom. Where it is wide, its ends are told; where it is very wide, or holds 0, the hop is "above"
+    of freedom. Where it is wide, its ends are shown; where it is very wide, or holds 0, the hop is "above"
     what its upper end stands for. A token bucket lets single packets pass: what it limits does not show here,
     but in trains.
 

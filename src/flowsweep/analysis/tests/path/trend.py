@@ -44,7 +44,7 @@ class Available:
     high_bps: float
 
 
-def available(told: Sequence[Stream], capacity_bps: float | None) -> Available | None:
+def available(trial_streams: Sequence[Stream], capacity_bps: float | None) -> Available | None:
     """Bracket the available bandwidth: streams below it pass, in those above it packets queue up.
 
     Jain and Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation with
@@ -52,14 +52,14 @@ def available(told: Sequence[Stream], capacity_bps: float | None) -> Available |
     of √n groups of one-way delays, with the thresholds of the authors' tool. The two clocks need not agree.
 
     Args:
-        told: By the streams of one trial.
+        trial_streams: What the streams of one trial say.
         capacity_bps: Of the path, which bounds what can be free.
 
     Returns:
         None without streams that say anything.
     """
     fleets: dict[int | None, list[Stream]] = {}
-    for stream in told:
+    for stream in trial_streams:
         fleets.setdefault(stream.asked_bps, []).append(stream)
     judged = sorted(
         (float(np.median([stream.rate_bps for stream in fleet])), grows)
@@ -83,7 +83,9 @@ def available(told: Sequence[Stream], capacity_bps: float | None) -> Available |
 def streams(trains: Sequence[Train]) -> list[Stream]:
     """Judge each stream of a trial that has packets enough."""
     whole = max((int(train.sequence[-1]) + 1 for train in trains if train.kind == "stream"), default=0)
-    return [told for train in trains if train.kind == "stream" if (told := _stream(train, whole)) is not None]
+    return [
+        stream for train in trains if train.kind == "stream" if (stream := _stream(train, whole)) is not None
+    ]
 
 
 def _stream(train: Train, whole: int) -> Stream | None:

@@ -85,9 +85,9 @@ def _said_of_load(
     if low_ms is not None and high_ms is not None:
         interval = f" [{format_number(low_ms)}, {format_number(high_ms)}]"
     if decision == "undecided":
-        told = f"{where}: whether the round trip takes longer under load is not clear"
+        lead = f"{where}: whether the round trip takes longer under load is not clear"
         return (
-            f"{told}: {idle_ms} ms idle, {loaded_ms} ms loaded, {format_number(growth_ms)} ms{interval} more."
+            f"{lead}: {idle_ms} ms idle, {loaded_ms} ms loaded, {format_number(growth_ms)} ms{interval} more."
         )
     way = "grows" if growth_ms >= 0 else "falls"
     by = f"by {format_number(abs(growth_ms))} ms" if not interval else f"by {format_number(growth_ms)} ms"

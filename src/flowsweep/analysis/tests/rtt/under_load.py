@@ -46,8 +46,8 @@ def echoes_in_phases(tables: Tables) -> ir.Table:
         ((rows.sent_ns >= rows.omit_ns) & (rows.sent_ns < rows.duration_ns), LOADED),
         (rows.sent_ns >= ibis.greatest(rows.over_ns, rows.duration_ns), AFTER),
     )
-    told = rows.mutate(phase=phase)
-    return told.filter(told.phase.notnull()).select(*tables.echoes.columns, "phase")
+    with_phase = rows.mutate(phase=phase)
+    return with_phase.filter(with_phase.phase.notnull()).select(*tables.echoes.columns, "phase")
 
 
 def shown_echoes(tables: Tables, summary: Sequence[TrialRow]) -> list[ShownEcho]:
@@ -69,8 +69,8 @@ def shown_echoes(tables: Tables, summary: Sequence[TrialRow]) -> list[ShownEcho]
         return []
     rows = echoes_in_phases(tables)
     chosen = rows.filter(rows.trial_id.isin(list(first.values())))
-    told = chosen.select("trial_id", "phase", "sent_ns", "rtt_ns").order_by("trial_id", "sent_ns")
-    shown: list[ShownEcho] = told.to_pyarrow().to_pylist()
+    ordered = chosen.select("trial_id", "phase", "sent_ns", "rtt_ns").order_by("trial_id", "sent_ns")
+    shown: list[ShownEcho] = ordered.to_pyarrow().to_pylist()
     return shown
 
 

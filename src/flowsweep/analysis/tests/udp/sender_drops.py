@@ -60,7 +60,7 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
         else_=ibis.null("float64"),
     )
     lost_there = of_datagrams.ifelse(at_sender, ibis.null("float64")) / rows.datagrams_sent.nullif(0)
-    told = rows.mutate(send_errors=errors, offered_share=offered, loss_at_sender=lost_there)
+    with_sender = rows.mutate(send_errors=errors, offered_share=offered, loss_at_sender=lost_there)
     # Where nobody watched the source, all that did not reach the sink's host is the path's, as before.
     at_source = errors.isnull().ifelse(0.0, lost_there)
-    return told.mutate(loss_on_path=told.loss_on_path - at_source)
+    return with_sender.mutate(loss_on_path=with_sender.loss_on_path - at_source)

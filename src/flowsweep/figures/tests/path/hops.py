@@ -133,7 +133,7 @@ def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
 
 
 def _middle_bps(row: Row) -> float:
-    """The capacity, or, where an interval is all that is told, the middle of it on the axis."""
+    """The capacity, or, where an interval is all that is known, the middle of it on the axis."""
     capacity_bps: float | None = row["capacity_bps"]
     if capacity_bps is None:
         return math.sqrt(row["capacity_low_bps"] * row["capacity_high_bps"])

@@ -20,7 +20,7 @@ _STEPS = 48
 _MS_PER_S = 1_000
 """Milliseconds in a second."""
 _FARTHEST = 4
-"""A knee this many times outside what was measured is told and not drawn."""
+"""A knee this many times outside what was measured is stated and not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
