@@ -1,4 +1,4 @@
-"""A small form of tests/truth/test_false_claims.py: what all findings claim where there is nothing to find."""
+"""A small form of tests/truth/test_false_claims.py: what all findings claim where there is nothing."""
 
 import pytest
 
