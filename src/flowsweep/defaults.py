@@ -178,7 +178,7 @@ SILENCE_TIMEOUT_NS = 10 * SECOND_NS
 START_AHEAD_NS = 30 * MILLISECOND_NS
 START_AHEAD_PER_PAIR_NS = 2 * MILLISECOND_NS
 """How far ahead a common start lies, beyond the longest round trip: all must know it before any begins."""
-START_TOLD_AHEAD_NS = SECOND_NS
+START_GIVEN_AHEAD_NS = SECOND_NS
 """How long before a start that lies in the future an engine is given it; it takes one that is 5 s ahead."""
 BACKGROUND_MEETS_AHEAD_NS = 20 * SECOND_NS
 """How long before its start traffic beside a trial meets: engines wait 60 s for a start."""
@@ -243,7 +243,7 @@ TRIAL_SLACK_S = 5.0
 """What an engine may take beyond its own deadlines, before the controller stops waiting for it."""
 STOP_TIMEOUT_S = 3.0
 """How long an engine may take to end a trial that it was asked to stop."""
-STOP_TOLD_TIMEOUT_S = 0.5
+STOP_UNAWAITED_TIMEOUT_S = 0.5
 """How long telling it so may take where nobody waits for the end, since the session ends as well."""
 
 # The lab (docs/guide/lab.md says why)

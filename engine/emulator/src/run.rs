@@ -91,7 +91,7 @@ impl Emulator {
     }
 
     fn direct(&self, index: usize) -> Result<(), EmulationError> {
-        let _told = SignalOnDrop(self.ended.as_fd());
+        let _end_signal = SignalOnDrop(self.ended.as_fd());
         // Timers may otherwise be 50 µs late to save power.
         set_current_timer_slack(NonZeroU64::new(1)).map_err(system("set the timer slack"))?;
         // A path does not get slower when its hosts are busy. Whether it was permitted shows in the late packets.

@@ -24,7 +24,7 @@ def level_words(axis: str, level: object) -> str:
     return found.write(level) if found else str(level)
 
 
-def axes_untold(
+def axes_needed(
     rows: Sequence[Row], shown: Callable[[Row], Hashable], axes: Iterable[str] = AXIS_NAMES
 ) -> tuple[str, ...]:
     """Find the axes by which trials differ that look alike so far: those that a table or a name still needs.

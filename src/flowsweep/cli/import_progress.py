@@ -41,16 +41,16 @@ class Lines:
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._say = say
         self._clock = clock
-        self._told_at = clock()
+        self._said_at = clock()
         self._began: dict[Step, float] = {}
 
     def __call__(self, step: Step, done: int, of: int) -> None:
         """Tell how far it is, unless that was said just now."""
         now = self._clock()
         began = self._began.setdefault(step, now)
-        if now - self._told_at < SILENT_FOR_S:
+        if now - self._said_at < SILENT_FOR_S:
             return
-        self._told_at = now
+        self._said_at = now
         left = f", {_left(now - began, done, of)} left" if now > began else ""
         self._say(f"{done} of {of} {_WORDS[step]}{left}")
 

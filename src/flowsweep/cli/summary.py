@@ -10,7 +10,7 @@ from rich import box
 from rich.measure import Measurement
 from rich.table import Table
 
-from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, levels_apart
+from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, levels_apart
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import SETTINGS
 from flowsweep.cli.app import app
@@ -169,7 +169,7 @@ def _sweep_table(sweep: str, rows: Sequence[TrialRow], results: Sequence[Column]
 
 def _parameters(rows: Sequence[TrialRow]) -> tuple[Column, ...]:
     """What tells trials apart: the usual columns, then axes by which some differ that look alike in those."""
-    needed = axes_untold(rows, lambda row: tuple(show(row) for _, show in _PARAMETERS))
+    needed = axes_needed(rows, lambda row: tuple(show(row) for _, show in _PARAMETERS))
     return (*_PARAMETERS, *((AXIS_NAMES[axis], levels_apart(axis, rows)) for axis in needed))
 
 

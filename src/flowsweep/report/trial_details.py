@@ -9,7 +9,7 @@ from flowsweep.analysis import core_loads
 from flowsweep.archive import Tables
 from flowsweep.figures.axis import Row
 
-FEWEST_SHARE_TOLD = 0.02
+LEAST_BUSY_SHARE = 0.02
 """Cores that were busy for less of the time tell nothing."""
 
 ByTrial = Mapping[str, Sequence[Row]]
@@ -37,7 +37,7 @@ def trial_details(tables: Tables) -> TrialDetails:
     counters = tables.counters.select("trial_id", "host", "role", "name", "value")
     return TrialDetails(
         flows=_by_trial(flows.order_by("trial_id", "flow", "role")),
-        cores=_by_trial(loads.filter(loads.busy_share >= FEWEST_SHARE_TOLD)),
+        cores=_by_trial(loads.filter(loads.busy_share >= LEAST_BUSY_SHARE)),
         counters=_by_trial(counters.order_by("trial_id", "role", "host", "name")),
     )
 

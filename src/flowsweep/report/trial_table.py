@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_untold, levels_apart
+from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_needed, levels_apart
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.axes import SETTINGS, Axis
 from flowsweep.figures.axis import Row
@@ -69,7 +69,7 @@ def trial_lines(trials: Sequence[Row]) -> tuple[tuple[Column, ...], tuple[TrialL
 def _columns(trials: Sequence[Row]) -> Iterator[Column]:
     """The usual columns; behind what was asked, axes by which trials differ that look alike in those."""
     asked = [column for column in COLUMNS if column.group == ASKED]
-    needed = axes_untold(trials, lambda row: (row["sweep"], *(column.write(row) for column in asked)))
+    needed = axes_needed(trials, lambda row: (row["sweep"], *(column.write(row) for column in asked)))
     for column in COLUMNS:
         yield column
         if column is asked[-1]:

@@ -10,7 +10,7 @@ from flowsweep.defaults import (
     ENGINE_CUT_OFF_TIMEOUT_S,
     SESSION_REQUEST_TIMEOUT_S,
     STOP_TIMEOUT_S,
-    STOP_TOLD_TIMEOUT_S,
+    STOP_UNAWAITED_TIMEOUT_S,
     TRIAL_SLACK_S,
 )
 from flowsweep.errors import SessionError
@@ -139,7 +139,7 @@ class TrialEnd:
         """Tell the engine to end what goes on, and wait for nothing: its session is about to be closed."""
         if self._asked and not self._over:
             with suppress(TrialError):
-                await self._send(Stop(trial=self._name), "run", STOP_TOLD_TIMEOUT_S)
+                await self._send(Stop(trial=self._name), "run", STOP_UNAWAITED_TIMEOUT_S)
 
     @property
     def over(self) -> bool:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep.defaults import SECOND_NS, START_AHEAD_NS, START_AHEAD_PER_PAIR_NS, START_TOLD_AHEAD_NS
+from flowsweep.defaults import SECOND_NS, START_AHEAD_NS, START_AHEAD_PER_PAIR_NS, START_GIVEN_AHEAD_NS
 from flowsweep.run.pair import Pair
 
 
@@ -17,7 +17,7 @@ class CommonStart:
     loop_s: float
     """By the clock of the event loop, which nobody sets."""
 
-    async def near(self, start_ns: int, *, ahead_ns: int = START_TOLD_AHEAD_NS) -> int:
+    async def near(self, start_ns: int, *, ahead_ns: int = START_GIVEN_AHEAD_NS) -> int:
         """Wait until a start is at most `ahead_ns` away, and return its moment by the wall clock.
 
         Args:

@@ -15,7 +15,7 @@ use crate::{
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
     /// Ends when it is asked to.
-    AsTold,
+    Obeys,
     /// Goes on.
     GoesOn,
     /// Never carries anything, and goes on.
@@ -93,7 +93,7 @@ fn carry(flow: &Flow<Does>, flows: &Flows<Does>) {
     if does != Does::Nothing {
         flow.passed(1, flows.origin());
     }
-    while flows.aborted().is_none() && does != Does::Breaks && !(does == Does::AsTold && flows.sending_stopped()) {
+    while flows.aborted().is_none() && does != Does::Breaks && !(does == Does::Obeys && flows.sending_stopped()) {
         thread::sleep(Duration::from_millis(1));
     }
     if does == Does::GoesOn {
@@ -128,7 +128,7 @@ fn ran(all: [&[Does]; 2], control: &Control) -> (Option<TrialError>, Vec<FlowEnd
 
 #[test]
 fn a_trial_that_goes_well_is_whole_and_was_watched_meanwhile() {
-    let (incomplete, ends, looks, samples) = ran([&[Does::AsTold; 3], &[Does::AsTold; 2]], &Control::default());
+    let (incomplete, ends, looks, samples) = ran([&[Does::Obeys; 3], &[Does::Obeys; 2]], &Control::default());
     assert!(incomplete.is_none(), "{incomplete:?}");
     assert_eq!(ends, [FlowEnd::Drained; 5]);
     assert!(looks >= 3 && samples >= 3, "{looks} looks, {samples} samples");
@@ -136,14 +136,14 @@ fn a_trial_that_goes_well_is_whole_and_was_watched_meanwhile() {
 
 #[test]
 fn a_flow_that_was_broken_off_at_its_deadline_says_so_and_not_that_it_was_stopped() {
-    let (incomplete, ends, ..) = ran([&[Does::AsTold], &[Does::GoesOn, Does::AsTold]], &Control::default());
+    let (incomplete, ends, ..) = ran([&[Does::Obeys], &[Does::GoesOn, Does::Obeys]], &Control::default());
     assert!(matches!(incomplete, Some(TrialError::DrainTimeout { flows: 1, .. })), "{incomplete:?}");
     assert_eq!(ends, [FlowEnd::Drained, FlowEnd::DrainTimeout, FlowEnd::Drained]);
 }
 
 #[test]
 fn a_flow_that_never_runs_and_one_that_breaks_end_all_others() {
-    let (incomplete, ends, ..) = ran([&[Does::AsTold, Does::Nothing], &[Does::GoesOn]], &Control::default());
+    let (incomplete, ends, ..) = ran([&[Does::Obeys, Does::Nothing], &[Does::GoesOn]], &Control::default());
     assert!(matches!(incomplete, Some(TrialError::NotRunning { flow: 1, .. })), "{incomplete:?}");
     assert_eq!(ends.len(), 3);
     let (incomplete, ends, ..) = ran([&[Does::GoesOn], &[Does::GoesOn, Does::Breaks]], &Control::default());

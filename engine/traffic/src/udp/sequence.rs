@@ -273,7 +273,7 @@ mod tests {
             oracle
         }
 
-        fn told_by(arrivals: &[u64], sent: u64) -> Self {
+        fn of_sequence(arrivals: &[u64], sent: u64) -> Self {
             let mut sequence = Sequence::new();
             for &number in arrivals {
                 sequence.take(number);
@@ -313,7 +313,7 @@ mod tests {
             ),
         ) {
             let (arrivals, sent) = (arrivals(&fates), fates.len() as u64);
-            prop_assert_eq!(Oracle::told_by(&arrivals, sent), Oracle::of(&arrivals, sent));
+            prop_assert_eq!(Oracle::of_sequence(&arrivals, sent), Oracle::of(&arrivals, sent));
         }
 
         #[test]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flowsweep import wording
-from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, levels_apart
+from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart
 from flowsweep.wording import format_mode
 
 
@@ -12,7 +12,7 @@ def telling(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mappi
     """Columns that tell points apart, and what writes them; what follows from other columns is none."""
     varying = [name for name in points[0] if len({level_of(point, name) for point in points}) > 1]
     names = [name for name in varying if name not in _settled(varying)]
-    names += axes_untold(points, lambda point: tuple(level_of(point, name) for name in names))
+    names += axes_needed(points, lambda point: tuple(level_of(point, name) for name in names))
     return {name: levels_apart(name, points) for name in names}
 
 

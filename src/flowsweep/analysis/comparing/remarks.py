@@ -12,7 +12,7 @@ from flowsweep.wording import counted, format_number, format_p
 
 Shifts = Mapping[Point | None, Shift]
 """Of each point; the overall shift is under None."""
-_CORRELATION_TOLD = 0.3
+_LEAST_CORRELATION = 0.3
 _TO_THE_MINUTE = len("2026-01-31T23:59")
 
 
@@ -32,7 +32,7 @@ def remarks(
 
 def _of_resemblance(repeats: Sequence[Sequence[float]]) -> list[str]:
     correlation = lag_one(repeats)
-    if correlation is None or correlation < _CORRELATION_TOLD:
+    if correlation is None or correlation < _LEAST_CORRELATION:
         return []
     said = f"Neighbouring repeats resemble each other (correlation {format_number(correlation)})"
     if too_alike(repeats, correlation):

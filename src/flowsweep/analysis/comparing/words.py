@@ -15,7 +15,7 @@ from flowsweep.wording import counted, format_change, format_margin
 Difference = tuple[str, str, str]
 """What differs, its value in A, its value in B."""
 SAME_SETTING = "A and B are the same setting."
-_MOST_POINTS_TOLD = 10
+_MOST_POINTS_NAMED = 10
 """Of those that only one campaign has."""
 
 
@@ -79,7 +79,7 @@ def only_in(comparison: Comparison) -> tuple[Only, ...]:
     for name, points in (("A", comparison.only_in_a), ("B", comparison.only_in_b)):
         if points:
             names = telling(points)
-            places = tuple(place(point, names) for point in points[:_MOST_POINTS_TOLD])
+            places = tuple(place(point, names) for point in points[:_MOST_POINTS_NAMED])
             line = f"Only in {name}: {counted(len(points), 'point')}"
             found.append(Only(line, places, len(points) - len(places)))
     return tuple(found)

@@ -16,7 +16,7 @@ from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
 from flowsweep.wording import counted, format_change, format_duration, format_margin
 
-_FACTOR_TOLD = 2.0
+_IMPRECISE_FACTOR = 2.0
 """Where goodput may have fallen and risen by as much, numbers say nothing."""
 _LEAST_BEYOND = 3
 """Degrees of freedom beyond the slope and what stands beside it."""
@@ -24,7 +24,7 @@ _METHOD = (
     "slope of log goodput over time, points taken out, by generalised least squares; {} of freedom; against "
     "red noise and against repeats and days that differ; p and interval by simulated campaigns"
 )
-_LEAST_TIME_TOLD = 0.01
+_LEAST_TIME_LEFT = 0.01
 """Share of the squares of time that points, and what goodput may follow anyway, must leave."""
 
 
@@ -58,7 +58,7 @@ def drift_hypotheses(
         return []
     estimate = course.first()
     rather = _rather(course, step)
-    precise = estimate[1] > -math.log(_FACTOR_TOLD) or estimate[2] < math.log(_FACTOR_TOLD)
+    precise = estimate[1] > -math.log(_IMPRECISE_FACTOR) or estimate[2] < math.log(_IMPRECISE_FACTOR)
     say = partial(_say, estimate, series.span_s, margin) if precise else partial(_say_open, series.span_s)
     hypothesis = over_time(
         "drift",
@@ -92,7 +92,7 @@ def _even_change(series: CampaignSeries, asked: CourseTest) -> Course | None:
     beside = asked.beside
     left = time - beside @ np.linalg.lstsq(beside, time, rcond=None)[0] if beside.shape[1] else time
     middle = series.starts_s / series.span_s
-    if left @ left < _LEAST_TIME_TOLD * np.square(middle - middle.mean()).sum():
+    if left @ left < _LEAST_TIME_LEFT * np.square(middle - middle.mean()).sum():
         return None
     return CourseTest(asked.models, asked.values, time[None, :, None], beside, lasting=True).best()
 

@@ -23,7 +23,7 @@ _METHOD_QUEUE = "round trips when recoveries begin against the least, median ove
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Answer:
     """What there is to say of one direction."""
 
     claim: str
@@ -72,12 +72,12 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
     """
     found = []
     for direction, rows in observed.by_direction(_lost):
-        if (answer := _told(rows, traces)) is not None:
+        if (answer := _answer(rows, traces)) is not None:
             found.append(_hypothesis(observed, direction, rows, answer))
     return found
 
 
-def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], answer: _Told) -> Hypothesis:
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], answer: _Answer) -> Hypothesis:
     return Hypothesis(
         "drops",
         observed.scope(direction),
@@ -117,7 +117,7 @@ def _median_added_ms(rows: Sequence[Row]) -> float | None:
     return median(known) if known else None
 
 
-def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
+def _answer(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Answer | None:
     counted_rows = [row for row in rows if _counted_drops(row)]
     if counted_rows:
         return _of_links(counted_rows)
@@ -130,7 +130,7 @@ def _told(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Told | None:
     return _of_signature(signature([traces[row["trial_id"]] for row in traced]), traced)
 
 
-def _of_links(rows: Sequence[Row]) -> _Told:
+def _of_links(rows: Sequence[Row]) -> _Answer:
     queue, random, policer = (
         sum(_drops(row, cause) for row in rows) for cause in ("queue", "random", "policer")
     )
@@ -157,22 +157,22 @@ def _of_links(rows: Sequence[Row]) -> _Told:
             f"the emulated link drops at a full queue ({queue} moments of {trials}) and at random ({random})"
         )
         claim += f", and its policer drops ({policer})" if policer else ""
-    return _Told(claim, _METHOD_LINKS, rows, share, "1")
+    return _Answer(claim, _METHOD_LINKS, rows, share, "1")
 
 
-def _of_queue(rows: Sequence[Row]) -> _Told:
+def _of_queue(rows: Sequence[Row]) -> _Answer:
     added_ms = median(row["rtt_at_loss_ms"] - row["rtt_min_ms"] for row in rows)
     claim = (
         f"a full queue drops: round trips are {format_milliseconds(added_ms)} longer than the least when "
         f"packets are lost, in {counted(len(rows), 'trial')}"
     )
-    return _Told(claim, _METHOD_QUEUE, rows, added_ms / 1_000, "s")
+    return _Answer(claim, _METHOD_QUEUE, rows, added_ms / 1_000, "s")
 
 
-def _of_signature(found: Signature, rows: Sequence[Row]) -> _Told:
+def _of_signature(found: Signature, rows: Sequence[Row]) -> _Answer:
     if found.rank is None or found.rank_low is None or found.rank_high is None:
         claim = f"what drops packets is not clear: {found.losses} losses in the samples tell too little"
-        return _Told(claim, _METHOD, rows)
+        return _Answer(claim, _METHOD, rows)
     rank = f"{format_number(found.rank)} [{format_number(found.rank_low)}, {format_number(found.rank_high)}]"
     seen = (
         f"the goodput before {found.losses} losses in {counted(len(rows), 'trial')} has a mean rank of {rank}"
@@ -192,7 +192,7 @@ def _of_signature(found: Signature, rows: Sequence[Row]) -> _Told:
         ),
         "not clear": f"what drops packets is not clear: {seen}, between losses at any and at the highest",
     }
-    return _Told(claims[found.cause], _METHOD, rows, found.rank, "1", found.rank_low, found.rank_high)
+    return _Answer(claims[found.cause], _METHOD, rows, found.rank, "1", found.rank_low, found.rank_high)
 
 
 def _burst(found: Signature) -> str:

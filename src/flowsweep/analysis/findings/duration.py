@@ -62,10 +62,10 @@ def cut_hypotheses(
         return []
     cells, blocks = _placed(observed, rows), coded([row["repeat"] for row in rows])
     whole = np.log([row["goodput_bps"] for row in rows])
-    longest_told = independent(whole, whole, cells, blocks, margin) if mostly_repeated(cells) else None
-    if longest_told is None and len(rows) == 1:
+    longest_estimate = independent(whole, whole, cells, blocks, margin) if mostly_repeated(cells) else None
+    if longest_estimate is None and len(rows) == 1:
         return []
-    if longest_told is None:
+    if longest_estimate is None:
         claim = "How long a trial has to be is undecided: only repeats tell how much trials differ."
         return [unrepeated("duration", observed.scope(), claim, trial_ids(rows), axis="duration_s")]
     parts = {each: np.log([cuts[row["trial_id"]][each] for row in rows]) for each in durations}
@@ -74,7 +74,7 @@ def cut_hypotheses(
         for duration_ns, part in parts.items()
         if (estimate := independent(part, whole, cells, blocks, margin)) is not None
     ]
-    return [_cut_hypothesis(observed, rows, found, longest_told, margin)]
+    return [_cut_hypothesis(observed, rows, found, longest_estimate, margin)]
 
 
 def _cut_hypothesis(
@@ -197,7 +197,7 @@ def duration_hypotheses(
         if (level, last) in compared.pairs
     }
     allowed = math.log1p(margin)
-    chosen, p_value = _told_level(compared, against)
+    chosen, p_value = _chosen_level(compared, against)
     agree = [
         level in against and max(-against[level][1], against[level][2]) <= allowed for level in range(last)
     ]
@@ -225,7 +225,7 @@ def duration_hypotheses(
     ]
 
 
-def _told_level(
+def _chosen_level(
     compared: LevelComparison, against: Mapping[int, tuple[float, float, float]]
 ) -> tuple[int | None, float]:
     """Choose the duration that stands beside the longest, and the p-value of these two, Bonferroni included.

@@ -13,7 +13,7 @@ from flowsweep.analysis.statistics.least_squares import Codes, Floats
 from flowsweep.analysis.statistics.observations import Observations, Row, grouped, trial_ids
 from flowsweep.wording import format_number
 
-_TOLD = 0.3
+_LEAST_CORRELATION = 0.3
 """Rank correlation from which on a change over time passes for a good part of an axis's effect."""
 _CHANCE = 0.001
 """A random order has one that seldom."""
@@ -78,7 +78,7 @@ def _correlation(starts: Floats, ranks: Floats, groups: Codes) -> float | None:
     correlation = float(x @ y) / size
     t = abs(correlation) * np.sqrt(freedom / max(1 - correlation**2, np.finfo(np.float64).eps))
     rare = 2 * float(scipy.stats.t.sf(t, freedom)) < _CHANCE
-    return correlation if abs(correlation) >= _TOLD and rare else None
+    return correlation if abs(correlation) >= _LEAST_CORRELATION and rare else None
 
 
 def _hypothesis(observed: Observations, together: _Together) -> Hypothesis:

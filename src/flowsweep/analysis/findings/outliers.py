@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flowsweep.analysis.axes import AXIS_NAMES, axes_untold, level_of, levels_apart
+from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
@@ -127,7 +127,7 @@ def _named(observed: Observations, noise: RepeatNoise, found: RobustFit, place: 
 
 def _trial(observed: Observations, row: Row) -> str:
     axes = [name for name in observed.factors if name in AXIS_NAMES and name not in _FOLLOWING]
-    axes += axes_untold(observed.rows, lambda row: (row[DIRECTION], *(level_of(row, name) for name in axes)))
+    axes += axes_needed(observed.rows, lambda row: (row[DIRECTION], *(level_of(row, name) for name in axes)))
     point = ", ".join(f"{AXIS_NAMES[name]} {levels_apart(name, observed.rows)(row)}" for name in axes)
     begun = f", {row['started_at']}" if row["started_at"] else ""
     where = f"{row[DIRECTION]}{', ' if point else ''}{point}"

@@ -63,11 +63,11 @@ def point_deviations(*sides: Side) -> Uncertain | None:
     freedoms = np.array([welch, np.full(count, freedom.sum())])
     if relative.freedom < freedom.sum():
         freedoms = 1 / (1 / freedoms + 1 / relative.freedom)
-    known = np.all([_told(each, contrasts, side) for each, side in zip(weights, sides, strict=True)], axis=0)
+    known = np.all([_known(each, contrasts, side) for each, side in zip(weights, sides, strict=True)], axis=0)
     return Uncertain(value, np.where(known, np.sqrt(by_rule), np.inf), freedoms)
 
 
-def _told(weights: Floats, contrasts: Floats, side: Side) -> NDArray[np.bool_]:
+def _known(weights: Floats, contrasts: Floats, side: Side) -> NDArray[np.bool_]:
     """Which contrasts the trials tell: not those of points that share no repeat with others, however far."""
     return np.asarray(
         np.isclose(weights @ np.eye(contrasts.shape[1])[side.points], contrasts).all(axis=1), dtype=np.bool_

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, level_words
 from flowsweep.analysis.statistics.observations import Row
 
-_TOLD_APART = 0.9
+_LEAST_AGREEING = 0.9
 """Share of the trials that must be of the outcome that is the rule at their level."""
 _AXES = (
     "window_sum_bytes", "window_bytes", "window_recv_bytes", "window_send_bytes", "rate_bps",
@@ -48,7 +48,7 @@ def regions(rows: Sequence[Row], column: str) -> Regions | None:
         agreeing = sum(rule[row[axis]] == row[column] for row in rows if axis in row)
         if len(rule) > 1 and (best is None or agreeing > best[0]):
             best = (agreeing, axis, rule)
-    if best is None or best[0] < _TOLD_APART * len(rows):
+    if best is None or best[0] < _LEAST_AGREEING * len(rows):
         return None
     _, axis, rule = best
     levels = _in_order(axis, rule)

@@ -10,7 +10,7 @@ FEWEST = 8
 FEWEST_WORTH = 3.0
 """A long series that is worth fewer independent values decides nothing."""
 _MOST = 0.98
-_LEAST_TOLD = 0.05
+_LEAST_SHARE = 0.05
 _FEWEST_WORTH = 1.2
 
 
@@ -65,4 +65,4 @@ def resemblance(count: int, correlation: float) -> Resemblance:
     lags = np.arange(1, count)
     factor = 1 + 2 * float(((1 - lags / count) * correlation**lags).sum())
     share = (count - factor) / (count - 1) if count > 1 else 1.0
-    return Resemblance(factor, max(share, _LEAST_TOLD), max(count / factor, min(_FEWEST_WORTH, count)))
+    return Resemblance(factor, max(share, _LEAST_SHARE), max(count / factor, min(_FEWEST_WORTH, count)))

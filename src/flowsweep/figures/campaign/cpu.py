@@ -70,7 +70,7 @@ def _against_goodput(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
 
 
 def _against_flows(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
-    told_apart = LENGTH if group.x is FLOWS else group.x
+    series = LENGTH if group.x is FLOWS else group.x
 
     def points(chosen: Sequence[Row], column: str) -> _Points:
         found = []
@@ -85,14 +85,14 @@ def _against_flows(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
         f"{group.title} · against flows",
         f"Median over the trials of each number of flows. {_meaning(rows)}",
         file_stem(group.sweep, group.title, "cpu against flows"),
-        _figure(rows, told_apart, scaled_axis(FLOWS, FLOWS.values(rows)), points, mode="lines+markers"),
+        _figure(rows, series, scaled_axis(FLOWS, FLOWS.values(rows)), points, mode="lines+markers"),
         _rows(group, rows),
     )
 
 
 def _figure(
     rows: Sequence[Row],
-    told_apart: DrawnAxis,
+    series: DrawnAxis,
     x_axis: dict[str, object],
     points: Callable[[Sequence[Row], str], _Points],
     *,
@@ -103,7 +103,7 @@ def _figure(
         trace
         for line, columns in enumerate(known)
         for side, column in enumerate(columns)
-        for trace in _traces(rows, told_apart, points, column, (line, side), mode)
+        for trace in _traces(rows, series, points, column, (line, side), mode)
     ]
     layout: dict[str, object] = {}
     for line, columns in enumerate(known):
@@ -128,8 +128,8 @@ def _figure(
     return figure(
         traces,
         hovermode="closest",
-        showlegend=len(told_apart.values(rows)) > 1,
-        legend={**legend_of(told_apart, len(told_apart.values(rows))), "y": 1.1},
+        showlegend=len(series.values(rows)) > 1,
+        legend={**legend_of(series, len(series.values(rows))), "y": 1.1},
         margin={"l": 58, "r": 12, "t": 58, "b": 48},
         annotations=[
             heading(f"{end}, {_WHOSE[line]}", *_axes(line, side))
@@ -160,7 +160,7 @@ def _axes(line: int, side: int) -> tuple[str, str]:
 
 def _traces(  # one pair of axes
     rows: Sequence[Row],
-    told_apart: DrawnAxis,
+    series: DrawnAxis,
     points: Callable[[Sequence[Row], str], _Points],
     column: str,
     place: tuple[int, int],
@@ -168,14 +168,14 @@ def _traces(  # one pair of axes
 ) -> Iterator[go.Scatter]:
     line, side = place
     x, y = _axes(line, side)
-    values = told_apart.values(rows)
+    values = series.values(rows)
     colours = series_colours(len(values))
     for index, value in enumerate(values):
-        chosen = [row for row in rows if row.get(column) is not None and told_apart.value(row) == value]
+        chosen = [row for row in rows if row.get(column) is not None and series.value(row) == value]
         yield go.Scatter(
             **_marks(points(chosen, column), f"{_ENDS[side]}, {_WHOSE[line]}"),
             mode=mode,
-            name=series_name(told_apart, value),
+            name=series_name(series, value),
             legendgroup=str(index),
             showlegend=place == (0, 0),
             marker={"color": colours[index], "size": 6, "symbol": symbol(index)},

@@ -17,10 +17,10 @@ def per_flow(panel: Panel) -> go.Figure | None:
     axes = per_flow_axes(panel)
     if axes is None:
         return None
-    *told_apart, x = axes
+    *trace_axes, x = axes
     groups: dict[str, list[Row]] = {}
     for row in panel.rows:
-        names = [trace_name(axis, axis.value(row)) for axis in told_apart if axis is not FLOWS]
+        names = [trace_name(axis, axis.value(row)) for axis in trace_axes if axis is not FLOWS]
         groups.setdefault(", ".join([counted(row["flows"], "flow"), *names]), []).append(row)
     ordered = sorted(groups.items(), key=lambda item: item[1][0]["flows"])
     return lines(ordered, x, rate_scale(panel.top_of_flow_bps), "goodput per flow", share=True)

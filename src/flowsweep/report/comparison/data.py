@@ -73,7 +73,7 @@ def of_campaigns(
     """
     a, b = (
         _side(name, archive, summary, summary.to_pylist(), plan_order(archive.campaign.plan))
-        for name, archive, summary in zip(_told_apart(archives), archives, summaries, strict=True)
+        for name, archive, summary in zip(_campaign_names(archives), archives, summaries, strict=True)
     )
     return ComparisonData(f"{a.name} and {b.name}", (a, b), comparison, differing, goodput)
 
@@ -131,7 +131,7 @@ def _as_in(rows: Sequence[TrialRow]) -> Order:
     return lambda row: (rank[row["sweep"], row["src"], row["dst"]], 0)
 
 
-def _told_apart(archives: Sequence[Archive]) -> tuple[str, str]:
+def _campaign_names(archives: Sequence[Archive]) -> tuple[str, str]:
     """Name two campaigns: as their plans do, or by their folders where those do not tell them apart."""
     named = tuple(planned_name(one.campaign.plan) or one.folder.name for one in archives)
     folders = tuple(one.folder.resolve().name for one in archives)

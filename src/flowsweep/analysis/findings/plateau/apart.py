@@ -13,7 +13,7 @@ from flowsweep.analysis.statistics.means import WINDOW_AXES
 from flowsweep.defaults import SIGNIFICANCE
 
 
-def told_apart(pooled: Iterable[LevelMeans], margin: float) -> list[LevelMeans]:
+def split_by_interaction(pooled: Iterable[LevelMeans], margin: float) -> list[LevelMeans]:
     """Test whether the plateau is the same at each level of the other axes, and split where it is not.
 
     Args:

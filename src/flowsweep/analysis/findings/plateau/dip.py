@@ -27,7 +27,7 @@ def dip_hypotheses(
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
-        windows: From `told_apart`.
+        windows: From `split_by_interaction`.
         margin: Of practical equivalence, relative.
 
     Returns:

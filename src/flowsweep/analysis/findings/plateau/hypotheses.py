@@ -5,7 +5,7 @@ from functools import partial
 
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.findings.plateau.apart import told_apart
+from flowsweep.analysis.findings.plateau.apart import split_by_interaction
 from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.dip import dip_hypotheses
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
@@ -34,14 +34,14 @@ def plateau_hypotheses(
     Returns:
         One hypothesis for each direction and congestion control over window sums, where those vary; and over
         numbers of flows, unless the window per flow varies, too. All other axes are pooled, unless the
-        plateau differs between their levels: then there is one for each of these (`told_apart`). The
-        effect is the smallest window that is enough, in bytes of all flows as they are asked for, or the
+        plateau differs between their levels: then there is one for each of these (`split_by_interaction`).
+        The effect is the smallest window that is enough, in bytes of all flows as they are asked for, or the
         smallest number of flows, with its 95 % interval. What is tested is that goodput rises at all, from
         the lowest level. Then those of `dip_hypotheses` and `decline_hypotheses`.
     """
     grid = design(observed)
-    levels = told_apart(window_levels(observed, grid), margin)
-    flows = told_apart(flow_levels(grid), margin)
+    levels = split_by_interaction(window_levels(observed, grid), margin)
+    flows = split_by_interaction(flow_levels(grid), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
     hypotheses = [_hypothesis(observed, plateau) for plateau in found]
     hypotheses += dip_hypotheses(observed, levels, margin=margin)

@@ -63,7 +63,7 @@ def run_hypotheses(
     Args:
         kind: What is sought.
         observed: Trials of one sweep and mode; goodput in bit/s.
-        windows: From `told_apart`.
+        windows: From `split_by_interaction`.
         most_telling: Chooses among the runs.
         say: The sentence for each decision.
         method: In words, with places for `freedom` and the number of `runs` or `tops` that it is chosen from.

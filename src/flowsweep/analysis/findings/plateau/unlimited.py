@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from flowsweep.analysis.findings.plateau.apart import told_apart
+from flowsweep.analysis.findings.plateau.apart import split_by_interaction
 from flowsweep.analysis.findings.plateau.start import plateau_start
 from flowsweep.analysis.statistics.design import Design
 from flowsweep.analysis.statistics.level_means import LevelMeans
@@ -22,7 +22,7 @@ def held_back(observed: Observations, grid: Design, margin: float) -> frozenset[
 
 
 def _below(pooled: Iterable[LevelMeans], margin: float) -> Iterable[str]:
-    for means in told_apart(pooled, margin):
+    for means in split_by_interaction(pooled, margin):
         highest = set(plateau_start(means, margin).highest)
         for row, level in zip(means.rows, means.level_of.tolist(), strict=True):
             if level not in highest:

@@ -15,7 +15,7 @@ HopNote = Literal["no answer", "too few answers", "between", "above", "behind a 
 
 _SIZES_NEEDED = 4
 """Below, a line through times leaves no idea of its own error."""
-_ERROR_TOLD = 0.1
+_CAPACITY_ERROR_MAX = 0.1
 """Half the interval of a slope, as a share of it; beyond, its two ends are reported and no capacity."""
 _ERROR_MAX = 0.3
 """The same; beyond, the upper end of a capacity would be a guess."""
@@ -110,7 +110,7 @@ def _hop(times: HopTimes, line: Line, before: Line, *, silent: bool) -> Hop:
     if half_ns > _ERROR_MAX * share_ns:
         return Hop(times, line, None, low_bps, None, "above")
     high_bps = _rate_bps(share_ns - half_ns)
-    if half_ns > _ERROR_TOLD * share_ns:
+    if half_ns > _CAPACITY_ERROR_MAX * share_ns:
         return Hop(times, line, None, low_bps, high_bps, "between")
     return Hop(times, line, _rate_bps(share_ns), low_bps, high_bps, None)
 

@@ -44,8 +44,8 @@ def with_sender_drops(rows: ir.Table) -> ir.Table:
         own device. Of one that was refused datagrams nobody knows which errors were drops.
     """
     of_datagrams = rows.test == "udp"
-    told_of = rows.host_dropped_packets.notnull().ifelse(0, ibis.null("int64"))
-    errors = of_datagrams.ifelse(rows.send_errors.coalesce(told_of), ibis.null("int64"))
+    if_none_rose = rows.host_dropped_packets.notnull().ifelse(0, ibis.null("int64"))
+    errors = of_datagrams.ifelse(rows.send_errors.coalesce(if_none_rose), ibis.null("int64"))
     sent_bits = rows.datagrams_sent.cast("float64") * rows.length_bytes * 8
     asked_bits = (rows.rate_sum_bps * rows.duration_s).nullif(0.0)
     whole = of_datagrams & (rows.flows_broken == 0).coalesce(False)

@@ -43,7 +43,7 @@ def _of_panel(
 ) -> Iterator[Drawn]:
     if panel.of_datagrams or not any(len(set(axis.values(panel.rows)) - {None}) > 1 for axis in WINDOWS):
         return
-    told_apart = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
+    series = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
     for direction in DIRECTION.values(panel.rows):
         rows = [
             {**row, PRODUCT.column: _product(row)}
@@ -57,7 +57,7 @@ def _of_panel(
         # Of one number of flows, without theory, it would show no more than goodput over the window does.
         if theory is not None or len(FLOWS.values(rows)) > 1:
             title = panel.title if panel.direction else " · ".join(filter(None, (direction, panel.title)))
-            drawn = _drawn(panel, title, direction, told_apart, rows, theory)
+            drawn = _drawn(panel, title, direction, series, rows, theory)
             shown = {row["trial_id"] for row in group.good if _is_in(row, panel)}
             found = [one for one in plateaus if shown.intersection(one.evidence)]
             yield _marked(drawn, [one for one in found if _is_of(one, drawn.key, rows)])
@@ -67,12 +67,12 @@ def _drawn(  # one figure, its parts known
     panel: Panel,
     title: str,
     direction: str,
-    told_apart: DrawnAxis | None,
+    series: DrawnAxis | None,
     rows: Sequence[Row],
     theory: PathTheory | None,
 ) -> Drawn:
     scale = rate_scale(panel.top_bps)
-    figure = lines(_traces(rows, told_apart).items(), PRODUCT, scale, "sum goodput")
+    figure = lines(_traces(rows, series).items(), PRODUCT, scale, "sum goodput")
     said = "Median over the repeats, faint marks are the repeats."
     if theory is not None:
         figure.add_traces(theory.traces([row[PRODUCT.column] for row in rows], scale))
@@ -84,7 +84,7 @@ def _drawn(  # one figure, its parts known
         said,
         file_stem(panel.sweep, title, "product"),
         figure,
-        tuple(_row(panel, direction, told_apart, row, theory) for row in rows),
+        tuple(_row(panel, direction, series, row, theory) for row in rows),
     )
 
 
@@ -128,12 +128,12 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding]) -> Drawn:
     )
 
 
-def _traces(rows: Sequence[Row], told_apart: DrawnAxis | None) -> dict[str, list[Row]]:
+def _traces(rows: Sequence[Row], series: DrawnAxis | None) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["flows"]):
         names = [counted(row["flows"], "flow")]
-        if told_apart is not None:
-            names.append(escape(told_apart.text(told_apart.value(row)), quote=False))
+        if series is not None:
+            names.append(escape(series.text(series.value(row)), quote=False))
         found.setdefault(", ".join(names), []).append(row)
     return found
 
@@ -146,11 +146,11 @@ def _product(row: Row) -> int | None:
 
 
 def _row(
-    panel: Panel, direction: str, told_apart: DrawnAxis | None, row: Row, theory: PathTheory | None
+    panel: Panel, direction: str, series: DrawnAxis | None, row: Row, theory: PathTheory | None
 ) -> dict[str, object]:
     fixed = {axis.column: value for axis, value in panel.fixed}
-    if told_apart is not None:
-        fixed[told_apart.column] = told_apart.value(row)
+    if series is not None:
+        fixed[series.column] = series.value(row)
     return {
         "sweep": panel.sweep,
         "direction": direction,
