@@ -21,6 +21,7 @@ ORDERS = 10
 NOISE, BLOCK = 0.03, 0.05
 """Standard deviations of log goodput, of a trial and of what a repeat shares."""
 WINDOW = "window_sum_bytes"
+EFFECT_OF_WINDOW = "effect of the window"
 HOURS = 60
 HOUR_S = 3600.0
 Generator = np.random.Generator
@@ -54,6 +55,8 @@ class Kind:
     percent: float = 0.0
     """The true change of goodput from the smallest window sum to the largest."""
     fate: Fate | None = None
+    power: float = 0.9
+    """The share of campaigns in which what is sought is to be found."""
 
 
 def hourly(place: int, _of_repeat: int) -> float:
@@ -101,7 +104,7 @@ def two_levels(generator: Generator, rows: list[Row]) -> Any:
 
 
 def declining(generator: Generator, rows: list[Row]) -> Any:
-    """Beyond the third window sum goodput falls, by three standard deviations in all; below it, it rises."""
+    """Goodput rises up to the second window sum; beyond the third it falls, by three standard deviations."""
     level = np.array([math.log2(row[WINDOW] / TWICE.window_sums[0]) for row in rows])
     return independent(generator, rows) - 10 * np.maximum(1 - level, 0) - 3 * np.maximum(level - 2, 0)
 
@@ -166,8 +169,9 @@ NOTHING = (
 """Nothing is to be found in them, but what is named."""
 
 SOMETHING = (
-    Kind("10 %", TWICE, independent, percent=10, sought=frozenset({"effect"})),
-    Kind("step", WATCHED, stepped, hourly, sought=frozenset({"step"})),
+    Kind("10 %", TWICE, independent, percent=10, true=frozenset({"plateau"}),
+         sought=frozenset({EFFECT_OF_WINDOW}), power=0.95),
+    Kind("step", WATCHED, stepped, hourly, sought=frozenset({"step"}), power=0.8),
     Kind("cycle", WATCHED, cycle, hourly, sought=CYCLE),
     Kind("two modes", TWICE, two_levels, sought=frozenset({"modes"})),
     Kind("failures at the largest window", TWICE, independent, fate=large_windows_fail,
@@ -206,21 +210,23 @@ def rows_of(kind: Kind, number: int) -> list[Row]:
 def judged(kind: Kind, number: int) -> Counter[str]:
     """Say what is true of the findings of one campaign, each thing once."""
     told = findings(rows_of(kind, number))
-    claimed = {one.kind for one in told if one.decision == "effect"}
-    true = kind.true | kind.sought
-    if kind.percent:
-        claimed = {_name(one) for one in told if one.decision == "effect"}
-        true |= {"effect of the window", "plateau"}
-    found = {"any false claim"} if claimed - true else set()
-    found |= {f"false claim: {each}" for each in claimed - true}
-    found |= {"found"} if claimed & (kind.sought | {"effect of the window"}) else set()
+    claimed = {_name(kind, one) for one in told if one.decision == "effect"}
+    false = claimed - kind.true - kind.sought
+    found = {"any false claim"} if false else set()
+    found |= {f"false claim: {each}" for each in false}
+    found |= {"found"} if claimed & kind.sought else set()
     for one in told:
         found |= _covered(kind, one)
     return Counter(found)
 
 
-def _name(one: Finding) -> str:
-    return "effect of the window" if one.kind == "effect" and one.axis == WINDOW else one.kind
+def _name(kind: Kind, one: Finding) -> str:
+    """Its kind; that of the axis that has an effect, where there is only one such axis."""
+    if not kind.percent or one.kind not in {"effect", "plateau"}:
+        return one.kind
+    if one.axis == WINDOW:
+        return EFFECT_OF_WINDOW if one.kind == "effect" else "plateau"
+    return f"{one.kind} of another axis"
 
 
 def _covered(kind: Kind, one: Finding) -> set[str]:

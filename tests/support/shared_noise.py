@@ -23,6 +23,10 @@ _whitened_alone: Any = vars(CourseTest)["_whitened"]
 assert isinstance(_whitened_alone, cached_property)
 
 
+MOST = 40
+"""Campaigns with times of their own that are kept; of each some megabytes."""
+
+
 @contextmanager
 def shared_noise() -> Iterator[None]:
     """Keep what depends on the times of trials alone, while the block runs."""
@@ -40,15 +44,23 @@ def shared_noise() -> Iterator[None]:
 
 
 class _Kept:
+    """What was computed, by what it depends on. All of it is let go where campaigns do not come again."""
+
     def __init__(self) -> None:
         self._models: dict[Any, NoiseModels] = {}
         self._whitened: dict[Any, Any] = {}
         self._drawn: dict[Any, tuple[Any, np.random.Generator]] = {}
 
+    def _let_go(self) -> None:
+        for kept in (self._models, self._whitened, self._drawn):
+            kept.clear()
+
     def models(self, series: CampaignSeries) -> NoiseModels:
         times = (series.starts_s, series.contrasts, *series.groups)
         key = tuple(each.tobytes() for each in times)
         if key not in self._models:
+            if len(self._models) >= MOST:
+                self._let_go()
             self._models[key] = noise_models(series)
         return self._models[key]
 

@@ -22,6 +22,8 @@ LINKS = {
     'policer = { rate = "20Mbit/s", burst = "100KB" }',
     "policed-behind-a-line": 'hops = [{ rate = "100Mbit/s", queue = "500KB" }, '
     '{ delay = "20ms", policer = { rate = "30Mbit/s", burst = "50KB" } }]',
+    "shaped-behind-a-line": 'hops = [{ rate = "400Mbit/s", queue = "500KB" }, '
+    '{ rate = "50Mbit/s", delay = "20ms", queue = "250KB" }]',
     "shared": 'rate = "50Mbit/s"\ndelay = "20ms"\nqueue = "250KB"\ncross = { rate = "20Mbit/s" }',
     "unlike": 'members = [{ rate = "40Mbit/s", delay = "5ms", queue = "100KB" }, '
     '{ rate = "20Mbit/s", delay = "20ms", queue = "100KB" }]',
@@ -53,7 +55,8 @@ def sweep_name(words: str) -> str:
 
 LIMITS = (
     Limit("receive window, one flow", "receive window", "country",
-          'window_recv = ["64KiB", "128KiB"]\nwindow_send = "2MiB"\ncongestion = ["cubic", "reno", "bbr"]'),
+          'window_recv = ["32KiB", "64KiB", "128KiB"]\nwindow_send = "2MiB"\n'
+          'congestion = ["cubic", "reno", "bbr"]'),
     Limit("receive window, four flows", "receive window", "country",
           'window_recv = "48KiB"\nwindow_send = "2MiB"\nflows = 4\ncongestion = ["cubic", "reno", "bbr"]'),
     Limit("receive window, far", "receive window", "continent",
@@ -61,25 +64,28 @@ LIMITS = (
     Limit("receive window, near", "receive window", "city",
           'window_recv = "128KiB"\nwindow_send = "2MiB"\nflows = [1, 2]\ncongestion = ["cubic", "bbr"]'),
     Limit("send window, one flow", "send window", "country",
-          'window_send = ["48KiB", "64KiB"]\nwindow_recv = "4MiB"\ncongestion = ["cubic", "reno", "bbr"]'),
+          'window_send = ["32KiB", "48KiB", "64KiB"]\nwindow_recv = "4MiB"\n'
+          'congestion = ["cubic", "reno", "bbr"]'),
     Limit("send window, far", "send window", "continent",
           'window_send = ["64KiB", "160KiB"]\nwindow_recv = "4MiB"\nflows = [1, 2]\n'
           'congestion = ["cubic", "bbr"]'),
     Limit("loss of 0.1 %", "congestion window: loss", "lossy-0.1",
           'window = "512KiB"\nflows = [1, 2]\ncongestion = ["cubic", "reno"]', LONG),
     Limit("loss of 0.5 %", "congestion window: loss", "lossy-0.5",
-          'window = "256KiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
+          'window = "256KiB"\nflows = [1, 2, 4]\ncongestion = ["cubic", "reno"]', LONG),
     Limit("loss of 1 %", "congestion window: loss", "lossy-1",
-          'window = "256KiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
+          'window = "256KiB"\nflows = [1, 2, 4]\ncongestion = ["cubic", "reno"]', LONG),
     Limit("the path's queue", "congestion window: queue", "country",
-          'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+          'window = "4MiB"\nflows = [1, 2, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
     Limit("a shorter queue", "congestion window: queue", "shallow",
-          'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+          'window = "4MiB"\nflows = [1, 2, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
     Limit("a window beyond the product", "congestion window: queue", "country",
           'window_recv = "560KiB"\nwindow_send = "4MiB"\ncongestion = ["cubic", "bbr"]',
           'duration = "20s"\nomit = "14s"\ninterval = "1s"'),
     Limit("a shallow buffer", "congestion window: queue", "tiny",
-          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno"]', LONG),
+          'window = "2MiB"\nflows = [1, 2, 4]\ncongestion = ["cubic", "reno"]', LONG),
+    Limit("a shaper behind a line", "congestion window: queue", "shaped-behind-a-line",
+          'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
     Limit("bufferbloat", "congestion window: queue", "bloated",
           'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]',
           'duration = "20s"\nomit = "12s"\ninterval = "1s"\ndrain = "20s"'),

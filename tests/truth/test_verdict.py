@@ -18,8 +18,8 @@ from flowsweep.analysis.verdicts import VERDICTS
 from flowsweep.archive import read_archive
 from quota_support import cpu_quota, quotas_missing
 
-FEWEST_TRIALS = 60
-LEAST_RIGHT = 0.95
+FEWEST_TRIALS = 150
+LEAST_RIGHT = 0.97
 CONSTRUCTED = tuple(
     verdict for verdict in VERDICTS if verdict not in {"host drops", "path loss", "not clear"}
 )

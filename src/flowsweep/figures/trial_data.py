@@ -23,7 +23,7 @@ class TrialLine(TypedDict):
     """One quantity of all flows."""
 
     name: str
-    """Empty where the panel has no other."""
+    """Empty where no panel of the kind has another."""
     dash: str
     """As Plotly names it: "solid" or "dot"."""
     first_s: float
@@ -88,10 +88,10 @@ _PANELS: tuple[tuple[str, Mapping[str, int], tuple[_Quantity, ...]], ...] = (
     ("retransmitted", {"segments": 1}, (_Quantity("", "solid", ("retransmitted_segments",)),)),
     (
         "reordering",
-        {"segments": 1},
+        {"count": 1},
         (
-            _Quantity("out of order at the sink", "solid", ("out_of_order_segments",)),
-            _Quantity("noticed at the source", "dot", ("reordering_events",)),
+            _Quantity("segments out of order, at the sink", "solid", ("out_of_order_segments",)),
+            _Quantity("reordering events, at the source", "dot", ("reordering_events",)),
         ),
     ),
     ("missing", {"datagrams": 1}, (_Quantity("", "solid", ("missing_datagrams",)),)),

@@ -1,6 +1,6 @@
 """Frames on an engine's standard input and output: bytes in, frames out; no process, no clock.
 
-The engine's side opens with `MAGIC`, so that a login banner in front of it is distinct from the protocol.
+The engine's side opens with `MAGIC`, so that a login banner in front of it can be told from the protocol.
 A frame is a big-endian u32 payload length, one kind byte, and the payload. The other side is `engine/wire`.
 """
 

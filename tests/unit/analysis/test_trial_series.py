@@ -157,6 +157,29 @@ def test_both_ends_are_side_by_side_and_running_counts_become_differences():
     assert order["lines"][0]["values"][0] == [0, *[3] * 9]
 
 
+def test_what_a_kernel_did_not_say_once_makes_no_peak_of_what_came_before():
+    trial = make_trial(window_bytes=1 << 18)
+    rows = [
+        {"role": "source", "flow": 0, "start_ns": index * STEP_NS, "end_ns": (index + 1) * STEP_NS}
+        | {"bytes": 125_000, "bytes_acked": None if index == 4 else 100_000 * (index + 1)}
+        for index in range(10)
+        if index != 7
+    ]
+    sink = [{**row, "role": "sink"} for row in rows]
+    ends = [{"role": role, "flow": 0, "bytes": 1_125_000} for role in ("source", "sink")]
+    tables = tables_of(
+        [
+            TrialOutcome(
+                record=make_record(trial), samples=make_samples([*rows, *sink]), flows=make_flows(ends)
+            )
+        ]
+    )
+    found = acknowledgement_series(tables.samples, tables.trials, tables.flows).to_pyarrow().to_pylist()
+    rates = {row["step"]: row["acknowledged_bps"] for row in found}
+    assert {step for step, rate in rates.items() if rate is None} == {4, 5, 8}
+    assert {rate for rate in rates.values() if rate is not None} == {8e6}
+
+
 def test_a_trial_of_many_flows_is_small_as_json(data, outcomes):
     text = json.dumps(data[outcomes[1].record.trial_id], separators=(",", ":"))
     assert len(text) < 30_000

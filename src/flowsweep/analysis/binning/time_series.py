@@ -63,8 +63,8 @@ def acknowledgement_series(samples: ir.Table, trials: ir.Table, flows: ir.Table)
     Returns:
         One row per trial, shown flow and step with a sample: trial_id, flow, step, step_ns, samples_in_step,
         zero_ns (int64, as of `sender_series`), acknowledged_bps (float64: the bits acknowledged in the step
-        over the time of its samples) and reordering_events (int64: how often the sender saw that segments had
-        arrived in another order, RFC 4737). Null where the kernel did not say.
+        over the time of the samples that say it) and reordering_events (int64: how often the sender saw that
+        segments had arrived in another order, RFC 4737). Null where the kernel did not say.
 
     Method:
         As of `sender_series`; differences of the kernel's running counts.
@@ -74,7 +74,9 @@ def acknowledgement_series(samples: ir.Table, trials: ir.Table, flows: ir.Table)
     counted = rows.group_by(*_KEY).aggregate(
         bytes=rows.bytes_acked_risen.sum().cast("int64"),
         reordering_events=rows.reord_seen_risen.sum().cast("int64"),
-        length_ns=(rows.end_ns - rows.start_ns).sum().cast("int64"),
+        length_ns=ibis.cases((rows.bytes_acked_risen.notnull(), rows.end_ns - rows.start_ns))
+        .sum()
+        .cast("int64"),
     )
     acknowledged_bps = counted.bytes.cast("float64") * 8e9 / counted.length_ns.nullif(0)
     return counted.mutate(acknowledged_bps=acknowledged_bps).drop("bytes", "length_ns")
@@ -140,13 +142,21 @@ def datagram_series(datagrams: ir.Table, samples: ir.Table, trials: ir.Table, fl
 
 
 def _risen(rows: ir.Table, *counts: str) -> ir.Table:
-    """Add to samples of one end by how much running counts rose since the sample before."""
+    """Add to samples of one end by how much running counts rose since the sample before.
+
+    Of the first sample it is the count. Null where the kernel did not say it of one of the two samples, or
+    where one between them is missing.
+    """
     order = ibis.window(group_by=["trial_id", "flow"], order_by="start_ns")
     known = rows.mutate(**{f"{name}_seen": column_or_null(rows, name) for name in counts})
-    before = {name: known[f"{name}_seen"].lag().over(order).coalesce(0) for name in counts}
-    return known.mutate(
-        **{f"{name}_risen": not_below_0(known[f"{name}_seen"] - before[name]) for name in counts}
-    )
+    end_before = known.end_ns.lag().over(order)
+    first, follows = end_before.isnull(), end_before == known.start_ns
+    risen = {}
+    for name in counts:
+        seen = known[f"{name}_seen"]
+        before = ibis.cases((first, 0), (follows, seen.lag().over(order)))
+        risen[f"{name}_risen"] = not_below_0(seen - before)
+    return known.mutate(**risen)
 
 
 def _stepped(rows: ir.Table, samples: ir.Table, trials: ir.Table, flows: ir.Table, *, role: str) -> ir.Table:

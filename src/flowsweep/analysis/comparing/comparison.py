@@ -146,12 +146,12 @@ def _compared(
     common = [point for point in first if point in second]
     empty_a, empty_b = _empty(a), _empty(b)
     found = design.estimates(first, second, common) if common else None
-    if_random = {
+    shifts_if_random = {
         key: _without(shift, (_in(empty_a, key), _in(empty_b, key)))
         for key, shift in _shifts(found, kept, common, margin).items()
     }
     failed = failures(a, b, common)
-    shifts = _held(if_random, kept, failed, margin, design) if failed.any_failed else if_random
+    shifts = _held(shifts_if_random, kept, failed, margin, design) if failed.any_failed else shifts_if_random
     return Comparison(
         overall=shifts.get(None),
         points=tuple(
@@ -169,7 +169,8 @@ def _compared(
         empty_a=empty_a.total(),
         empty_b=empty_b.total(),
         failures_p_value=failed.p_value,
-        remarks=late_left_out(a, b) + remarks(found.series if found else (), failed, if_random, shifts),
+        remarks=late_left_out(a, b)
+        + remarks(found.series if found else (), failed, shifts_if_random, shifts),
         margin=margin,
         method=design.method,
     )

@@ -17,17 +17,17 @@ _TO_THE_MINUTE = len("2026-01-31T23:59")
 
 
 def remarks(
-    repeats: Sequence[Sequence[float]], failed: Failures, if_random: Shifts, left: Shifts
+    repeats: Sequence[Sequence[float]], failed: Failures, shifts_if_random: Shifts, left: Shifts
 ) -> tuple[str, ...]:
     """Say what speaks against taking the shifts for the effect of what was changed.
 
     Args:
         repeats: Series of repeats that may resemble their neighbours, in order of time.
         failed: Trials that failed.
-        if_random: What would be said if failures were a matter of chance.
+        shifts_if_random: What would be said if failures were a matter of chance.
         left: What is said.
     """
-    return tuple(_of_resemblance(repeats) + _of_failures(failed, if_random, left))
+    return tuple(_of_resemblance(repeats) + _of_failures(failed, shifts_if_random, left))
 
 
 def _of_resemblance(repeats: Sequence[Sequence[float]]) -> list[str]:
@@ -40,19 +40,19 @@ def _of_resemblance(repeats: Sequence[Sequence[float]]) -> list[str]:
     return [f"{said}: intervals are wider by as much."]
 
 
-def _of_failures(failed: Failures, if_random: Shifts, left: Shifts) -> list[str]:
+def _of_failures(failed: Failures, shifts_if_random: Shifts, left: Shifts) -> list[str]:
     p_value = failed.p_value
     if p_value is None:
         return []
     (failed_a, trials_a), (failed_b, trials_b) = failed.totals
     counts = f"{failed_a} of {counted(trials_a, 'trial')} failed in A, {failed_b} of {trials_b} in B"
     said = [f"{counts} (Fisher's exact test, if they failed independently: {format_p(p_value)})."]
-    taken_back = [key for key in if_random if if_random[key].outcome != left[key].outcome]
+    taken_back = [key for key in shifts_if_random if shifts_if_random[key].outcome != left[key].outcome]
     if not taken_back:
         return said
     what = []
     if None in taken_back:
-        what.append(f'overall "{if_random[None].outcome}"')
+        what.append(f'overall "{shifts_if_random[None].outcome}"')
     points = sum(key is not None for key in taken_back)
     if points:
         what.append(f"what {counted(points, 'point')} would be called")

@@ -36,7 +36,7 @@ def direction_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_
         with what it differs between repeats of the same point as noise (paired comparison; Student 1908, The
         probable error of a mean, Biometrika 6). Where points ran once, with what it differs between points.
         Where both directions have no point on their plateau in common, the plateaus are compared as a whole,
-        repeat by repeat. Where points are left out, the highest point of each direction is stated beside.
+        repeat by repeat. Where points are left out, the highest of those compared is named for both.
     """
     grid = design(observed)
     limited = held_back(observed, grid, margin)

@@ -135,16 +135,14 @@ def _say_cut(
     if not found:
         return f"No duration below {long} can be judged: too few trials have one."
     chosen = found[-1 if enough is None else enough]
-    cut = chosen.estimate
-    change = format_change(
-        *(percent(value) for value in (cut.bias, cut.bias - cut.half, cut.bias + cut.half))
-    )
+    estimate = chosen.estimate
+    change = format_change(*(percent(estimate.bias + half) for half in (0.0, -estimate.half, estimate.half)))
     short = format_duration(chosen.duration_ns)
     if enough is not None:
         return (
             f"Trials of {short} would tell the same as those of {long}: "
-            f"{_shares(cut, 'independent ones', margin)} of the mean of those of {long}, from which they "
-            f"differ by {change} on average. This says nothing of longer trials."
+            f"{_shares(estimate, 'independent ones', margin)} of the mean of those of {long}, from which "
+            f"they differ by {change} on average. This says nothing of longer trials."
         )
     themselves = ""
     if not _agrees(whole, margin):
@@ -153,8 +151,8 @@ def _say_cut(
         )
     return (
         f"No duration below {long} is shown to tell the same: "
-        f"{_shares(cut, f'independent trials of {short}', margin)} of the mean of the long ones, from which "
-        f"they differ by {change} on average{themselves}."
+        f"{_shares(estimate, f'independent trials of {short}', margin)} of the mean of those of {long}, from "
+        f"which they differ by {change} on average{themselves}."
     )
 
 

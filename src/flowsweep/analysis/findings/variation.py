@@ -53,7 +53,7 @@ def variation_hypotheses(observed: Observations, noise: RepeatNoise | None) -> l
     )
     said = (
         f"Trials of the same point scatter by {format_number(value)} %{interval} "
-        f"(coefficient of variation{', whole repeats taken out' if np.any(noise.blocks) else ''})"
+        f"(coefficient of variation{', without what a whole repeat shares' if np.any(noise.blocks) else ''})"
         f"{_within(noise)}."
     )
     return [

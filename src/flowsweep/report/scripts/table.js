@@ -9,19 +9,23 @@ function watchTable(table, form, shown) {
 
   form.addEventListener("input", () => {
     filter();
-    const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
-    history.replaceState(null, "", `#trials${chosen.size ? `?${chosen}` : ""}`);
+    history.replaceState(null, "", chosen() ? FILTERED + chosen() : "#trials");
   });
   addEventListener("hashchange", followAddress);
   followAddress();
 
   function followAddress() {
-    if (!location.hash.startsWith(FILTERED)) return;
+    if (!location.hash.startsWith(FILTERED) || location.hash === FILTERED + chosen()) return;
     const asked = new URLSearchParams(location.hash.slice(FILTERED.length));
     form.words.value = asked.get("words") ?? "";
     form.status.value = asked.get("status") ?? "";
     filter();
     form.scrollIntoView();
+  }
+
+  // What the rows are filtered by, as it stands in an address; empty where they are not.
+  function chosen() {
+    return String(new URLSearchParams([...new FormData(form)].filter(([, value]) => value)));
   }
 
   function filter() {

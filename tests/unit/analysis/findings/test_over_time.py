@@ -142,7 +142,7 @@ def test_one_point_that_is_watched_has_a_variation_and_outliers() -> None:
     logs = np.log([row["goodput_bps"] for row in rows])
     variation = one(rows, "variation")
     assert variation.effect == pytest.approx(100 * math.sqrt(math.expm1(np.var(logs, ddof=1))))
-    assert "repeats as a whole" not in variation.claim
+    assert "a whole repeat" not in variation.claim
 
 
 def test_two_repeats_of_a_point_are_too_few_for_an_interval() -> None:

@@ -12,7 +12,7 @@ from flowsweep.analysis.findings.plateau.runs import LONGEST, Run, run_hypothese
 from flowsweep.analysis.findings.plateau.sentences import said_of
 from flowsweep.analysis.statistics.level_means import LevelMeans
 from flowsweep.analysis.statistics.observations import Observations
-from flowsweep.wording import format_margin, format_share
+from flowsweep.wording import format_margin
 
 _METHOD = (
     f"mean log goodput of the largest window against up to {LONGEST} neighbouring smaller ones, "
@@ -81,19 +81,7 @@ def _say(run: Run, decision: Decision) -> str:
         return f"{where}: goodput declines at large windows: {less}; {remark}."
     if decision == "no practical effect":
         most = format_margin(run.margin)
-        return f"{where}: the largest window, {largest}, costs no more than {most} of goodput{_mean(run)}."
+        return f"{where}: the largest window, {largest}, costs no more than {most} of goodput."
     if not run.seen:
         return f"{where}: no decline of goodput is seen up to {largest}; a small one cannot be excluded."
     return f"{where}: whether goodput declines at large windows is undecided: {less} may be chance."
-
-
-def _mean(run: Run) -> str:
-    """By how much the mean over the trials of the largest window is below their median interval, if it is."""
-    means, end = run.means, len(run.means.levels) - 1
-    rows = [row for row, level in zip(means.rows, means.level_of, strict=True) if level == end]
-    if any(row.get("goodput_mean_bps") is None for row in rows):
-        return ""
-    lower = 1 - math.exp(np.mean([math.log(row["goodput_mean_bps"] / row["goodput_bps"]) for row in rows]))
-    if lower <= run.margin:
-        return ""
-    return f" in the median interval; the mean over its trials is {format_share(lower)} lower than that"

@@ -118,7 +118,7 @@ def _reached(plateau: Plateau) -> str:
         return _not_shown(plateau, plateau_is)
     said = f"{_tested(plateau)}; goodput reaches its plateau of {plateau_is}"
     if knee is None:
-        return f"{said} there"
+        return said
     binary = all(size % SIZE_UNITS["KiB"] == 0 for size in plateau.means.levels)  # as they were asked for
     said += f" at an estimated {_interval(knee.requested, knee.low, knee.high, binary=binary)}"
     if knee.usable is not None:
@@ -127,13 +127,16 @@ def _reached(plateau: Plateau) -> str:
 
 
 def _not_shown(plateau: Plateau, plateau_is: str) -> str:
-    """That no level is shown to be enough; the one that looks so may still have what the link carries."""
-    carried = _of_link(plateau, plateau.found.start)
-    said = (
-        f"it has {carried}"
-        if carried
-        else f"the plateau would be {plateau_is}, but none is shown to be enough"
-    )
+    """No level below the largest is shown to be enough; one that looks so may have what the link carries."""
+    found = plateau.found
+    carried, last = _of_link(plateau, found.start), len(plateau.means.levels) - 1
+    said = f"the plateau would be {plateau_is}"
+    if carried:
+        said = f"{_tried(plateau, found.start)} has {carried}, and {said}"
+    elif found.latest == last:
+        said += f", but only {_tried(plateau, last)}, the largest, is shown to be enough"
+    else:
+        said += ", but none is shown to be enough"
     return f"{_tested(plateau)}; {said}{_theory(plateau)}"
 
 
@@ -142,17 +145,17 @@ def _tested(plateau: Plateau) -> str:
     found = plateau.found
     below, above = excluded(found), shown_enough(plateau.means, found)
     first, name = _tried(plateau, found.start), _name(plateau)
+    several = plateau.means.axis == "flows" and plateau.means.levels[found.start] != 1
     if above == found.start:
-        was = "were" if plateau.means.axis == "flows" and plateau.means.levels[above] != 1 else "was"
         fails = "" if below is None else f", {_tried(plateau, below)} did not"
-        return f"{first} {was} the smallest tested {name} that sufficed{fails}"
+        return f"{first} {'were' if several else 'was'} the smallest tested {name} that sufficed{fails}"
     enough = "" if above is None else f", {_tried(plateau, above)} the smallest shown to be"
     fails = "" if below is None else f", {_tried(plateau, below)} did not suffice"
-    return f"{first} is the smallest tested {name} that looks enough{enough}{fails}"
+    return f"{first} {'are' if several else 'is'} the smallest tested {name} that looks enough{enough}{fails}"
 
 
 def _theory(plateau: Plateau) -> str:
-    if plateau.rtt_ms is None or plateau.product_bytes is None:
+    if plateau.knee is None or plateau.rtt_ms is None or plateau.product_bytes is None:
         return ""
     round_trip = format_duration(plateau.rtt_ms * MILLISECOND_NS)
     said = f". Bandwidth × delay is {format_size(plateau.product_bytes)} at this goodput and {round_trip}"
@@ -161,7 +164,7 @@ def _theory(plateau: Plateau) -> str:
     if plateau.path_product_bytes is not None:
         said += f", {_short(plateau.path_product_bytes)} by the capacity and round trip measured of the path"
     knee = plateau.knee
-    if knee is not None and knee.usable_low is not None and plateau.product_bytes < knee.usable_low:
+    if knee.usable_low is not None and plateau.product_bytes < knee.usable_low:
         said += ", which is not enough here"
     return said
 

@@ -8,7 +8,7 @@ from flowsweep.analysis.tests.path import path_hypotheses
 from synthetic_campaigns import EMPTY, Row
 
 
-def measured(src: str, dst: str, hops: Sequence[int | None]) -> list[Row]:
+def measured(src: str, dst: str, hops: Sequence[int | None], family: int | None = None) -> list[Row]:
     return [
         EMPTY
         | {
@@ -18,7 +18,7 @@ def measured(src: str, dst: str, hops: Sequence[int | None]) -> list[Row]:
             "src": src,
             "dst": dst,
         }
-        | {"test": "path", "status": "ok", "path_hops": count}
+        | {"test": "path", "status": "ok", "path_hops": count, "family": family}
         for number, count in enumerate(hops)
     ]
 
@@ -42,7 +42,9 @@ def test_of_equal_lengths_of_one_direction_and_of_hops_that_never_answered_nothi
 
 def test_a_direction_that_does_not_keep_to_one_length_is_told_and_not_compared() -> None:
     [one] = told(measured("a", "b", [3, 4, 3, 4]), measured("b", "a", [5, 5, 5, 5]))
-    assert one.claim.startswith("a → b: trials took unlike routes, 3 hops in 2 trials, 4 hops in 2 trials")
+    assert one.claim.startswith(
+        "a → b: the number of hops differs between trials, 3 hops in 2 trials, 4 hops in 2 trials"
+    )
     assert one.direction == "a → b"
 
 
@@ -51,3 +53,11 @@ def test_one_trial_by_another_route_does_not_hide_how_the_directions_differ() ->
         one.claim.split(":")[0] for one in told(measured("a", "b", [3, 3, 3, 4]), measured("b", "a", [5] * 4))
     ]
     assert kinds == ["a → b", "a → b has 3 hops, b → a 5"]
+
+
+def test_versions_of_ip_are_routed_apart_and_a_single_trial_each_way_says_nothing() -> None:
+    both = [measured("a", "b", [3, 3], 4), measured("a", "b", [5, 5], 6), measured("b", "a", [3, 3], 4)]
+    assert told(*both) == []
+    [one] = told(*both, measured("b", "a", [4, 4], 6))
+    assert one.claim.startswith("a → b has 5 hops by IPv6, b → a 4: ")
+    assert told(measured("a", "b", [3]), measured("b", "a", [4])) == []
