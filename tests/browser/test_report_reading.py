@@ -127,10 +127,23 @@ def test_a_link_to_a_filter_shows_the_same_rows_and_a_direction_is_one_word(visi
     assert address.startswith("#trials?words=")
     page.locator("#filter [name=words]").fill("")
     assert (rows.count(), page.evaluate("location.hash")) == (every, "#trials")
-    page.evaluate("hash => { location.hash = hash; }", address)
-    page.wait_for_function(f"document.getElementById('shown').textContent === '{every // 2} of {every}'")
-    assert page.locator("#filter [name=words]").input_value() == "sara -> starlight"
-    wait_until_in_view(page.locator("#filter"))
+    again = visit(small_report(), address=address).page
+    assert again.locator("#filter [name=words]").input_value() == "sara -> starlight"
+    assert again.locator("#trial-table tbody tr:visible").count() == every / 2
+    wait_until_in_view(again.locator("#filter"))
+
+
+def test_back_from_a_trial_leads_to_where_the_reader_was_though_rows_are_filtered(visit):
+    page = visit(small_report()).page
+    page.locator("#filter [name=words]").fill("sara -> starlight")
+    link = page.locator("#trial-table tbody tr:visible a").last
+    link.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    link.click()
+    page.wait_for_function("!document.getElementById('opened').hidden")
+    page.go_back()
+    page.wait_for_function("document.getElementById('opened').hidden")
+    page.wait_for_function("before => Math.abs(scrollY - before) < 2", arg=before)
 
 
 LIMITS = {

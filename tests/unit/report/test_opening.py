@@ -34,6 +34,12 @@ def test_both_ways_are_said_with_where_and_how_often() -> None:
     assert told["Trust"] == "All 6 trials ended ok; 3 trials or more at each of these points."
 
 
+def test_few_trials_each_way_have_no_confidence_interval() -> None:
+    assert lines_of(one_point(repeats=2))["Trust"] == (
+        "The highest goodput rests on 2 trials each way, too few for a confidence interval."
+    )
+
+
 def test_what_is_alike_both_ways_is_said_once() -> None:
     assert lines_of(one_point())["Highest goodput"] == (
         "starlight → sara, and back: 48.0 Mbit/s over the whole trial and in the median interval, "

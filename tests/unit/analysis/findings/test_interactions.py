@@ -1,6 +1,7 @@
 """Plateaus that differ by flows, directions of unlike plateaus, declines, flows at small windows."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -36,6 +37,11 @@ def test_the_plateau_is_told_per_number_of_flows_where_it_differs() -> None:
         "the plateau would be 14."
     )
     assert one.claim.endswith(" Mbit/s, but none is shown to be enough.")
+    linked, _ = plateaus_of([row | {"link_payload_bps": 15e6} for row in campaign(flows_apart(), 1)])
+    assert re.search(
+        r"; 96 KiB has 9\d\.\d % of the 15\.0 Mbit/s that the link carries, and the plateau would be 14\.",
+        linked.claim,
+    )
     assert four.claim.startswith("a → b, 4 flows: goodput has not reached its plateau up to 192 KiB")
     assert "told apart by number of flows" in one.method
 
