@@ -8,7 +8,8 @@ FindingKind = Literal[
     "path", "available", "routes", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau",
     "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift", "step", "cycle",
-    "modes", "periodicity", "outliers", "correlation", "duration", "slow_start", "theory", "variation",
+    "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start", "slow_start", "theory",
+    "variation",
 ]  # fmt: skip
 """What a finding is about; the most important first, where decisions are alike."""
 

@@ -13,12 +13,14 @@ from flowsweep.analysis.binning.interval_goodput import trial_intervals
 from flowsweep.analysis.binning.truncated_durations import durations_cut
 from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
+from flowsweep.analysis.findings.early_slow_start import early_end_hypotheses, slow_trials
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.slow_start import slow_start_hypotheses
 from flowsweep.analysis.statistics.observations import Observations, Row
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, traces_of
 from flowsweep.analysis.tests.tcp.loss_samples import loss_samples
 from flowsweep.analysis.tests.tcp.slow_start import slow_starts
+from flowsweep.analysis.tests.tcp.slow_start_ends import slow_start_ends
 from flowsweep.archive import Tables, keep_with
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
@@ -33,6 +35,8 @@ class WithinTrials:
     """Rows of `durations_cut`, by trial."""
     reached: Mapping[str, Row]
     """Rows of `slow_starts`, by trial."""
+    ends: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """Rows of `slow_start_ends`, by trial, of those that took long to come up to speed."""
     traces: Mapping[str, LossTrace] = field(default_factory=dict)
     """Of trials that losses held down, by trial."""
 
@@ -55,12 +59,24 @@ def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
     headline = ibis.memtable(pa.Table.from_pylist(rows, schema=_HEADLINE))
     intervals = trial_intervals(samples, trials, starts, gapless=gapless)
     cut = durations_cut(intervals, trials)
-    reached = slow_starts(samples, trials, starts, headline, gapless=gapless)
+    fast = slow_starts(samples, trials, starts, headline, gapless=gapless)
+    reached = {row["trial_id"]: row for row in fast.to_pyarrow().to_pylist()}
     return WithinTrials(
         cuts=cuts_of(cut.to_pyarrow().to_pylist()),
-        reached={row["trial_id"]: row for row in reached.to_pyarrow().to_pylist()},
+        reached=reached,
+        ends=_ends(tables, summary, reached),
         traces=_traces(tables, starts, summary),
     )
+
+
+def _ends(tables: Tables, summary: Sequence[Row], reached: Mapping[str, Row]) -> dict[str, list[Row]]:
+    slow = slow_trials(summary, reached)
+    if not slow:
+        return {}
+    ends: dict[str, list[Row]] = {}
+    for row in slow_start_ends(tables.samples, slow).to_pyarrow().to_pylist():
+        ends.setdefault(row["trial_id"], []).append(row)
+    return ends
 
 
 def _traces(tables: Tables, starts: ir.Table, summary: Sequence[Row]) -> dict[str, LossTrace]:
@@ -83,10 +99,11 @@ def within_trial_hypotheses(
 
     Returns:
         Descriptions, as far as there are samples. Methods: `cut_hypotheses`, `slow_start_hypotheses`,
-        `drop_hypotheses`.
+        `early_end_hypotheses`, `drop_hypotheses`.
     """
     return [
         *cut_hypotheses(observed, within.cuts, margin=margin),
         *slow_start_hypotheses(observed, within.reached),
+        *early_end_hypotheses(observed, within.reached, within.ends),
         *drop_hypotheses(observed, within.traces),
     ]

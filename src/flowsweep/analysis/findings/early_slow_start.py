@@ -1,0 +1,110 @@
+"""Did slow start end before a loss, long before the path was full?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
+from flowsweep.analysis.statistics.means import geometric_mean
+from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
+from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
+from flowsweep.wording import counted, format_duration
+
+FEWEST_ROUND_TRIPS = 10
+"""Between the end of slow start and full speed: doubling would have taken one or two."""
+LEAST_EXTRA_NS = 500 * MILLISECOND_NS
+"""What is less tells nobody to do anything."""
+_HALF = 2
+_METHOD = (
+    "first slow-start threshold of each flow (TCP_INFO), at most half of its highest congestion window, "
+    "before anything was sent again; time from the last of them until the sum over flows is up to speed, "
+    "geometric mean, Student's t"
+)
+_described = partial(Hypothesis, "early_slow_start", method=_METHOD, figure="duration")
+
+
+@dataclass(frozen=True, slots=True)
+class _Early:
+    """A trial in which slow start ended early."""
+
+    row: Row
+    segments: int
+    """The lowest threshold of its flows."""
+    highest_segments: int
+    """Of the congestion windows of these flows."""
+    extra_ns: int
+
+
+def slow_trials(summary: Sequence[Row], reached: Mapping[str, Row]) -> list[str]:
+    """Name the trials that took long to come up to speed, of which it is worth to look at the samples.
+
+    Args:
+        summary: Rows of a campaign.
+        reached: Rows of `slow_starts`, by trial_id; times in ns.
+    """
+    return [
+        row["trial_id"]
+        for row in summary
+        if row["trial_id"] in reached
+        and row.get("rtt_min_ms")
+        and reached[row["trial_id"]]["slow_start_ns"] >= _least_ns(row)
+    ]
+
+
+def early_end_hypotheses(
+    observed: Observations, reached: Mapping[str, Row], ends: Mapping[str, Sequence[Row]]
+) -> Iterator[Hypothesis]:
+    """Describe slow starts that ended without a loss while the path could carry far more.
+
+    Args:
+        observed: Trials of one sweep and mode.
+        reached: Rows of `slow_starts`, by trial_id; times in ns.
+        ends: Rows of `slow_start_ends`, by trial_id, of those that `slow_trials` names.
+
+    Yields:
+        One description for each direction that has such trials (HyStart, RFC 9406, does so where round trips
+        vary). The effect is by how much longer these took to come up to speed, in s. A slow start that a loss
+        ended, one that ended at what the flow kept to later, and one after which a trial was soon at its
+        speed are none.
+    """
+    for direction, rows in observed.by_direction(lambda row: row["trial_id"] in reached):
+        early = [
+            found
+            for row in rows
+            if (found := _early(row, reached, ends.get(row["trial_id"], ()))) is not None
+        ]
+        if early:
+            extra_s = geometric_mean([one.extra_ns for one in early]).in_unit(SECOND_NS)
+            yield _described(
+                observed.scope(direction),
+                _said(direction, early, len(rows), extra_s.value),
+                trial_ids(one.row for one in early),
+                Estimate(extra_s.value, "s", extra_s.low, extra_s.high),
+            )
+
+
+def _early(row: Row, reached: Mapping[str, Row], ends: Sequence[Row]) -> _Early | None:
+    own = [end for end in ends if end["lossless"] and _HALF * end["segments"] <= end["highest_segments"]]
+    if not own or _HALF * len(own) < (row["flows"] or 1):
+        return None
+    extra_ns = reached[row["trial_id"]]["slow_start_ns"] - max(end["ended_ns"] for end in own)
+    if extra_ns < _least_ns(row):
+        return None
+    segments = min(end["segments"] for end in own)
+    return _Early(row, segments, max(end["highest_segments"] for end in own), extra_ns)
+
+
+def _least_ns(row: Row) -> float:
+    return max(FEWEST_ROUND_TRIPS * float(row["rtt_min_ms"]) * MILLISECOND_NS, LEAST_EXTRA_NS)
+
+
+def _said(direction: str, early: Sequence[_Early], of: int, extra_s: float) -> str:
+    least, most = (choose(one.segments for one in early) for choose in (min, max))
+    at = counted(least, "segment") if least == most else f"{least} to {most} segments"
+    later = max(one.highest_segments for one in early)
+    return (
+        f"{direction}: slow start ended without a loss at {at}, of {later} that a flow reached later, in "
+        f"{len(early)} of {counted(of, 'trial')}: these took {format_duration(extra_s * SECOND_NS)} more to "
+        "come up to speed. Round trips that vary can end it so (HyStart): leave that time out with `omit`, "
+        "or expect less of short transfers."
+    )

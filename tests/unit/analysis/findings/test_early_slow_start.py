@@ -1,0 +1,89 @@
+"""Slow starts that end early: what is said where one did, and what looks like it and is none."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from analysis_support import SECOND_NS, make_flows, make_record, make_samples, make_trial
+from flowsweep.analysis.findings.early_slow_start import early_end_hypotheses, slow_trials
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.tests.tcp.flow_states import NO_THRESHOLD
+from flowsweep.analysis.tests.tcp.slow_start_ends import slow_start_ends
+from flowsweep.archive.tables import tables_of
+from flowsweep.run.outcome import TrialOutcome
+from synthetic_campaigns import Grid, Row, campaign
+
+FULL_S = 7.0
+"""When goodput had reached 90 %."""
+
+
+def trials() -> list[Row]:
+    rows = campaign(Grid(flows=(4,), window_sums=(1 << 22,), directions=(("a", "b"),)), 1)
+    return [row | {"rtt_min_ms": 100.0} for row in rows]
+
+
+def told(ends: Sequence[dict[str, Any]], full_s: float = FULL_S) -> list[Finding]:
+    rows = trials()
+    reached = {row["trial_id"]: {"slow_start_ns": round(full_s * SECOND_NS)} for row in rows}
+    [observed] = observations(rows)
+    slow = slow_trials(rows, reached)
+    return decided(list(early_end_hypotheses(observed, reached, dict.fromkeys(slow, ends))))
+
+
+def end(segments: int, ended_s: float = 1.0, *, highest: int = 800, lossless: bool = True) -> dict[str, Any]:
+    ended_ns = round(ended_s * SECOND_NS)
+    return {"segments": segments, "highest_segments": highest, "ended_ns": ended_ns, "lossless": lossless}
+
+
+def test_an_early_end_is_told_with_what_it_cost() -> None:
+    [one] = told([end(28, 0.8), end(56, 1.0)])
+    assert one.claim.startswith(
+        "a → b: slow start ended without a loss at 28 segments, of 800 that a flow reached later, in 3 of "
+        "3 trials: these took 6.00 s more to come up to speed."
+    )
+    assert (one.decision, one.effect_unit, one.direction) == ("described", "s", "a → b")
+    assert one.effect == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "full_s"),
+    [
+        ([end(28, lossless=False), end(56, lossless=False)], FULL_S),  # a loss ended it
+        ([end(500), end(600)], FULL_S),  # at what the flow kept to later
+        ([end(28, 0.8), end(56, 1.0)], 1.5),  # full speed soon after
+        ([end(28), end(500), end(600)], FULL_S),  # one flow of several makes up for little
+        ([], FULL_S),  # the kernel does not say
+    ],
+)
+def test_what_looks_like_an_early_end_and_is_none(ends: list[dict[str, Any]], full_s: float) -> None:
+    assert told(ends, full_s) == []
+
+
+def test_the_first_threshold_of_each_flow_is_found_and_whether_a_loss_made_it() -> None:
+    trial = make_trial(flows=2, window_bytes=1 << 18)
+    tenth = SECOND_NS // 10
+    rows = [
+        {
+            "role": "source",
+            "flow": flow,
+            "start_ns": index * tenth,
+            "end_ns": (index + 1) * tenth,
+            "bytes": 1000,
+        }
+        | {"snd_cwnd": 10 * (index + 1), "snd_ssthresh": NO_THRESHOLD if index < 3 + flow else 36 + index}
+        | {"total_retrans": flow * (index > 2), "lost": 0}
+        for flow in range(2)
+        for index in range(10)
+    ]
+    outcome = TrialOutcome(record=make_record(trial), samples=make_samples(rows), flows=make_flows([]))
+    trial_id = outcome.record.trial_id
+    first, second = slow_start_ends(tables_of([outcome]).samples, [trial_id]).to_pyarrow().to_pylist()
+    assert first == {
+        "trial_id": trial_id, "flow": 0, "segments": 39, "highest_segments": 100, "ended_ns": 4 * tenth,
+        "lossless": True,
+    }  # fmt: skip
+    assert (second["segments"], second["ended_ns"], second["lossless"]) == (40, 5 * tenth, False)
+    assert slow_start_ends(tables_of([outcome]).samples, []).to_pyarrow().num_rows == 0
