@@ -102,9 +102,15 @@ def test_an_engine_that_keeps_to_the_script_is_taken_for_one(ended: dict[str, En
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_trial_ends_in_time_with_a_reason(ended: dict[str, Ending], name: str) -> None:
-    ending, misbehaviour = ended[name], ALL[name]
-    # A deadline counts from where its step begins, and the steps before it are honest.
-    assert ending.took_s <= ended["honest"].took_s + deadline_s(misbehaviour.point) + BEYOND_S
+    ending, honest, misbehaviour = ended[name], ended["honest"], ALL[name]
+    # A deadline counts from where its step begins, and the steps before it are honest: where no trial began,
+    # engines were started, too.
+    took_s, honest_s = (
+        (ending.trial_s, honest.trial_s) if ending.record else (ending.campaign_s, honest.campaign_s)
+    )
+    assert took_s is not None
+    assert honest_s is not None
+    assert took_s <= honest_s + deadline_s(misbehaviour.point) + BEYOND_S
     assert ending.record is None or ending.record.status in ("failed", "incomplete")
     assert misbehaviour.reason in ending.reason
     assert len(ending.reason) < 2000

@@ -46,8 +46,13 @@ class Ending:
     """Absent if no trial began."""
     error: str | None
     """Of a campaign that could not begin."""
-    took_s: float
-    """From the first word to the last, sessions closed; of the trial alone, if one began."""
+    campaign_s: float
+    """From the start of its engines until all sessions were closed."""
+
+    @property
+    def trial_s(self) -> float | None:
+        """The trial alone, if one began."""
+        return None if self.record is None else self.record.elapsed_ns / SECOND_NS
 
     @property
     def reason(self) -> str:
@@ -103,11 +108,8 @@ async def _ending(honest: tuple[str, ...], hostile: tuple[str, ...]) -> Ending:
         await run_campaign([Slot(trials=(trial(),))], accesses, recorder, conditions=conditions)
     except FlowsweepError as flowsweep_error:
         error = str(flowsweep_error)
-    took_s = time.monotonic() - begun
-    if not recorder.outcomes:
-        return Ending(None, error, took_s)
-    record = recorder.outcomes[0].record
-    return Ending(record, error, record.elapsed_ns / SECOND_NS)
+    record = recorder.outcomes[0].record if recorder.outcomes else None
+    return Ending(record, error, time.monotonic() - begun)
 
 
 def command(folder: Path, name: str, misbehaviours: Sequence[Misbehaviour]) -> subprocess.Popen[str]:
