@@ -8,6 +8,8 @@ from itertools import product
 SHORT = 'duration = "5s"\nomit = "2s"\ninterval = "500ms"'
 LONG = 'duration = "12s"\nomit = "6s"\ninterval = "1s"'
 """For what takes time to show: losses that come once in a second, a queue that has to fill."""
+POLICED = f'{LONG}\ndrain = "40s"'
+"""What a policer drops at the end is sent again after timeouts that double."""
 LINKS = {
     "country": 'rate = "100Mbit/s"\ndelay = "20ms"\nqueue = "500KB"',
     "continent": 'rate = "50Mbit/s"\ndelay = "75ms"\nqueue = "1MB"',
@@ -90,9 +92,9 @@ LIMITS = (
           'window = "4MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]',
           'duration = "20s"\nomit = "12s"\ninterval = "1s"\ndrain = "20s"'),
     Limit("a policer", "congestion window: loss", "policed",
-          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', POLICED),
     Limit("a policer behind a line", "congestion window: loss", "policed-behind-a-line",
-          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', LONG),
+          'window = "2MiB"\nflows = [1, 4]\ncongestion = ["cubic", "reno", "bbr"]', POLICED),
     Limit("receive window below a policer", "receive window", "policed",
           'window_recv = "48KiB"\nwindow_send = "2MiB"\ncongestion = ["cubic", "reno"]'),
     Limit("a queue that others fill, too", "congestion window: queue", "shared",
