@@ -171,7 +171,7 @@ NOTHING = (
 SOMETHING = (
     Kind("10 %", TWICE, independent, percent=10, true=frozenset({"plateau"}),
          sought=frozenset({EFFECT_OF_WINDOW}), power=0.95),
-    Kind("step", WATCHED, stepped, hourly, sought=frozenset({"step"}), power=0.8),
+    Kind("step", WATCHED, stepped, hourly, sought=frozenset({"step"})),
     Kind("cycle", WATCHED, cycle, hourly, sought=CYCLE),
     Kind("two modes", TWICE, two_levels, sought=frozenset({"modes"})),
     Kind("failures at the largest window", TWICE, independent, fate=large_windows_fail,
