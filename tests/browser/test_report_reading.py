@@ -140,9 +140,9 @@ def test_back_from_a_trial_leads_to_where_the_reader_was_though_rows_are_filtere
     link.scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
     link.click()
-    page.wait_for_function("!document.getElementById('opened').hidden")
+    page.wait_for_function("() => !document.getElementById('opened').hidden")
     page.go_back()
-    page.wait_for_function("document.getElementById('opened').hidden")
+    page.wait_for_function("() => document.getElementById('opened').hidden")
     page.wait_for_function("before => Math.abs(scrollY - before) < 2", arg=before)
 
 
