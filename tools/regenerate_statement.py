@@ -98,12 +98,14 @@ def generated() -> str:
     database = connection.con
     schema = {name: _columns(database, name) for name in (*SCHEMAS, PATHS, *steps)}
     parts = [f"{NOTE} {statement.digest_of_sources()}"]
-    parts += [_definition(name, schema) for name in (*SCHEMAS, PATHS)]
+    parts += [_definition(name, schema) for name in schema]
     for name, sql in steps.items():
+        short = _short(database, sql, schema)
+        read = {table.name for table in sqlglot.parse_one(short, dialect="duckdb").find_all(exp.Table)}
+        after = ", ".join(step for step in steps if step in read)
         parts += [
-            f"-- step {name}, from rows of: {', '.join(NEEDED.get(name, ()))}",
-            _definition(name, schema),
-            f"INSERT INTO {name} BY NAME\n{_short(database, sql, schema)};",
+            f"-- step {name}, after: {after}; from rows of: {', '.join(NEEDED.get(name, ()))}",
+            f"INSERT INTO {name} BY NAME\n{short};",
         ]
     return "\n".join(parts) + "\n"
 

@@ -1,6 +1,7 @@
 """A trial without a plan: `flowsweep tcp` and its like write one, run it, and tell what came of it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
-from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
+from flowsweep.run.events import CampaignEvent, TrialProbing, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, schedule
 from flowsweep.tests import facts_of
@@ -100,7 +101,14 @@ def _plan_of(request: OneTrialRequest) -> Plan:
 
 def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
     slot, recorder = _one_slot(plan), OneTrialRecord(plan, request.save)
-    events: EventListener = (lambda _: None) if request.as_json else _print_event
+    summary = _Summary()
+
+    def events(event: CampaignEvent) -> None:
+        if isinstance(event, TrialRunning | TrialProbing) and event.is_last:
+            summary.begin()
+        if not request.as_json:
+            _print_event(event)
+
     try:
         with stopped_by_signals() as stopper, _far_host_as_written(request.host):
             stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
@@ -120,11 +128,33 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
         recorder.close()
     if request.save is not None and not request.as_json:
         say(f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html")
-    # Only now, with the traffic over, the analysis is loaded.
-    from flowsweep.cli.summary_rows import row_of_outcomes
-
     (outcome,) = recorder.outcomes
-    return Measured(row_of_outcomes([outcome]), outcome)
+    return Measured(summary.row(outcome), outcome)
+
+
+class _Summary:
+    """Sums the trial up. The analysis is loaded once the traffic is over, while the engines end the trial."""
+
+    def __init__(self) -> None:
+        self._ready: Future[Callable[[TrialOutcome], TrialRow]] | None = None
+
+    def begin(self) -> None:
+        """Make ready what it takes, in a thread."""
+        if self._ready is None:
+            pool = ThreadPoolExecutor(1)
+            self._ready = pool.submit(_summing_up)
+            pool.shutdown(wait=False)
+
+    def row(self, outcome: TrialOutcome) -> TrialRow:
+        """Sum up."""
+        row_of = _summing_up() if self._ready is None else self._ready.result()
+        return row_of(outcome)
+
+
+def _summing_up() -> Callable[[TrialOutcome], TrialRow]:
+    from flowsweep.cli.summary_rows import summing_up
+
+    return summing_up()
 
 
 @contextmanager

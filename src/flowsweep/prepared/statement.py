@@ -27,22 +27,19 @@ SOURCES = (
 """What the statement is made of, from the package's folder."""
 _OF_ROWS = ("__init__.py", "findings.py", "loss.py", "rate_search.py", "routes.py")
 """Files among them that start from the summary's rows, or have nothing but names."""
-_STEP = re.compile(r"^-- step (\w+), from rows of: ([\w, ]*)$", re.MULTILINE)
+_STEP = re.compile(r"^-- step (\w+), after: ([\w, ]*); from rows of: ([\w, ]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Statements that make a table and fill it."""
+    """A statement that fills a table."""
 
     name: str
+    after: tuple[str, ...]
+    """Steps that fill what it reads."""
     needs: tuple[str, ...]
     """Tables without whose rows it has none."""
     sql: str
-
-    @property
-    def table(self) -> str:
-        """The statement that makes the table, before the one that fills it."""
-        return self.sql[: self.sql.index(";") + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +47,9 @@ class Statement:
     """The file, taken apart."""
 
     tables: str
-    """Statements that make the tables that it starts from."""
+    """Statements that make all tables: those that it starts from, and those that it fills."""
     steps: tuple[Step, ...]
-    """In their order; the last one is `summary`."""
+    """Each after those that it reads from; the last one is `summary`."""
 
 
 def statement() -> Statement | None:
@@ -62,9 +59,13 @@ def statement() -> Statement | None:
     if digest_of_sources() not in first:
         return None
     tables, *parts = _STEP.split(rest)
-    steps = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    steps = zip(*(parts[at::4] for at in range(4)), strict=True)
     return Statement(
-        tables, tuple(Step(name, tuple(_words(needs)), sql.strip()) for name, needs, sql in steps)
+        tables,
+        tuple(
+            Step(name, tuple(_words(after)), tuple(_words(needs)), sql.strip())
+            for name, after, needs, sql in steps
+        ),
     )
 
 

@@ -1,6 +1,9 @@
 """The summary of nearly every campaign, by the statement in `summary.sql`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -9,7 +12,7 @@ import pyarrow as pa
 from flowsweep.analysis.tests import path
 from flowsweep.archive.parquet import keyed_tables
 from flowsweep.archive.trials import trials_table
-from flowsweep.prepared.statement import Statement, statement
+from flowsweep.prepared.statement import Statement, Step, statement
 from flowsweep.prepared.tables import fill_tables
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import planned_links
@@ -20,6 +23,17 @@ if TYPE_CHECKING:
 
 DATA_BYTES_MAX = 32 << 20
 """Of an archive's files. Beyond that the summary of all trials at once may take much memory."""
+_SIDE_BY_SIDE = 2
+"""Most steps at a time. Half of their work has to be done one after the other: more would wait."""
+_UTC = "SET TimeZone = 'UTC'"
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Where trials are summed up."""
+
+    statement: Statement
+    connection: duckdb.DuckDBPyConnection
 
 
 def summary_of_archive(archive: "Archive") -> pa.Table | None:
@@ -32,11 +46,14 @@ def summary_of_archive(archive: "Archive") -> pa.Table | None:
     Raises:
         ArchiveError: A file of data has changed since it was written; says which.
     """
-    state, found = archive.state, statement()
-    files = {name: listed for name, listed in state.files.items() if listed}
-    if found is None or archive.data_bytes > DATA_BYTES_MAX:
+    if archive.data_bytes > DATA_BYTES_MAX:
         return None
+    state = archive.state
+    files = {name: listed for name, listed in state.files.items() if listed}
     archive.check_small_files()
+    database = opened_database(few=archive.is_small)
+    if database is None:
+        return None
     trials = trials_table(
         state.records.values(),
         state.imported.values(),
@@ -45,15 +62,43 @@ def summary_of_archive(archive: "Archive") -> pa.Table | None:
     )
     facts = {name: [str(archive.folder / file) for file in listed] for name, listed in files.items()}
     try:
-        return _summed_up(found, trials, facts, state.left_out, few=archive.is_small)
+        return _summed_up(database, trials, facts, state.left_out)
     except duckdb.Error:
         return None  # The analysis says which file it is.
 
 
-def summary_of_outcomes(outcomes: Sequence[TrialOutcome]) -> pa.Table | None:
-    """Sum up trials that no archive keeps; None where the statement is not for these, as above."""
+def opened_database(*, few: bool = True) -> Database | None:
+    """Make a database with the statement's tables, all of them empty.
+
+    Args:
+        few: There will be so few rows that DuckDB is the faster the fewer threads it starts for one query.
+
+    Returns:
+        None where the analysis has changed since the statement was written.
+    """
     found = statement()
     if found is None:
+        return None
+    connection = duckdb.connect(config={"temp_directory": "", **({"threads": 1} if few else {})})
+    connection.execute(_UTC)
+    connection.execute(found.tables)
+    return Database(found, connection)
+
+
+def summary_of_outcomes(
+    outcomes: Sequence[TrialOutcome], database: Database | None = None
+) -> pa.Table | None:
+    """Sum up trials that no archive keeps.
+
+    Args:
+        outcomes: Of the trials.
+        database: As `opened_database` gives it, where that was done before; it is closed.
+
+    Returns:
+        None where the statement is not for these, as above.
+    """
+    database = database or opened_database()
+    if database is None:
         return None
     pieces: dict[str, list[pa.Table]] = {}
     for outcome in outcomes:
@@ -61,29 +106,47 @@ def summary_of_outcomes(outcomes: Sequence[TrialOutcome]) -> pa.Table | None:
             pieces.setdefault(name, []).append(table)
     facts = {name: pa.concat_tables(tables, promote_options="default") for name, tables in pieces.items()}
     trials = trials_table([outcome.record for outcome in outcomes], attempts={})
-    return _summed_up(found, trials, facts, (), few=True)
+    return _summed_up(database, trials, facts, ())
 
 
 def _summed_up(
-    found: Statement,
+    database: Database,
     trials: pa.Table,
     facts: Mapping[str, Sequence[str] | pa.Table],
     left_out: "Sequence[Key]",
-    *,
-    few: bool,
 ) -> pa.Table | None:
-    threads = {"threads": 1} if few else {}
-    with duckdb.connect(config={"temp_directory": "", **threads}) as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        connection.execute(found.tables)
+    with database.connection as connection:
         filled = fill_tables(connection, trials, facts, left_out)
         if filled is None:
             return None
         if not filled.isdisjoint(path.COLUMNS_OF_TABLES):
             _add_path_facts(connection)
-        for step in found.steps:
-            connection.execute(step.sql if filled.issuperset(step.needs) else step.table)
+        _run(database.statement.steps, connection, filled)
         return connection.sql("FROM summary ORDER BY order_index").to_arrow_table()
+
+
+def _run(steps: Iterable[Step], connection: duckdb.DuckDBPyConnection, filled: frozenset[str]) -> None:
+    """Take the steps, side by side where none waits for the other: to plan them takes DuckDB longest."""
+    left = {step.name: step for step in steps}
+    order = TopologicalSorter({name: step.after for name, step in left.items()})
+    order.prepare()
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        running: dict[Future[None], str] = {}
+        while order.is_active():
+            for name in sorted(order.get_ready(), key=lambda name: -len(left[name].sql)):
+                if filled.issuperset(left[name].needs):
+                    running[pool.submit(_take, left[name], connection)] = name
+                else:
+                    order.done(name)
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                done.result()
+                order.done(running.pop(done))
+
+
+def _take(step: Step, connection: duckdb.DuckDBPyConnection) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_UTC)
+        cursor.execute(step.sql)
 
 
 def _add_path_facts(connection: duckdb.DuckDBPyConnection) -> None:
