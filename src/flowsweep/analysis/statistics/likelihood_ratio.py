@@ -184,18 +184,14 @@ class CourseTest:
         """
         fixed, begins = self._fixed(number)
         half = (self.models.freedom - fixed.shape[1]) / 2
-        likelihoods = np.empty((len(self.models.whiteners), values.shape[1]))
-        gained = np.empty_like(likelihoods)
-        for at, whitener in enumerate(self.models.whiteners):
-            basis, triangle = np.linalg.qr(whitener @ fixed)
-            white = whitener @ values
-            explained = np.square(basis.T @ white)
-            total = np.square(white).sum(axis=0)
-            left = np.maximum(total - explained.sum(axis=0), _EXACT * total)
-            roots = float(np.log(np.abs(np.diagonal(triangle))).sum())
-            likelihoods[at] = -half * np.log(left) - self.models.log_roots[at] - roots
-            gained[at] = half * np.log1p(explained[begins:].sum(axis=0) / left)
-        return likelihoods, gained
+        basis, triangles = np.linalg.qr(self.models.whiteners @ fixed)
+        white = self.models.whiteners @ values
+        explained = np.square(np.swapaxes(basis, 1, 2) @ white)
+        total = np.square(white).sum(axis=1)
+        left = np.maximum(total - explained.sum(axis=1), _EXACT * total)
+        roots = np.log(np.abs(np.diagonal(triangles, axis1=1, axis2=2))).sum(axis=1) + self.models.log_roots
+        gained = half * np.log1p(explained[:, begins:].sum(axis=1) / left)
+        return -half * np.log(left) - roots[:, None], gained
 
     def _estimate(self, number: int, critical: float) -> tuple[Floats, Floats]:
         """Coefficients of a course and their covariance; wider where noise alone reaches more than F says."""
