@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow
+from flowsweep.analysis.binning.interval_goodput import IntervalRow
+from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho
+from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.figures.axis import Row
 
@@ -57,19 +61,19 @@ class FigureData:
     """Rows of `flowsweep.analysis.summary`, in any order."""
     cells: Sequence[Row]
     """Rows of `flowsweep.analysis.grid_points`, in the order in which sweeps and directions shall stand."""
-    intervals: Sequence[Row] = ()
+    intervals: Sequence[IntervalRow] = ()
     """Rows of `flowsweep.analysis.binning.interval_goodput`; none of an imported archive."""
-    truncated: Sequence[Row] = ()
+    truncated: Sequence[CutRow] = ()
     """Rows of `flowsweep.analysis.binning.truncated_durations`, likewise."""
-    spacings: Sequence[Row] = ()
+    spacings: Sequence[SpacingRow] = ()
     """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
     hops: Sequence[HopRow] = ()
     """Rows of `flowsweep.analysis.tests.path.hop_rows`; none without measurements of paths."""
     trains: Sequence[TrainRow] = ()
     """Rows of `flowsweep.analysis.tests.path.rows`, likewise."""
-    shares: Sequence[Row] = ()
+    shares: Sequence[ShareRow] = ()
     """Rows of `flowsweep.analysis.background.shares.shares`; none without traffic beside trials."""
-    share_series: Sequence[Row] = ()
+    share_series: Sequence[ShareIntervalRow] = ()
     """Rows of `flowsweep.analysis.background.shares.series`, likewise."""
     echoes: Sequence[ShownEcho] = ()
     """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where there were none."""

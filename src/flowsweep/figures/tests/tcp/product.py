@@ -22,7 +22,7 @@ PRODUCT = DrawnAxis("window_sum_bytes", "window × flows", format_size)
 
 PLATEAU_SHADE = "rgba(0,158,115,0.28)"
 
-_Groups = Mapping[tuple[str, object, str], TrialGroup]
+_Groups = Mapping[tuple[str, str | None, str], TrialGroup]
 
 
 def drawn_products(data: FigureData) -> list[Drawn]:
