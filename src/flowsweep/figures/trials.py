@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import ECHO
 from flowsweep.figures.axis import (
@@ -18,7 +19,6 @@ from flowsweep.figures.axis import (
     WINDOW_SUM_OF_TRIAL,
     WINDOWS,
     DrawnAxis,
-    Row,
     Value,
 )
 from flowsweep.figures.grid.panel import mode_rank, modes_named, panels
@@ -70,7 +70,7 @@ class TrialGroup:
         return "<br>".join(said)
 
 
-def trial_groups(trials: Sequence[TrialRow], cells: Sequence[Row]) -> list[TrialGroup]:
+def trial_groups(trials: Sequence[TrialRow], cells: Sequence[CellRow]) -> list[TrialGroup]:
     """Group trials by sweep, mode and direction, in the order of the cells."""
     axes = {(panel.sweep, panel.rows[0]["mode"]): panel.x for panel in panels(cells)}
     order = list(dict.fromkeys((row["sweep"], direction_of(row)) for row in cells))
@@ -95,8 +95,7 @@ def point_of(row: TrialRow) -> tuple[Value, ...]:
     """What a trial has in common with its repeats."""
     # Beside a transfer the kind of echo is no matter of the point.
     echo = row.get("echo") if row.get("test") in ECHO.tests else None
-    values = (*(row.get(name) for name in POINT_COLUMNS), echo)
-    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
+    return (*(level_of(row, name) for name in POINT_COLUMNS), echo)
 
 
 def trial_axis(axis: DrawnAxis) -> DrawnAxis:

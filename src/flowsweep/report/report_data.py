@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 import ibis
 import ibis.expr.types as ir
@@ -28,17 +28,25 @@ from flowsweep.analysis.binning.interval_goodput import IntervalRow
 from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.grid_points import CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path import facts_table, hop_rows, measured_paths, train_rows
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho, shown_echoes
 from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.archive import Archive, Tables
-from flowsweep.figures.axis import Row
 from flowsweep.figures.trial_data import TrialData, trial_data
 from flowsweep.prepared.summary import summary_of_archive
 from flowsweep.report.trial_details import TrialDetails, trial_details
 from flowsweep.schedule import planned_name, planned_sweeps, planned_trials
+
+
+class OnPath(TypedDict):
+    """Where a trial or a point stands in a plan."""
+
+    sweep: str
+    src: str
+    dst: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ class ReportData:
     """One row for each trial that has finished: its summary and all its parameters."""
     summary_columns: tuple[str, ...]
     """Those of the summary, in its order."""
-    cells: tuple[Row, ...]
+    cells: tuple[CellRow, ...]
     """One row for each point of a grid that was asked for, its repeats put together."""
     intervals: tuple[IntervalRow, ...] = ()
     """The goodput of every complete interval; none of an archive without samples."""
@@ -130,20 +138,17 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     )
 
 
-def grid_cells(summary: ir.Table, trials: ir.Table) -> list[dict[str, Any]]:
+def grid_cells(summary: ir.Table, trials: ir.Table) -> list[CellRow]:
     """Put together the trials of each point that was asked for.
 
     Args:
         summary: From `flowsweep.analysis.summary`.
         trials: As in an archive.
-
-    Returns:
-        Rows of `flowsweep.analysis.cells`.
     """
     return _rows(cells(points(summary, trials)))
 
 
-def plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
+def plan_order(plan: Mapping[str, Any]) -> Callable[[OnPath], tuple[int, int]]:
     """Sort rows as the plan lists sweeps and paths; the way back stands behind the way there."""
     rank: dict[tuple[str, str, str], tuple[int, int]] = {}
     sweeps = planned_sweeps(plan)

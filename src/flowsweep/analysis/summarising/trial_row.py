@@ -72,18 +72,18 @@ def goodput_of(row: TrialRow) -> float:
 
 
 def known(value: Value | None) -> Value:
-    """Take what a column has, where trials without were left out before.
+    """Take what a column has, where rows without were left out before.
 
     Raises:
         ValueError: It has nothing.
     """
     if value is None:
-        raise ValueError("a trial without a value, where only trials with one take part")
+        raise ValueError("a row without a value, where only rows with one take part")
     return value
 
 
 def quantity_of(row: Mapping[str, object], column: str) -> float | None:
-    """Look a number up by the name of its column, where that is not known before; null without the column.
+    """Look a number up by the name of its column, where that is not known before; null where it has none.
 
     Raises:
         TypeError: The column has no numbers; says which it is.
