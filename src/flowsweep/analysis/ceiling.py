@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import format_rate
 
 _ROUNDING = 0.005
 """Of a link's payload, by which a goodput may be above it: intervals begin and end between segments."""
 
 
-def link_payload_bps(rows: Sequence[Row]) -> float | None:
+def link_payload_bps(rows: Sequence[TrialRow]) -> float | None:
     """Return the most payload (bit/s) that the emulated link of some trials carries; None where one has none.
 
     Args:
@@ -20,7 +20,7 @@ def link_payload_bps(rows: Sequence[Row]) -> float | None:
     return max(known) if known and len(known) == len(payloads) else None
 
 
-def above_link(rate_bps: float, rows: Sequence[Row]) -> str | None:
+def above_link(rate_bps: float, rows: Sequence[TrialRow]) -> str | None:
     """Say that a goodput is above what the link of its trials carries, which short intervals can be.
 
     A queue that fills before an interval drains in it, and the largest of many medians is the luckiest.

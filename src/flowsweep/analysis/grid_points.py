@@ -4,7 +4,7 @@ import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import middle
-from flowsweep.axes import FLOWS, HOSTS, OTHERS, columns_of
+from flowsweep.axes import FLOWS, HOSTS, OTHERS, SettingColumns, columns_of
 
 
 def points(summary: ir.Table, trials: ir.Table) -> ir.Table:
@@ -33,6 +33,41 @@ POINT_COLUMNS = (
     *columns_of(OTHERS), "mode",
 )  # fmt: skip
 """What trials of one point have in common: they differ in their repeat only."""
+
+
+class CellRow(SettingColumns):
+    """A point of a grid, its repeats put together."""
+
+    sweep: str
+    src: str
+    dst: str
+    test: str
+    simultaneous: bool
+    flows: int
+    flows_per_pair: int
+    sources: int
+    sinks: int
+    window_bytes: int | None
+    window_sum_bytes: int | None
+    window_send_bytes: int | None
+    window_recv_bytes: int | None
+    window_sum_asked_bytes: int | None
+    length_bytes: int | None
+    congestion_asked: str | None
+    duration_s: float | None
+    rate_sum_bps: float | None
+    spacing_ns: int | None
+    gso: bool | None
+    gro: bool | None
+    mode: str | None
+    goodput_median_bps: float | None
+    goodput_lowest_bps: float | None
+    goodput_highest_bps: float | None
+    goodputs_bps: list[float] | None
+    repeats_ok: int
+    trials: int
+    window_capped: bool
+    order_index: int
 
 
 def cells(trials: ir.Table) -> ir.Table:

@@ -12,6 +12,7 @@ _ARROW_TYPES: Mapping[object, pa.DataType] = {
     float: pa.float64(),
     bool: pa.bool_(),
     list[int]: pa.list_(pa.int64()),
+    list[float]: pa.list_(pa.float64()),
     list[str]: pa.list_(pa.string()),
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from pydantic import ValidationError
 
@@ -89,7 +89,7 @@ def settings_compared_in(folder: Path, margin: float) -> Compared:
 
 
 def _nothing_in_common(
-    before: Path, after: Path, comparison: Comparison, rows: Sequence[Sequence[Mapping[str, Any]]]
+    before: Path, after: Path, comparison: Comparison, rows: Sequence[Sequence[Mapping[str, object]]]
 ) -> str:
     """Say why there is nothing to compare: a campaign without good trials, or what all points differ in."""
     for folder, points, trials in zip(
@@ -108,11 +108,11 @@ def _nothing_in_common(
     return f"{before} and {after} have no point in common: {why}"
 
 
-def _distinct(name: str, points: Sequence[Mapping[str, Any]]) -> set[Any]:
+def _distinct(name: str, points: Sequence[Mapping[str, object]]) -> set[object]:
     return {point.get(name) for point in points}
 
 
-def _values(name: str, points: Sequence[Mapping[str, Any]]) -> str:
+def _values(name: str, points: Sequence[Mapping[str, object]]) -> str:
     return ", ".join(dict.fromkeys(level_words(name, point.get(name)) for point in points))
 
 

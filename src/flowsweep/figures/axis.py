@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from flowsweep import axes
-
-Row = Mapping[str, Any]
-"""One row of a table: a trial, or a point of a grid."""
+from flowsweep.analysis.axes import level_of
 
 Value: TypeAlias = Any
 """A value of a parameter: a number, a text, a flag or a tuple of numbers."""
@@ -29,12 +27,11 @@ class DrawnAxis:
     as_found: bool = False
     """Its values stay in the order of the rows instead of their own."""
 
-    def value(self, row: Row) -> Value:
+    def value(self, row: Mapping[str, object]) -> Value:
         """What a row has on this axis; `None`: not set. A list becomes a tuple, to be comparable."""
-        value = row.get(self.column)
-        return tuple(value) if isinstance(value, list) else value
+        return level_of(row, self.column)
 
-    def values(self, rows: Sequence[Row]) -> tuple[Value, ...]:
+    def values(self, rows: Sequence[Mapping[str, object]]) -> tuple[Value, ...]:
         """The different values of some rows, in order, "not set" first."""
         distinct = dict.fromkeys(self.value(row) for row in rows)
         if self.as_found:

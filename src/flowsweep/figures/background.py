@@ -2,20 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median, median_low
+from typing import TypedDict, TypeVar
 
 import plotly.graph_objects as go
 
-from flowsweep.analysis.background.shares import OWN
+from flowsweep.analysis.background.shares import OWN, ShareIntervalRow, ShareRow
 from flowsweep.analysis.background.words import mean_share, own_name
+from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.defaults import SECOND_NS
-from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis, rate_axis, rate_scale
 from flowsweep.figures.theme import figure, series_colours
 from flowsweep.figures.trials import TrialGroup, facts, point_of, trial_groups
 from flowsweep.wording import format_number, format_rate, format_share
 
-_ByTrial = Mapping[str, Sequence[Row]]
+_Row = TypeVar("_Row", ShareRow, ShareIntervalRow)
+_Shares = Mapping[str, Sequence[ShareRow]]
+_Series = Mapping[str, Sequence[ShareIntervalRow]]
 
 _MOST_PLACES_WITH_SHARES = 4
 """More points leave no room for the shares below each of them."""
@@ -34,20 +37,20 @@ def drawn_shares(data: FigureData) -> list[Drawn]:
     return found
 
 
-def _by_trial(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by_trial(rows: Sequence[_Row]) -> dict[str, list[_Row]]:
+    found: dict[str, list[_Row]] = {}
     for row in rows:
         found.setdefault(row["trial_id"], []).append(row)
     return found
 
 
-def _over_points(group: TrialGroup, rows: Sequence[Row], shares: _ByTrial) -> Drawn:
-    points: dict[tuple[object, ...], list[Row]] = {}
+def _over_points(group: TrialGroup, rows: Sequence[TrialRow], shares: _Shares) -> Drawn:
+    points: dict[tuple[object, ...], list[TrialRow]] = {}
     for row in rows:
         points.setdefault(point_of(row), []).append(row)
     table = [
         {
-            **{key: value for key, value in facts(group, row).items() if key not in ("status", "started_at")},
+            **_facts(group, row),
             "traffic": _name(row, one["traffic"]),
             "goodput_bps": one["goodput_bps"],
             "share": one["share"],
@@ -74,7 +77,7 @@ def _over_points(group: TrialGroup, rows: Sequence[Row], shares: _ByTrial) -> Dr
 class _Place:
     """One point: what each traffic got there, by its name."""
 
-    def __init__(self, group: TrialGroup, repeats: Sequence[Row], shares: _ByTrial, *, few: bool) -> None:
+    def __init__(self, group: TrialGroup, repeats: Sequence[TrialRow], shares: _Shares, *, few: bool) -> None:
         self.traffic: dict[str, list[float]] = {}
         self.share: dict[str, list[float]] = {}
         for row in repeats:
@@ -134,15 +137,24 @@ def _bars(places: Sequence[_Place]) -> go.Figure:
     )
 
 
-def _over_time(group: TrialGroup, rows: Sequence[Row], share_series: _ByTrial) -> Drawn:
+class _Interval(TypedDict):
+    """What is drawn of one traffic in one interval."""
+
+    traffic: str
+    begin_s: float
+    goodput_bps: float
+    all_ran: bool
+
+
+def _over_time(group: TrialGroup, rows: Sequence[TrialRow], share_series: _Series) -> Drawn:
     """Draw the trial whose share is the median one."""
-    middle = median_low(sorted((row["share"], row["trial_id"]) for row in rows))
+    middle = median_low(sorted((known(row["share"]), row["trial_id"]) for row in rows))
     row = next(row for row in rows if row["trial_id"] == middle[1])
-    series = [
+    interval_ns = known(quantity_of(row, "interval_ns"))
+    series: list[_Interval] = [
         {
-            **{key: value for key, value in facts(group, row).items() if key not in ("status", "started_at")},
             "traffic": _name(row, one["traffic"]),
-            "begin_s": one["bin"] * row["interval_ns"] / SECOND_NS,
+            "begin_s": one["bin"] * interval_ns / SECOND_NS,
             "goodput_bps": one["goodput_bps"],
             "all_ran": one["common"],
         }
@@ -156,11 +168,11 @@ def _over_time(group: TrialGroup, rows: Sequence[Row], share_series: _ByTrial) -
         "from.",
         file_stem(group.sweep, group.title, "shares-over-time"),
         _stacked(series),
-        tuple(series),
+        tuple({**_facts(group, row), **one} for one in series),
     )
 
 
-def _stacked(series: Sequence[Row]) -> go.Figure:
+def _stacked(series: Sequence[_Interval]) -> go.Figure:
     names = list(dict.fromkeys(one["traffic"] for one in series))
     times = sorted({one["begin_s"] for one in series})
     totals = [sum(one["goodput_bps"] for one in series if one["begin_s"] == time) for time in times]
@@ -204,11 +216,15 @@ def _stacked(series: Sequence[Row]) -> go.Figure:
     )
 
 
-def _in_order(row: Row, rows: Sequence[Row]) -> list[Row]:
+def _facts(group: TrialGroup, row: TrialRow) -> dict[str, object]:
+    return {name: value for name, value in facts(group, row).items() if name not in ("status", "started_at")}
+
+
+def _in_order(row: TrialRow, rows: Sequence[_Row]) -> list[_Row]:
     """The trial's own traffic first, then as in the plan: each has one colour in all figures of a sweep."""
     names = (OWN, *row["background"])
     return sorted(rows, key=lambda one: names.index(one["traffic"]))
 
 
-def _name(row: Row, traffic: str) -> str:
+def _name(row: TrialRow, traffic: str) -> str:
     return f"the trial: {own_name(row)}" if traffic == OWN else traffic

@@ -2,20 +2,29 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypedDict, TypeVar
 
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN
 from flowsweep.figures.theme import figure
 from flowsweep.wording import direction
 
 
+class OfTrial(TypedDict):
+    """A row that belongs to a trial."""
+
+    trial_id: str
+
+
+AnyRow = TypeVar("AnyRow", bound=OfTrial)
+
+
 @dataclass(frozen=True, slots=True)
-class PathGroup:
+class PathGroup(Generic[AnyRow]):
     """What the trials of one direction of a sweep measured."""
 
     sweep: str
@@ -23,8 +32,17 @@ class PathGroup:
     direction: str
     trials: tuple[TrialRow, ...]
     """Of the summary, by repeat."""
-    rows: tuple[Row, ...]
-    """Of these trials in their order, each with its `repeat`."""
+    rows: tuple[AnyRow, ...]
+    """Of these trials in their order."""
+
+    def repeat_of(self, row: AnyRow) -> int:
+        """The repeat that a row is of."""
+        return next(trial["repeat"] for trial in self.trials if trial["trial_id"] == row["trial_id"])
+
+    def shown(self, row: AnyRow, columns: Iterable[str]) -> dict[str, object]:
+        """Take some columns of a row, for a table; `repeat` may be one of them."""
+        whole: dict[str, object] = {**row, "repeat": self.repeat_of(row)}
+        return {name: whole[name] for name in columns}
 
     def drawn(
         self,
@@ -46,11 +64,11 @@ class PathGroup:
         )
 
 
-def path_groups(trials: Sequence[TrialRow], rows: Sequence[Mapping[str, object]]) -> list[PathGroup]:
-    """Group rows that have a trial_id by the sweep and direction of their trials; without rows, no group."""
-    by_trial: dict[str, list[Mapping[str, object]]] = {}
+def path_groups(trials: Sequence[TrialRow], rows: Sequence[AnyRow]) -> list[PathGroup[AnyRow]]:
+    """Group rows by the sweep and direction of their trials; without rows, no group."""
+    by_trial: dict[str, list[AnyRow]] = {}
     for row in rows:
-        by_trial.setdefault(str(row["trial_id"]), []).append(row)
+        by_trial.setdefault(row["trial_id"], []).append(row)
     groups: dict[tuple[str, str | None, str], list[TrialRow]] = {}
     for trial in trials:
         if trial["trial_id"] in by_trial:
@@ -59,8 +77,6 @@ def path_groups(trials: Sequence[TrialRow], rows: Sequence[Mapping[str, object]]
     found = []
     for key, own in groups.items():
         ordered = tuple(sorted(own, key=lambda trial: trial["repeat"]))
-        own_rows = (
-            {**row, "repeat": trial["repeat"]} for trial in ordered for row in by_trial[trial["trial_id"]]
-        )
-        found.append(PathGroup(*key, ordered, tuple(own_rows)))
+        own_rows = tuple(row for trial in ordered for row in by_trial[trial["trial_id"]])
+        found.append(PathGroup(*key, ordered, own_rows))
     return found

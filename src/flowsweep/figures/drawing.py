@@ -6,12 +6,16 @@ from dataclasses import dataclass, replace
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow
+from flowsweep.analysis.binning.interval_goodput import IntervalRow
+from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
+from flowsweep.analysis.grid_points import CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho
+from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.figures.axis import Row
 
 KIND_TITLES: Mapping[FigureKind, str] = {
     "shift": "How much B differs from A",
@@ -55,28 +59,28 @@ class FigureData:
 
     trials: Sequence[TrialRow]
     """Rows of `flowsweep.analysis.summary`, in any order."""
-    cells: Sequence[Row]
+    cells: Sequence[CellRow]
     """Rows of `flowsweep.analysis.grid_points`, in the order in which sweeps and directions shall stand."""
-    intervals: Sequence[Row] = ()
+    intervals: Sequence[IntervalRow] = ()
     """Rows of `flowsweep.analysis.binning.interval_goodput`; none of an imported archive."""
-    truncated: Sequence[Row] = ()
+    truncated: Sequence[CutRow] = ()
     """Rows of `flowsweep.analysis.binning.truncated_durations`, likewise."""
-    spacings: Sequence[Row] = ()
+    spacings: Sequence[SpacingRow] = ()
     """Rows of `flowsweep.analysis.spacing_steps`; none without trials of datagrams."""
     hops: Sequence[HopRow] = ()
     """Rows of `flowsweep.analysis.tests.path.hop_rows`; none without measurements of paths."""
     trains: Sequence[TrainRow] = ()
     """Rows of `flowsweep.analysis.tests.path.rows`, likewise."""
-    shares: Sequence[Row] = ()
+    shares: Sequence[ShareRow] = ()
     """Rows of `flowsweep.analysis.background.shares.shares`; none without traffic beside trials."""
-    share_series: Sequence[Row] = ()
+    share_series: Sequence[ShareIntervalRow] = ()
     """Rows of `flowsweep.analysis.background.shares.series`, likewise."""
     echoes: Sequence[ShownEcho] = ()
     """Rows of `flowsweep.analysis.tests.rtt.under_load.shown_echoes`; none where there were none."""
     findings: Sequence[Finding] = ()
     margin: float = EQUIVALENCE_MARGIN
     """The margin that the findings were decided with, as a share."""
-    beside: Sequence[Row] = ()
+    beside: Sequence[CellRow] = ()
     """Cells of a campaign whose figures stand beside these: scales end at the highest of both."""
 
     @property
@@ -85,7 +89,7 @@ class FigureData:
         return frozenset(row["sweep"] for row in self.trials if row.get("rate_search_loss_max") is not None)
 
     @property
-    def grid(self) -> list[Row]:
+    def grid(self) -> list[CellRow]:
         """The cells of sweeps whose points the plan chose."""
         searched = self.searched
         return [row for row in self.cells if row["sweep"] not in searched]

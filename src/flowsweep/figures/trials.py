@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
-from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import ECHO
 from flowsweep.figures.axis import (
     FLOWS,
@@ -17,7 +19,6 @@ from flowsweep.figures.axis import (
     WINDOW_SUM_OF_TRIAL,
     WINDOWS,
     DrawnAxis,
-    Row,
     Value,
 )
 from flowsweep.figures.grid.panel import mode_rank, modes_named, panels
@@ -32,12 +33,12 @@ class TrialGroup:
     direction: str
     named_mode: str
     """For the title; empty where the mode needs no word."""
-    rows: tuple[Row, ...]
+    rows: tuple[TrialRow, ...]
     x: DrawnAxis
     """The axis that the sweep's main figures are drawn over."""
 
     @cached_property
-    def good(self) -> list[Row]:
+    def good(self) -> list[TrialRow]:
         """Those that ended well, with a goodput."""
         return [row for row in self.rows if row["status"] == "ok" and row["goodput_bps"] is not None]
 
@@ -59,7 +60,7 @@ class TrialGroup:
         axes = (*(trial_axis(axis) for axis in WINDOWS), FLOWS, *OTHERS)
         return [axis for axis in axes if len(axis.values(self.good)) > 1]
 
-    def describe(self, row: Row) -> str:
+    def describe(self, row: TrialRow) -> str:
         """Lines for people: goodput, parameters that vary, which repeat and when."""
         said = [
             f"<b>{format_rate(row['goodput_bps'])}</b>" if row["goodput_bps"] is not None else "no goodput"
@@ -69,11 +70,11 @@ class TrialGroup:
         return "<br>".join(said)
 
 
-def trial_groups(trials: Sequence[Row], cells: Sequence[Row]) -> list[TrialGroup]:
+def trial_groups(trials: Sequence[TrialRow], cells: Sequence[CellRow]) -> list[TrialGroup]:
     """Group trials by sweep, mode and direction, in the order of the cells."""
     axes = {(panel.sweep, panel.rows[0]["mode"]): panel.x for panel in panels(cells)}
     order = list(dict.fromkeys((row["sweep"], direction_of(row)) for row in cells))
-    groups: dict[tuple[str, str, Value], list[Row]] = {}
+    groups: dict[tuple[str, str, Value], list[TrialRow]] = {}
     for row in sorted(trials, key=lambda row: row["order_index"]):
         groups.setdefault((row["sweep"], direction_of(row), MODE.value(row)), []).append(row)
     named = modes_named(trials)
@@ -90,12 +91,11 @@ def trial_groups(trials: Sequence[Row], cells: Sequence[Row]) -> list[TrialGroup
     return sorted(found, key=lambda one: (order.index((one.sweep, one.direction)), mode_rank(one.rows[0])))
 
 
-def point_of(row: Row) -> tuple[Value, ...]:
+def point_of(row: TrialRow) -> tuple[Value, ...]:
     """What a trial has in common with its repeats."""
     # Beside a transfer the kind of echo is no matter of the point.
     echo = row.get("echo") if row.get("test") in ECHO.tests else None
-    values = (*(row.get(name) for name in POINT_COLUMNS), echo)
-    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
+    return (*(level_of(row, name) for name in POINT_COLUMNS), echo)
 
 
 def trial_axis(axis: DrawnAxis) -> DrawnAxis:
@@ -103,12 +103,12 @@ def trial_axis(axis: DrawnAxis) -> DrawnAxis:
     return WINDOW_SUM_OF_TRIAL if axis is WINDOW_SUM else axis
 
 
-def moment(row: Row) -> str:
+def moment(row: TrialRow) -> str:
     """When a trial began, as an axis of time takes it: UTC, to the second."""
     return str(row["started_at"])[:19].replace("T", " ")
 
 
-def facts(group: TrialGroup, row: Row) -> Row:
+def facts(group: TrialGroup, row: TrialRow) -> dict[str, object]:
     """Say which trial a row of data is of."""
     return {
         "trial_id": row["trial_id"],

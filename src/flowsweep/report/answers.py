@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from flowsweep.figures.axis import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.report.tests.path import narrow_hop
 from flowsweep.report.tests.registry import report_test
 from flowsweep.report.tests.row import Headline
@@ -23,18 +23,18 @@ class Answer:
     spread: str
 
 
-def result_words(row: Row) -> str:
+def result_words(row: TrialRow) -> str:
     """Tell the result of a summary's row, and its status unless it is `ok`."""
     words = report_test(row["test"]).words(row)
     return words if row["status"] == "ok" else f"{row['status']}, {words}"
 
 
-def answers(trials: Sequence[Row]) -> tuple[Answer, ...]:
+def answers(trials: Sequence[TrialRow]) -> tuple[Answer, ...]:
     """Sum up the trials that probed a path, by direction and by what answered.
 
     The rows are those of a summary. Trials that are not `ok`, or found no number, take no part.
     """
-    groups: dict[tuple[Headline, str, str], list[Row]] = {}
+    groups: dict[tuple[Headline, str, str], list[TrialRow]] = {}
     for row in trials:
         headline = report_test(row["test"]).headline
         if headline is not None and row["status"] == "ok" and row.get(headline.column) is not None:
@@ -47,8 +47,8 @@ def answers(trials: Sequence[Row]) -> tuple[Answer, ...]:
     )
 
 
-def _answer(headline: Headline, where: str, rows: Sequence[Row]) -> Answer:
-    values = [row[headline.column] for row in rows]
+def _answer(headline: Headline, where: str, rows: Sequence[TrialRow]) -> Answer:
+    values = [known(quantity_of(row, headline.column)) for row in rows]
     number, unit = headline.write(median(values)).split(" ", 1)
     narrowest = {narrow_hop(row) for row in rows}
     place = f", narrowest at {narrowest.pop()}" if len(narrowest) == 1 and narrowest != {""} else ""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep.figures.axis import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Reason:
     trial_ids: tuple[str, ...]
 
 
-def reasons(trials: Sequence[Row]) -> tuple[Reason, ...]:
+def reasons(trials: Sequence[TrialRow]) -> tuple[Reason, ...]:
     """Group what went wrong; the most frequent reason first."""
-    groups: dict[tuple[str, str, str, str], list[Row]] = {}
+    groups: dict[tuple[str, str, str, str], list[TrialRow]] = {}
     for row in trials:
         if row["status"] != "ok":
             groups.setdefault((row["status"], *_where(row), _without_numbers(_message(row))), []).append(row)
@@ -41,11 +41,11 @@ def reasons(trials: Sequence[Row]) -> tuple[Reason, ...]:
     return tuple(sorted(found, key=lambda reason: -len(reason.trial_ids)))
 
 
-def _where(row: Row) -> tuple[str, str]:
+def _where(row: TrialRow) -> tuple[str, str]:
     return row.get("failure_phase") or "", row.get("failure_host") or ""
 
 
-def _message(row: Row) -> str:
+def _message(row: TrialRow) -> str:
     """What is left of the error once phase and host stand in columns of their own."""
     phase, host = _where(row)
     error = row["error"] or "no reason recorded"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
-from flowsweep.figures.axis import Row
 from flowsweep.wording import counted, format_rate, format_seconds, format_share
 
 OVER_THE_WHOLE_TRIAL = "over the whole trial"
@@ -36,14 +36,13 @@ class Goodput:
         return f"{format_rate(self.bps)} {self.meant}"
 
 
-def first_bps(row: Row) -> float | None:
+def first_bps(row: TrialRow) -> float | None:
     """Return the mean over the time that counts; of what has none, its goodput; None if there is neither."""
     mean_bps = row.get("goodput_mean_bps")
-    found: float | None = row["goodput_bps"] if mean_bps is None else mean_bps
-    return found
+    return row["goodput_bps"] if mean_bps is None else mean_bps
 
 
-def goodput_compared(rows: Sequence[Row]) -> str:
+def goodput_compared(rows: Sequence[TrialRow]) -> str:
     """Say which figure findings and comparisons use of these trials.
 
     Args:
@@ -57,15 +56,15 @@ def goodput_compared(rows: Sequence[Row]) -> str:
     return f"{GOODPUT_COMPARED}. Of {counted(len(rows) - with_intervals, 'trial')} it is {_MEAN_COMPARED}"
 
 
-def shown_goodput(rows: Sequence[Row]) -> Goodput | None:
+def shown_goodput(rows: Sequence[TrialRow]) -> Goodput | None:
     """Say what trials of one point carried; None where none has a goodput.
 
     Args:
         rows: Of a summary.
     """
     known = [row for row in rows if row["goodput_bps"] is not None]
-    means = [row["goodput_mean_bps"] for row in known if row.get("goodput_mean_bps") is not None]
-    medians = [row["goodput_bps"] for row in known if has_intervals(row)]
+    means = [mean_bps for row in known if (mean_bps := row.get("goodput_mean_bps")) is not None]
+    medians = [goodput_of(row) for row in known if has_intervals(row)]
     if not means and not medians:
         return None
     if not means:
@@ -75,12 +74,12 @@ def shown_goodput(rows: Sequence[Row]) -> Goodput | None:
     return Goodput(median(means), "".join([_over_which_time(known), *beside, *stalled]))
 
 
-def has_intervals(row: Row) -> bool:
+def has_intervals(row: TrialRow) -> bool:
     """Whether a trial's goodput is a median of intervals; else it is its mean, too."""
     return str(row.get("goodput_method") or "receiver_median").endswith("_median")
 
 
-def _over_which_time(rows: Sequence[Row]) -> str:
+def _over_which_time(rows: Sequence[TrialRow]) -> str:
     """Of which part of a trial the mean is: what is omitted at its beginning does not count."""
     omitted_s = {row.get("omit_s") or 0.0 for row in rows}
     if omitted_s == {0.0}:
@@ -99,7 +98,7 @@ def _beside(mean_bps: float, median_bps: float) -> str:
     return f", {middle} {IN_THE_MEDIAN_INTERVAL}"
 
 
-def _stalled(rows: Sequence[Row]) -> list[str]:
+def _stalled(rows: Sequence[TrialRow]) -> list[str]:
     """For which share of the time trials stalled, at most; nothing where none did."""
     shares = [row.get("stalled_share") or 0.0 for row in rows]
     if not any(shares):

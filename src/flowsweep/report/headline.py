@@ -1,7 +1,7 @@
 """The first thing a reader sees: how much was measured, and the highest goodput in each direction."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,9 +11,9 @@ import pyarrow as pa
 from flowsweep.analysis import cells
 from flowsweep.analysis.ceiling import above_link, link_payload_bps
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
-from flowsweep.analysis.grid_points import POINT_COLUMNS
-from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.figures.axis import MODE, OTHERS, Row
+from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, known
+from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
 from flowsweep.report.goodput_words import first_bps, shown_goodput
@@ -51,8 +51,8 @@ class Highest:
     spread: str
     place: str
     """Where it was found: the parameters, in words."""
-    point: Row
-    """The same, as a row of `flowsweep.analysis.cells`, of the goodputs that stand first."""
+    point: CellRow
+    """The same, of the goodputs that stand first."""
 
 
 def status_counts(trials: Sequence[TrialRow]) -> tuple[StatusCount, ...]:
@@ -108,7 +108,7 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     emulated link carries: then the number is what the link carries, and the place says so.
     """
     named = modes_named(trials)
-    by_name: dict[str, list[Row]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
+    by_name: dict[str, list[CellRow]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
     for row in _cells(trials):
         by_name[_name(row, named=named)].append(row)
     found = []
@@ -117,7 +117,7 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             best = _least_of_highest(rows)
             own = [row for row in trials if _name(row, named=named) == name and row["sweep"] == best["sweep"]]
             ceiling_bps = link_payload_bps(own)
-            reached_bps = best["goodput_median_bps"]
+            reached_bps = known(best["goodput_median_bps"])
             bounded_bps = reached_bps if ceiling_bps is None else min(reached_bps, ceiling_bps)
             number, unit = format_rate(bounded_bps).split(" ")
             place = "; ".join(filter(None, (_place(best, trials), above_link(reached_bps, own))))
@@ -128,19 +128,19 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     return tuple(found)
 
 
-def _least_of_highest(points: Sequence[Row]) -> Row:
-    highest = format_rate(max(row["goodput_median_bps"] for row in points))
-    alike = [row for row in points if format_rate(row["goodput_median_bps"]) == highest]
+def _least_of_highest(points: Sequence[CellRow]) -> CellRow:
+    highest = format_rate(max(known(row["goodput_median_bps"]) for row in points))
+    alike = [row for row in points if format_rate(known(row["goodput_median_bps"])) == highest]
     return min(alike, key=_asked)
 
 
-def _asked(point: Row) -> tuple[float, int, int]:
+def _asked(point: CellRow) -> tuple[float, int, int]:
     """How much was asked for at a point: rate in bit/s, window in bytes, flows."""
     one_sided = max(point["window_send_bytes"] or 0, point["window_recv_bytes"] or 0)
     return point.get("rate_sum_bps") or 0, point["window_sum_bytes"] or one_sided, point["flows"]
 
 
-def trials_of(point: Row, trials: Sequence[TrialRow]) -> list[TrialRow]:
+def trials_of(point: CellRow, trials: Sequence[TrialRow]) -> list[TrialRow]:
     """The trials behind a point, those that ended ok and have a goodput."""
     return [
         row
@@ -151,29 +151,29 @@ def trials_of(point: Row, trials: Sequence[TrialRow]) -> list[TrialRow]:
     ]
 
 
-def _name(row: Row, *, named: bool) -> str:
+def _name(row: Mapping[str, object], *, named: bool) -> str:
     """The direction of a trial; each mode is another way to measure, and stands apart."""
     mode = MODE.value(row)
     return f"{direction_of(row)}, {mode}" if named and mode else direction_of(row)
 
 
-def _cells(trials: Sequence[TrialRow]) -> list[Row]:
+def _cells(trials: Sequence[TrialRow]) -> list[CellRow]:
     """The points of some trials that have a goodput, their repeats put together."""
     if all(row["goodput_bps"] is None for row in trials):
         return []
     of_first = [{**row, "goodput_bps": first_bps(row)} for row in trials]
-    rows: list[Row] = cells(ibis.memtable(pa.Table.from_pylist(of_first))).to_pyarrow().to_pylist()
+    rows: list[CellRow] = cells(ibis.memtable(pa.Table.from_pylist(of_first))).to_pyarrow().to_pylist()
     return [row for row in rows if row["goodput_median_bps"]]
 
 
-def _spread(row: Row) -> str:
+def _spread(row: CellRow) -> str:
     if row["repeats_ok"] == 1:
         return "1 repeat"
-    spread = format_range(row["goodput_lowest_bps"], row["goodput_highest_bps"])
+    spread = format_range(known(row["goodput_lowest_bps"]), known(row["goodput_highest_bps"]))
     return f"{row['repeats_ok']} repeats, {spread}"
 
 
-def _place(row: Row, trials: Sequence[TrialRow]) -> str:
+def _place(row: CellRow, trials: Sequence[TrialRow]) -> str:
     """Tell flows and window, what else is set and varies in the sweep, and the sweep if there are several."""
     window_sum = row["window_sum_bytes"]
     own = [trial for trial in trials if trial["sweep"] == row["sweep"]]

@@ -9,10 +9,9 @@ from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.late_trials import trusted
 from flowsweep.analysis.findings.verdict import limiting_words
-from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import NOT_CLEAR, PATH_LOSS, PATH_NOT_FULL, QUEUE, VERDICTS, WINDOWS
 from flowsweep.defaults import FEWEST_FOR_INTERVAL
-from flowsweep.figures.axis import Row
 from flowsweep.report.goodput_words import first_bps
 from flowsweep.report.headline import Highest, emulation_marks, highest_goodputs, trials_of
 from flowsweep.tests import facts_of
@@ -57,12 +56,12 @@ def opening(trials: Sequence[TrialRow], findings: Sequence[Finding], settings: s
 
 def _both_ways(highest: Sequence[Highest]) -> list[Highest]:
     """The direction with the highest goodput of all, and the one back."""
-    first = max(highest, key=lambda one: float(one.point["goodput_median_bps"]))
+    first = max(highest, key=lambda one: known(one.point["goodput_median_bps"]))
     back = {**_way(first), "src": first.point["dst"], "dst": first.point["src"]}
     return [first, *(one for one in highest if _way(one) == back)]
 
 
-def _way(one: Highest) -> Row:
+def _way(one: Highest) -> dict[str, object]:
     return {name: one.point.get(name) for name in ("src", "dst", "simultaneous", "mode")}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 import ibis
 import ibis.expr.types as ir
@@ -23,19 +23,30 @@ from flowsweep.analysis import (
     spacing_steps,
     summarised,
 )
-from flowsweep.analysis.background.shares import series, shares, traffic_bins
+from flowsweep.analysis.background.shares import ShareIntervalRow, ShareRow, series, shares, traffic_bins
+from flowsweep.analysis.binning.interval_goodput import IntervalRow
+from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.grid_points import CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path import facts_table, hop_rows, measured_paths, train_rows
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho, shown_echoes
+from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.archive import Archive, Tables
-from flowsweep.figures.axis import Row
 from flowsweep.figures.trial_data import TrialData, trial_data
 from flowsweep.prepared.summary import summary_of_archive
 from flowsweep.report.trial_details import TrialDetails, trial_details
 from flowsweep.schedule import planned_name, planned_sweeps, planned_trials
+
+
+class OnPath(TypedDict):
+    """Where a trial or a point stands in a plan."""
+
+    sweep: str
+    src: str
+    dst: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +68,17 @@ class ReportData:
     """One row for each trial that has finished: its summary and all its parameters."""
     summary_columns: tuple[str, ...]
     """Those of the summary, in its order."""
-    cells: tuple[Row, ...]
+    cells: tuple[CellRow, ...]
     """One row for each point of a grid that was asked for, its repeats put together."""
-    intervals: tuple[Row, ...] = ()
+    intervals: tuple[IntervalRow, ...] = ()
     """The goodput of every complete interval; none of an archive without samples."""
-    truncated: tuple[Row, ...] = ()
+    truncated: tuple[CutRow, ...] = ()
     """What trials would have said, cut short; likewise."""
-    spacings: tuple[Row, ...] = ()
+    spacings: tuple[SpacingRow, ...] = ()
     """The gaps between datagrams of each trial that sent some."""
-    shares: tuple[Row, ...] = ()
+    shares: tuple[ShareRow, ...] = ()
     """What each traffic of a trial got; of trials with others beside them."""
-    share_series: tuple[Row, ...] = ()
+    share_series: tuple[ShareIntervalRow, ...] = ()
     """The same interval by interval."""
     findings: tuple[Finding, ...] = ()
     """The most important first."""
@@ -127,20 +138,17 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     )
 
 
-def grid_cells(summary: ir.Table, trials: ir.Table) -> list[dict[str, Any]]:
+def grid_cells(summary: ir.Table, trials: ir.Table) -> list[CellRow]:
     """Put together the trials of each point that was asked for.
 
     Args:
         summary: From `flowsweep.analysis.summary`.
         trials: As in an archive.
-
-    Returns:
-        Rows of `flowsweep.analysis.cells`.
     """
     return _rows(cells(points(summary, trials)))
 
 
-def plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
+def plan_order(plan: Mapping[str, Any]) -> Callable[[OnPath], tuple[int, int]]:
     """Sort rows as the plan lists sweeps and paths; the way back stands behind the way there."""
     rank: dict[tuple[str, str, str], tuple[int, int]] = {}
     sweeps = planned_sweeps(plan)
@@ -153,7 +161,9 @@ def plan_order(plan: Mapping[str, Any]) -> Callable[[Row], tuple[int, int]]:
     return lambda row: rank.get((row["sweep"], row["src"], row["dst"]), (len(sweeps), 0))
 
 
-def _shared(tables: Tables, trials: Sequence[TrialRow]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _shared(
+    tables: Tables, trials: Sequence[TrialRow]
+) -> tuple[tuple[ShareRow, ...], tuple[ShareIntervalRow, ...]]:
     """Shares of trials and the traffic beside them, at once and over time."""
     if not any(row["share"] is not None for row in trials):
         return (), ()
@@ -172,5 +182,6 @@ def _series(tables: Tables) -> dict[str, TrialData]:
     return trial_data(*(series.to_pyarrow() for series in (sender, receiver, datagrams, acknowledged)))
 
 
-def _rows(table: ir.Table) -> list[dict[str, Any]]:
+def _rows(table: ir.Table) -> list[Any]:
+    """Rows as Arrow has them; their type is that of the table."""
     return list(table.to_pyarrow().to_pylist())

@@ -2,28 +2,67 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypedDict
 
 import ibis.expr.types as ir
 
 from flowsweep.analysis import core_loads
 from flowsweep.archive import Tables
-from flowsweep.figures.axis import Row
 
 LEAST_BUSY_SHARE = 0.02
 """Cores that were busy for less of the time tell nothing."""
 
-ByTrial = Mapping[str, Sequence[Row]]
+
+class FlowEndRow(TypedDict, total=False):
+    """A flow at one of its ends; empty where nothing is known of that."""
+
+    trial_id: str
+    role: str
+    flow: int
+    host: str
+    peer: str | None
+    bytes: int
+    end: str | None
+    error: str | None
+    cpu_user_us: int | None
+    cpu_system_us: int | None
+    cpu_elapsed_us: int | None
+
+
+class CoreRow(TypedDict):
+    """How busy a core was, as shares of the time."""
+
+    trial_id: str
+    role: str
+    host: str
+    core: int
+    busy_share: float | None
+    user_share: float | None
+    system_share: float | None
+    softirq_share: float | None
+    irq_share: float | None
+    steal_share: float | None
+
+
+class CounterRow(TypedDict):
+    """By how much a counter of a host rose."""
+
+    trial_id: str
+    host: str
+    role: str
+    name: str
+    value: int
 
 
 @dataclass(frozen=True, slots=True)
 class TrialDetails:
     """Rows of each trial, by trial_id; a trial without any is not in there."""
 
-    flows: ByTrial = field(default_factory=dict)
+    flows: Mapping[str, Sequence[FlowEndRow]] = field(default_factory=dict)
     """Of an archive's flows: one row per flow and end."""
-    cores: ByTrial = field(default_factory=dict)
+    cores: Mapping[str, Sequence[CoreRow]] = field(default_factory=dict)
     """From `flowsweep.analysis.core_loads`."""
-    counters: ByTrial = field(default_factory=dict)
+    counters: Mapping[str, Sequence[CounterRow]] = field(default_factory=dict)
     """Of an archive's counters: what rose."""
 
 
@@ -42,8 +81,9 @@ def trial_details(tables: Tables) -> TrialDetails:
     )
 
 
-def _by_trial(table: ir.Table) -> ByTrial:
-    found: dict[str, list[Row]] = {}
+def _by_trial(table: ir.Table) -> dict[str, list[Any]]:
+    """Rows as Arrow has them; their type is that of the table."""
+    found: dict[str, list[Any]] = {}
     for row in table.to_pyarrow().to_pylist():
         found.setdefault(row["trial_id"], []).append(row)
     return found

@@ -4,17 +4,15 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from flowsweep.analysis.background.words import background_words
 from flowsweep.analysis.findings.advice import HostFacts, path_payload_bps, window_advice
-from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
+from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.analysis.verdicts import VERDICTS
-from flowsweep.figures.axis import Row
 from flowsweep.figures.trials import point_of
 from flowsweep.report.answers import result_words
-from flowsweep.report.trial_details import TrialDetails
+from flowsweep.report.trial_details import CoreRow, CounterRow, FlowEndRow, TrialDetails
 from flowsweep.tests import facts_of
 from flowsweep.wording import (
     asked_duration,
@@ -25,13 +23,13 @@ from flowsweep.wording import (
     format_size,
 )
 
-Page = dict[str, Any]
+Page = dict[str, object]
 
 
 def trial_pages(
     trials: Sequence[TrialRow],
     details: TrialDetails,
-    series: Mapping[str, Any],
+    series: Mapping[str, object],
     *,
     hosts: HostFacts | None = None,
 ) -> Iterator[tuple[str, str]]:
@@ -81,7 +79,7 @@ def _page(row: TrialRow, repeats: Sequence[TrialRow], details: TrialDetails) -> 
         "limits": [
             [key, word, round(share, 4)]
             for key, word in LIMITS.items()
-            if (column := f"limit_{key}_share") in row and (share := quantity_of(row, column))
+            if (share := quantity_of(row, f"limit_{key}_share"))
         ],
         "repeats": [
             [one["trial_id"], f"repeat {one['repeat']}", result_words(one)]
@@ -125,9 +123,9 @@ def _explained(row: TrialRow, path_bps: float | None, hosts: HostFacts | None) -
     return " ".join(sentence for sentence in said if sentence) or None
 
 
-def _flows(rows: Sequence[Row]) -> Page:
+def _flows(rows: Sequence[FlowEndRow]) -> Page:
     """One line a flow, both ends in it."""
-    flows: dict[int, dict[str, Row]] = {}
+    flows: dict[int, dict[str, FlowEndRow]] = {}
     for row in rows:
         flows.setdefault(row["flow"], {})[row["role"]] = row
     return {
@@ -138,7 +136,7 @@ def _flows(rows: Sequence[Row]) -> Page:
     }
 
 
-def _flow(flow: int, source: Row, sink: Row) -> list[str]:
+def _flow(flow: int, source: FlowEndRow, sink: FlowEndRow) -> list[str]:
     return [
         str(flow),
         source.get("host") or sink.get("peer") or "",
@@ -151,22 +149,23 @@ def _flow(flow: int, source: Row, sink: Row) -> list[str]:
     ]
 
 
-def _size(end: Row) -> str:
+def _size(end: FlowEndRow) -> str:
     return format_size(float(f"{end['bytes']:.4g}")) if end else ""
 
 
-def _busy(end: Row) -> str:
+def _busy(end: FlowEndRow) -> str:
     """How busy the flow's thread was at one end."""
-    if not end or not end.get("cpu_elapsed_us"):
+    elapsed_us = end.get("cpu_elapsed_us")
+    if not elapsed_us:
         return ""
-    return format_share((end["cpu_user_us"] + end["cpu_system_us"]) / end["cpu_elapsed_us"])
+    return format_share((known(end["cpu_user_us"]) + known(end["cpu_system_us"])) / elapsed_us)
 
 
-def _endings(source: Row, sink: Row) -> list[str]:
+def _endings(source: FlowEndRow, sink: FlowEndRow) -> list[str]:
     said = [
-        f"{end['end']}: {end['error']}" if end.get("error") else end["end"]
+        f"{how}: {end['error']}" if end.get("error") else how
         for end in (source, sink)
-        if end.get("end")
+        if (how := end.get("end"))
     ]
     return list(dict.fromkeys(said))
 
@@ -174,7 +173,7 @@ def _endings(source: Row, sink: Row) -> list[str]:
 _CORE_PARTS = ("busy", "user", "system", "softirq", "irq", "steal")
 
 
-def _cores(rows: Sequence[Row]) -> Page:
+def _cores(rows: Sequence[CoreRow]) -> Page:
     return {
         "title": "Cores",
         "note": "Of the whole host, as a share of the time; cores that did next to nothing are left out.",
@@ -185,14 +184,14 @@ def _cores(rows: Sequence[Row]) -> Page:
                 row["host"],
                 _role(row),
                 str(row["core"]),
-                *(_share(row[f"{part}_share"]) for part in _CORE_PARTS),
+                *(_share(quantity_of(row, f"{part}_share")) for part in _CORE_PARTS),
             ]
             for row in rows
         ],
     }
 
 
-def _role(row: Row) -> str:
+def _role(row: CoreRow | CounterRow) -> str:
     """What the host did: "source", or "background source" where it only carries such traffic."""
     return str(row["role"]).replace("_", " ")
 
@@ -201,7 +200,7 @@ def _share(share: float | None) -> str:
     return "" if share is None else f"{share * 100:.1f} %"
 
 
-def _counters(rows: Sequence[Row]) -> Page:
+def _counters(rows: Sequence[CounterRow]) -> Page:
     return {
         "title": "Counters that rose",
         "note": "Of the host's kernel and devices, while flows ran.",

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, axes_needed, levels_apart
+from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
 from flowsweep.axes import SETTINGS, Axis
-from flowsweep.figures.axis import Row
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.report.goodput_words import has_intervals
 from flowsweep.report.tests.path import narrow_hop
@@ -31,8 +31,8 @@ class Column:
     """One column of the table."""
 
     title: str
-    write: Callable[[Row], str]
-    sort: Callable[[Row], object] | None = None
+    write: Callable[[TrialRow], str]
+    sort: Callable[[TrialRow], object] | None = None
     """What a number column sorts by; absent: a text column."""
     note: str = ""
     """What the title means, shown when pointed at."""
@@ -58,7 +58,7 @@ class TrialLine:
     cells: tuple[TableCell, ...]
 
 
-def trial_lines(trials: Sequence[Row]) -> tuple[tuple[Column, ...], tuple[TrialLine, ...]]:
+def trial_lines(trials: Sequence[TrialRow]) -> tuple[tuple[Column, ...], tuple[TrialLine, ...]]:
     """Make columns and rows, in the order in which the trials ran; a column without any value is left out."""
     in_order = sorted(trials, key=lambda row: str(row["started_at"] or ""))
     columns = tuple(column for column in _columns(trials) if any(column.write(row) for row in trials))
@@ -66,7 +66,7 @@ def trial_lines(trials: Sequence[Row]) -> tuple[tuple[Column, ...], tuple[TrialL
     return columns, tuple(lines)
 
 
-def _columns(trials: Sequence[Row]) -> Iterator[Column]:
+def _columns(trials: Sequence[TrialRow]) -> Iterator[Column]:
     """The usual columns; behind what was asked, axes by which trials differ that look alike in those."""
     asked = [column for column in COLUMNS if column.group == ASKED]
     needed = axes_needed(trials, lambda row: (row["sweep"], *(column.write(row) for column in asked)))
@@ -76,20 +76,20 @@ def _columns(trials: Sequence[Row]) -> Iterator[Column]:
             yield from (_axis(axis, trials) for axis in needed)
 
 
-def _axis(axis: str, trials: Sequence[Row]) -> Column:
+def _axis(axis: str, trials: Sequence[TrialRow]) -> Column:
     name = AXIS_NAMES[axis]
     sort = None if axis in UNORDERED else lambda row: row.get(axis)
     return Column(_capitalised(name), levels_apart(axis, trials), sort, group=ASKED)
 
 
-def _cells(row: Row, columns: Sequence[Column]) -> tuple[TableCell, ...]:
+def _cells(row: TrialRow, columns: Sequence[Column]) -> tuple[TableCell, ...]:
     return tuple(
         TableCell(column.write(row), "" if (found := _sort(column, row)) is None else found)
         for column in columns
     )
 
 
-def _sort(column: Column, row: Row) -> object:
+def _sort(column: Column, row: TrialRow) -> object:
     return column.sort(row) if column.sort else column.write(row)
 
 
@@ -98,7 +98,7 @@ def _quantity(
 ) -> Column:
     return Column(
         title,
-        lambda row: "" if row.get(key) is None else write(row[key]),
+        lambda row: "" if (value := quantity_of(row, key)) is None else write(value),
         lambda row: row.get(key),
         note,
         group,
@@ -106,7 +106,9 @@ def _quantity(
 
 
 def _label(title: str, key: str, note: str = "", group: str = "Measured") -> Column:
-    return Column(title, lambda row: "" if row.get(key) is None else str(row[key]), note=note, group=group)
+    return Column(
+        title, lambda row: "" if row.get(key) is None else str(row.get(key)), note=note, group=group
+    )
 
 
 def _setting(axis: Axis) -> Column:
@@ -118,60 +120,60 @@ def _capitalised(name: str) -> str:
     return f"{name[0].upper()}{name[1:]}"
 
 
-def _asked(row: Row) -> str:
+def _asked(row: TrialRow) -> str:
     return asked_windows(row)
 
 
-def _mode(row: Row) -> str:
+def _mode(row: TrialRow) -> str:
     """A file of another tool does not say it."""
     return "" if row.get("imported_from") else row.get("mode") or ""
 
 
-def _median_bps(row: Row) -> float | None:
+def _median_bps(row: TrialRow) -> float | None:
     return row.get("goodput_bps") if has_intervals(row) else None
 
 
-def _median_goodput(row: Row) -> str:
+def _median_goodput(row: TrialRow) -> str:
     median_bps = _median_bps(row)
     return "" if median_bps is None else format_rate(median_bps)
 
 
-def _started(row: Row) -> str:
+def _started(row: TrialRow) -> str:
     """Date and time to the second, without the letters of RFC 3339."""
     return str(row["started_at"] or "")[:19].replace("T", " ")
 
 
-def _granted(row: Row) -> str:
+def _granted(row: TrialRow) -> str:
     sizes = (row.get("window_granted_send_bytes"), row.get("window_granted_recv_bytes"))
     return "" if sizes == (None, None) else both_windows(*sizes, none="?")
 
 
-def _hosts(row: Row) -> str:
+def _hosts(row: TrialRow) -> str:
     return hosts_of_groups(row.get("sources"), row.get("sinks"))
 
 
-def _spread(row: Row) -> str:
+def _spread(row: TrialRow) -> str:
     low, high = row.get("goodput_p10_bps"), row.get("goodput_p90_bps")
     return "" if low is None or high is None else format_range(low, high)
 
 
-def _stalled(row: Row) -> str:
+def _stalled(row: TrialRow) -> str:
     share = row.get("stalled_share")
     return format_share(share) if share else ""
 
 
-def _available(row: Row) -> str:
+def _available(row: TrialRow) -> str:
     low, high = row.get("path_available_low_bps"), row.get("path_available_high_bps")
     return "" if low is None or high is None else format_range(low, high)
 
 
-def _omitted(row: Row) -> str:
+def _omitted(row: TrialRow) -> str:
     return format_seconds(row["omit_s"]) if row.get("omit_s") else ""
 
 
-def _limits(row: Row) -> str:
+def _limits(row: TrialRow) -> str:
     """What filled up and how often, the most frequent first: "congestion window 90 %, send buffer 10 %"."""
-    shares = {word: row.get(f"limit_{key}_share") or 0.0 for key, word in LIMITS.items()}
+    shares = {word: quantity_of(row, f"limit_{key}_share") or 0.0 for key, word in LIMITS.items()}
     ordered = sorted(shares.items(), key=lambda item: item[1], reverse=True)
     return ", ".join(f"{word} {share * 100:.0f} %" for word, share in ordered if share >= _LEAST_SHARE_SHOWN)
 

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import FigureData
 from flowsweep.figures.tests.path.hops import drawn_hops
 from flowsweep.report.answers import answers, result_words
 from flowsweep.report.render import render
 from flowsweep.report.trial_table import trial_lines
 from flowsweep.wording import asked_duration
-from report_support import failed, make_report_data, make_row
+from report_support import Row, failed, make_report_data, make_row
 
 
 def asked(test: str, **found: Any) -> Row:

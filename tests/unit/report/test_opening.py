@@ -6,10 +6,9 @@ import pytest
 
 from figures_support import finding
 from flowsweep.analysis.findings.finding import Finding
-from flowsweep.figures.axis import Row
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
-from report_support import MIB, failed, make_report_data, make_rows
+from report_support import MIB, Row, failed, make_report_data, make_rows
 
 
 def lines_of(rows: list[Row], *findings: Finding) -> dict[str, str]:

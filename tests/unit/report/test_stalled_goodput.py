@@ -10,14 +10,13 @@ from flowsweep.cli.campaign_end import print_end
 from flowsweep.cli.summary import print_table
 from flowsweep.cli.tcp_summary import print_summary as print_tcp
 from flowsweep.cli.terminal import Screen
-from flowsweep.figures.axis import Row
 from flowsweep.report.answers import result_words
 from flowsweep.report.goodput_words import GOODPUT_COMPARED, goodput_compared, shown_goodput
 from flowsweep.report.headline import goodput_meant, highest_goodputs
 from flowsweep.report.opening import opening
 from flowsweep.report.render import render
 from flowsweep.report.trial_table import trial_lines
-from report_support import make_report_data, make_row
+from report_support import Row, make_report_data, make_row
 from summary_support import summed, uneven
 
 WHOLE, STALLED = [6_250_000] * 26, [6_250_000] * 12 + [0] + [6_250_000] * 13

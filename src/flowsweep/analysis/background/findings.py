@@ -7,7 +7,8 @@ from statistics import median
 
 from flowsweep.analysis.background.words import background_names, own_name, share_interval
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
+from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.wording import counted, format_number, format_share
 
 MOST_POINTS = 6
@@ -39,11 +40,11 @@ def share_hypotheses(observed: Observations) -> list[Hypothesis]:
     ]
 
 
-def _hypotheses(observed: Observations, direction: str, rows: Sequence[Row]) -> Iterable[Hypothesis]:
+def _hypotheses(observed: Observations, direction: str, rows: Sequence[ObservedRow]) -> Iterable[Hypothesis]:
     factors = [factor for factor in observed.factors if factor != DIRECTION]
-    points: dict[tuple[str, ...], list[Row]] = {}
+    points: dict[tuple[str, ...], list[ObservedRow]] = {}
     for row in rows:
-        points.setdefault(tuple(str(row[factor]) for factor in factors), []).append(row)
+        points.setdefault(tuple(str(row.get(factor)) for factor in factors), []).append(row)
     if len(points) <= MOST_POINTS:
         return [_of_point(observed, direction, own, _place(factors, point)) for point, own in points.items()]
     return [_of_direction(observed, direction, rows, points=len(points))]
@@ -54,20 +55,22 @@ def _place(factors: Sequence[str], point: Sequence[str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True))
 
 
-def _of_point(observed: Observations, direction: str, rows: Sequence[Row], place: str) -> Hypothesis:
-    share, low, high = share_interval([row["share"] for row in rows])
+def _of_point(observed: Observations, direction: str, rows: Sequence[ObservedRow], place: str) -> Hypothesis:
+    share, low, high = share_interval([known(row["share"]) for row in rows])
     between = "" if low is None or high is None else f" [{_percent(low)}, {_percent(high)}]"
     where = f" ({place})" if place else ""
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(share)}{between} of the goodput that it "
         f"shares with {background_names(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over "
-        f"the flows {format_number(median(row['jain_flows'] for row in rows))}."
+        f"the flows {format_number(median(known(row['jain_flows']) for row in rows))}."
     )
     return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1", low, high))
 
 
-def _of_direction(observed: Observations, direction: str, rows: Sequence[Row], *, points: int) -> Hypothesis:
-    ordered = sorted(row["share"] for row in rows)
+def _of_direction(
+    observed: Observations, direction: str, rows: Sequence[ObservedRow], *, points: int
+) -> Hypothesis:
+    ordered = sorted(known(row["share"]) for row in rows)
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(ordered[0])} to {format_share(ordered[-1])} "
         f"of the goodput that it shares with {background_names(rows[0])}, over {counted(points, 'point')}."

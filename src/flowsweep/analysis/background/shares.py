@@ -1,5 +1,7 @@
 """What each traffic of a trial got of what they shared: the trial's own, and what ran beside it."""
 
+from typing import TypedDict
+
 import ibis
 import ibis.expr.types as ir
 
@@ -13,6 +15,29 @@ OWN = ""
 """The name of a trial's own traffic among those of its background traffic."""
 _SAMPLE_COLUMNS = ("trial_id", "role", "flow", "start_ns", "end_ns", "bytes")
 _FLOW_COLUMNS = ("trial_id", "role", "flow", "origin_ns")
+
+
+class ShareRow(TypedDict):
+    """What one traffic of a trial got."""
+
+    trial_id: str
+    traffic: str
+    flows: int
+    intervals: int
+    goodput_bps: float
+    share: float | None
+    jain_flows: float | None
+    jain_groups: float | None
+
+
+class ShareIntervalRow(TypedDict):
+    """What one traffic of a trial got in an interval."""
+
+    trial_id: str
+    traffic: str
+    bin: int
+    goodput_bps: float
+    common: bool
 
 
 def traffic_bins(tables: Tables) -> ir.Table:

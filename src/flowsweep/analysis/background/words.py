@@ -6,14 +6,14 @@ from statistics import fmean, median, stdev
 
 import scipy
 
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.axes import AXIS_OF
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.schedule.background import PROBE
 from flowsweep.wording import format_share
 
 
-def background_names(row: Row) -> str:
+def background_names(row: TrialRow) -> str:
     """Name the traffic that ran beside a trial: "cubic and datagrams"; empty where none did.
 
     A probe is none: it carries next to no bytes.
@@ -21,7 +21,7 @@ def background_names(row: Row) -> str:
     return " and ".join(name for name in row.get("background") or () if name != PROBE)
 
 
-def background_words(rows: Sequence[Row]) -> str:
+def background_words(rows: Sequence[TrialRow]) -> str:
     """Say beside what trials ran, and what part of the bytes it got.
 
     Args:
@@ -32,13 +32,13 @@ def background_words(rows: Sequence[Row]) -> str:
         `share`) the median over the trials. Empty where nothing ran beside them.
     """
     names = background_names(rows[0])
-    shares = [1 - row["share"] for row in rows if row.get("share") is not None]
+    shares = [1 - share for row in rows if (share := row.get("share")) is not None]
     if not names or not shares:
         return names and f"beside {names}"
     return f"beside {names}, to which {format_share(median(shares))} of the goodput of all traffic goes"
 
 
-def own_name(row: Row) -> str:
+def own_name(row: TrialRow) -> str:
     """Name a trial's own traffic: its congestion control, or its test."""
     chosen = row["test"] in AXIS_OF["congestion_asked"].tests
     return str(row["congestion"] if chosen and row["congestion"] else row["test"].upper())

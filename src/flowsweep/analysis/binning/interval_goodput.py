@@ -4,6 +4,7 @@ The intervals of each flow, which are many more, are looked at only where they a
 """
 
 from collections.abc import Callable
+from typing import TypedDict
 
 import ibis
 import ibis.expr.types as ir
@@ -113,6 +114,14 @@ def with_stalled_share(goodputs: ir.Table, totals: ir.Table) -> ir.Table:
     joined = goodputs.inner_join(stalls, "trial_id")
     share = joined.stalled.cast("float64") / joined.bins
     return joined.mutate(stalled_share=share).drop("least_bytes", "stalled")
+
+
+class IntervalRow(TypedDict):
+    """The goodput of a trial in an interval that counts."""
+
+    trial_id: str
+    bin: int
+    goodput_bps: float
 
 
 def interval_goodputs(intervals: ir.Table) -> ir.Table:

@@ -1,5 +1,7 @@
 """What shorter trials would have shown: the goodput of the first part of each."""
 
+from typing import TypedDict
+
 import ibis
 import ibis.expr.types as ir
 
@@ -8,6 +10,15 @@ from flowsweep.defaults import MINIMUM_BINS
 
 CUTS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300, 600, 1200, 2400, 3600)
 """Numbers of intervals at which trials are cut: steps of about a quarter."""
+
+
+class CutRow(TypedDict):
+    """What the first part of a trial would have shown."""
+
+    trial_id: str
+    bins: int
+    duration_ns: int
+    goodput_bps: float
 
 
 def durations_cut(intervals: ir.Table, trials: ir.Table) -> ir.Table:

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from flowsweep.analysis.comparing.estimates import Estimates, logs, mean, of_campaigns, of_pairs
 from flowsweep.analysis.comparing.failures import Failures, failures, trimmed, trimmed_pairs
@@ -29,7 +28,7 @@ METHOD_OF_PAIRS = (
 class PointShift:
     """One point that both campaigns have."""
 
-    point: Mapping[str, Any]
+    point: Mapping[str, object]
     """Its value of each of POINT_COLUMNS that a summary has."""
     goodput_a_bps: float
     """Geometric mean over the repeats."""
@@ -45,9 +44,9 @@ class Comparison:
     """None: no point is in both."""
     points: tuple[PointShift, ...]
     """Sorted by sweep, direction and levels."""
-    only_in_a: tuple[Mapping[str, Any], ...]
+    only_in_a: tuple[Mapping[str, object], ...]
     """Points without a good trial in B."""
-    only_in_b: tuple[Mapping[str, Any], ...]
+    only_in_b: tuple[Mapping[str, object], ...]
     trials_a: int
     trials_b: int
     """Of the campaign, good or not."""
@@ -176,7 +175,7 @@ def _compared(
     )
 
 
-def _only(points: Points, common: Sequence[Point]) -> tuple[Mapping[str, Any], ...]:
+def _only(points: Points, common: Sequence[Point]) -> tuple[Mapping[str, object], ...]:
     return tuple(dict(point) for point in in_order([point for point in points if point not in common]))
 
 

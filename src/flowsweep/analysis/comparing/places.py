@@ -1,14 +1,12 @@
 """Names of points, as far as it takes to tell them apart."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from flowsweep import wording
 from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart
-from flowsweep.wording import format_mode
+from flowsweep.wording import direction_of, format_mode
 
 
-def telling(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
+def telling(points: Sequence[Mapping[str, object]]) -> Mapping[str, Callable[[Mapping[str, object]], str]]:
     """Columns that tell points apart, and what writes them; what follows from other columns is none."""
     varying = [name for name in points[0] if len({level_of(point, name) for point in points}) > 1]
     names = [name for name in varying if name not in _settled(varying)]
@@ -16,19 +14,18 @@ def telling(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Callable[[Mappi
     return {name: levels_apart(name, points) for name in names}
 
 
-def place(point: Mapping[str, Any], names: Mapping[str, Callable[[Mapping[str, Any]], str]]) -> str:
+def place(point: Mapping[str, object], names: Mapping[str, Callable[[Mapping[str, object]], str]]) -> str:
     """Name a point by its direction and what tells it from others."""
-    simultaneous = bool(point["simultaneous"])
-    parts = [wording.direction(point["src"], point["dst"], simultaneous=simultaneous)]
+    parts = [direction_of(point)]
     parts += [
         f"{AXIS_NAMES[name]} {write(point)}"
         for name, write in names.items()
         if name in AXIS_NAMES.keys() & point.keys()
     ]
     if "mode" in names and point.get("mode") is not None:
-        parts.append(format_mode(point["mode"]))
+        parts.append(format_mode(str(point["mode"])))
     if "sweep" in names:
-        parts.insert(0, point["sweep"])
+        parts.insert(0, str(point["sweep"]))
     return ", ".join(parts)
 
 

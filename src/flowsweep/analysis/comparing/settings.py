@@ -76,6 +76,6 @@ def both_settings(rows: Sequence[TrialRow], plan: Plan) -> tuple[list[TrialRow],
     return sides
 
 
-def _differing(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+def _differing(rows: Sequence[Mapping[str, object]]) -> set[str]:
     """Columns of a point in which trials differ that are of one."""
     return {name for name in POINT_COLUMNS if any(row.get(name) != rows[0].get(name) for row in rows)}

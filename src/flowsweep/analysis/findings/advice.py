@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.analysis.verdicts import QUEUE
 from flowsweep.wording import format_size
@@ -48,7 +48,9 @@ class WindowAdvice:
     sentence: str
 
 
-def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None = None) -> WindowAdvice | None:
+def window_advice(
+    row: TrialRow, *, path_bps: float | None, hosts: HostFacts | None = None
+) -> WindowAdvice | None:
     """Say what would lift the window that limits a trial. No value that it names is below one in force.
 
     Args:
@@ -80,9 +82,9 @@ def window_advice(row: Row, *, path_bps: float | None, hosts: HostFacts | None =
     window = math.ceil(needed / _STEP_BYTES) * _STEP_BYTES
     host = row["src"] if side == "send" else row["dst"]
     key, bound, autotuning, first = SETTINGS[side]
-    asked_bytes = row[f"{key}_bytes"]
+    asked_bytes = row["window_send_bytes"] if side == "send" else row["window_recv_bytes"]
     asked = asked_bytes is not None
-    if asked and asked_bytes >= window:
+    if asked_bytes is not None and asked_bytes >= window:
         return None
     name, wanted = (bound, (window,)) if asked else (autotuning, (*first, window * AUTOTUNING_FACTOR))
     in_force = recorded(hosts, host, name)
@@ -122,7 +124,7 @@ def _sysctl(name: str, wanted: Sequence[int], recorded: Sequence[int]) -> str | 
     return f"sysctl -w {name}={numbers}" if len(wanted) == 1 else f'sysctl -w {name}="{numbers}"'
 
 
-def path_payload_bps(rows: Sequence[Row]) -> float | None:
+def path_payload_bps(rows: Sequence[TrialRow]) -> float | None:
     """Say what payload a path carries (bit/s), as far as its trials tell.
 
     Args:
@@ -132,8 +134,7 @@ def path_payload_bps(rows: Sequence[Row]) -> float | None:
         What the plan's links carry; for other paths the highest goodput of a trial that the path itself
         limited, which is what RFC 6349 takes for its rate; None if there is neither.
     """
-    planned = [row["link_payload_bps"] for row in rows if row.get("link_payload_bps") is not None]
+    planned = [payload_bps for row in rows if (payload_bps := row.get("link_payload_bps")) is not None]
     if planned:
         return float(max(planned))
-    reached = [row["goodput_bps"] for row in rows if row.get("verdict") == QUEUE]
-    return float(max(reached)) if reached else None
+    return max((goodput_of(row) for row in rows if row.get("verdict") == QUEUE), default=None)

@@ -11,7 +11,7 @@ from flowsweep.analysis.findings.advice import (
     recorded,
 )
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import Observations, Row, Scope, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
 from flowsweep.wording import counted, format_milliseconds, format_rate, format_size
 
@@ -41,9 +41,9 @@ def autotuning_hypotheses(observed: Observations, hosts: HostFacts | None) -> li
     ]
 
 
-def _of_direction(scope: Scope, rows: Sequence[Row], hosts: HostFacts | None) -> Iterator[Hypothesis]:
+def _of_direction(scope: Scope, rows: Sequence[ObservedRow], hosts: HostFacts | None) -> Iterator[Hypothesis]:
     path_bps = path_payload_bps(rows)
-    least_ms = min((float(row["rtt_min_ms"]) for row in rows if row.get("rtt_min_ms")), default=None)
+    least_ms = min((rtt_ms for row in rows if (rtt_ms := row.get("rtt_min_ms"))), default=None)
     if path_bps is None or least_ms is None:
         return
     for side, (key, _, setting, _) in SETTINGS.items():

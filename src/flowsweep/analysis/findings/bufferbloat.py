@@ -5,7 +5,8 @@ from functools import partial
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
+from flowsweep.analysis.summarising.trial_row import goodput_of, known
 from flowsweep.analysis.verdicts import QUEUE
 from flowsweep.wording import counted, format_milliseconds, format_size, with_interval
 
@@ -33,27 +34,29 @@ def bufferbloat_hypotheses(observed: Observations) -> list[Hypothesis]:
     found = []
     for direction, rows in observed.by_direction(lambda row: row.get("rtt_min_ms")):
         full = [row for row in rows if row.get("verdict") == QUEUE and row.get("rtt_median_ms") is not None]
-        least_ms = min(float(row["rtt_min_ms"]) for row in rows)
-        waits = [row for row in full if row["rtt_median_ms"] > least_ms]
+        least_ms = min(known(row["rtt_min_ms"]) for row in rows)
+        waits = [row for row in full if known(row["rtt_median_ms"]) > least_ms]
         if waits and (hypothesis := _hypothesis(observed, direction, waits, least_ms)) is not None:
             found.append(hypothesis)
     return found
 
 
 def _hypothesis(
-    observed: Observations, direction: str, rows: Sequence[Row], least_ms: float
+    observed: Observations, direction: str, rows: Sequence[ObservedRow], least_ms: float
 ) -> Hypothesis | None:
     repeats: dict[int, list[float]] = {}
     for row in rows:
-        repeats.setdefault(row["repeat"], []).append(row["rtt_median_ms"] - least_ms)
+        repeats.setdefault(row["repeat"], []).append(known(row["rtt_median_ms"]) - least_ms)
     added_ms = geometric_mean([geometric_mean(own).value for own in repeats.values()])
     if added_ms.value < max(BLOAT_MS, least_ms):
         return None
-    waiting = geometric_mean([row["goodput_bps"] * (row["rtt_median_ms"] - least_ms) / 8_000 for row in rows])
+    waiting = geometric_mean(
+        [goodput_of(row) * (known(row["rtt_median_ms"]) - least_ms) / 8_000 for row in rows]
+    )
     longer = with_interval(format_milliseconds, added_ms.value, added_ms.low, added_ms.high)
     added_s = added_ms.in_unit(1_000)
     added = Estimate(added_s.value, "s", added_s.low, added_s.high)
-    most_ms = max(row["rtt_median_ms"] for row in rows) - least_ms
+    most_ms = max(known(row["rtt_median_ms"]) for row in rows) - least_ms
     claim = (
         f"{direction}: where the path is full its queue adds {longer} to a "
         f"round trip of {format_milliseconds(least_ms)}, {format_size(waiting.value)} that wait, in "

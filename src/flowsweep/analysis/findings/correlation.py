@@ -18,6 +18,7 @@ from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.red_noise import NoiseModels
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.simulated import ENOUGH, FIRST, SEED, SIMULATED, simulated_p
+from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted
 
@@ -96,7 +97,7 @@ def _ranked_p(noise: RepeatNoise, name: str) -> float:
     Residuals of n trials have fewer degrees of freedom than n, which Student's t takes into account. Where
     a single point is left, how its repeats differ is the noise, as in `repeat_noise`.
     """
-    values = np.array([row[name] for row in noise.rows], dtype=np.float64)
+    values = np.array([quantity_of(row, name) for row in noise.rows], dtype=np.float64)
     most = 0.0
     for cell in (-1, *(np.unique(noise.cells).tolist() if noise.cells.max() else ())):
         kept = noise.cells != cell
@@ -135,7 +136,7 @@ def _simulated(
     nothing = np.empty((series.freedom, 0))
     line = (series.contrasts.T @ series.starts_s)[None, :, None]
     test = CourseTest(models, series.contrasts.T @ series.values, line, nothing)
-    times_s = np.array([seconds(row["started_at"]) for row in noise.rows]) - series.began_s
+    times_s = np.array([seconds(known(row["started_at"])) for row in noise.rows]) - series.began_s
     order = np.argsort(times_s, kind="stable")
     design = np.column_stack([np.eye(int(codes.max()) + 1)[codes] for codes in (noise.cells, noise.blocks)])
     basis = scipy.linalg.orth(design)

@@ -14,7 +14,8 @@ from flowsweep.analysis.findings.sentences import A_MULTIPLE, format_multiple, p
 from flowsweep.analysis.statistics.design import Unit, coded, design, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
 from flowsweep.analysis.statistics.level_effects import FEWEST_ARRANGEMENTS, permutation_p
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_change, format_margin, format_rate
 
@@ -100,16 +101,16 @@ def _plateaus(units: Sequence[Unit], ways: Sequence[str], limited: Collection[st
         for row in unit.rows:
             if row["trial_id"] not in limited:
                 own = found.setdefault(unit.repeat, {}).setdefault(row[DIRECTION], [])
-                own.append(math.log(row["goodput_bps"]))
+                own.append(math.log(goodput_of(row)))
     both = [[float(np.mean(own[way])) for way in ways] for own in found.values() if len(own) == BOTH_WAYS]
     return np.array(both).reshape(-1, BOTH_WAYS).T
 
 
-def _highest_bps(used: Sequence[tuple[Hashable, Row]], way: str) -> float:
+def _highest_bps(used: Sequence[tuple[Hashable, ObservedRow]], way: str) -> float:
     points: dict[Hashable, list[float]] = {}
     for levels, row in used:
         if row[DIRECTION] == way:
-            points.setdefault(levels, []).append(math.log(row["goodput_bps"]))
+            points.setdefault(levels, []).append(math.log(goodput_of(row)))
     return math.exp(max(float(np.mean(own)) for own in points.values()))
 
 
@@ -157,7 +158,7 @@ def _method(pairs: _Pairs, fit: Fit, count: int, *, repeated: bool) -> str:
 
 
 def _goodput(unit: Unit, way: str) -> float:
-    return next(float(row["goodput_bps"]) for row in unit.rows if row[DIRECTION] == way)
+    return next(goodput_of(row) for row in unit.rows if row[DIRECTION] == way)
 
 
 def _say(pairs: _Pairs, estimate: tuple[float, float, float], margin: float, decision: Decision) -> str:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
+from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
 from flowsweep.analysis.tests.tcp.verdict import QUEUE_MS, QUEUE_SHARE
 from flowsweep.analysis.verdicts import LOSS, MOST, QUEUE
@@ -28,7 +29,7 @@ class _Answer:
 
     claim: str
     method: str
-    rows: Sequence[Row]
+    rows: Sequence[ObservedRow]
     """Trials that it is said of."""
     effect: float | None = None
     unit: str | None = None
@@ -36,7 +37,7 @@ class _Answer:
     high: float | None = None
 
 
-def lossy_trials(summary: Sequence[Row]) -> list[str]:
+def lossy_trials(summary: Sequence[TrialRow]) -> list[str]:
     """Choose the trials whose samples tell what drops: those of TCP that losses held down, evenly spread.
 
     Args:
@@ -48,7 +49,7 @@ def lossy_trials(summary: Sequence[Row]) -> list[str]:
     wanted = [
         row["trial_id"]
         for row in summary
-        if row.get("verdict") == LOSS and not _counted_drops(row) and not _queue_at_loss(row)
+        if row.get("verdict") == LOSS and not any(_drops(row)) and not _queue_at_loss(row)
     ]
     step = max(1, -(-len(wanted) // TRIALS_MAX))
     return wanted[::step]
@@ -77,7 +78,9 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
     return found
 
 
-def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], answer: _Answer) -> Hypothesis:
+def _hypothesis(
+    observed: Observations, direction: str, rows: Sequence[ObservedRow], answer: _Answer
+) -> Hypothesis:
     return Hypothesis(
         "drops",
         observed.scope(direction),
@@ -89,36 +92,34 @@ def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row], ans
     )
 
 
-def _lost(row: Row) -> bool:
+def _lost(row: ObservedRow) -> bool:
     return row.get("verdict") in (LOSS, QUEUE) and (row.get("recoveries") or 0) > 0
 
 
-def _counted_drops(row: Row) -> int:
-    return sum(_drops(row, cause) for cause in ("queue", "random", "policer"))
+def _drops(row: TrialRow) -> tuple[int, int, int]:
+    """What emulated links dropped: at a queue, at random, by a policer."""
+    queue, random = row.get("link_queue_drops"), row.get("link_random_drops")
+    return queue or 0, random or 0, row.get("link_policer_drops") or 0
 
 
-def _drops(row: Row, cause: str) -> int:
-    return row.get(f"link_{cause}_drops") or 0
-
-
-def _queue_at_loss(row: Row) -> bool:
+def _queue_at_loss(row: TrialRow) -> bool:
     added_ms = _added_ms(row)
-    return added_ms is not None and added_ms >= max(QUEUE_MS, QUEUE_SHARE * float(row["rtt_min_ms"]))
+    return added_ms is not None and added_ms >= max(QUEUE_MS, QUEUE_SHARE * known(row["rtt_min_ms"]))
 
 
-def _added_ms(row: Row) -> float | None:
+def _added_ms(row: TrialRow) -> float | None:
     """By how much round trips were longer than the least when packets were lost; None if it is not known."""
     at_loss, least = row.get("rtt_at_loss_ms"), row.get("rtt_min_ms")
     return None if at_loss is None or least is None else float(at_loss) - float(least)
 
 
-def _median_added_ms(rows: Sequence[Row]) -> float | None:
-    known = [added_ms for row in rows if (added_ms := _added_ms(row)) is not None]
-    return median(known) if known else None
+def _median_added_ms(rows: Sequence[ObservedRow]) -> float | None:
+    added_ms = [added for row in rows if (added := _added_ms(row)) is not None]
+    return median(added_ms) if added_ms else None
 
 
-def _answer(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Answer | None:
-    counted_rows = [row for row in rows if _counted_drops(row)]
+def _answer(rows: Sequence[ObservedRow], traces: Mapping[str, LossTrace]) -> _Answer | None:
+    counted_rows = [row for row in rows if any(_drops(row))]
     if counted_rows:
         return _of_links(counted_rows)
     queued = [row for row in rows if row["verdict"] == QUEUE and _queue_at_loss(row)]
@@ -130,10 +131,8 @@ def _answer(rows: Sequence[Row], traces: Mapping[str, LossTrace]) -> _Answer | N
     return _of_signature(signature([traces[row["trial_id"]] for row in traced]), traced)
 
 
-def _of_links(rows: Sequence[Row]) -> _Answer:
-    queue, random, policer = (
-        sum(_drops(row, cause) for row in rows) for cause in ("queue", "random", "policer")
-    )
+def _of_links(rows: Sequence[ObservedRow]) -> _Answer:
+    queue, random, policer = map(sum, zip(*map(_drops, rows), strict=True))
     total = queue + random + policer
     share = queue / total
     trials = counted(len(rows), "trial")
@@ -160,8 +159,8 @@ def _of_links(rows: Sequence[Row]) -> _Answer:
     return _Answer(claim, _METHOD_LINKS, rows, share, "1")
 
 
-def _of_queue(rows: Sequence[Row]) -> _Answer:
-    added_ms = median(row["rtt_at_loss_ms"] - row["rtt_min_ms"] for row in rows)
+def _of_queue(rows: Sequence[ObservedRow]) -> _Answer:
+    added_ms = median(known(_added_ms(row)) for row in rows)
     claim = (
         f"a full queue drops: round trips are {format_milliseconds(added_ms)} longer than the least when "
         f"packets are lost, in {counted(len(rows), 'trial')}"
@@ -169,7 +168,7 @@ def _of_queue(rows: Sequence[Row]) -> _Answer:
     return _Answer(claim, _METHOD_QUEUE, rows, added_ms / 1_000, "s")
 
 
-def _of_signature(found: Signature, rows: Sequence[Row]) -> _Answer:
+def _of_signature(found: Signature, rows: Sequence[ObservedRow]) -> _Answer:
     if found.rank is None or found.rank_low is None or found.rank_high is None:
         claim = f"what drops packets is not clear: {found.losses} losses in the samples tell too little"
         return _Answer(claim, _METHOD, rows)

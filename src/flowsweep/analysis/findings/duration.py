@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from flowsweep.analysis.axes import level_of
+from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.effects import PLAIN, trials_left_out
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis, unrepeated
@@ -16,8 +17,9 @@ from flowsweep.analysis.statistics.design import Design, coded, mostly_repeated
 from flowsweep.analysis.statistics.independent_trials import Independent, independent
 from flowsweep.analysis.statistics.least_squares import Codes
 from flowsweep.analysis.statistics.level_effects import LevelComparison, compare_levels
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.statistics.usual_trials import usual_trials
+from flowsweep.analysis.summarising.trial_row import goodput_of, known
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS, SIGNIFICANCE
 from flowsweep.wording import counted, format_change, format_duration, format_margin
 
@@ -61,7 +63,7 @@ def cut_hypotheses(
     if not durations:
         return []
     cells, blocks = _placed(observed, rows), coded([row["repeat"] for row in rows])
-    whole = np.log([row["goodput_bps"] for row in rows])
+    whole = np.log([goodput_of(row) for row in rows])
     longest_estimate = independent(whole, whole, cells, blocks, margin) if mostly_repeated(cells) else None
     if longest_estimate is None and len(rows) == 1:
         return []
@@ -78,9 +80,13 @@ def cut_hypotheses(
 
 
 def _cut_hypothesis(
-    observed: Observations, rows: Sequence[Row], found: Sequence[_Cut], whole: Independent, margin: float
+    observed: Observations,
+    rows: Sequence[ObservedRow],
+    found: Sequence[_Cut],
+    whole: Independent,
+    margin: float,
 ) -> Hypothesis:
-    longest = float(rows[0]["duration_s"])
+    longest = known(rows[0]["duration_s"])
     enough = _from_where_on([_agrees(cut.estimate, margin) for cut in found])
     effect = longest if _agrees(whole, margin) else None
     if enough is not None:
@@ -102,7 +108,7 @@ def _cut_hypothesis(
     )
 
 
-def _common_durations(rows: Sequence[Row], cuts: Cuts) -> list[int]:
+def _common_durations(rows: Sequence[ObservedRow], cuts: Cuts) -> list[int]:
     """Durations at which all trials can be cut and carry something, ascending; ns."""
     common = set.intersection(*(set(cuts[row["trial_id"]]) for row in rows)) if rows else set()
     return [
@@ -112,7 +118,7 @@ def _common_durations(rows: Sequence[Row], cuts: Cuts) -> list[int]:
     ]
 
 
-def _placed(observed: Observations, rows: Sequence[Row]) -> Codes:
+def _placed(observed: Observations, rows: Sequence[ObservedRow]) -> Codes:
     """Number of the point and direction of each trial."""
     factors = [name for name in observed.factors if name != DIRECTION]
     return coded([(row[DIRECTION], *(level_of(row, name) for name in factors)) for row in rows])
@@ -184,8 +190,8 @@ def duration_hypotheses(
     """
     if "duration_s" not in grid.axes:
         return []
-    known, left_out = usual_trials(grid.where_known("duration_s"))
-    compared = compare_levels(known, "duration_s")
+    usual, left_out = usual_trials(grid.where_known("duration_s"))
+    compared = compare_levels(usual, "duration_s")
     if compared is None:
         return []
     last = len(compared.levels) - 1
@@ -207,7 +213,7 @@ def duration_hypotheses(
             partial(
                 _say_tried, compared, None if chosen is None else (chosen, against[chosen]), enough, margin
             ),
-            known.trials,
+            usual.trials,
             Estimate(None if enough is None else _seconds(compared, enough), None if enough is None else "s"),
             axis="duration_s",
             p_value=p_value,
@@ -276,7 +282,7 @@ def _words(compared: LevelComparison, level: int) -> str:
     return format_duration(round(_seconds(compared, level) * SECOND_NS))
 
 
-def cuts_of(rows: Sequence[Row]) -> dict[str, dict[int, float]]:
+def cuts_of(rows: Sequence[CutRow]) -> dict[str, dict[int, float]]:
     """Put rows of `durations_cut` together by trial (duration in ns, goodput in bit/s)."""
     cuts: dict[str, dict[int, float]] = {}
     for row in rows:

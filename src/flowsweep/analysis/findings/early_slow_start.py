@@ -6,7 +6,10 @@ from functools import partial
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
+from flowsweep.analysis.summarising.trial_row import TrialRow, known
+from flowsweep.analysis.tests.tcp.slow_start import SlowStartRow
+from flowsweep.analysis.tests.tcp.slow_start_ends import SlowStartEndRow
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.wording import counted, format_duration
 
@@ -27,7 +30,7 @@ _described = partial(Hypothesis, "early_slow_start", method=_METHOD, figure="dur
 class _Early:
     """A trial in which slow start ended early."""
 
-    row: Row
+    row: TrialRow
     segments: int
     """The lowest threshold of its flows."""
     highest_segments: int
@@ -35,7 +38,7 @@ class _Early:
     extra_ns: int
 
 
-def slow_trials(summary: Sequence[Row], reached: Mapping[str, Row]) -> list[str]:
+def slow_trials(summary: Sequence[TrialRow], reached: Mapping[str, SlowStartRow]) -> list[str]:
     """Name the trials that took long to come up to speed, of which it is worth to look at the samples.
 
     Args:
@@ -52,7 +55,9 @@ def slow_trials(summary: Sequence[Row], reached: Mapping[str, Row]) -> list[str]
 
 
 def early_end_hypotheses(
-    observed: Observations, reached: Mapping[str, Row], ends: Mapping[str, Sequence[Row]]
+    observed: Observations,
+    reached: Mapping[str, SlowStartRow],
+    ends: Mapping[str, Sequence[SlowStartEndRow]],
 ) -> Iterator[Hypothesis]:
     """Describe slow starts that ended without a loss while the path could carry far more.
 
@@ -83,7 +88,9 @@ def early_end_hypotheses(
             )
 
 
-def _early(row: Row, reached: Mapping[str, Row], ends: Sequence[Row]) -> _Early | None:
+def _early(
+    row: TrialRow, reached: Mapping[str, SlowStartRow], ends: Sequence[SlowStartEndRow]
+) -> _Early | None:
     own = [end for end in ends if end["lossless"] and _HALF * end["segments"] <= end["highest_segments"]]
     if not own or _HALF * len(own) < (row["flows"] or 1):
         return None
@@ -94,8 +101,8 @@ def _early(row: Row, reached: Mapping[str, Row], ends: Sequence[Row]) -> _Early 
     return _Early(row, segments, max(end["highest_segments"] for end in own), extra_ns)
 
 
-def _least_ns(row: Row) -> float:
-    return max(FEWEST_ROUND_TRIPS * float(row["rtt_min_ms"]) * MILLISECOND_NS, LEAST_EXTRA_NS)
+def _least_ns(row: TrialRow) -> float:
+    return max(FEWEST_ROUND_TRIPS * known(row["rtt_min_ms"]) * MILLISECOND_NS, LEAST_EXTRA_NS)
 
 
 def _said(direction: str, early: Sequence[_Early], of: int, extra_s: float) -> str:

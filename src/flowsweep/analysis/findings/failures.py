@@ -12,7 +12,8 @@ from flowsweep.analysis.findings.finding import Decision, FindingKind
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.event_shares import Uneven, most_uneven
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, grouped
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, grouped
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.defaults import STALLED_SHARE
 from flowsweep.wording import counted, format_share
 
@@ -34,7 +35,7 @@ class _Event:
     """Trials altogether."""
 
 
-def failure_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
+def failure_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Ask whether trials fail, or stall, more often at some levels of an axis.
 
     Args:
@@ -56,7 +57,7 @@ def failure_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
                 yield _hypothesis(observed, event)
 
 
-def _events(rows: Sequence[Row]) -> tuple[_Event, _Event]:
+def _events(rows: Sequence[ObservedRow]) -> tuple[_Event, _Event]:
     failed = _Event(
         kind="failures",
         verb="failed",
@@ -74,8 +75,8 @@ def _events(rows: Sequence[Row]) -> tuple[_Event, _Event]:
     return failed, stalled
 
 
-def _stalled(rows: Sequence[Row]) -> tuple[str, ...]:
-    points: dict[Hashable, list[Row]] = {}
+def _stalled(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
+    points: dict[Hashable, list[ObservedRow]] = {}
     for row in rows:
         if row["status"] == "ok" and row["goodput_bps"] is not None:
             place = (row[DIRECTION], *(level_of(row, axis) for axis in AXIS_NAMES))
@@ -85,7 +86,7 @@ def _stalled(rows: Sequence[Row]) -> tuple[str, ...]:
         for found in points.values()
         if len(found) >= _FEWEST_OF_A_POINT
         for row in found
-        if row["goodput_bps"] < STALLED_SHARE * statistics.median(one["goodput_bps"] for one in found)
+        if goodput_of(row) < STALLED_SHARE * statistics.median(map(goodput_of, found))
     )
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flowsweep.analysis.axes import level_words
+from flowsweep.analysis.axes import level_of, level_words
 from flowsweep.analysis.findings.effects import effect_hypotheses
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import NO_ESTIMATE, Hypothesis
 from flowsweep.analysis.statistics.design import Design, Level, design
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import format_margin, format_number
 
@@ -62,10 +63,10 @@ def effects_at_equal_windows(
 def _unequal(grid: Design, margin: float) -> _Unequal | None:
     """Find the sums whose comparison would be one of windows."""
     place = grid.axes.index(_SUM) if _SUM in grid.axes else None
-    groups: dict[tuple[str, object], dict[tuple[Level, int], list[Row]]] = {}
+    groups: dict[tuple[str, object], dict[tuple[Level, int], list[ObservedRow]]] = {}
     for unit in grid.units:
         for row in unit.rows:
-            level = row[_SUM] if place is None else unit.levels[place]
+            level = level_of(row, _SUM) if place is None else unit.levels[place]
             if level is not None and row["flows"]:
                 points = groups.setdefault((row[DIRECTION], row["congestion_asked"]), {})
                 points.setdefault((level, row["flows"]), []).append(row)
@@ -93,18 +94,18 @@ def _unequal(grid: Design, margin: float) -> _Unequal | None:
     return _Unequal(words, frozenset(trials), max(sums.values()))
 
 
-def _usable_apart(rows_of: Mapping[int, Sequence[Row]]) -> float:
+def _usable_apart(rows_of: Mapping[int, Sequence[ObservedRow]]) -> float:
     """By how much usable windows of all flows together differ between numbers of flows: natural logarithm."""
-    known = [
+    logs = [
         _mean(rows, "window_usable_bytes") + math.log(flows)
         for flows, rows in rows_of.items()
         if all(row["window_usable_bytes"] for row in rows)
     ]
-    return max(known) - min(known) if len(known) > 1 else 0.0
+    return max(logs) - min(logs) if len(logs) > 1 else 0.0
 
 
-def _mean(rows: Sequence[Row], column: str) -> float:
-    return float(np.mean(np.log([row[column] for row in rows])))
+def _mean(rows: Sequence[ObservedRow], column: str) -> float:
+    return float(np.mean(np.log([known(quantity_of(row, column)) for row in rows])))
 
 
 def _conditioned(whole: Hypothesis, rest: Hypothesis | None, unequal: _Unequal, margin: float) -> Hypothesis:

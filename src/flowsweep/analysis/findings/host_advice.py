@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from flowsweep.analysis.findings.advice import HostFacts, WindowAdvice, path_payload_bps, window_advice
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
+from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.wording import format_rate
 
 _METHOD = "bandwidth × delay against the windows of the best trials that windows limit; RFC 6349, 3.3.1"
@@ -18,7 +19,7 @@ class _Found:
 
     advice: WindowAdvice
     observed: Observations
-    row: Row
+    row: ObservedRow
     path_bps: float
 
 
@@ -57,26 +58,23 @@ def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Foun
             continue
         for flows in dict.fromkeys(row["flows"] for row in rows):
             own = [row for row in rows if row["flows"] == flows]
-            best = max(own, key=_goodput)
+            best = max(own, key=goodput_of)
             advice = window_advice(best, path_bps=path_bps, hosts=hosts)
             if advice is not None and not _tried(own, advice):
                 yield _Found(advice, observed, best, path_bps)
 
 
-def _tried(rows: Sequence[Row], advice: WindowAdvice) -> bool:
+def _tried(rows: Sequence[ObservedRow], advice: WindowAdvice) -> bool:
     """Whether the plan has asked for as much already, and goodput was no higher with it."""
-    key = "window_send_bytes" if advice.side == "send" else "window_recv_bytes"
-    return any((row[key] or 0) >= advice.window_bytes for row in rows)
-
-
-def _goodput(row: Row) -> float:
-    return float(row["goodput_bps"])
+    send = advice.side == "send"
+    windows = (row["window_send_bytes"] if send else row["window_recv_bytes"] for row in rows)
+    return any((window_bytes or 0) >= advice.window_bytes for window_bytes in windows)
 
 
 def _hypothesis(found: Sequence[_Found]) -> Hypothesis:
     first = found[0]
     claim = " ".join(each.advice.sentence for each in found)
-    now = min(_goodput(each.row) for each in found)
+    now = min(goodput_of(each.row) for each in found)
     path_bps = max(each.path_bps for each in found)
     claim += f" Without it goodput is {format_rate(now)}, where the path carries {format_rate(path_bps)}."
     return Hypothesis(

@@ -13,7 +13,7 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Floats
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import robust_fit
 from flowsweep.analysis.statistics.two_levels import TwoLevels, two_levels
@@ -83,7 +83,7 @@ def mode_hypotheses(
     ]
 
 
-def _levels(noise: RepeatNoise) -> tuple[tuple[Row, ...], TwoLevels] | None:
+def _levels(noise: RepeatNoise) -> tuple[tuple[ObservedRow, ...], TwoLevels] | None:
     kept = np.ones(len(noise.rows), dtype=np.bool_)
     found = robust_fit(noise.logs, noise.cells, noise.blocks)
     if found is not None and len(found.unusual) <= _STRAY * len(noise.rows):
@@ -97,7 +97,7 @@ def _levels(noise: RepeatNoise) -> tuple[tuple[Row, ...], TwoLevels] | None:
     return None if fit is None else (rows, fit)
 
 
-def _in_runs(rows: Sequence[Row], low: Floats) -> bool:
+def _in_runs(rows: Sequence[ObservedRow], low: Floats) -> bool:
     """Whether trials at the same level follow each other more often than by chance."""
     order = np.argsort([row["order_index"] for row in rows], kind="stable")
     levels = low[order] > _LIKELY
@@ -113,7 +113,7 @@ def _in_runs(rows: Sequence[Row], low: Floats) -> bool:
 
 def _say(
     observed: Observations,
-    rows: Sequence[Row],
+    rows: Sequence[ObservedRow],
     fit: TwoLevels,
     estimate: Sequence[float],
     decision: Decision,
@@ -129,7 +129,7 @@ def _say(
     return f"Whether repeats of the same point have two levels is undecided: {levels}; {why}."
 
 
-def _tied(observed: Observations, rows: Sequence[Row], low: Floats) -> str:
+def _tied(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> str:
     """The factor with whose levels the share of the lower level goes, and where it is greatest."""
     factors = [*({DIRECTION} & {*observed.factors}), *design(observed).axes]
     best: tuple[float, str] | None = None

@@ -10,7 +10,8 @@ from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
-from flowsweep.analysis.statistics.observations import Observations, Row, grouped, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, grouped, trial_ids
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.wording import format_number
 
 _LEAST_CORRELATION = 0.3
@@ -28,7 +29,7 @@ class _Together:
     """Within repeats; else over the whole campaign."""
 
 
-def order_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
+def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Look for axes whose levels ran in the order of time.
 
     Args:

@@ -9,10 +9,11 @@ from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_ap
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.sentences import percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
+from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.defaults import STALLED_SHARE
 from flowsweep.wording import counted, format_number
 
@@ -68,12 +69,12 @@ def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
             f"{_difference(float(found.deviations[found.farthest]))} goodput than they let expect, "
             "which may be chance."
         )
-    known = [_settled(noise, places) for places in found.undecided]
-    outside = [*found.outside, *(place for place in known if place is not None)]
+    settled = [_settled(noise, places) for places in found.undecided]
+    outside = [*found.outside, *(place for place in settled if place is not None)]
     outside.sort(key=lambda place: -abs(found.deviations[place]))
     stalled = [place for place in outside if found.deviations[place] < _STALLED]
     others = [place for place in outside if place not in stalled]
-    unknown = [places for places, place in zip(found.undecided, known, strict=True) if place is None]
+    unknown = [places for places, place in zip(found.undecided, settled, strict=True) if place is None]
     sentences = []
     if stalled:
         sentences.append(
@@ -99,9 +100,9 @@ def _settled(noise: RepeatNoise, places: Sequence[int]) -> int | None:
     return slower if len(places) == _PAIR and _fills_link(noise.rows[faster]) else None
 
 
-def _fills_link(row: Row) -> bool:
+def _fills_link(row: ObservedRow) -> bool:
     carried = row.get("link_payload_bps")
-    return carried is not None and row["goodput_bps"] >= _WHOLE_LINK * carried
+    return carried is not None and goodput_of(row) >= _WHOLE_LINK * carried
 
 
 def _disagreeing(observed: Observations, noise: RepeatNoise, places: Sequence[int]) -> str:
@@ -125,7 +126,7 @@ def _named(observed: Observations, noise: RepeatNoise, found: RobustFit, place: 
     return f"{_trial(observed, row)} has {_difference(deviation)} goodput than {than}{_special(noise, place)}"
 
 
-def _trial(observed: Observations, row: Row) -> str:
+def _trial(observed: Observations, row: ObservedRow) -> str:
     axes = [name for name in observed.factors if name in AXIS_NAMES and name not in _FOLLOWING]
     axes += axes_needed(observed.rows, lambda row: (row[DIRECTION], *(level_of(row, name) for name in axes)))
     point = ", ".join(f"{AXIS_NAMES[name]} {levels_apart(name, observed.rows)(row)}" for name in axes)
@@ -145,10 +146,10 @@ def _difference(deviation: float) -> str:
 
 def _special(noise: RepeatNoise, place: int) -> str:
     """What else was unusual in a trial, in words."""
-    known = [name for name in HOST_COLUMNS if all(row.get(name) is not None for row in noise.rows)]
+    names = [name for name in HOST_COLUMNS if all(row.get(name) is not None for row in noise.rows)]
     special = []
-    for name in known:
-        values = np.array([float(row[name]) for row in noise.rows])
+    for name in names:
+        values = np.array([float(known(quantity_of(row, name))) for row in noise.rows])
         found = robust_fit(values, noise.cells, noise.blocks) if np.ptp(values) > 0 else None
         if found is not None and place in found.outside:
             expected = float(values[place] - found.deviations[place])

@@ -5,8 +5,8 @@ from functools import partial
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.means import geometric_mean
-from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
-from flowsweep.analysis.tests.tcp.slow_start import SOUGHT_NS, SPEED_SHARE
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
+from flowsweep.analysis.tests.tcp.slow_start import SOUGHT_NS, SPEED_SHARE, SlowStartRow
 from flowsweep.defaults import SECOND_NS
 from flowsweep.wording import counted, format_duration, format_margin
 
@@ -17,12 +17,12 @@ _METHOD = (
 _described = partial(Hypothesis, "slow_start", method=_METHOD, figure="duration")
 
 
-def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) -> list[Hypothesis]:
+def slow_start_hypotheses(observed: Observations, reached: Mapping[str, SlowStartRow]) -> list[Hypothesis]:
     """Describe how long trials took to come up to speed.
 
     Args:
         observed: Trials of one sweep and mode.
-        reached: Rows of `slow_starts`, by trial_id; times in ns.
+        reached: By trial_id; times in ns.
 
     Returns:
         One description, none where no trial has samples. The effect is the geometric mean over the trials, in
@@ -31,7 +31,7 @@ def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) ->
     rows = [row for row in observed.rows if row["trial_id"] in reached]
     if not rows:
         return []
-    times_ns = [int(reached[row["trial_id"]]["slow_start_ns"]) for row in rows]
+    times_ns = [reached[row["trial_id"]]["slow_start_ns"] for row in rows]
     mean_ns = geometric_mean(times_ns)
     mean_s = mean_ns.in_unit(SECOND_NS)
     took = Estimate(mean_s.value, "s", mean_s.low, mean_s.high)
@@ -40,7 +40,9 @@ def slow_start_hypotheses(observed: Observations, reached: Mapping[str, Row]) ->
     ]
 
 
-def _said(observed: Observations, rows: Sequence[Row], times_ns: Sequence[int], mean_ns: float) -> str:
+def _said(
+    observed: Observations, rows: Sequence[ObservedRow], times_ns: Sequence[int], mean_ns: float
+) -> str:
     least, most = (format_duration(time_ns) for time_ns in (min(times_ns), max(times_ns)))
     spread = "" if least == most else f" on average ({least} to {most})"
     took = (

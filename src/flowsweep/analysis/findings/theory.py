@@ -8,7 +8,8 @@ from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
-from flowsweep.analysis.statistics.observations import Observations, Row, Scope, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
+from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.analysis.verdicts import LOSS, QUEUE, WINDOWS
 from flowsweep.wording import counted, format_number, with_interval
 
@@ -73,7 +74,7 @@ def theory_hypotheses(observed: Observations) -> list[Hypothesis]:
     ]
 
 
-def _applies(theory: _Theory, row: Row) -> bool:
+def _applies(theory: _Theory, row: ObservedRow) -> bool:
     if row.get("verdict") not in theory.verdicts or not row.get(theory.column):
         return False
     if theory.column == "link_payload_bps" and drops_early(row):
@@ -83,7 +84,7 @@ def _applies(theory: _Theory, row: Row) -> bool:
     return theory.congestion is None or row["congestion"] in theory.congestion
 
 
-def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[Row]) -> Hypothesis:
+def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[ObservedRow]) -> Hypothesis:
     ratio, repeats = _ratio(rows, theory.column)
     trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
     others = background_names(rows[0])
@@ -103,9 +104,9 @@ def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[Row]) -> Hypothesi
     )
 
 
-def _ratio(rows: Sequence[Row], column: str) -> tuple[GeometricMean, int]:
+def _ratio(rows: Sequence[ObservedRow], column: str) -> tuple[GeometricMean, int]:
     """Mean over repeats, each the mean over its trials; and how many repeats there are."""
     ratios: dict[int, list[float]] = {}
     for row in rows:
-        ratios.setdefault(row["repeat"], []).append(row["goodput_bps"] / row[column])
+        ratios.setdefault(row["repeat"], []).append(goodput_of(row) / known(quantity_of(row, column)))
     return geometric_mean([geometric_mean(own).value for own in ratios.values()]), len(ratios)

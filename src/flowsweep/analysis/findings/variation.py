@@ -9,6 +9,7 @@ import scipy
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
+from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import CONFIDENCE, FEWEST_FOR_INTERVAL
 from flowsweep.wording import counted, format_number, format_share
 
@@ -82,7 +83,7 @@ def _coefficient(variance: float) -> float | None:
 
 def _within(noise: RepeatNoise) -> str:
     spreads = [
-        (row["goodput_p90_bps"] - row["goodput_p10_bps"]) / _DECILES_APART / row["goodput_bps"]
+        (row["goodput_p90_bps"] - row["goodput_p10_bps"]) / _DECILES_APART / goodput_of(row)
         for row in noise.rows
         if row["goodput_p10_bps"] is not None and row["goodput_p90_bps"] is not None
     ]

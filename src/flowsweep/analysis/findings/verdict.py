@@ -8,8 +8,9 @@ from statistics import median
 from flowsweep.analysis.background.words import background_names, background_words
 from flowsweep.analysis.findings.advice import path_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import Observations, Row, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
 from flowsweep.analysis.verdicts import CORES_BUSY, LOSS, MOST, NOT_CLEAR, PATH_NOT_FULL, QUEUE, VERDICTS
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate
@@ -43,13 +44,13 @@ def verdict_hypotheses(observed: Observations) -> list[Hypothesis]:
     return [_hypothesis(observed, direction, rows) for direction, rows in having]
 
 
-def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> Hypothesis:
-    counts = Counter(row["verdict"] for row in rows)
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[TrialRow]) -> Hypothesis:
+    counts = Counter(known(row["verdict"]) for row in rows)
     claim, share = _claim(direction, rows, counts), counts.most_common(1)[0][1] / len(rows)
     return _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"))
 
 
-def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:
+def _claim(direction: str, rows: Sequence[TrialRow], counts: Counter[str]) -> str:
     where = regions(rows, "verdict")
     parts = [
         _part(verdict, count, where, [row for row in rows if row["verdict"] == verdict], len(rows))
@@ -58,7 +59,7 @@ def _claim(direction: str, rows: Sequence[Row], counts: Counter[str]) -> str:
     return f"{direction}: {'; '.join(parts)}."
 
 
-def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], trials: int) -> str:
+def _part(verdict: str, count: int, where: Regions | None, own: Sequence[TrialRow], trials: int) -> str:
     of_all = counted(trials, "trial")
     many = f"all {of_all}" if count == trials > 1 else f"{count} of {of_all}"
     unclear = verdict == NOT_CLEAR
@@ -73,7 +74,7 @@ def _part(verdict: str, count: int, where: Regions | None, own: Sequence[Row], t
     return f"{part}, {others}" if others else part
 
 
-def limiting_words(verdict: str, own: Sequence[Row]) -> str:
+def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
     """Say what limits, as exactly as the trials with a verdict, which is not "not clear", tell."""
     if facts_of(own[0].get("test") or "tcp").datagrams:
         lost = sum(row.get("loss") or 0.0 for row in own)
@@ -87,36 +88,39 @@ def limiting_words(verdict: str, own: Sequence[Row]) -> str:
     return VERDICTS[verdict].subject
 
 
-def drops_early(row: Row) -> bool:
+def drops_early(row: TrialRow) -> bool:
     """Tell whether an emulated link's queue dropped packets of a trial that left the link room.
 
     Background traffic fills a link, too; where nobody knows how much, nothing is concluded.
     """
     link_bps = row.get("link_payload_bps")
     dropped = (row.get("link_queue_drops") or 0) > 0
-    of_all = row["goodput_bps"] / (row.get("share") or 1.0)
+    of_all = goodput_of(row) / (row.get("share") or 1.0)
     alone = row.get("share") is not None or not background_names(row)
     return dropped and alone and link_bps is not None and of_all < PATH_NOT_FULL * link_bps
 
 
-def policed(row: Row) -> bool:
+def policed(row: TrialRow) -> bool:
     """Tell whether a policer dropped most of what the emulated links of a trial dropped."""
     policer = row.get("link_policer_drops") or 0
     others = (row.get("link_queue_drops") or 0) + (row.get("link_random_drops") or 0)
     return bool(policer > 0 and policer >= MOST * (policer + others))
 
 
-def _crowded(own: Sequence[Row]) -> str:
+def _crowded(own: Sequence[TrialRow]) -> str:
     """Name the ends whose cores were all in use in most of the trials: there CPU may be what limits."""
     ends = [
         end
-        for end, column in (("the sender", "cores_busy_send"), ("the receiver", "cores_busy_recv"))
-        if sum((row.get(column) or 0.0) >= CORES_BUSY for row in own) > len(own) / 2
+        for end, busy in (
+            ("the sender", [row.get("cores_busy_send") for row in own]),
+            ("the receiver", [row.get("cores_busy_recv") for row in own]),
+        )
+        if sum((cores or 0.0) >= CORES_BUSY for cores in busy) > len(own) / 2
     ]
     return f", {_CORES_IN_USE.format(' and '.join(ends))}" if ends else ""
 
 
-def _reached(own: Sequence[Row]) -> str:
-    goodput = format_rate(median(row["goodput_bps"] for row in own))
+def _reached(own: Sequence[TrialRow]) -> str:
+    goodput = format_rate(median(map(goodput_of, own)))
     link_bps = path_payload_bps(own) if own[0].get("link_payload_bps") is not None else None
     return f", at {goodput}" if link_bps is None else f", at {goodput} of {format_rate(link_bps)}"

@@ -16,11 +16,12 @@ from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
 from flowsweep.analysis.findings.early_slow_start import early_end_hypotheses, slow_trials
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.slow_start import slow_start_hypotheses
-from flowsweep.analysis.statistics.observations import Observations, Row
+from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, traces_of
 from flowsweep.analysis.tests.tcp.loss_samples import loss_samples
-from flowsweep.analysis.tests.tcp.slow_start import slow_starts
-from flowsweep.analysis.tests.tcp.slow_start_ends import slow_start_ends
+from flowsweep.analysis.tests.tcp.slow_start import SlowStartRow, slow_starts
+from flowsweep.analysis.tests.tcp.slow_start_ends import SlowStartEndRow, slow_start_ends
 from flowsweep.archive import Tables, keep_with
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
@@ -33,15 +34,15 @@ class WithinTrials:
 
     cuts: Cuts
     """Rows of `durations_cut`, by trial."""
-    reached: Mapping[str, Row]
-    """Rows of `slow_starts`, by trial."""
-    ends: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    """Rows of `slow_start_ends`, by trial, of those that took long to come up to speed."""
+    reached: Mapping[str, SlowStartRow]
+    """By trial."""
+    ends: Mapping[str, Sequence[SlowStartEndRow]] = field(default_factory=dict)
+    """By trial, of those that took long to come up to speed."""
     traces: Mapping[str, LossTrace] = field(default_factory=dict)
     """Of trials that losses held down, by trial."""
 
 
-def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
+def within_trials(tables: Tables, summary: Sequence[TrialRow]) -> WithinTrials:
     """Compute what is needed of a campaign's samples, once for all sweeps.
 
     Args:
@@ -55,12 +56,12 @@ def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
     found = kept_starts(tables).to_pyarrow()
     starts = keep_with(trials, "starts_within", found)
     gapless = pc.all(found["gapless"], skip_nulls=False).as_py() is True
-    rows = [{name: row[name] for name in _HEADLINE.names} for row in summary]
+    rows = [{"trial_id": row["trial_id"], "goodput_bps": row["goodput_bps"]} for row in summary]
     headline = ibis.memtable(pa.Table.from_pylist(rows, schema=_HEADLINE))
     intervals = trial_intervals(samples, trials, starts, gapless=gapless)
     cut = durations_cut(intervals, trials)
     fast = slow_starts(samples, trials, starts, headline, gapless=gapless)
-    reached = {row["trial_id"]: row for row in fast.to_pyarrow().to_pylist()}
+    reached: dict[str, SlowStartRow] = {row["trial_id"]: row for row in fast.to_pyarrow().to_pylist()}
     return WithinTrials(
         cuts=cuts_of(cut.to_pyarrow().to_pylist()),
         reached=reached,
@@ -69,17 +70,20 @@ def within_trials(tables: Tables, summary: Sequence[Row]) -> WithinTrials:
     )
 
 
-def _ends(tables: Tables, summary: Sequence[Row], reached: Mapping[str, Row]) -> dict[str, list[Row]]:
+def _ends(
+    tables: Tables, summary: Sequence[TrialRow], reached: Mapping[str, SlowStartRow]
+) -> dict[str, list[SlowStartEndRow]]:
     slow = slow_trials(summary, reached)
     if not slow:
         return {}
-    ends: dict[str, list[Row]] = {}
-    for row in slow_start_ends(tables.samples, slow).to_pyarrow().to_pylist():
+    rows: list[SlowStartEndRow] = slow_start_ends(tables.samples, slow).to_pyarrow().to_pylist()
+    ends: dict[str, list[SlowStartEndRow]] = {}
+    for row in rows:
         ends.setdefault(row["trial_id"], []).append(row)
     return ends
 
 
-def _traces(tables: Tables, starts: ir.Table, summary: Sequence[Row]) -> dict[str, LossTrace]:
+def _traces(tables: Tables, starts: ir.Table, summary: Sequence[TrialRow]) -> dict[str, LossTrace]:
     lossy = lossy_trials(summary)
     if not lossy:
         return {}

@@ -8,6 +8,7 @@ import numpy as np
 
 from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
+from flowsweep.analysis.summarising.trial_row import known
 
 LONGEST_SERIES = 120
 """Values; of more trials neighbours are averaged, since likelihoods take time with the third power."""
@@ -69,7 +70,7 @@ def campaign_series(grid: Design) -> CampaignSeries | None:
     starts = [[row["started_at"] for row in unit.rows] for unit in grid.units]
     if not starts or any(start is None for unit in starts for start in unit):
         return None
-    began = np.array([np.mean([seconds(start) for start in unit]) for unit in starts])
+    began = np.array([np.mean([seconds(known(start)) for start in unit]) for unit in starts])
     order = np.argsort(began, kind="stable")
     began, logs = began[order], grid.logs[order]
     points, repeats = coded(grid.codes(*grid.axes)[order].tolist()), coded(grid.repeats[order].tolist())

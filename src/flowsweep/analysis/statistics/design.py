@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from flowsweep import axes
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.summarising.trial_row import goodput_of, quantity_of
 from flowsweep.axes import columns_of
 
 AXES = columns_of((*axes.WINDOWS, *axes.HOSTS, *axes.FLOWS, *axes.OTHERS))
@@ -36,7 +38,7 @@ class Unit:
     """The pair of hosts, in no order of source and sink."""
     levels: tuple[Level, ...]
     """One for each axis of the design."""
-    rows: tuple[Row, ...]
+    rows: tuple[ObservedRow, ...]
     """One for each direction, always in the same order for the same hosts."""
 
 
@@ -99,7 +101,7 @@ def design(observed: Observations) -> Design:
     levels = {axis: _levels(observed.rows, axis) for axis in AXES if axis in observed.factors}
     hosts = [_hosts(row) for row in observed.rows]
     axes = _independent(levels, hosts)
-    grouped: dict[tuple[int, tuple[Hashable, ...], tuple[Level, ...]], dict[str, Row]] = {}
+    grouped: dict[tuple[int, tuple[Hashable, ...], tuple[Level, ...]], dict[str, ObservedRow]] = {}
     directions: dict[Hashable, dict[str, None]] = {}
     for index, row in enumerate(observed.rows):
         key = (row["repeat"], hosts[index], tuple(levels[axis][index] for axis in axes))
@@ -126,24 +128,25 @@ def mostly_repeated(points: Codes) -> bool:
     return bool(len(points)) and float(np.mean(np.bincount(points) > 1)) >= _ENOUGH_REPEATED
 
 
-def _mean_log(rows: Sequence[Row]) -> float:
-    return sum(math.log(row["goodput_bps"]) for row in rows) / len(rows)
+def _mean_log(rows: Sequence[ObservedRow]) -> float:
+    return sum(math.log(goodput_of(row)) for row in rows) / len(rows)
 
 
-def _hosts(row: Row) -> tuple[Hashable, ...]:
+def _hosts(row: ObservedRow) -> tuple[Hashable, ...]:
     return tuple(sorted((row["src"], row["dst"])))
 
 
-def _levels(rows: Sequence[Row], axis: str) -> list[Level]:
+def _levels(rows: Sequence[ObservedRow], axis: str) -> list[Level]:
     if axis not in _SUMS:
-        return [tuple(row[axis]) if isinstance(row[axis], list) else row[axis] for row in rows]
+        return [level_of(row, axis) for row in rows]
     short = max(row["flows"] or 1 for row in rows)
-    level_of: dict[int | None, int | None] = {None: None}
-    above: int | None = None
-    for value in sorted({row[axis] for row in rows} - {None}, reverse=True):
+    asked = [quantity_of(row, axis) for row in rows]
+    levels: dict[float | None, float | None] = {None: None}
+    above: float | None = None
+    for value in sorted({value for value in asked if value is not None}, reverse=True):
         above = value if above is None or above - value >= short else above
-        level_of[value] = above
-    return [level_of[row[axis]] for row in rows]
+        levels[value] = above
+    return [levels[value] for value in asked]
 
 
 def _independent(levels: dict[str, list[Level]], hosts: list[tuple[Hashable, ...]]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, level_words
 from flowsweep.analysis.statistics.design import Design
-from flowsweep.analysis.statistics.observations import DIRECTION, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, ObservedRow
 from flowsweep.defaults import SIGNIFICANCE
 
 Flags = NDArray[np.bool_]
@@ -62,7 +62,7 @@ class _Contrast:
     """(units,)"""
 
 
-def most_uneven(grid: Design, happened: Callable[[Row], bool]) -> Uneven | None:
+def most_uneven(grid: Design, happened: Callable[[ObservedRow], bool]) -> Uneven | None:
     """Find the levels at which something happens most unlike elsewhere.
 
     Args:
@@ -102,9 +102,9 @@ def most_uneven(grid: Design, happened: Callable[[Row], bool]) -> Uneven | None:
 def _uneven(
     axis: str,
     words: str,
-    rows: Sequence[Row],
+    rows: Sequence[ObservedRow],
     here: Sequence[bool],
-    happened: Callable[[Row], bool],
+    happened: Callable[[ObservedRow], bool],
     p_value: float,
     contrasts: int,
     rotated: Callable[[], float] | None,
@@ -147,7 +147,9 @@ def _fisher(flags: Flags, here: Flags) -> float:
     return float(scipy.stats.fisher_exact(table).pvalue)
 
 
-def _directions(units: Sequence[Sequence[Row]], happened: Callable[[Row], bool]) -> tuple[str, float] | None:
+def _directions(
+    units: Sequence[Sequence[ObservedRow]], happened: Callable[[ObservedRow], bool]
+) -> tuple[str, float] | None:
     """The direction to which it happens more often, and the p-value; None where units have one."""
     ways = {row[DIRECTION] for rows in units for row in rows}
     if len(ways) != len(units[0]) or len(ways) != 2:

@@ -10,7 +10,8 @@ import scipy
 
 from flowsweep.analysis.statistics.design import Level, coded, mostly_repeated
 from flowsweep.analysis.statistics.least_squares import Codes, Estimates, Fit, Floats
-from flowsweep.analysis.statistics.observations import Row
+from flowsweep.analysis.statistics.observations import ObservedRow
+from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import SIGNIFICANCE
 
 _NONE = 1e-10
@@ -20,8 +21,7 @@ _NONE = 1e-10
 class Placed(NamedTuple):
     """A trial on the grid."""
 
-    row: Row
-    """Of a summary."""
+    row: ObservedRow
     level: int
     """Of the axis that is looked at: flows, or bytes of all flows together."""
     point: tuple[Level, ...]
@@ -65,7 +65,7 @@ class LevelMeans:
     axes, also where only one of them takes part."""
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[ObservedRow, ...]:
         """The trials, rows of a summary."""
         return tuple(one.row for one in self.placed)
 
@@ -170,7 +170,7 @@ def level_means(
     level_of = np.array([levels.index(one.level) for one in placed], dtype=np.intp)
     points = coded([one.point for one in placed])
     cells = coded(list(zip(level_of.tolist(), points.tolist(), strict=True)))
-    logs = np.array([math.log(one.row["goodput_bps"]) for one in placed])
+    logs = np.array([math.log(goodput_of(one.row)) for one in placed])
     repeated = mostly_repeated(cells)
     blocks = coded([one.row["repeat"] for one in placed]) if repeated else points
     shares = _shares(level_of, points, cells) if repeated else np.eye(len(levels))

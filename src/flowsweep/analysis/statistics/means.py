@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 import scipy
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.statistics.design import Design
 from flowsweep.analysis.statistics.level_means import LevelMeans, Placed, level_means
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
@@ -53,7 +54,7 @@ def flow_levels(grid: Design) -> list[LevelMeans]:
 
 
 def _varies(observed: Observations, axis: str) -> bool:
-    return axis in observed.factors and len({row[axis] for row in observed.rows} - {None}) > 1
+    return axis in observed.factors and len({level_of(row, axis) for row in observed.rows} - {None}) > 1
 
 
 def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
@@ -63,7 +64,7 @@ def _grouped(grid: Design, axis: str) -> list[LevelMeans]:
     for unit in grid.units:
         point = tuple(unit.levels[grid.axes.index(name)] for name in others)
         for row in unit.rows:
-            level = unit.levels[grid.axes.index(axis)] if axis in grid.axes else row[axis]
+            level = unit.levels[grid.axes.index(axis)] if axis in grid.axes else level_of(row, axis)
             if isinstance(level, int):
                 per_flow = axis in WINDOW_AXES and axis != "window_sum_bytes"
                 size = level * row["flows"] if per_flow else level

@@ -1,19 +1,23 @@
 """What statistics over repeats start from: the trials of one sweep and mode that ended well."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from flowsweep import wording
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.grid_points import POINT_COLUMNS
+from flowsweep.analysis.summarising.trial_row import TrialRow
 
-Row = Mapping[str, Any]
-AnyRow = TypeVar("AnyRow", bound=Row)
-
-DIRECTION = "direction"
+DIRECTION: Final = "direction"
 """Source and sink of a trial in one factor."""
 _NOT_FACTORS = frozenset({"sweep", "src", "dst", "test", "mode", "simultaneous", "window_sum_asked_bytes"})
+
+
+class ObservedRow(TrialRow):
+    """A row of a summary, with what statistics add to it."""
+
+    direction: str
 
 
 class Scope(NamedTuple):
@@ -32,8 +36,8 @@ class Observations:
 
     sweep: str
     mode: str | None
-    rows: tuple[Row, ...]
-    """Of a summary, as they ran, with `direction` added; all are `ok` and have a goodput above 0."""
+    rows: tuple[ObservedRow, ...]
+    """As they ran; all are `ok` and have a goodput above 0."""
     factors: tuple[str, ...]
     """Columns that vary among the rows, `direction` included."""
 
@@ -42,48 +46,41 @@ class Observations:
         return Scope(self.sweep, self.mode, direction)
 
     def by_direction(
-        self, takes_part: Callable[[Row], object] = lambda _: True
-    ) -> Iterator[tuple[str, list[Row]]]:
+        self, takes_part: Callable[[ObservedRow], object] = lambda _: True
+    ) -> Iterator[tuple[str, list[ObservedRow]]]:
         """Each direction with its rows that take part, if there are any; that comes first which ran first."""
         for direction in dict.fromkeys(row[DIRECTION] for row in self.rows):
             if rows := [row for row in self.rows if row[DIRECTION] == direction and takes_part(row)]:
                 yield direction, rows
 
-    def values(self, factor: str) -> list[Any]:
-        """The values that occur: in order, none (null) first; as found if they are words."""
-        found = list(dict.fromkeys(row[factor] for row in self.rows))
-        if any(isinstance(value, str) for value in found):
-            return found
-        return sorted(found, key=lambda value: (value is not None, value))
 
-
-def trial_ids(rows: Iterable[Row]) -> tuple[str, ...]:
+def trial_ids(rows: Iterable[TrialRow]) -> tuple[str, ...]:
     """Name the trials of some rows of a summary."""
     return tuple(row["trial_id"] for row in rows)
 
 
-def by_sweep(rows: Iterable[AnyRow], *, directions: bool = False) -> dict[Scope, list[AnyRow]]:
+def by_sweep(rows: Iterable[TrialRow], *, directions: bool = False) -> dict[Scope, list[TrialRow]]:
     """Split rows of a summary by sweep and mode, and by direction if asked to, in the order of the rows."""
-    groups: dict[Scope, list[AnyRow]] = {}
+    groups: dict[Scope, list[TrialRow]] = {}
     for row in rows:
         direction = wording.direction(row["src"], row["dst"]) if directions else None
         groups.setdefault(Scope(row["sweep"], row["mode"], direction), []).append(row)
     return groups
 
 
-def carried(row: Row) -> bool:
+def carried(row: TrialRow) -> bool:
     """Whether a trial ended well with a goodput above 0."""
     return bool(row["status"] == "ok" and (row["goodput_bps"] or 0) > 0)
 
 
-def observations(summary: Sequence[Row]) -> tuple[Observations, ...]:
+def observations(summary: Sequence[TrialRow]) -> tuple[Observations, ...]:
     """Split the rows of a summary by sweep and mode, in the order in which they ran first."""
     return grouped([row for row in summary if carried(row)])
 
 
-def grouped(rows: Sequence[Row]) -> tuple[Observations, ...]:
+def grouped(rows: Sequence[TrialRow]) -> tuple[Observations, ...]:
     """Split rows in the same way, whatever became of their trials: their goodput is not to be asked for."""
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str | None], list[ObservedRow]] = {}
     for row in sorted(rows, key=lambda row: row["order_index"]):
         where = wording.direction(row["src"], row["dst"], simultaneous=bool(row["simultaneous"]))
         groups.setdefault((row["sweep"], row["mode"]), []).append({**row, DIRECTION: where})
@@ -92,6 +89,6 @@ def grouped(rows: Sequence[Row]) -> tuple[Observations, ...]:
     )
 
 
-def _factors(rows: Sequence[Row]) -> tuple[str, ...]:
+def _factors(rows: Sequence[ObservedRow]) -> tuple[str, ...]:
     names = [name for name in POINT_COLUMNS if name not in _NOT_FACTORS and name in rows[0]]
     return tuple(name for name in (DIRECTION, *names) if len({level_of(row, name) for row in rows}) > 1)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, level_words
-from flowsweep.analysis.statistics.observations import Row
 
 _LEAST_AGREEING = 0.9
 """Share of the trials that must be of the outcome that is the rule at their level."""
@@ -25,7 +24,7 @@ class Regions:
     """Of each outcome that is the rule at some level: "window sum up to 1 MiB"."""
 
 
-def regions(rows: Sequence[Row], column: str) -> Regions | None:
+def regions(rows: Sequence[Mapping[str, object]], column: str) -> Regions | None:
     """Find the axis whose levels tell outcomes apart.
 
     Args:
@@ -56,11 +55,11 @@ def regions(rows: Sequence[Row], column: str) -> Regions | None:
     return Regions(axis, {outcome: _words(axis, own, levels) for outcome, own in found.items()})
 
 
-def _rule(rows: Sequence[Row], axis: str, column: str) -> dict[object, str]:
+def _rule(rows: Sequence[Mapping[str, object]], axis: str, column: str) -> dict[object, str]:
     counts: dict[object, Counter[str]] = {}
     for row in rows:
         if axis in row:
-            counts.setdefault(row[axis], Counter())[row[column]] += 1
+            counts.setdefault(row[axis], Counter())[str(row[column])] += 1
     return {level: counter.most_common(1)[0][0] for level, counter in counts.items()}
 
 

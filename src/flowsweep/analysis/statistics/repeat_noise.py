@@ -7,15 +7,15 @@ import numpy as np
 
 from flowsweep.analysis.statistics.design import Design, coded
 from flowsweep.analysis.statistics.least_squares import Codes, Fit, Floats
-from flowsweep.analysis.statistics.observations import DIRECTION, Row
+from flowsweep.analysis.statistics.observations import DIRECTION, ObservedRow
+from flowsweep.analysis.summarising.trial_row import goodput_of
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatNoise:
     """Trials with a mean for each point and direction, and repeats as blocks."""
 
-    rows: tuple[Row, ...]
-    """Of a summary."""
+    rows: tuple[ObservedRow, ...]
     cells: Codes
     """(rows,) number of the point and direction."""
     blocks: Codes
@@ -63,6 +63,6 @@ def repeat_noise(grid: Design) -> RepeatNoise | None:
     points = Counter(unit.repeat for unit in grid.units)
     several = sum(count > 1 for count in points.values()) >= len(points) / 2
     blocks = coded([repeat if several else 0 for _, _, repeat in placed])
-    logs = np.log([row["goodput_bps"] for row in rows])
+    logs = np.log([goodput_of(row) for row in rows])
     fit = Fit(logs, cells, blocks)
     return RepeatNoise(rows, cells, blocks, logs, fit) if fit.freedom > 0 else None

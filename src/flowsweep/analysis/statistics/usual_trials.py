@@ -10,6 +10,7 @@ from flowsweep.analysis.statistics.design import Design
 from flowsweep.analysis.statistics.observations import DIRECTION
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise, repeat_noise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
+from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.defaults import EQUIVALENCE_MARGIN, STALLED_SHARE
 
 _STALLED = math.log(STALLED_SHARE)
@@ -56,7 +57,7 @@ def usual_trials(grid: Design) -> tuple[Design, int]:
         for row in unit.rows:
             if row["trial_id"] not in unusual:
                 point = (unit.hosts, row[DIRECTION], *unit.levels)
-                values.setdefault(point, []).append(math.log(row["goodput_bps"]))
+                values.setdefault(point, []).append(math.log(goodput_of(row)))
                 trials.setdefault(point, []).append(row["trial_id"])
     means = {point: float(np.mean(logs)) for point, logs in values.items()}
     vouched = _PAIR if unusual else 1

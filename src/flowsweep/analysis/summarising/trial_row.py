@@ -5,6 +5,7 @@ tests/contract/test_trial_row.py holds them against the tables of recorded archi
 """
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from flowsweep.analysis.summarising.columns import (
     STABLE_COLUMNS,
@@ -27,6 +28,8 @@ from flowsweep.analysis.tests.tcp.columns import (
 )
 from flowsweep.analysis.tests.udp.columns import DatagramColumns, RateSearchColumns, SenderColumns
 from flowsweep.axes import SettingColumns
+
+Value = TypeVar("Value")
 
 
 class TrialRow(
@@ -68,13 +71,24 @@ def goodput_of(row: TrialRow) -> float:
     return goodput_bps
 
 
+def known(value: Value | None) -> Value:
+    """Take what a column has, where rows without were left out before.
+
+    Raises:
+        ValueError: It has nothing.
+    """
+    if value is None:
+        raise ValueError("a row without a value, where only rows with one take part")
+    return value
+
+
 def quantity_of(row: Mapping[str, object], column: str) -> float | None:
-    """Look a number up by the name of its column, where that is not known before.
+    """Look a number up by the name of its column, where that is not known before; null where it has none.
 
     Raises:
         TypeError: The column has no numbers; says which it is.
     """
-    value = row[column]
+    value = row.get(column)
     if value is None or isinstance(value, int | float):
         return value
     raise TypeError(f"column {column}: {value!r} is no number")

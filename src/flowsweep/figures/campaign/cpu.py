@@ -5,7 +5,8 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import FLOWS, LENGTH, DrawnAxis, Row, position
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known, quantity_of
+from flowsweep.figures.axis import FLOWS, LENGTH, DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (
     HEADROOM,
@@ -45,8 +46,8 @@ def drawn_cpu(data: FigureData) -> list[Drawn]:
     return found
 
 
-def _against_goodput(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
-    scale = rate_scale(max(row["goodput_bps"] for row in rows))
+def _against_goodput(group: TrialGroup, rows: Sequence[TrialRow]) -> Drawn:
+    scale = rate_scale(max(map(goodput_of, rows)))
     x_axis = {
         "title": {"text": f"goodput, {scale.unit}", "standoff": 8},
         "range": [0, scale.top * HEADROOM],
@@ -54,9 +55,10 @@ def _against_goodput(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
         "zeroline": False,
     }
 
-    def points(chosen: Sequence[Row], column: str) -> _Points:
+    def points(chosen: Sequence[TrialRow], column: str) -> _Points:
         return [
-            (scale.of(row["goodput_bps"]) or 0.0, row[column] * 100, group.describe(row)) for row in chosen
+            (scale.of(row["goodput_bps"]) or 0.0, _percent(row, column), group.describe(row))
+            for row in chosen
         ]
 
     return Drawn(
@@ -69,13 +71,13 @@ def _against_goodput(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
     )
 
 
-def _against_flows(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
+def _against_flows(group: TrialGroup, rows: Sequence[TrialRow]) -> Drawn:
     series = LENGTH if group.x is FLOWS else group.x
 
-    def points(chosen: Sequence[Row], column: str) -> _Points:
+    def points(chosen: Sequence[TrialRow], column: str) -> _Points:
         found = []
         for flows in FLOWS.values(chosen):
-            loads = [row[column] * 100 for row in chosen if row["flows"] == flows]
+            loads = [_percent(row, column) for row in chosen if row["flows"] == flows]
             said = f"{FLOWS.text(flows)}<br>median of {counted(len(loads), 'trial')}"
             found.append((position(flows), median(loads), said))
         return found
@@ -91,26 +93,26 @@ def _against_flows(group: TrialGroup, rows: Sequence[Row]) -> Drawn:
 
 
 def _figure(
-    rows: Sequence[Row],
+    rows: Sequence[TrialRow],
     series: DrawnAxis,
     x_axis: dict[str, object],
-    points: Callable[[Sequence[Row], str], _Points],
+    points: Callable[[Sequence[TrialRow], str], _Points],
     *,
     mode: str,
 ) -> go.Figure:
-    known = _known(rows)
+    shown = _known(rows)
     traces = [
         trace
-        for line, columns in enumerate(known)
+        for line, columns in enumerate(shown)
         for side, column in enumerate(columns)
         for trace in _traces(rows, series, points, column, (line, side), mode)
     ]
     layout: dict[str, object] = {}
-    for line, columns in enumerate(known):
-        loads = [row[column] for row in rows for column in columns if row.get(column) is not None]
+    for line, columns in enumerate(shown):
+        loads = [load for row in rows for column in columns if (load := quantity_of(row, column)) is not None]
         for side in range(len(_ENDS)):
             x, y = _axes(line, side)
-            last = line == len(known) - 1
+            last = line == len(shown) - 1
             title = x_axis["title"] if last else {"text": ""}
             layout[f"xaxis{x[1:]}"] = {
                 **x_axis,
@@ -121,7 +123,7 @@ def _figure(
             }
             layout[f"yaxis{y[1:]}"] = {
                 **percent_axis("CPU load", highest=max(*loads, 0.01) * 100),
-                "domain": _LINES[line] if len(known) > 1 else (0.0, 1.0),
+                "domain": _LINES[line] if len(shown) > 1 else (0.0, 1.0),
                 "anchor": x,
                 **({"title": {"text": ""}, "showticklabels": False} if side else {}),
             }
@@ -133,23 +135,27 @@ def _figure(
         margin={"l": 58, "r": 12, "t": 58, "b": 48},
         annotations=[
             heading(f"{end}, {_WHOSE[line]}", *_axes(line, side))
-            for line in range(len(known))
+            for line in range(len(shown))
             for side, end in enumerate(_ENDS)
         ],
         **layout,
     )
 
 
-def _meaning(rows: Sequence[Row]) -> str:
+def _meaning(rows: Sequence[TrialRow]) -> str:
     return _MEANING + (_MEANING_OF_HOST if _LOADS[1] in _known(rows) else "")
 
 
-def _known(rows: Sequence[Row]) -> list[tuple[str, str]]:
+def _known(rows: Sequence[TrialRow]) -> list[tuple[str, str]]:
     return [
         columns
         for columns in _LOADS
         if any(row.get(column) is not None for row in rows for column in columns)
     ]
+
+
+def _percent(row: TrialRow, column: str) -> float:
+    return known(quantity_of(row, column)) * 100
 
 
 def _axes(line: int, side: int) -> tuple[str, str]:
@@ -159,9 +165,9 @@ def _axes(line: int, side: int) -> tuple[str, str]:
 
 
 def _traces(  # one pair of axes
-    rows: Sequence[Row],
+    rows: Sequence[TrialRow],
     series: DrawnAxis,
-    points: Callable[[Sequence[Row], str], _Points],
+    points: Callable[[Sequence[TrialRow], str], _Points],
     column: str,
     place: tuple[int, int],
     mode: str,
@@ -194,6 +200,6 @@ def _marks(points: _Points, whose: str) -> dict[str, list[object]]:
     }
 
 
-def _rows(group: TrialGroup, rows: Sequence[Row]) -> tuple[Row, ...]:
+def _rows(group: TrialGroup, rows: Sequence[TrialRow]) -> tuple[dict[str, object], ...]:
     names = ("goodput_bps", *(column for columns in _LOADS for column in columns))
     return tuple({**facts(group, row), **{name: row.get(name) for name in names}} for row in rows)

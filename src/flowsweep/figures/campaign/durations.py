@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.defaults import SECOND_NS
-from flowsweep.figures.axis import Row, position
+from flowsweep.figures.axis import position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import HEADROOM, LEGEND_ABOVE, MARGIN, margin_band
 from flowsweep.figures.theme import CATEGORIES, figure
@@ -23,7 +24,7 @@ _PERCENTILES = (5, 25, 50, 75, 95)
 
 def drawn_durations(data: FigureData) -> list[Drawn]:
     """Draw a figure for each direction whose trials can be truncated."""
-    by_trial: dict[str, list[Row]] = {}
+    by_trial: dict[str, list[CutRow]] = {}
     for row in data.truncated:
         by_trial.setdefault(row["trial_id"], []).append(row)
     return [
@@ -50,7 +51,7 @@ class _Spread:
         return {**{f"deviation_p{rank}_percent": value for rank, value in named}, "trials": self.trials}
 
 
-def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[Row]], margin: float) -> Drawn | None:
+def _drawn(group: TrialGroup, by_trial: Mapping[str, Sequence[CutRow]], margin: float) -> Drawn | None:
     deviations: dict[float, list[float]] = {}
     trials = 0
     for row in group.good:

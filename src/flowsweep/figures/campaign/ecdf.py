@@ -5,6 +5,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.summarising.trial_row import goodput_of
 from flowsweep.figures.axis import WINDOW_SUM_OF_TRIAL, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps, file_stem
 from flowsweep.figures.frame import (
@@ -38,7 +39,7 @@ def drawn_distributions(data: FigureData) -> list[Drawn]:
         intervals = _curves(group, {row["trial_id"]: by_trial.get(row["trial_id"], ()) for row in group.good})
         if intervals:
             found.append(_drawn(group, intervals, "intervals"))
-        trials = _curves(group, {row["trial_id"]: (row["goodput_bps"],) for row in group.good})
+        trials = _curves(group, {row["trial_id"]: (goodput_of(row),) for row in group.good})
         if trials and max(map(len, trials.values())) >= FEWEST_REPEATS:
             found.append(_drawn(group, trials, "trials"))
     return found

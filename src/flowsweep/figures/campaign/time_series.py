@@ -6,7 +6,7 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import MARGIN, MOST_ABOVE, legend_of, rate_axis, rate_scale, series_name
 from flowsweep.figures.theme import FAILED_MARK, figure, series_colours, symbol
@@ -47,21 +47,21 @@ def _drawn(group: TrialGroup) -> Drawn:
     )
 
 
-def _deviations(good: Sequence[Row]) -> dict[str, float]:
+def _deviations(good: Sequence[TrialRow]) -> dict[str, float]:
     """Per trial with repeats: its goodput against the median of its point, in percent."""
-    points: dict[object, list[Row]] = {}
+    points: dict[object, list[TrialRow]] = {}
     for row in good:
         points.setdefault(point_of(row), []).append(row)
     return {
-        row["trial_id"]: float(f"{(row['goodput_bps'] / middle - 1) * 100:.4g}")
+        row["trial_id"]: float(f"{(goodput_of(row) / middle - 1) * 100:.4g}")
         for repeats in points.values()
-        if len(repeats) > 1 and (middle := median(one["goodput_bps"] for one in repeats)) > 0
+        if len(repeats) > 1 and (middle := median(map(goodput_of, repeats))) > 0
         for row in repeats
     }
 
 
 def _figure(group: TrialGroup, deviations: dict[str, float]) -> go.Figure:
-    scale = rate_scale(max(row["goodput_bps"] for row in group.good))
+    scale = rate_scale(max(map(goodput_of, group.good)))
     values = group.x.values(group.good)
     colours = series_colours(len(values))
     # Lines lead through the campaign where they can be distinguished.
@@ -92,7 +92,7 @@ def _figure(group: TrialGroup, deviations: dict[str, float]) -> go.Figure:
 
 
 def _trace(
-    rows: Sequence[Row], heights: Sequence[float | None], said: Sequence[str], shared: dict[str, object]
+    rows: Sequence[TrialRow], heights: Sequence[float | None], said: Sequence[str], shared: dict[str, object]
 ) -> go.Scatter:
     return go.Scatter(x=[moment(row) for row in rows], y=heights, text=said, **shared)
 

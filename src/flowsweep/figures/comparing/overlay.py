@@ -7,13 +7,14 @@ import plotly.graph_objects as go
 
 from flowsweep.analysis.comparing.words import change
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.figures.axis import DrawnAxis, Row, Value, position
-from flowsweep.figures.comparing.points import ComparedPoints, compared_of, compared_row
+from flowsweep.analysis.summarising.trial_row import known
+from flowsweep.figures.axis import DrawnAxis, Value, position
+from flowsweep.figures.comparing.points import ComparedPoints, compared_of, compared_row, in_both
 from flowsweep.figures.drawing import Drawn, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale, scaled_axis
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.line import trace_name
-from flowsweep.figures.grid.panel import DIRECTION, Panel, panels
+from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels
 from flowsweep.figures.grid.repeats import is_one_place
 from flowsweep.figures.theme import BLUE, VERMILION, figure
 from flowsweep.wording import counted, format_rate
@@ -58,7 +59,7 @@ def _title(panel: Panel, apart: DrawnAxis | None, value: Value) -> str:
 
 
 def _drawn(
-    panel: Panel, title: str, drawn: go.Figure, rows: Sequence[Row], axes: Sequence[DrawnAxis]
+    panel: Panel, title: str, drawn: go.Figure, rows: Sequence[PanelRow], axes: Sequence[DrawnAxis]
 ) -> Drawn:
     return Drawn(
         FigureKey("overlay", panel.sweep, panel.rows[0]["mode"], panel.direction, panel.x.column),
@@ -70,7 +71,7 @@ def _drawn(
     )
 
 
-def _lines(panel: Panel, rows: Sequence[Row], names: tuple[str, str]) -> go.Figure:
+def _lines(panel: Panel, rows: Sequence[PanelRow], names: tuple[str, str]) -> go.Figure:
     """Over a parameter with a scale."""
     scale, x = rate_scale(panel.top_bps), panel.x
     ordered = sorted(rows, key=lambda row: float(x.value(row)))
@@ -130,7 +131,7 @@ def _rows(panel: Panel, names: tuple[str, str]) -> go.Figure:
     )
 
 
-def _label(panel: Panel, row: Row) -> str:
+def _label(panel: Panel, row: PanelRow) -> str:
     if panel.series is None:
         return escape(panel.title or panel.sweep, quote=False)
     return trace_name(panel.series, panel.series.value(row))
@@ -146,18 +147,19 @@ def _look(side: int, names: tuple[str, str]) -> dict[str, object]:
     }
 
 
-def _mean(row: Row, side: int) -> float:
+def _mean(row: PanelRow, side: int) -> float:
     found = compared_of(row)
     return (found.goodput_a_bps, found.goodput_b_bps)[side]
 
 
-def _goodputs(row: Row, side: int) -> list[float]:
+def _goodputs(row: PanelRow, side: int) -> list[float]:
     """Of the trials that ended well and carried something: what carried nothing has no logarithm."""
-    found = row[("goodputs_bps", "goodputs_of_b_bps")[side]]
-    return sorted(goodput for goodput in found if goodput > 0)
+    both = in_both(row)
+    found = (both["goodputs_bps"], both["goodputs_of_b_bps"])[side]
+    return sorted(goodput for goodput in known(found) if goodput > 0)
 
 
-def _bars(rows: Sequence[Row], side: int, scale: RateScale) -> dict[str, object]:
+def _bars(rows: Sequence[PanelRow], side: int, scale: RateScale) -> dict[str, object]:
     """From the lowest trial to the highest."""
     return {
         "type": "data",
@@ -170,7 +172,7 @@ def _bars(rows: Sequence[Row], side: int, scale: RateScale) -> dict[str, object]
     }
 
 
-def _hover(row: Row, side: int, place: str) -> str:
+def _hover(row: PanelRow, side: int, place: str) -> str:
     goodputs, shift = _goodputs(row, side), compared_of(row).shift
     trials = (shift.repeats_a, shift.repeats_b)[side]
     return "<br>".join(

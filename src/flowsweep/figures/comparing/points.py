@@ -2,15 +2,24 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.comparing.comparison import Comparison, PointShift
-from flowsweep.analysis.grid_points import POINT_COLUMNS
-from flowsweep.figures.axis import DrawnAxis, Row
-from flowsweep.figures.grid.panel import Panel
+from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
+from flowsweep.analysis.summarising.trial_row import known
+from flowsweep.figures.axis import DrawnAxis
+from flowsweep.figures.grid.panel import Panel, PanelRow
 
 _ASKED = "window_sum_asked_bytes"
 """A trial may answer several of them: comparisons match trials without it."""
+
+
+class ComparedRow(CellRow):
+    """A point of A, with what the comparison and B have of it. `goodput_highest_bps` is of both."""
+
+    compared: PointShift
+    goodputs_of_b_bps: list[float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +28,18 @@ class ComparedPoints:
 
     names: tuple[str, str]
     """Of A and of B, as a legend has them."""
-    rows: tuple[Row, ...]
-    """Points of a grid as `flowsweep.analysis.cells` has them, of A; with `compared`, their PointShift, and
-    `goodputs_of_b_bps`. Their `goodput_highest_bps` is of both."""
-    cells_a: tuple[Row, ...]
+    rows: tuple[ComparedRow, ...]
+    """What figures draw."""
+    cells_a: tuple[CellRow, ...]
     """The same points as A has them."""
-    cells_b: tuple[Row, ...]
+    cells_b: tuple[CellRow, ...]
     """And B."""
     margin: float
     """Share of goodput that counts as the same."""
 
 
 def compared_points(
-    comparison: Comparison, names: tuple[str, str], cells_a: Sequence[Row], cells_b: Sequence[Row]
+    comparison: Comparison, names: tuple[str, str], cells_a: Sequence[CellRow], cells_b: Sequence[CellRow]
 ) -> ComparedPoints:
     """Put the points that both campaigns have beside each other.
 
@@ -57,13 +65,17 @@ def compared_points(
     )
 
 
-def compared_of(row: Row) -> PointShift:
+def in_both(row: PanelRow) -> ComparedRow:
+    """Take a row of a panel for one of `ComparedPoints.rows`, which panels know as points of any grid."""
+    return cast("ComparedRow", row)
+
+
+def compared_of(row: PanelRow) -> PointShift:
     """What the comparison says of one of `ComparedPoints.rows`."""
-    found: PointShift = row["compared"]
-    return found
+    return in_both(row)["compared"]
 
 
-def compared_row(panel: Panel, axes: Sequence[DrawnAxis], row: Row) -> dict[str, object]:
+def compared_row(panel: Panel, axes: Sequence[DrawnAxis], row: PanelRow) -> dict[str, object]:
     """Tell a point in columns with units: where it is, what A and B carried, and the shift.
 
     Args:
@@ -89,10 +101,10 @@ def compared_row(panel: Panel, axes: Sequence[DrawnAxis], row: Row) -> dict[str,
     }
 
 
-def _joined(row: Row, other: Row, shift: PointShift) -> Row:
+def _joined(row: CellRow, other: CellRow, shift: PointShift) -> ComparedRow:
     return {
         **row,
-        "goodput_highest_bps": max(row["goodput_highest_bps"], other["goodput_highest_bps"]),
+        "goodput_highest_bps": max(known(row["goodput_highest_bps"]), known(other["goodput_highest_bps"])),
         "goodputs_of_b_bps": other["goodputs_bps"],
         "compared": shift,
     }

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from flowsweep.analysis.comparing.words import change
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.figures.axis import DrawnAxis, Row
+from flowsweep.figures.axis import DrawnAxis
 from flowsweep.figures.comparing.points import ComparedPoints, compared_of, compared_row
 from flowsweep.figures.drawing import Drawn, file_stem
 from flowsweep.figures.grid.diverging import MapSide, RatioCell, RatioScale, ratio_map, ratio_scale
-from flowsweep.figures.grid.panel import DIRECTION, Panel, panels
+from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels
 from flowsweep.wording import format_margin, format_percent, format_rate
 
 _MARKS = {"same": "=", "undecided": "?"}
@@ -31,7 +31,7 @@ def _is_plane(panel: Panel, y: DrawnAxis) -> bool:
 def _scale(panel: Panel, points: ComparedPoints) -> RatioScale:
     """One for all panels of a sweep and mode; as far as differences go that are decided."""
     shifts = [
-        compared_of(row).shift
+        row["compared"].shift
         for row in points.rows
         if (row["sweep"], row["mode"]) == (panel.sweep, panel.rows[0]["mode"])
     ]
@@ -61,7 +61,7 @@ def _drawn(panel: Panel, y: DrawnAxis, points: ComparedPoints, scale: RatioScale
     )
 
 
-def _cell(row: Row, axes: Sequence[DrawnAxis]) -> RatioCell:
+def _cell(row: PanelRow, axes: Sequence[DrawnAxis]) -> RatioCell:
     found = compared_of(row)
     shift = found.shift
     number = format_percent(shift.percent).removesuffix(" %")

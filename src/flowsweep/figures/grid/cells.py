@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flowsweep.figures.axis import DrawnAxis, Row, Value
+from flowsweep.figures.axis import DrawnAxis, Value
+from flowsweep.figures.grid.panel import PanelRow
 from flowsweep.wording import counted, format_rate, format_share
 
 
@@ -42,7 +43,7 @@ class Cell:
         return tuple(lines)
 
 
-def cell(row: Row, *, divisor: int = 1) -> Cell:
+def cell(row: PanelRow, *, divisor: int = 1) -> Cell:
     """Read a point; its goodputs are divided, if only the share of one flow is asked for."""
     median = row["goodput_median_bps"]
     return Cell(
@@ -54,12 +55,12 @@ def cell(row: Row, *, divisor: int = 1) -> Cell:
     )
 
 
-def placed(rows: Sequence[Row], axes: Sequence[DrawnAxis]) -> dict[tuple[float, ...], Row]:
+def placed(rows: Sequence[PanelRow], axes: Sequence[DrawnAxis]) -> dict[tuple[float, ...], PanelRow]:
     """Find the point at each place on some axes, in their order; one with nothing set on them has no place.
 
     Points that `window_max` made equal are the same trials: the first stands for them all.
     """
-    found: dict[tuple[float, ...], Row] = {}
+    found: dict[tuple[float, ...], PanelRow] = {}
     for row in rows:
         key: tuple[Value, ...] = tuple(axis.value(row) for axis in axes)
         if None not in key:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind
-from flowsweep.figures.axis import FLOWS, LENGTH, DrawnAxis, Row
+from flowsweep.figures.axis import FLOWS, LENGTH, DrawnAxis
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.grid.cells import placed
 from flowsweep.figures.grid.heatmap import heatmap
@@ -77,7 +76,7 @@ def drawn_per_flow(data: FigureData) -> list[Drawn]:
     return found
 
 
-def point_rows(panel: Panel, axes: Sequence[DrawnAxis]) -> tuple[Row, ...]:
+def point_rows(panel: Panel, axes: Sequence[DrawnAxis]) -> tuple[dict[str, object], ...]:
     """One row for each point of a figure: what it shows."""
     return tuple(
         {
@@ -85,7 +84,10 @@ def point_rows(panel: Panel, axes: Sequence[DrawnAxis]) -> tuple[Row, ...]:
             "direction": panel.direction or "",
             **{axis.column: value for axis, value in panel.fixed},
             **dict(zip([axis.column for axis in axes], key, strict=True)),
-            **{f"goodput_{name}_bps": row[f"goodput_{name}_bps"] for name in ("median", "lowest", "highest")},
+            **{
+                f"goodput_{name}_bps": row.get(f"goodput_{name}_bps")
+                for name in ("median", "lowest", "highest")
+            },
             "repeats_ok": row["repeats_ok"],
             "trials": row["trials"],
             "capped": row["window_capped"],
@@ -99,7 +101,7 @@ def with_goodput(found: Iterable[Panel]) -> list[Panel]:
     return [panel for panel in found if panel.top_bps > 0]
 
 
-def predicted_rows(panel: Panel) -> tuple[dict[str, Any], ...]:
+def predicted_rows(panel: Panel) -> tuple[dict[str, object], ...]:
     """One row for each point of a panel of predictions: what is predicted, and what was measured."""
     return tuple(
         {

@@ -5,10 +5,10 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import DrawnAxis, Row, position
+from flowsweep.figures.axis import DrawnAxis, position
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale, scaled_axis
 from flowsweep.figures.grid.cells import Cell, cell, placed
-from flowsweep.figures.grid.panel import DIRECTION, Panel
+from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow
 from flowsweep.figures.theme import figure, series_colours, symbol
 
 
@@ -26,7 +26,7 @@ def line(panel: Panel) -> go.Figure:
 
 
 def lines(
-    groups: Iterable[tuple[str, list[Row]]],
+    groups: Iterable[tuple[str, list[PanelRow]]],
     x: DrawnAxis,
     scale: RateScale,
     title: str,
@@ -62,7 +62,7 @@ def trace_name(axis: DrawnAxis, value: object) -> str:
     return escape(axis.text(value) if axis is not DIRECTION else str(value), quote=False)
 
 
-def _cells(rows: list[Row], x: DrawnAxis, *, share: bool) -> dict[float, Cell]:
+def _cells(rows: list[PanelRow], x: DrawnAxis, *, share: bool) -> dict[float, Cell]:
     found = {
         place: cell(row, divisor=row["flows"] if share else 1) for (place,), row in placed(rows, (x,)).items()
     }
@@ -99,5 +99,5 @@ def _median(
     )
 
 
-def _belongs(series: DrawnAxis | None, value: object, row: Row) -> bool:
+def _belongs(series: DrawnAxis | None, value: object, row: PanelRow) -> bool:
     return series is None or series.value(row) == value

@@ -1,8 +1,9 @@
 """What is drawn together: points of one sweep and mode that differ only in what the figure's axes show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from flowsweep.analysis.grid_points import CellRow
 from flowsweep.figures.axis import (
     FLOWS,
     MODE,
@@ -15,7 +16,6 @@ from flowsweep.figures.axis import (
     WINDOW_SEND,
     WINDOWS,
     DrawnAxis,
-    Row,
     Value,
 )
 from flowsweep.tests import facts_of
@@ -27,6 +27,14 @@ PLAIN_MODE = _MODES[0]
 """What applications do: where nothing else was measured, its panels need no word about it."""
 
 DIRECTION = DrawnAxis("direction", "direction", str, scaled=False, as_found=True)
+
+
+class PanelRow(CellRow):
+    """A point of a grid, with what figures add to it."""
+
+    direction: str
+    measured_bps: float | None
+    """Of a prediction, which stands in place of the median; else null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,7 @@ class Panel:
     """Present: the panel is a plane, drawn as surface and heatmap. Absent: a line over `x`."""
     series: DrawnAxis | None
     """What tells the traces of a line figure apart."""
-    rows: tuple[Row, ...]
+    rows: tuple[PanelRow, ...]
     top_bps: float
     """Highest goodput of the sweep in this mode: colours and heights of all its panels end there."""
     top_of_flow_bps: float
@@ -62,7 +70,7 @@ class Panel:
 
 
 def panels(
-    rows: Sequence[Row], *, against: DrawnAxis = FLOWS, beside: Sequence[Row] = ()
+    rows: Sequence[CellRow], *, against: DrawnAxis = FLOWS, beside: Sequence[CellRow] = ()
 ) -> tuple[Panel, ...]:
     """Split points, as `flowsweep.analysis.grid_points` has them, into panels, sweep by sweep, mode by mode.
 
@@ -74,10 +82,12 @@ def panels(
     `against`: what else than the flows makes the plane; there are no panels where it makes none.
     `beside`: points of another campaign with the same sweeps: scales end at the highest of both.
     """
-    sweeps: dict[str, dict[Value, list[Row]]] = {}
+    sweeps: dict[str, dict[Value, list[PanelRow]]] = {}
     for row in rows:
         modes = sweeps.setdefault(row["sweep"], {})
-        modes.setdefault(MODE.value(row), []).append({**row, DIRECTION.column: direction_of(row)})
+        modes.setdefault(MODE.value(row), []).append(
+            {**row, "direction": direction_of(row), "measured_bps": None}
+        )
     named = modes_named(rows)
     return tuple(
         panel
@@ -90,19 +100,25 @@ def panels(
     )
 
 
-def modes_named(rows: Sequence[Row]) -> bool:
+def modes_named(rows: Sequence[Mapping[str, object]]) -> bool:
     """Whether the mode must be said: where there is another one than what applications do."""
     return any(mode not in (None, PLAIN_MODE) for mode in MODE.values(rows))
 
 
-def mode_rank(row: Row) -> int:
+def mode_rank(row: Mapping[str, object]) -> int:
     """Where a row's mode stands: first what applications do, then what leaves more and more out."""
     mode = MODE.value(row)
     return _MODES.index(mode) if mode in _MODES else len(_MODES)
 
 
 def _panels_of_mode(
-    sweep: str, mode: Value, rows: list[Row], against: DrawnAxis, tops: tuple[float, float], *, named: bool
+    sweep: str,
+    mode: Value,
+    rows: list[PanelRow],
+    against: DrawnAxis,
+    tops: tuple[float, float],
+    *,
+    named: bool,
 ) -> list[Panel]:
     window = _window_axis(rows)
     others = [axis for axis in OTHERS if axis is not _rate_that_follows(rows)]
@@ -122,33 +138,33 @@ def _panels_of_mode(
     ]
 
 
-def _of_mode(rows: Sequence[Row], sweep: str, mode: Value) -> list[Row]:
+def _of_mode(rows: Sequence[CellRow], sweep: str, mode: Value) -> list[CellRow]:
     return [row for row in rows if row["sweep"] == sweep and MODE.value(row) == mode]
 
 
-def _highest(rows: Sequence[Row]) -> tuple[float, float]:
+def _highest(rows: Sequence[CellRow]) -> tuple[float, float]:
     """The highest goodput, and the highest of one flow; 0 where nothing was carried.
 
     Settings that are compared may differ in their number of flows: then points have none.
     """
-    good = [row for row in rows if row["goodput_highest_bps"] is not None]
-    of_flow = [row["goodput_highest_bps"] / row["flows"] for row in good if row["flows"]]
-    return max((row["goodput_highest_bps"] for row in good), default=0.0), max(of_flow, default=0.0)
+    good = [(row, highest) for row in rows if (highest := row["goodput_highest_bps"]) is not None]
+    of_flow = [highest / row["flows"] for row, highest in good if row["flows"]]
+    return max((highest for _, highest in good), default=0.0), max(of_flow, default=0.0)
 
 
-def _window_axis(rows: Sequence[Row]) -> DrawnAxis | None:
+def _window_axis(rows: Sequence[PanelRow]) -> DrawnAxis | None:
     """Choose the window whose grid with the flows has fewest holes: plans ask for sums, or for each flow."""
     candidates = [axis for axis in WINDOWS if _all_set(axis, rows)]
     return max(candidates, key=lambda axis: (_filled(axis, rows), len(axis.values(rows)) > 1), default=None)
 
 
-def _other_windows(window: DrawnAxis | None, rows: Sequence[Row]) -> list[DrawnAxis]:
+def _other_windows(window: DrawnAxis | None, rows: Sequence[PanelRow]) -> list[DrawnAxis]:
     """Windows of one end that the chosen one and the flows do not settle, as where both ends have lists."""
     settled = [axis for axis in (window, FLOWS) if axis is not None]
     return [axis for axis in (WINDOW_SEND, WINDOW_RECV) if axis is not window and _open(axis, settled, rows)]
 
 
-def _numbers_of_hosts(rows: Sequence[Row]) -> list[DrawnAxis]:
+def _numbers_of_hosts(rows: Sequence[PanelRow]) -> list[DrawnAxis]:
     """The hosts at one side, if direction and flows do not settle them, as where flows of a pair vary too.
 
     How many pairs of a sweep take part settles both sides, so that one is enough.
@@ -156,7 +172,7 @@ def _numbers_of_hosts(rows: Sequence[Row]) -> list[DrawnAxis]:
     return [axis for axis in (SOURCES, SINKS) if _open(axis, (DIRECTION, FLOWS), rows)][:1]
 
 
-def _rate_that_follows(rows: Sequence[Row]) -> DrawnAxis:
+def _rate_that_follows(rows: Sequence[PanelRow]) -> DrawnAxis:
     """The rate of a flow, or that of all flows: each follows from the other, or from spacing, and the flows.
 
     The rate of all flows stays where it has fewer values: then the plan has set it.
@@ -164,34 +180,34 @@ def _rate_that_follows(rows: Sequence[Row]) -> DrawnAxis:
     return RATE if 1 < len(RATE_SUM.values(rows)) < len(RATE.values(rows)) else RATE_SUM
 
 
-def _open(axis: DrawnAxis, settled: Sequence[DrawnAxis], rows: Sequence[Row]) -> bool:
+def _open(axis: DrawnAxis, settled: Sequence[DrawnAxis], rows: Sequence[PanelRow]) -> bool:
     """Whether rows that are alike on some axes may differ on another one."""
-    groups: dict[tuple[Value, ...], list[Row]] = {}
+    groups: dict[tuple[Value, ...], list[PanelRow]] = {}
     for row in rows:
         groups.setdefault(tuple(one.value(row) for one in settled), []).append(row)
     return any(len(axis.values(group)) > 1 for group in groups.values())
 
 
-def _filled(axis: DrawnAxis, rows: Sequence[Row]) -> float:
+def _filled(axis: DrawnAxis, rows: Sequence[PanelRow]) -> float:
     points = {(axis.value(row), FLOWS.value(row)) for row in rows}
     return len(points) / (len(axis.values(rows)) * len(FLOWS.values(rows)))
 
 
-def _all_set(axis: DrawnAxis, rows: Sequence[Row]) -> bool:
+def _all_set(axis: DrawnAxis, rows: Sequence[PanelRow]) -> bool:
     return None not in axis.values(rows)
 
 
-def _series_axis(candidates: Sequence[DrawnAxis], rows: Sequence[Row]) -> DrawnAxis | None:
+def _series_axis(candidates: Sequence[DrawnAxis], rows: Sequence[PanelRow]) -> DrawnAxis | None:
     """The last one that a legend can hold; the direction, which stands first, only if nothing else varies."""
     return next((axis for axis in reversed(candidates) if len(axis.values(rows)) <= MOST_SERIES), None)
 
 
-_Split = tuple[str | None, tuple[tuple[DrawnAxis, Value], ...], tuple[Row, ...]]
+_Split = tuple[str | None, tuple[tuple[DrawnAxis, Value], ...], tuple[PanelRow, ...]]
 
 
-def _split(rows: Sequence[Row], axes: Sequence[DrawnAxis]) -> list[_Split]:
+def _split(rows: Sequence[PanelRow], axes: Sequence[DrawnAxis]) -> list[_Split]:
     """Group rows by their values on some axes: direction, the other axes with their value, rows."""
-    groups: dict[tuple[Value, ...], list[Row]] = {}
+    groups: dict[tuple[Value, ...], list[PanelRow]] = {}
     for row in rows:
         groups.setdefault(tuple(axis.value(row) for axis in axes), []).append(row)
     found = []
@@ -203,7 +219,7 @@ def _split(rows: Sequence[Row], axes: Sequence[DrawnAxis]) -> list[_Split]:
     return found
 
 
-def _order(axes: Sequence[DrawnAxis], values: Sequence[Value], rows: Sequence[Row]) -> tuple[int, ...]:
+def _order(axes: Sequence[DrawnAxis], values: Sequence[Value], rows: Sequence[PanelRow]) -> tuple[int, ...]:
     """The directions of a point stand beside each other: the direction, which comes first, varies fastest."""
     ranks = [axis.values(rows).index(value) for axis, value in zip(axes, values, strict=True)]
     return (*ranks[1:], *ranks[:1])

@@ -2,10 +2,10 @@
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import FLOWS, WINDOW_SUM, WINDOWS_PER_FLOW, DrawnAxis, Row
+from flowsweep.figures.axis import FLOWS, WINDOW_SUM, WINDOWS_PER_FLOW, DrawnAxis
 from flowsweep.figures.frame import rate_scale
 from flowsweep.figures.grid.line import lines, trace_name
-from flowsweep.figures.grid.panel import Panel
+from flowsweep.figures.grid.panel import Panel, PanelRow
 from flowsweep.wording import counted
 
 
@@ -18,7 +18,7 @@ def per_flow(panel: Panel) -> go.Figure | None:
     if axes is None:
         return None
     *trace_axes, x = axes
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[PanelRow]] = {}
     for row in panel.rows:
         names = [trace_name(axis, axis.value(row)) for axis in trace_axes if axis is not FLOWS]
         groups.setdefault(", ".join([counted(row["flows"], "flow"), *names]), []).append(row)

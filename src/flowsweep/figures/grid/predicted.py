@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.grid_points import POINT_COLUMNS
-from flowsweep.figures.axis import Row, Value
-from flowsweep.figures.grid.panel import Panel
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.figures.axis import Value
+from flowsweep.figures.grid.panel import Panel, PanelRow
 
 _ASKED = "window_sum_asked_bytes"
 """A trial may answer several of them: it is no part of what names a trial's point."""
@@ -17,7 +19,7 @@ _ASKED = "window_sum_asked_bytes"
 Predictions = Mapping[tuple[Value, ...], float]
 
 
-def predictions(trials: Sequence[Row]) -> Predictions:
+def predictions(trials: Sequence[TrialRow]) -> Predictions:
     """Predict the goodput of each point in bit/s: the median over its trials, where the link is known."""
     found: dict[tuple[Value, ...], list[float]] = {}
     for row in trials:
@@ -37,7 +39,7 @@ def predicted(panel: Panel, predicted_bps: Predictions) -> Panel | None:
     known = [rate for rate in rates if rate is not None]
     if not known or len(known) < len(rates):
         return None
-    rows = tuple(
+    rows: list[PanelRow] = [
         {
             **row,
             "goodput_median_bps": rate,
@@ -47,10 +49,9 @@ def predicted(panel: Panel, predicted_bps: Predictions) -> Panel | None:
             "measured_bps": row["goodput_median_bps"],
         }
         for row, rate in zip(measured, known, strict=True)
-    )
-    return replace(panel, rows=rows, top_bps=max(panel.top_bps, *known))
+    ]
+    return replace(panel, rows=tuple(rows), top_bps=max(panel.top_bps, *known))
 
 
-def _point(row: Row) -> tuple[Value, ...]:
-    values = (row.get(name) for name in POINT_COLUMNS if name != _ASKED)
-    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
+def _point(row: Mapping[str, object]) -> tuple[Value, ...]:
+    return tuple(level_of(row, name) for name in POINT_COLUMNS if name != _ASKED)

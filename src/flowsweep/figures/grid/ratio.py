@@ -1,14 +1,17 @@
 """What was measured as a share of what theory predicts, over the two axes of a plane."""
 
+from collections.abc import Mapping
+
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey
-from flowsweep.figures.axis import FLOWS, LENGTH, DrawnAxis, Row, Value
+from flowsweep.analysis.summarising.trial_row import known, quantity_of
+from flowsweep.figures.axis import FLOWS, LENGTH, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.grid.cells import placed
 from flowsweep.figures.grid.diverging import MapSide, RatioCell, RatioScale, ratio_map, ratio_scale
 from flowsweep.figures.grid.goodput import predicted_rows, with_goodput
-from flowsweep.figures.grid.panel import Panel, panels
+from flowsweep.figures.grid.panel import Panel, PanelRow, panels
 from flowsweep.figures.grid.predicted import predicted, predictions
 from flowsweep.wording import format_number, format_rate
 
@@ -64,15 +67,18 @@ def _map(panel: Panel, y: DrawnAxis, scale: RatioScale) -> go.Figure:
     return ratio_map(MapSide(panel.x, xs), MapSide(y, ys), cells, scale)
 
 
-def _both(row: Row) -> Row:
-    return {"measured_bps": row["measured_bps"], "predicted_bps": row["goodput_median_bps"]}
+def _both(row: PanelRow) -> dict[str, float]:
+    return {"measured_bps": known(row["measured_bps"]), "predicted_bps": known(row["goodput_median_bps"])}
 
 
-def _share(row: Row) -> float:
-    return float(f"{row['measured_bps'] / row['predicted_bps']:.5g}")
+def _share(row: Mapping[str, object]) -> float:
+    measured_bps, predicted_bps = (
+        known(quantity_of(row, f"{name}_bps")) for name in ("measured", "predicted")
+    )
+    return float(f"{measured_bps / predicted_bps:.5g}")
 
 
-def _hover(panel: Panel, y: DrawnAxis, row: Row, at: tuple[float, float]) -> str:
+def _hover(panel: Panel, y: DrawnAxis, row: PanelRow, at: tuple[float, float]) -> str:
     both = _both(row)
     return "<br>".join(
         (

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
-from flowsweep.figures.axis import Row
 from flowsweep.figures.frame import HEADROOM, MARGIN, RateScale, rate_axis, rate_scale
 from flowsweep.figures.grid.cells import Cell, cell
 from flowsweep.figures.grid.line import trace_name
-from flowsweep.figures.grid.panel import Panel
+from flowsweep.figures.grid.panel import Panel, PanelRow
 from flowsweep.figures.theme import CATEGORIES, figure
 from flowsweep.wording import format_number, format_rate
 
@@ -46,7 +45,7 @@ def repeats(panel: Panel) -> go.Figure:
     )
 
 
-def _name(panel: Panel, row: Row) -> str:
+def _name(panel: Panel, row: PanelRow) -> str:
     if panel.series is None:
         return panel.title or panel.sweep
     return trace_name(panel.series, panel.series.value(row))

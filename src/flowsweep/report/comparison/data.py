@@ -13,14 +13,14 @@ from flowsweep.analysis.comparing.comparison import Comparison
 from flowsweep.analysis.comparing.settings import both_settings
 from flowsweep.analysis.comparing.words import Difference
 from flowsweep.analysis.findings.late_trials import trusted
+from flowsweep.analysis.grid_points import CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.archive import Archive
-from flowsweep.figures.axis import Row
-from flowsweep.report.report_data import grid_cells, plan_order
+from flowsweep.report.report_data import OnPath, grid_cells, plan_order
 from flowsweep.schedule import joined_plan, planned_name
 
 _MOST_KEYS_IN_NAME = 2
-Order = Callable[[Row], tuple[int, int]]
+Order = Callable[[OnPath], tuple[int, int]]
 """Sorts points by where their sweep and path stand."""
 
 
@@ -34,8 +34,8 @@ class Side:
     hosts: tuple[str, ...]
     trials: tuple[TrialRow, ...]
     """Rows of its summary."""
-    cells: tuple[Row, ...]
-    """Its points, as `flowsweep.analysis.cells` has them, in the order of the plan."""
+    cells: tuple[CellRow, ...]
+    """Its points, in the order of the plan."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flowsweep.figures.axis import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,6 @@ class Headline:
 class ReportTest:
     """A test in the report."""
 
-    words: Callable[[Row], str]
+    words: Callable[[TrialRow], str]
     """What a trial found, in a few words: of its row of the summary."""
     headline: Headline | None = None

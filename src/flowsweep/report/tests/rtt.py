@@ -1,11 +1,11 @@
 """What measurements of round-trip times found."""
 
-from flowsweep.figures.axis import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.report.tests.row import Headline
 from flowsweep.wording import format_milliseconds, format_share
 
 
-def round_trip_words(row: Row) -> str:
+def round_trip_words(row: TrialRow) -> str:
     """The median round trip, and the share of probes that were lost."""
     median_ms = row.get("rtt_probe_median_ms")
     if median_ms is None:

@@ -1,5 +1,7 @@
 """How long it took each trial to come up to speed."""
 
+from typing import TypedDict
+
 import ibis
 import ibis.expr.types as ir
 
@@ -13,6 +15,14 @@ SOUGHT_NS = 60 * SECOND_NS
 """Only this much of the beginning is looked at."""
 _UNKNOWN_US = 0xFFFF_FFFF
 """Linux's least round-trip time before it has one."""
+
+
+class SlowStartRow(TypedDict):
+    """When a trial was up to speed."""
+
+    trial_id: str
+    slow_start_ns: int
+    step_ns: int
 
 
 def slow_starts(

@@ -1,6 +1,7 @@
 """Where slow start ended, flow by flow, and whether a loss ended it."""
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 import ibis
 import ibis.expr.types as ir
@@ -8,6 +9,17 @@ import ibis.expr.types as ir
 from flowsweep.analysis.expressions import column_or_null
 from flowsweep.analysis.tests.tcp.flow_states import NO_THRESHOLD
 from flowsweep.analysis.tests.tcp.slow_start import SOUGHT_NS
+
+
+class SlowStartEndRow(TypedDict):
+    """Where slow start ended in one flow of a trial."""
+
+    trial_id: str
+    flow: int
+    segments: int
+    highest_segments: int
+    ended_ns: int
+    lossless: bool
 
 
 def slow_start_ends(samples: ir.Table, trial_ids: Sequence[str]) -> ir.Table:

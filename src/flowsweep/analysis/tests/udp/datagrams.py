@@ -1,6 +1,7 @@
 """What became of a trial's datagrams: how many came, in what order, when, where the others were lost."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 import ibis
 import ibis.expr.types as ir
@@ -141,6 +142,16 @@ def _percentiles(histograms: ir.Table) -> tuple[ir.Table, ...]:
         names = {f"spacing_{end}_{name}_us": found[name] / _US_NS for name in ("median", "p99")}
         parts.append(found.select("trial_id", **names))
     return tuple(parts)
+
+
+class SpacingRow(TypedDict):
+    """How many gaps between datagrams of a trial were so long, at one end."""
+
+    trial_id: str
+    role: str
+    low_ns: int
+    high_ns: int
+    gaps: int
 
 
 def spacing_steps(histograms: ir.Table) -> ir.Table:

@@ -5,16 +5,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from statistics import median
+from typing import Final
 
 from flowsweep import wording
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import Observations, Row, Scope, by_sweep, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, by_sweep, trial_ids
+from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.verdicts import MOST
 from flowsweep.defaults import LOSS_LIMIT, OFFERED_SHARE_MIN
 from flowsweep.wording import counted, format_rate, format_share
 
-_RATE = "rate_sum_bps"
+_RATE: Final = "rate_sum_bps"
 _REASON = re.compile(r"broke: flow \d+: (?P<reason>.*)$")
 """Of the errors that `flowsweep.run.shortfall` writes."""
 _METHOD = (
@@ -54,11 +56,11 @@ def loss_hypotheses(observed: Observations) -> list[Hypothesis]:
     return found
 
 
-def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> Hypothesis | None:
-    trials: dict[float, list[Row]] = {}
+def _hypothesis(observed: Observations, direction: str, rows: Sequence[ObservedRow]) -> Hypothesis | None:
+    trials: dict[float, list[ObservedRow]] = {}
     offered = [row for row in rows if _was_offered(row)]
-    for row in sorted(offered, key=lambda row: row[_RATE]):
-        trials.setdefault(row[_RATE], []).append(row)
+    for row in sorted(offered, key=lambda row: known(row[_RATE])):
+        trials.setdefault(known(row[_RATE]), []).append(row)
     if not trials:
         return None
     rates = list(trials)
@@ -79,16 +81,16 @@ def _hypothesis(observed: Observations, direction: str, rows: Sequence[Row]) -> 
     )
 
 
-def _was_offered(row: Row) -> bool:
+def _was_offered(row: TrialRow) -> bool:
     share = row.get("offered_share")
     return share is None or share >= OFFERED_SHARE_MIN
 
 
-def _worst(rows: Sequence[Row]) -> float:
-    return float(max(row["loss"] for row in rows))
+def _worst(rows: Sequence[TrialRow]) -> float:
+    return max(known(row["loss"]) for row in rows)
 
 
-def _claim(highest: float | None, beyond: float | None, trials: Mapping[float, Sequence[Row]]) -> str:
+def _claim(highest: float | None, beyond: float | None, trials: Mapping[float, Sequence[TrialRow]]) -> str:
     limit = format_share(LOSS_LIMIT)
     if beyond is None:
         return (
@@ -102,39 +104,41 @@ def _claim(highest: float | None, beyond: float | None, trials: Mapping[float, S
     return f"up to {format_rate(highest)} no trial loses more than {limit} of its datagrams{unseen}, {lost}"
 
 
-def _lost(rows: Sequence[Row]) -> str:
+def _lost(rows: Sequence[TrialRow]) -> str:
     """What the worst trial of a rate lost, which decided, what is usual, and whether the path is to blame."""
-    worst, usual = (format_share(share) for share in (_worst(rows), median(row["loss"] for row in rows)))
-    beyond = [row for row in rows if row["loss"] > LOSS_LIMIT]
-    early = all((row.get("loss_at_sender") or 0.0) >= row["loss"] * MOST for row in beyond)
+    worst, usual = (
+        format_share(share) for share in (_worst(rows), median(known(row["loss"]) for row in rows))
+    )
+    beyond = [row for row in rows if known(row["loss"]) > LOSS_LIMIT]
+    early = all((row.get("loss_at_sender") or 0.0) >= known(row["loss"]) * MOST for row in beyond)
     where = ", most of them before they left the source" if early else ""
     if len(rows) == 1:
         return f"{worst} of the datagrams are lost{where}"
     return f"up to {worst} of the datagrams are lost (median of {counted(len(rows), 'trial')} {usual}){where}"
 
 
-def _unseen(rows: Sequence[Row]) -> str:
+def _unseen(rows: Sequence[TrialRow]) -> str:
     """Say what so few datagrams cannot show."""
-    fewest = min((row["datagrams_sent"] for row in rows if row.get("datagrams_sent")), default=None)
+    fewest = min((sent for row in rows if (sent := row.get("datagrams_sent"))), default=None)
     if fewest is None or _SHOWN_BY_NONE / fewest <= LOSS_LIMIT:
         return ""
     least = format_share(_SHOWN_BY_NONE / fewest)
     return f" (trials of {counted(fewest, 'datagram')} cannot show less than {least})"
 
 
-def _not_offered(rows: Sequence[Row]) -> str:
+def _not_offered(rows: Sequence[TrialRow]) -> str:
     """Name the rates at which sources did not send what they were asked to: they tell nothing of the path."""
     held = [row for row in rows if not _was_offered(row)]
     if not held:
         return ""
-    rates = {row[_RATE] for row in held}
+    rates = {known(row[_RATE]) for row in held}
     where = format_rate(min(rates)) if len(rates) == 1 else f"{format_rate(min(rates))} or more"
-    least = format_share(min(row["offered_share"] for row in held))
+    least = format_share(min(known(row["offered_share"]) for row in held))
     trials = counted(len(held), "trial")
     return f"; in {trials} at {where} the source sent less than it was asked to, {least} at least"
 
 
-def broken_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
+def broken_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     """Count the streams of datagrams that broke off or never came up, sweep by sweep, and say why.
 
     Args:
@@ -150,8 +154,8 @@ def broken_hypotheses(summary: Sequence[Row]) -> Iterator[Hypothesis]:
             yield _broken(scope, rows, torn)
 
 
-def _broken(scope: Scope, rows: Sequence[Row], torn: Sequence[Row]) -> Hypothesis:
-    broken, flows = sum(row["flows_broken"] for row in torn), sum(row["flows"] for row in rows)
+def _broken(scope: Scope, rows: Sequence[TrialRow], torn: Sequence[TrialRow]) -> Hypothesis:
+    broken, flows = sum(known(row["flows_broken"]) for row in torn), sum(row["flows"] for row in rows)
     places = Counter(wording.direction(row["src"], row["dst"]) for row in torn)
     reasons = Counter(match["reason"] for row in torn if (match := _REASON.search(row["error"] or "")))
     why = f", most often: {reasons.most_common(1)[0][0]}" if reasons else ""

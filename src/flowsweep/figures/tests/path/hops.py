@@ -6,8 +6,9 @@ from itertools import groupby
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.summarising.trial_row import known
+from flowsweep.analysis.tests.path.rows import HopRow
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.figures.axis import Row
 from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import named_axis
@@ -28,7 +29,7 @@ def drawn_hops(data: FigureData) -> list[Drawn]:
     return found
 
 
-def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
+def _times(group: PathGroup[HopRow], rows: Sequence[HopRow]) -> Drawn:
     """Times over sizes of the first trial: what its lines start from is taken off."""
     first = [row for row in rows if row["trial_id"] == rows[0]["trial_id"]]
     colours = series_colours(len(first))
@@ -36,8 +37,9 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     points: list[dict[str, object]] = []
     for index, row in enumerate(first):
         sizes = row["sizes_bytes"]
-        above_us = [(took - row["at_zero_ns"]) / _US for took in row["quartile_ns"]]
-        line_us = [row["slope_ns_per_byte"] * size / _US for size in sizes]
+        at_zero_ns, slope_ns = known(row["at_zero_ns"]), known(row["slope_ns_per_byte"])
+        above_us = [(took - at_zero_ns) / _US for took in row["quartile_ns"]]
+        line_us = [slope_ns * size / _US for size in sizes]
         name = f"hop {row['hop']}"
         style = {"color": colours[index]}
         traces += [
@@ -59,7 +61,7 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
             {
                 "trial_id": row["trial_id"], "hop": row["hop"], "address": row["address"], "size_bytes": size,
                 "rtt_quartile_ms": took / MILLISECOND_NS,
-                "line_ms": (row["at_zero_ns"] + row["slope_ns_per_byte"] * size) / MILLISECOND_NS,
+                "line_ms": (at_zero_ns + slope_ns * size) / MILLISECOND_NS,
             }
             for size, took in zip(sizes, row["quartile_ns"], strict=True)
         ]  # fmt: skip
@@ -75,41 +77,45 @@ def _times(group: PathGroup, rows: Sequence[Row]) -> Drawn:
     )
 
 
-def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
+def _capacities(group: PathGroup[HopRow], rows: Sequence[HopRow]) -> Drawn:
     trials = [(trial, list(own)) for trial, own in groupby(rows, key=lambda row: row["trial_id"])]
     colours = series_colours(len(trials))
     traces = []
     for index, (_, own) in enumerate(trials):
-        name = f"repeat {own[0]['repeat']}"
+        name = f"repeat {group.repeat_of(own[0])}"
         shift = (index - (len(trials) - 1) / 2) * 0.5 / max(len(trials), 2)
-        known = [row for row in own if row["capacity_high_bps"] is not None]
+        bounded = [row for row in own if row["capacity_high_bps"] is not None]
         above = [
             row for row in own if row["capacity_high_bps"] is None and row["capacity_low_bps"] is not None
         ]
         traces += [
             go.Scatter(
-                x=[row["hop"] + shift for row in known],
-                y=[_middle_bps(row) / _MBPS for row in known],
+                x=[row["hop"] + shift for row in bounded],
+                y=[_middle_bps(row) / _MBPS for row in bounded],
                 error_y={
                     "type": "data",
                     "symmetric": False,
-                    "array": [(row["capacity_high_bps"] - _middle_bps(row)) / _MBPS for row in known],
-                    "arrayminus": [(_middle_bps(row) - row["capacity_low_bps"]) / _MBPS for row in known],
+                    "array": [
+                        (known(row["capacity_high_bps"]) - _middle_bps(row)) / _MBPS for row in bounded
+                    ],
+                    "arrayminus": [
+                        (_middle_bps(row) - known(row["capacity_low_bps"])) / _MBPS for row in bounded
+                    ],
                 },
                 mode="markers",
                 name=name,
                 legendgroup=name,
                 marker={
                     "color": colours[index],
-                    "size": [0 if row["capacity_bps"] is None else 9 for row in known],
+                    "size": [0 if row["capacity_bps"] is None else 9 for row in bounded],
                     "symbol": symbol(index),
                 },
-                text=[_words(row) for row in known],
+                text=[_words(row) for row in bounded],
                 hovertemplate="%{text}<extra>%{fullData.name}</extra>",
             ),
             go.Scatter(
                 x=[row["hop"] + shift for row in above],
-                y=[row["capacity_low_bps"] / _MBPS for row in above],
+                y=[known(row["capacity_low_bps"]) / _MBPS for row in above],
                 mode="markers",
                 name=name,
                 legendgroup=name,
@@ -125,18 +131,18 @@ def _capacities(group: PathGroup, rows: Sequence[Row]) -> Drawn:
         "open triangles: above this, as far as is known. What a token bucket limits does not show here, but "
         "in trains.",
         traces,
-        [{name: row[name] for name in _CAPACITY_COLUMNS} for row in rows],
+        [group.shown(row, _CAPACITY_COLUMNS) for row in rows],
         showlegend=len(trials) > 1,
         xaxis=named_axis("hop", dtick=1),
         yaxis=named_axis("capacity, Mbit/s", type="log"),
     )
 
 
-def _middle_bps(row: Row) -> float:
+def _middle_bps(row: HopRow) -> float:
     """The capacity, or, where an interval is all that is known, the middle of it on the axis."""
-    capacity_bps: float | None = row["capacity_bps"]
+    capacity_bps = row["capacity_bps"]
     if capacity_bps is None:
-        return math.sqrt(row["capacity_low_bps"] * row["capacity_high_bps"])
+        return math.sqrt(known(row["capacity_low_bps"]) * known(row["capacity_high_bps"]))
     return capacity_bps
 
 
@@ -146,9 +152,9 @@ _CAPACITY_COLUMNS = (
 )  # fmt: skip
 
 
-def _words(row: Row) -> str:
+def _words(row: HopRow) -> str:
     where = f"hop {row['hop']}, {row['address']}"
-    low, high = row["capacity_low_bps"], row["capacity_high_bps"]
+    low, high = known(row["capacity_low_bps"]), row["capacity_high_bps"]
     if high is None:
         return f"{where}<br>above {format_rate(low)} ({row['note']})"
     if row["capacity_bps"] is None:

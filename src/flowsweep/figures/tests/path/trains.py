@@ -5,7 +5,8 @@ from itertools import groupby
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.path.rows import TrainRow
 from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import THEORY_COLOUR, RateScale, named_axis, rate_axis, rate_scale
@@ -27,9 +28,9 @@ def drawn_trains(data: FigureData) -> list[Drawn]:
     return found
 
 
-def _trains(group: PathGroup, rows: Sequence[Row]) -> Drawn:
+def _trains(group: PathGroup[TrainRow], rows: Sequence[TrainRow]) -> Drawn:
     scale = rate_scale(max(row["rate_bps"] for row in rows))
-    repeats = [(repeat, list(own)) for repeat, own in groupby(rows, key=lambda row: row["repeat"])]
+    repeats = [(repeat, list(own)) for repeat, own in groupby(rows, key=group.repeat_of)]
     traces = [
         go.Scatter(
             x=list(range(1, len(own) + 1)),
@@ -49,7 +50,7 @@ def _trains(group: PathGroup, rows: Sequence[Row]) -> Drawn:
         "The rate at which each train of packets arrived, unless the source was slower. Their median is the "
         "dispersion rate, between what is available and the capacity, which packet pairs tell (line).",
         traces,
-        [{name: row[name] for name in _TRAIN_COLUMNS} for row in rows],
+        [group.shown(row, _TRAIN_COLUMNS) for row in rows],
         shapes=[_capacity(row, scale) for row in group.trials if row["path_capacity_bps"] is not None],
         showlegend=len(repeats) > 1,
         xaxis=named_axis("train"),
@@ -60,7 +61,7 @@ def _trains(group: PathGroup, rows: Sequence[Row]) -> Drawn:
 _TRAIN_COLUMNS = ("trial_id", "repeat", "train", "rate_bps", "source_bps", "first_packet")
 
 
-def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
+def _streams(group: PathGroup[TrainRow], rows: Sequence[TrainRow]) -> Drawn:
     scale = rate_scale(max(row["rate_bps"] for row in rows))
     traces = [
         go.Scatter(
@@ -79,7 +80,7 @@ def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
         "Each stream by its rate, and how much of all changes of its delay is growth (PDT): near 1 where "
         "packets queue up. Shaded: what is free, between the rates where delays stay and where they grow.",
         traces,
-        [{name: row[name] for name in _STREAM_COLUMNS} for row in rows],
+        [group.shown(row, _STREAM_COLUMNS) for row in rows],
         shapes=[_free(row, scale) for row in group.trials if row["path_available_high_bps"] is not None],
         xaxis=rate_axis(scale, "rate of the stream"),
         yaxis=named_axis("growth of delay (PDT)", range=[-1.05, 1.05]),
@@ -89,7 +90,7 @@ def _streams(group: PathGroup, rows: Sequence[Row]) -> Drawn:
 _STREAM_COLUMNS = ("trial_id", "repeat", "train", "rate_bps", "compared", "difference")
 
 
-def _capacity(trial: Row, scale: RateScale) -> dict[str, object]:
+def _capacity(trial: TrialRow, scale: RateScale) -> dict[str, object]:
     place = scale.of(trial["path_capacity_bps"])
     return {
         "type": "line",
@@ -103,7 +104,7 @@ def _capacity(trial: Row, scale: RateScale) -> dict[str, object]:
     }
 
 
-def _free(trial: Row, scale: RateScale) -> dict[str, object]:
+def _free(trial: TrialRow, scale: RateScale) -> dict[str, object]:
     return {
         "type": "rect",
         "x0": scale.of(trial["path_available_low_bps"]),
@@ -118,10 +119,10 @@ def _free(trial: Row, scale: RateScale) -> dict[str, object]:
     }
 
 
-def _train_words(row: Row) -> str:
+def _train_words(row: TrainRow) -> str:
     left_out = f"<br>without its first {row['first_packet']} packets" if row["first_packet"] else ""
     return f"{format_rate(row['rate_bps'])}{left_out}"
 
 
-def _stream_words(row: Row) -> str:
+def _stream_words(row: TrainRow) -> str:
     return f"{format_rate(row['rate_bps'])}<br>PDT {row['difference']:.2f}, PCT {row['compared']:.2f}"

@@ -5,7 +5,7 @@ from statistics import median
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData
 from flowsweep.figures.frame import named_axis
@@ -27,8 +27,8 @@ def drawn_sizes(data: FigureData) -> list[Drawn]:
     return [_drawn(group) for group in groups if len({row["length_bytes"] for row in group.rows}) > 1]
 
 
-def _drawn(group: PathGroup) -> Drawn:
-    echoes = sorted({row["echo"] for row in group.rows})
+def _drawn(group: PathGroup[TrialRow]) -> Drawn:
+    echoes = sorted({known(row["echo"]) for row in group.rows})
     colours = series_colours(len(echoes))
     traces = [
         _line([row for row in group.rows if row["echo"] == echo], echo, quantity, colours[index], index)
@@ -41,7 +41,7 @@ def _drawn(group: PathGroup) -> Drawn:
         "The quickest and the median answer to messages of a size, medians over the repeats. The slope of "
         "the quickest is what a byte takes, there and back.",
         traces,
-        ({name: row[name] for name in columns} for row in group.rows),
+        (group.shown(row, columns) for row in group.rows),
         "message size",
         hovermode="closest",
         xaxis=named_axis("payload, bytes", rangemode="tozero"),
@@ -50,13 +50,16 @@ def _drawn(group: PathGroup) -> Drawn:
 
 
 def _line(
-    rows: Sequence[Row], echo: str, quantity: tuple[str, str, str], colour: str, index: int
+    rows: Sequence[TrialRow], echo: str, quantity: tuple[str, str, str], colour: str, index: int
 ) -> go.Scatter:
     column, word, dash = quantity
-    lengths = sorted({row["length_bytes"] for row in rows})
+    lengths = sorted({known(row["length_bytes"]) for row in rows})
     return go.Scatter(
         x=lengths,
-        y=[median(row[column] for row in rows if row["length_bytes"] == length) for length in lengths],
+        y=[
+            median(known(quantity_of(row, column)) for row in rows if row["length_bytes"] == length)
+            for length in lengths
+        ],
         mode="lines+markers",
         name=f"{echo.replace('_', ' ')}, {word}",
         line={"color": colour, "width": 2, "dash": dash},

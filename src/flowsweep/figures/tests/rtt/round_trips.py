@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.summarising.trial_row import known
+from flowsweep.analysis.tests.rtt.under_load import ShownEcho
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
-from flowsweep.figures.axis import Row
 from flowsweep.figures.direction_groups import PathGroup, path_groups
 from flowsweep.figures.drawing import Drawn, FigureData, ecdf_steps
 from flowsweep.figures.frame import HEADROOM, named_axis
@@ -29,7 +30,7 @@ class _Series:
     """Probes that belong together."""
 
     name: str
-    rows: list[Row]
+    rows: list[ShownEcho]
 
     @property
     def times_ms(self) -> list[float]:
@@ -52,11 +53,11 @@ def drawn_round_trips(data: FigureData) -> list[Drawn]:
     return found
 
 
-def _series(group: PathGroup) -> list[_Series]:
+def _series(group: PathGroup[ShownEcho]) -> list[_Series]:
     """By phase beside a transfer; by what was probed with, and of what size, in trials of their own."""
     trials = {trial["trial_id"]: trial for trial in group.trials}
     lengths = {trial["length_bytes"] for trial in group.trials}
-    named: dict[str, list[Row]] = {phase: [] for phase in _PHASES}
+    named: dict[str, list[ShownEcho]] = {phase: [] for phase in _PHASES}
     # Sizes in their order, whatever the order in which the trials ran.
     for row in sorted(group.rows, key=lambda row: trials[row["trial_id"]]["length_bytes"] or 0):
         trial = trials[row["trial_id"]]
@@ -68,7 +69,7 @@ def _series(group: PathGroup) -> list[_Series]:
     return [_Series(name, rows) for name, rows in named.items() if rows]
 
 
-def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
+def _over_time(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Drawn:
     colours = series_colours(len(series))
     highest = max(one.times_ms[-1] for one in series if one.times_ms)
     traces = []
@@ -81,7 +82,7 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
         traces.append(
             go.Scatter(
                 x=[row["sent_ns"] / SECOND_NS for row in answered],
-                y=[row["rtt_ns"] / MILLISECOND_NS for row in answered],
+                y=[known(row["rtt_ns"]) / MILLISECOND_NS for row in answered],
                 name=one.name,
                 marker=marks,
                 hovertemplate="%{y:.4g} ms, sent at %{x:.3f} s<extra>%{fullData.name}</extra>",
@@ -121,7 +122,7 @@ def _over_time(group: PathGroup, series: Sequence[_Series]) -> Drawn:
     )
 
 
-def _distribution(group: PathGroup, series: Sequence[_Series]) -> Drawn:
+def _distribution(group: PathGroup[ShownEcho], series: Sequence[_Series]) -> Drawn:
     answered = [one for one in series if one.times_ms]
     colours = series_colours(len(answered))
     curves = {one.name: ecdf_steps(one.times_ms, len(one.rows), MOST_STEPS) for one in answered}
@@ -166,5 +167,5 @@ def _time_axis(highest_ms: float) -> dict[str, object]:
     return named_axis("round-trip time, ms", range=[0, highest_ms * HEADROOM], nticks=6, rangemode="tozero")
 
 
-def _thinned(rows: Sequence[Row], most: int) -> Sequence[Row]:
+def _thinned(rows: Sequence[ShownEcho], most: int) -> Sequence[ShownEcho]:
     return rows[:: -(-len(rows) // most)]

@@ -5,8 +5,9 @@ from statistics import fmean
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
 from flowsweep.analysis.tests.tcp.columns import LIMITS
-from flowsweep.figures.axis import FLOWS, NOT_SET, DrawnAxis, Row, Value
+from flowsweep.figures.axis import FLOWS, NOT_SET, DrawnAxis, Value
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, named_axis
 from flowsweep.figures.theme import LIMIT_COLOURS, figure
@@ -39,15 +40,21 @@ def drawn_limits(data: FigureData) -> list[Drawn]:
     ]
 
 
+class _PacedRow(TrialRow):
+    """A trial, what no window limits in two parts."""
+
+    limit_pace_share: float
+
+
 _Fixed = tuple[tuple[DrawnAxis, Value], ...]
 
 
-def _split(group: TrialGroup) -> list[tuple[_Fixed, list[Row]]]:
+def _split(group: TrialGroup) -> list[tuple[_Fixed, list[_PacedRow]]]:
     """Group what is known by all that the bars do not show."""
     shown = _axes(group)
     windows = {"window_bytes", "window_send_bytes", "window_recv_bytes", "window_sum_bytes"}
     others = [axis for axis in group.varying() if axis not in shown and axis.column not in windows]
-    parts: dict[_Fixed, list[Row]] = {}
+    parts: dict[_Fixed, list[_PacedRow]] = {}
     for row in group.good:
         if row.get("limit_cwnd_share") is not None:
             parts.setdefault(tuple((axis, axis.value(row)) for axis in others), []).append(_with_pace(row))
@@ -57,10 +64,14 @@ def _split(group: TrialGroup) -> list[tuple[_Fixed, list[Row]]]:
     )
 
 
-def _with_pace(row: Row) -> Row:
+def _with_pace(row: TrialRow) -> _PacedRow:
     """Part what no window limits: nothing waited to be sent, or something did."""
     idle = row["sender_idle_share"] or 0.0
-    return {**row, "sender_idle_share": idle, "limit_pace_share": max(row["limit_none_share"] - idle, 0.0)}
+    return {
+        **row,
+        "sender_idle_share": idle,
+        "limit_pace_share": max(known(row["limit_none_share"]) - idle, 0.0),
+    }
 
 
 def _axes(group: TrialGroup) -> list[DrawnAxis]:
@@ -69,9 +80,9 @@ def _axes(group: TrialGroup) -> list[DrawnAxis]:
     return [axis for axis in axes if len(axis.values(group.good)) > 1] or [group.x]
 
 
-def _drawn(group: TrialGroup, fixed: _Fixed, rows: list[Row]) -> Drawn:
+def _drawn(group: TrialGroup, fixed: _Fixed, rows: list[_PacedRow]) -> Drawn:
     axes = _axes(group)
-    points: dict[tuple[Value, ...], list[Row]] = {}
+    points: dict[tuple[Value, ...], list[_PacedRow]] = {}
     for row in rows:
         points.setdefault(tuple(axis.value(row) for axis in axes), []).append(row)
     ordered = sorted(
@@ -104,7 +115,7 @@ def _drawn(group: TrialGroup, fixed: _Fixed, rows: list[Row]) -> Drawn:
     )
 
 
-_Points = Sequence[tuple[tuple[Value, ...], list[Row]]]
+_Points = Sequence[tuple[tuple[Value, ...], list[_PacedRow]]]
 
 
 def _figure(axes: Sequence[DrawnAxis], points: _Points) -> go.Figure:
@@ -184,15 +195,19 @@ def _series(
 
 
 def _said(
-    axes: Sequence[DrawnAxis], place: tuple[Value, ...], repeats: list[Row], words: str, height: float | None
+    axes: Sequence[DrawnAxis],
+    place: tuple[Value, ...],
+    repeats: list[_PacedRow],
+    words: str,
+    height: float | None,
 ) -> str:
     where = ", ".join(axis.text(value) for axis, value in zip(axes, place, strict=True))
     return f"<b>{words}: {format_number(height or 0)} %</b><br>{where}<br>{counted(len(repeats), 'repeat')}"
 
 
-def _mean(repeats: list[Row], column: str) -> float | None:
-    known = [row[column] for row in repeats if row.get(column) is not None]
-    return fmean(known) if known else None
+def _mean(repeats: list[_PacedRow], column: str) -> float | None:
+    shares = [share for row in repeats if (share := quantity_of(row, column)) is not None]
+    return fmean(shares) if shares else None
 
 
 def _percent(share: float | None) -> float | None:

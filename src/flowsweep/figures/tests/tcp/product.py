@@ -7,12 +7,13 @@ from html import escape
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKey, Finding
+from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path import path_windows
-from flowsweep.figures.axis import FLOWS, WINDOWS, DrawnAxis, Row, position
+from flowsweep.figures.axis import FLOWS, WINDOWS, DrawnAxis, position
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import rate_scale, wrapped
 from flowsweep.figures.grid.line import lines
-from flowsweep.figures.grid.panel import DIRECTION, Panel, panels
+from flowsweep.figures.grid.panel import DIRECTION, Panel, PanelRow, panels
 from flowsweep.figures.tests.tcp.theory_lines import PathTheory, path_theory
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_size
@@ -22,7 +23,7 @@ PRODUCT = DrawnAxis("window_sum_bytes", "window × flows", format_size)
 
 PLATEAU_SHADE = "rgba(0,158,115,0.28)"
 
-_Groups = Mapping[tuple[str, object, str], TrialGroup]
+_Groups = Mapping[tuple[str, str | None, str], TrialGroup]
 
 
 def drawn_products(data: FigureData) -> list[Drawn]:
@@ -45,8 +46,8 @@ def _of_panel(
         return
     series = panel.series if panel.series not in (None, DIRECTION, FLOWS) else None
     for direction in DIRECTION.values(panel.rows):
-        rows = [
-            {**row, PRODUCT.column: _product(row)}
+        rows: list[PanelRow] = [
+            {**row, "window_sum_bytes": _product(row)}
             for row in panel.rows
             if DIRECTION.value(row) == direction and row["goodput_median_bps"] is not None and _product(row)
         ]
@@ -68,14 +69,14 @@ def _drawn(  # one figure, its parts known
     title: str,
     direction: str,
     series: DrawnAxis | None,
-    rows: Sequence[Row],
+    rows: Sequence[PanelRow],
     theory: PathTheory | None,
 ) -> Drawn:
     scale = rate_scale(panel.top_bps)
     figure = lines(_traces(rows, series).items(), PRODUCT, scale, "sum goodput")
     said = "Median over the repeats, faint marks are the repeats."
     if theory is not None:
-        figure.add_traces(theory.traces([row[PRODUCT.column] for row in rows], scale))
+        figure.add_traces(theory.traces([PRODUCT.value(row) for row in rows], scale))
         figure.update_layout(showlegend=True)
         said += f" {theory.words}"
     return Drawn(
@@ -88,12 +89,12 @@ def _drawn(  # one figure, its parts known
     )
 
 
-def _is_in(trial: Row, panel: Panel) -> bool:
+def _is_in(trial: TrialRow, panel: Panel) -> bool:
     """Whether a trial is one of those whose points a panel shows."""
     return all(axis.value(trial) == value for axis, value in panel.fixed if axis.column in trial)
 
 
-def _is_of(plateau: Finding, key: FigureKey, rows: Sequence[Row]) -> bool:
+def _is_of(plateau: Finding, key: FigureKey, rows: Sequence[PanelRow]) -> bool:
     """Whether a plateau was found in what a figure shows, over its axis."""
     alike = plateau.axis == PRODUCT.column or (plateau.effect_unit == "bytes" and FLOWS.values(rows) == (1,))
     return alike and (plateau.sweep, plateau.mode, plateau.direction) == (key.sweep, key.mode, key.direction)
@@ -128,8 +129,8 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding]) -> Drawn:
     )
 
 
-def _traces(rows: Sequence[Row], series: DrawnAxis | None) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _traces(rows: Sequence[PanelRow], series: DrawnAxis | None) -> dict[str, list[PanelRow]]:
+    found: dict[str, list[PanelRow]] = {}
     for row in sorted(rows, key=lambda row: row["flows"]):
         names = [counted(row["flows"], "flow")]
         if series is not None:
@@ -138,15 +139,15 @@ def _traces(rows: Sequence[Row], series: DrawnAxis | None) -> dict[str, list[Row
     return found
 
 
-def _product(row: Row) -> int | None:
+def _product(row: PanelRow) -> int | None:
     """The smaller of both ends' windows, for all flows."""
-    sizes = [row.get(name) for name in ("window_send_bytes", "window_recv_bytes")]
+    sizes = (row.get("window_send_bytes"), row.get("window_recv_bytes"))
     known = [size for size in sizes if size is not None]
-    return int(min(known) * row["flows"]) if known else None
+    return min(known) * row["flows"] if known else None
 
 
 def _row(
-    panel: Panel, direction: str, series: DrawnAxis | None, row: Row, theory: PathTheory | None
+    panel: Panel, direction: str, series: DrawnAxis | None, row: PanelRow, theory: PathTheory | None
 ) -> dict[str, object]:
     fixed = {axis.column: value for axis, value in panel.fixed}
     if series is not None:
@@ -158,8 +159,8 @@ def _row(
         "flows": row["flows"],
         "window_send_bytes": row["window_send_bytes"],
         "window_recv_bytes": row["window_recv_bytes"],
-        "window_times_flows_bytes": row[PRODUCT.column],
-        **{f"goodput_{name}_bps": row[f"goodput_{name}_bps"] for name in ("median", "lowest", "highest")},
+        "window_times_flows_bytes": PRODUCT.value(row),
+        **{f"goodput_{name}_bps": row.get(f"goodput_{name}_bps") for name in ("median", "lowest", "highest")},
         "repeats_ok": row["repeats_ok"],
-        "window_over_rtt_bps": theory.rate_bps(row[PRODUCT.column]) if theory else None,
+        "window_over_rtt_bps": theory.rate_bps(PRODUCT.value(row)) if theory else None,
     }

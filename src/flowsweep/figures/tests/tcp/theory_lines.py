@@ -10,9 +10,11 @@ from statistics import median
 
 import plotly.graph_objects as go
 
+from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.theory import bandwidth_delay_bytes, window_bps
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.figures.axis import Row, position
+from flowsweep.figures.axis import position
 from flowsweep.figures.frame import HEADROOM, THEORY_COLOUR, RateScale
 from flowsweep.wording import format_duration, format_rate, format_size
 
@@ -133,14 +135,14 @@ class PathTheory:
 
 
 def path_theory(
-    cells: Sequence[Row], trials: Sequence[Row], path_window_bytes: float | None = None
+    cells: Sequence[CellRow], trials: Sequence[TrialRow], path_window_bytes: float | None = None
 ) -> PathTheory | None:
     """Work out a path's theory from its points and trials; absent without a round-trip time."""
-    times = [row["rtt_min_ms"] for row in trials if row.get("rtt_min_ms")]
+    times = [rtt_ms for row in trials if (rtt_ms := row.get("rtt_min_ms"))]
     if not times:
         return None
-    payloads = [row["link_payload_bps"] for row in trials if row.get("link_payload_bps")]
-    ceiling = median(payloads) if payloads else max(row["goodput_median_bps"] for row in cells)
+    payloads = [payload for row in trials if (payload := row.get("link_payload_bps"))]
+    ceiling = median(payloads) if payloads else max(known(row["goodput_median_bps"]) for row in cells)
     rtt_ms = min(times)
     usable = tuple(
         (row["window_sum_bytes"], window_bps(row["window_usable_bytes"] * row["flows"], rtt_ms / _MS_PER_S))

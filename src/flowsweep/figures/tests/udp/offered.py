@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import median
+from typing import Final
 
 import plotly.graph_objects as go
 
 from flowsweep.analysis.findings.finding import FigureKind
-from flowsweep.figures.axis import FLOWS, DrawnAxis, Row
+from flowsweep.analysis.summarising.trial_row import TrialRow, known, quantity_of
+from flowsweep.figures.axis import FLOWS, DrawnAxis
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import (
     LEGEND_ABOVE,
@@ -23,7 +25,7 @@ from flowsweep.figures.theme import figure, series_colours, symbol
 from flowsweep.figures.trials import TrialGroup, trial_groups
 from flowsweep.wording import counted, format_number, format_rate
 
-RATE = "rate_sum_bps"
+RATE: Final = "rate_sum_bps"
 _RATES = ("rate_sum_bps", "rate_bps", "spacing_ns")
 """Axes of which one settles the others, once the flows are known."""
 _UPPER, _LOWER = (0.54, 1.0), (0.0, 0.40)
@@ -71,12 +73,12 @@ _JITTER_CAPTION = (
 
 def _drawn(
     group: TrialGroup,
-    rows: Sequence[Row],
+    rows: Sequence[TrialRow],
     kind: FigureKind,
     quantities: tuple[_Quantity, _Quantity],
     caption: str,
 ) -> Drawn:
-    scale = rate_scale(max(row[RATE] for row in rows))
+    scale = rate_scale(max(known(row[RATE]) for row in rows))
     series = _series(group, rows)
     colours = series_colours(len(series))
     traces: list[go.Scatter] = []
@@ -105,7 +107,7 @@ def _drawn(
     )
 
 
-def _series(group: TrialGroup, rows: Sequence[Row]) -> dict[str, list[Row]]:
+def _series(group: TrialGroup, rows: Sequence[TrialRow]) -> dict[str, list[TrialRow]]:
     """Trials by all that differs besides the rate: first the flows."""
     others: list[DrawnAxis] = [
         axis for axis in group.varying() if axis.column not in _RATES and axis is not FLOWS
@@ -113,7 +115,7 @@ def _series(group: TrialGroup, rows: Sequence[Row]) -> dict[str, list[Row]]:
     order = sorted(
         rows, key=lambda row: (row["flows"], *(axis.values(rows).index(axis.value(row)) for axis in others))
     )
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[TrialRow]] = {}
     for row in order:
         names = [counted(row["flows"], "flow"), *(axis.text(axis.value(row)) for axis in others)]
         found.setdefault(", ".join(names), []).append(row)
@@ -121,7 +123,7 @@ def _series(group: TrialGroup, rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _traces(  # the repeats and the medians of one series
-    rows: Sequence[Row],
+    rows: Sequence[TrialRow],
     quantity: _Quantity,
     scale: RateScale,
     name: str,
@@ -130,9 +132,9 @@ def _traces(  # the repeats and the medians of one series
     place: int,
 ) -> Iterator[go.Scatter]:
     points: dict[float, list[float]] = {}
-    for row in sorted(rows, key=lambda row: row[RATE]):
-        if row[quantity.column] is not None:
-            points.setdefault(row[RATE], []).append(row[quantity.column])
+    for row in sorted(rows, key=lambda row: known(row[RATE])):
+        if (value := quantity_of(row, quantity.column)) is not None:
+            points.setdefault(known(row[RATE]), []).append(value)
     shared = {"name": escape(name, quote=False), "legendgroup": name, "yaxis": "y2" if place else "y"}
     yield go.Scatter(
         x=[scale.of(rate) for rate, values in points.items() for _ in values],
@@ -156,8 +158,9 @@ def _traces(  # the repeats and the medians of one series
     )
 
 
-def _all_of_it(rows: Sequence[Row], scale: RateScale) -> go.Scatter:
-    ends = [scale.of(end) for end in (min(row[RATE] for row in rows), max(row[RATE] for row in rows))]
+def _all_of_it(rows: Sequence[TrialRow], scale: RateScale) -> go.Scatter:
+    rates = [known(row[RATE]) for row in rows]
+    ends = [scale.of(end) for end in (min(rates), max(rates))]
     return go.Scatter(
         x=ends, y=ends, mode="lines", name="asked", line={"color": THEORY_COLOUR, "width": 1, "dash": "dash"},
         hoverinfo="skip",
@@ -184,14 +187,14 @@ def _said(quantity: _Quantity, value: float, rate_bps: float, repeats: int) -> s
     )
 
 
-def _row(group: TrialGroup, name: str, row: Row, quantities: Sequence[_Quantity]) -> Row:
+def _row(group: TrialGroup, name: str, row: TrialRow, quantities: Sequence[_Quantity]) -> dict[str, object]:
     return {
         "sweep": group.sweep,
         "direction": group.direction,
         "series": name,
         "flows": row["flows"],
         RATE: row[RATE],
-        **{quantity.column: row[quantity.column] for quantity in quantities},
+        **{quantity.column: row.get(quantity.column) for quantity in quantities},
         "repeat": row["repeat"],
         "trial_id": row["trial_id"],
     }

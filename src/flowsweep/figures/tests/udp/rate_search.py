@@ -14,7 +14,6 @@ from flowsweep.analysis.tests.udp.rate_search import (
     searched,
     was_not_sent,
 )
-from flowsweep.figures.axis import Row
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, RateScale, rate_axis, rate_scale
 from flowsweep.figures.theme import figure, series_colours, symbol
@@ -97,7 +96,7 @@ def _numbered(one: RateSearched) -> list[tuple[int, TrialRow]]:
     return list(enumerate(one.steps, start=1))
 
 
-def _row(point: PointSearched, row: TrialRow, number: int) -> Row:
+def _row(point: PointSearched, row: TrialRow, number: int) -> dict[str, object]:
     return {
         "sweep": point.sweep,
         "direction": point.direction,

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Final
 
 import plotly.graph_objects as go
 
-from flowsweep.figures.axis import Row
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.udp.datagrams import SpacingRow
 from flowsweep.figures.drawing import Drawn, FigureData, file_stem
 from flowsweep.figures.frame import LEGEND_ABOVE, MARGIN, named_axis
 from flowsweep.figures.theme import figure, series_colours
@@ -14,7 +16,7 @@ from flowsweep.wording import counted, format_duration, format_rate
 
 MOST_LEVELS = 4
 """Rates that are drawn, each with two curves: of more, evenly chosen ones."""
-RATE = "rate_sum_bps"
+RATE: Final = "rate_sum_bps"
 _ENDS = {"source": ("sent", "dot"), "sink": ("received", "solid")}
 """The word for each end, and the dash of its curve."""
 _US_NS = 1_000
@@ -25,12 +27,12 @@ Steps = dict[tuple[int, int], int]
 
 def drawn_spacings(data: FigureData) -> list[Drawn]:
     """Draw a figure for each direction and number of flows with gaps."""
-    by_trial: dict[str, list[Row]] = {}
+    by_trial: dict[str, list[SpacingRow]] = {}
     for step in data.spacings:
         by_trial.setdefault(step["trial_id"], []).append(step)
     found = []
     for group in trial_groups(data.trials, data.cells) if by_trial else ():
-        flows: dict[int, list[Row]] = {}
+        flows: dict[int, list[TrialRow]] = {}
         for row in group.good:
             if row["trial_id"] in by_trial:
                 flows.setdefault(row["flows"], []).append(row)
@@ -39,7 +41,7 @@ def drawn_spacings(data: FigureData) -> list[Drawn]:
 
 
 def _drawn(
-    group: TrialGroup, flows: int, rows: Sequence[Row], by_trial: Mapping[str, Sequence[Row]]
+    group: TrialGroup, flows: int, rows: Sequence[TrialRow], by_trial: Mapping[str, Sequence[SpacingRow]]
 ) -> Drawn:
     levels = _levels(sorted({row[RATE] for row in rows}, key=lambda rate: (rate is None, rate or 0.0)))
     colours = series_colours(len(levels))
@@ -93,7 +95,7 @@ def _levels(rates: Sequence[float | None]) -> list[float | None]:
     return [rates[step * (len(rates) - 1) // max(steps - 1, 1)] for step in range(steps)]
 
 
-def _joined(steps: Iterable[Row]) -> Steps:
+def _joined(steps: Iterable[SpacingRow]) -> Steps:
     found: Steps = {}
     for step in steps:
         key = (step["low_ns"], step["high_ns"])
