@@ -52,8 +52,8 @@ def found_step(series: CampaignSeries, asked: CourseTest) -> Step | None:
     Returns:
         None where there are too few values. The step must hold for all values before and after it (Page 1955,
         A test for a change in a parameter occurring at an unknown point, Biometrika 42); what repeats or days
-        share is noise, so that days that differ are no step. What goodput may follow anyway counts where there
-        is a sign of it beside the step.
+        share is noise, so that days that differ are no step. What goodput may follow anyway counts where
+        there is a sign of it beside the step.
     """
     places = step_places(series)
     if not len(places) or series.freedom < asked.beside.shape[1] + 1 + _LEAST_BEYOND:
