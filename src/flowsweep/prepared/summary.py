@@ -146,7 +146,8 @@ def _run(steps: Iterable[Step], connection: duckdb.DuckDBPyConnection, filled: f
 def _take(step: Step, connection: duckdb.DuckDBPyConnection) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_UTC)
-        cursor.execute(step.sql)
+        # DuckDB's Python lets other threads run while it plans a statement only if another one follows.
+        cursor.execute(f"{step.sql} SELECT 1")
 
 
 def _add_path_facts(connection: duckdb.DuckDBPyConnection) -> None:
