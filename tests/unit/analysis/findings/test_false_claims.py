@@ -34,3 +34,8 @@ def test_where_nothing_is_to_be_found_little_is_claimed(name: str) -> None:
 def test_what_is_there_is_found(name: str) -> None:
     with shared_noise():
         assert counted(KINDS[name], range(SOME // 2))["found"] == SOME // 2
+
+
+def test_nearly_all_steps_are_found() -> None:
+    with shared_noise():
+        assert counted(KINDS["step"], range(SOME))["found"] >= 0.9 * SOME
