@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from threading import Event
 from typing import NoReturn
 
 import typer
@@ -34,6 +35,8 @@ HERE, THERE = "here", "there"
 
 _INTERVALS_OF_A_SHORT_TRIAL = 4
 _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
+_BETWEEN_EVENTS_NS = 1_100 * MILLISECOND_NS
+"""Engines tell of their traffic about once a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +103,12 @@ def _plan_of(request: OneTrialRequest) -> Plan:
 
 
 def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
-    slot, recorder = _one_slot(plan), OneTrialRecord(plan, request.save)
-    summary = _Summary()
+    slot, recorder, summary = _one_slot(plan), OneTrialRecord(plan, request.save), _Summary()
 
     def events(event: CampaignEvent) -> None:
-        if isinstance(event, TrialRunning | TrialProbing) and event.is_last:
-            summary.begin()
+        if isinstance(event, TrialRunning | TrialProbing):
+            parameters, pad_ns = event.trial.parameters, event.trial.pad_ns
+            summary.expected_in(parameters.duration_ns + pad_ns - event.elapsed_ns)
         if not request.as_json:
             _print_event(event)
 
@@ -125,6 +128,7 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
         print_error(error)
         raise typer.Exit(EXIT_TRIALS_FAILED) from error
     finally:
+        summary.no_longer_wait()
         recorder.close()
     if request.save is not None and not request.as_json:
         say(f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html")
@@ -133,17 +137,26 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
 
 
 class _Summary:
-    """Sums the trial up. The analysis is loaded once the traffic is over, while the engines end the trial."""
+    """Sums the trial up. The analysis is loaded when the traffic is over, while the engines end the trial."""
 
     def __init__(self) -> None:
+        self._over = Event()
         self._ready: Future[Callable[[TrialOutcome], TrialRow]] | None = None
 
-    def begin(self) -> None:
-        """Make ready what it takes, in a thread."""
-        if self._ready is None:
+    def expected_in(self, left_ns: int) -> None:
+        """Load the analysis in so many ns, unless other news of the traffic will come before."""
+        if self._ready is None and left_ns < _BETWEEN_EVENTS_NS:
             pool = ThreadPoolExecutor(1)
-            self._ready = pool.submit(_summing_up)
+            self._ready = pool.submit(self._loaded, left_ns / SECOND_NS)
             pool.shutdown(wait=False)
+
+    def _loaded(self, left_s: float) -> Callable[[TrialOutcome], TrialRow]:
+        self._over.wait(max(left_s, 0.0))
+        return _summing_up()
+
+    def no_longer_wait(self) -> None:
+        """Tell that the trial is over."""
+        self._over.set()
 
     def row(self, outcome: TrialOutcome) -> TrialRow:
         """Sum up."""

@@ -1,6 +1,6 @@
 """What a trial and the traffic beside it got of what they shared: over points, and over time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median, median_low
 from typing import TypedDict, TypeVar
 
@@ -33,7 +33,7 @@ def drawn_shares(data: FigureData) -> list[Drawn]:
     for group in trial_groups(data.trials, data.cells):
         rows = [row for row in group.good if row["trial_id"] in shares]
         if rows:
-            found += [_over_points(group, rows, shares), _over_time(group, rows, share_series)]
+            found += [_over_points(group, rows, shares), *_over_time(group, rows, share_series)]
     return found
 
 
@@ -146,10 +146,13 @@ class _Interval(TypedDict):
     all_ran: bool
 
 
-def _over_time(group: TrialGroup, rows: Sequence[TrialRow], share_series: _Series) -> Drawn:
-    """Draw the trial whose share is the median one."""
-    middle = median_low(sorted((known(row["share"]), row["trial_id"]) for row in rows))
-    row = next(row for row in rows if row["trial_id"] == middle[1])
+def _over_time(group: TrialGroup, rows: Sequence[TrialRow], share_series: _Series) -> Iterator[Drawn]:
+    """Draw the trial whose share is the median one, if a share is known."""
+    shares = sorted((share, row["trial_id"]) for row in rows if (share := row["share"]) is not None)
+    if not shares:
+        return
+    _, middle = median_low(shares)
+    row = next(row for row in rows if row["trial_id"] == middle)
     interval_ns = known(quantity_of(row, "interval_ns"))
     series: list[_Interval] = [
         {
@@ -160,7 +163,7 @@ def _over_time(group: TrialGroup, rows: Sequence[TrialRow], share_series: _Serie
         }
         for one in _in_order(row, share_series.get(row["trial_id"], ()))
     ]
-    return Drawn(
+    yield Drawn(
         group.key("shares"),
         f"{group.title} · over time",
         "Goodput of each traffic in every interval, one upon the other, in the trial with the median share. "

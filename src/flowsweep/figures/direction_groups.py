@@ -34,10 +34,12 @@ class PathGroup(Generic[AnyRow]):
     """Of the summary, by repeat."""
     rows: tuple[AnyRow, ...]
     """Of these trials in their order."""
+    repeats: Mapping[str, int]
+    """By trial_id."""
 
     def repeat_of(self, row: AnyRow) -> int:
         """The repeat that a row is of."""
-        return next(trial["repeat"] for trial in self.trials if trial["trial_id"] == row["trial_id"])
+        return self.repeats[row["trial_id"]]
 
     def shown(self, row: AnyRow, columns: Iterable[str]) -> dict[str, object]:
         """Take some columns of a row, for a table; `repeat` may be one of them."""
@@ -78,5 +80,6 @@ def path_groups(trials: Sequence[TrialRow], rows: Sequence[AnyRow]) -> list[Path
     for key, own in groups.items():
         ordered = tuple(sorted(own, key=lambda trial: trial["repeat"]))
         own_rows = tuple(row for trial in ordered for row in by_trial[trial["trial_id"]])
-        found.append(PathGroup(*key, ordered, own_rows))
+        repeats = {trial["trial_id"]: trial["repeat"] for trial in ordered}
+        found.append(PathGroup(*key, ordered, own_rows, repeats))
     return found

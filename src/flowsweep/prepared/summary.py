@@ -51,9 +51,6 @@ def summary_of_archive(archive: "Archive") -> pa.Table | None:
     state = archive.state
     files = {name: listed for name, listed in state.files.items() if listed}
     archive.check_small_files()
-    database = opened_database(few=archive.is_small)
-    if database is None:
-        return None
     trials = trials_table(
         state.records.values(),
         state.imported.values(),
@@ -62,7 +59,8 @@ def summary_of_archive(archive: "Archive") -> pa.Table | None:
     )
     facts = {name: [str(archive.folder / file) for file in listed] for name, listed in files.items()}
     try:
-        return _summed_up(database, trials, facts, state.left_out)
+        database = opened_database(few=archive.is_small)
+        return None if database is None else _summed_up(database, trials, facts, state.left_out)
     except duckdb.Error:
         return None  # The analysis says which file it is.
 
@@ -132,15 +130,18 @@ def _run(steps: Iterable[Step], connection: duckdb.DuckDBPyConnection, filled: f
     order.prepare()
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
         running: dict[Future[None], str] = {}
-        while order.is_active():
-            for name in sorted(order.get_ready(), key=lambda name: -len(left[name].sql)):
-                if filled.issuperset(left[name].needs):
-                    running[pool.submit(_take, left[name], connection)] = name
-                else:
-                    order.done(name)
-            for done in wait(running, return_when=FIRST_COMPLETED).done:
-                done.result()
-                order.done(running.pop(done))
+        try:
+            while order.is_active():
+                for name in sorted(order.get_ready(), key=lambda name: -len(left[name].sql)):
+                    if filled.issuperset(left[name].needs):
+                        running[pool.submit(_take, left[name], connection)] = name
+                    else:
+                        order.done(name)
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    done.result()
+                    order.done(running.pop(done))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _take(step: Step, connection: duckdb.DuckDBPyConnection) -> None:

@@ -49,11 +49,6 @@ class TrialRunning:
     rate_bps: float
     """What the sink's application got since the event before."""
 
-    @property
-    def is_last(self) -> bool:
-        """Whether all of the trial that is asked for is over."""
-        return self.elapsed_ns >= self.trial.parameters.duration_ns
-
 
 @dataclass(frozen=True, slots=True)
 class TrialProbing:
@@ -64,11 +59,6 @@ class TrialProbing:
     """Since the source's time origin."""
     sent_bytes: int
     """Payload of what was sent so far."""
-
-    @property
-    def is_last(self) -> bool:
-        """Whether all of the trial that is asked for is over."""
-        return self.elapsed_ns >= self.trial.parameters.duration_ns
 
 
 @dataclass(frozen=True, slots=True)

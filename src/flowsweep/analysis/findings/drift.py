@@ -99,7 +99,7 @@ def _even_change(series: CampaignSeries, asked: CourseTest) -> Course | None:
 
 def _rather(course: Course, step: Step | None) -> Step | None:
     """The step that says better what a drift would say, too."""
-    if step is None or step.course.p_value >= SIGNIFICANCE or step.course.ratio <= course.ratio:
+    if step is None or step.course.p_value >= SIGNIFICANCE or step.ratio <= course.ratio:
         return None
     return step
 
