@@ -1,12 +1,10 @@
 """A trial without a plan: `flowsweep tcp` and its like write one, run it, and tell what came of it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from threading import Event
 from typing import NoReturn
 
 import typer
@@ -24,7 +22,7 @@ from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
 from flowsweep.hosts.of_plan import accesses_of
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
-from flowsweep.run.events import CampaignEvent, TrialProbing, TrialRunning, TrialStarted
+from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, schedule
 from flowsweep.tests import facts_of
@@ -35,8 +33,6 @@ HERE, THERE = "here", "there"
 
 _INTERVALS_OF_A_SHORT_TRIAL = 4
 _INTERVAL_MIN_NS = 100 * MILLISECOND_NS
-_BETWEEN_EVENTS_NS = 1_100 * MILLISECOND_NS
-"""Engines tell of their traffic about once a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +99,8 @@ def _plan_of(request: OneTrialRequest) -> Plan:
 
 
 def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
-    slot, recorder, summary = _one_slot(plan), OneTrialRecord(plan, request.save), _Summary()
-
-    def events(event: CampaignEvent) -> None:
-        if isinstance(event, TrialRunning | TrialProbing):
-            parameters, pad_ns = event.trial.parameters, event.trial.pad_ns
-            summary.expected_in(parameters.duration_ns + pad_ns - event.elapsed_ns)
-        if not request.as_json:
-            _print_event(event)
-
+    slot, recorder = _one_slot(plan), OneTrialRecord(plan, request.save)
+    events: EventListener = (lambda _: None) if request.as_json else _print_event
     try:
         with stopped_by_signals() as stopper, _far_host_as_written(request.host):
             stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
@@ -128,46 +117,14 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
         print_error(error)
         raise typer.Exit(EXIT_TRIALS_FAILED) from error
     finally:
-        summary.no_longer_wait()
         recorder.close()
     if request.save is not None and not request.as_json:
         say(f"\narchive: {request.save}\nnext: flowsweep report {quote(str(request.save))} -o report.html")
+    # Only now, with the traffic over, the analysis is loaded.
+    from flowsweep.cli.summary_rows import row_of_outcomes
+
     (outcome,) = recorder.outcomes
-    return Measured(summary.row(outcome), outcome)
-
-
-class _Summary:
-    """Sums the trial up. The analysis is loaded when the traffic is over, while the engines end the trial."""
-
-    def __init__(self) -> None:
-        self._over = Event()
-        self._ready: Future[Callable[[TrialOutcome], TrialRow]] | None = None
-
-    def expected_in(self, left_ns: int) -> None:
-        """Load the analysis in so many ns, unless other news of the traffic will come before."""
-        if self._ready is None and left_ns < _BETWEEN_EVENTS_NS:
-            pool = ThreadPoolExecutor(1)
-            self._ready = pool.submit(self._loaded, left_ns / SECOND_NS)
-            pool.shutdown(wait=False)
-
-    def _loaded(self, left_s: float) -> Callable[[TrialOutcome], TrialRow]:
-        self._over.wait(max(left_s, 0.0))
-        return _summing_up()
-
-    def no_longer_wait(self) -> None:
-        """Tell that the trial is over."""
-        self._over.set()
-
-    def row(self, outcome: TrialOutcome) -> TrialRow:
-        """Sum up."""
-        row_of = _summing_up() if self._ready is None else self._ready.result()
-        return row_of(outcome)
-
-
-def _summing_up() -> Callable[[TrialOutcome], TrialRow]:
-    from flowsweep.cli.summary_rows import summing_up
-
-    return summing_up()
+    return Measured(row_of_outcomes([outcome]), outcome)
 
 
 @contextmanager

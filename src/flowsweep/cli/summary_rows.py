@@ -1,6 +1,6 @@
 """Rows of summaries: by the prepared statement if it is for these trials, else by Ibis."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
@@ -8,7 +8,7 @@ import pyarrow as pa
 from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.registry import COLUMNS_OF_TESTS
-from flowsweep.prepared.summary import opened_database, summary_of_archive, summary_of_outcomes
+from flowsweep.prepared.summary import summary_of_archive, summary_of_outcomes
 from flowsweep.run.outcome import TrialOutcome
 
 if TYPE_CHECKING:
@@ -56,18 +56,13 @@ def whole_trials(archive: "Archive") -> frozenset[str]:
     return frozenset(row["trial_id"] for row in rows_of_archive(archive) if row["status"] == "ok")
 
 
-def summing_up() -> Callable[[TrialOutcome], TrialRow]:
-    """Make ready what it takes to sum up a trial that no archive keeps, and return what does it, once."""
-    database = opened_database()
+def row_of_outcomes(outcomes: Sequence[TrialOutcome]) -> TrialRow:
+    """The row of the one trial that no archive keeps."""
+    table = summary_of_outcomes(outcomes)
+    if table is None:
+        from flowsweep.analysis.summarising.summary import summary
+        from flowsweep.archive.tables import tables_of
 
-    def row_of(outcome: TrialOutcome) -> TrialRow:
-        table = summary_of_outcomes([outcome], database)
-        if table is None:
-            from flowsweep.analysis.summarising.summary import summary
-            from flowsweep.archive.tables import tables_of
-
-            table = summary(tables_of([outcome])).to_pyarrow()
-        (row,) = table.to_pylist()
-        return cast("TrialRow", row)
-
-    return row_of
+        table = summary(tables_of(outcomes)).to_pyarrow()
+    (row,) = table.to_pylist()
+    return cast("TrialRow", row)

@@ -29,7 +29,7 @@ _UTC = "SET TimeZone = 'UTC'"
 
 
 @dataclass(frozen=True, slots=True)
-class Database:
+class _Database:
     """Where trials are summed up."""
 
     statement: Statement
@@ -59,20 +59,16 @@ def summary_of_archive(archive: "Archive") -> pa.Table | None:
     )
     facts = {name: [str(archive.folder / file) for file in listed] for name, listed in files.items()}
     try:
-        database = opened_database(few=archive.is_small)
+        database = _opened_database(few=archive.is_small)
         return None if database is None else _summed_up(database, trials, facts, state.left_out)
     except duckdb.Error:
         return None  # The analysis says which file it is.
 
 
-def opened_database(*, few: bool = True) -> Database | None:
-    """Make a database with the statement's tables, all of them empty.
+def _opened_database(*, few: bool) -> _Database | None:
+    """Make the statement's tables, all empty; None where the analysis has changed since it was written.
 
-    Args:
-        few: There will be so few rows that DuckDB is the faster the fewer threads it starts for one query.
-
-    Returns:
-        None where the analysis has changed since the statement was written.
+    `few`: there will be so few rows that DuckDB is the faster the fewer threads it starts for one query.
     """
     found = statement()
     if found is None:
@@ -80,22 +76,12 @@ def opened_database(*, few: bool = True) -> Database | None:
     connection = duckdb.connect(config={"temp_directory": "", **({"threads": 1} if few else {})})
     connection.execute(_UTC)
     connection.execute(found.tables)
-    return Database(found, connection)
+    return _Database(found, connection)
 
 
-def summary_of_outcomes(
-    outcomes: Sequence[TrialOutcome], database: Database | None = None
-) -> pa.Table | None:
-    """Sum up trials that no archive keeps.
-
-    Args:
-        outcomes: Of the trials.
-        database: As `opened_database` gives it, where that was done before; it is closed.
-
-    Returns:
-        None where the statement is not for these, as above.
-    """
-    database = database or opened_database()
+def summary_of_outcomes(outcomes: Sequence[TrialOutcome]) -> pa.Table | None:
+    """Sum up trials that no archive keeps; None where the statement is not for these, as above."""
+    database = _opened_database(few=True)
     if database is None:
         return None
     pieces: dict[str, list[pa.Table]] = {}
@@ -108,7 +94,7 @@ def summary_of_outcomes(
 
 
 def _summed_up(
-    database: Database,
+    database: _Database,
     trials: pa.Table,
     facts: Mapping[str, Sequence[str] | pa.Table],
     left_out: "Sequence[Key]",

@@ -201,10 +201,10 @@ load_arrow_alone(["compute"])
 sys.path.append({str(support)!r})
 with without("pandas"):
     from analysis_support import make_outcome, make_trial
-    from flowsweep.cli.summary_rows import summing_up
+    from flowsweep.cli.summary_rows import row_of_outcomes
     outcome = make_outcome(make_trial())
     before = set(sys.modules)
-    assert summing_up()(outcome)["status"] == "ok"
+    assert row_of_outcomes([outcome])["status"] == "ok"
 print("loaded", *({{"ibis", "sqlglot", "numpy", "scipy"}} & (set(sys.modules) - before)))
 """
     done = subprocess.run(
