@@ -92,7 +92,8 @@ class PipedProcess:
         try:
             async with asyncio.timeout(seconds):
                 with contextlib.suppress(OSError):
-                    await self.stdin.wait_closed()
+                    # All who wait share one future, which the first to give up would cancel for all.
+                    await asyncio.shield(self.stdin.wait_closed())
                 await self.process.wait()
                 if self._listener is not None:
                     await asyncio.shield(self._listener)
