@@ -22,8 +22,8 @@ from misbehaviours import Misbehaviour, honest_words, write_words
 from run_support import ListRecorder
 
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
-DEADLINES = Deadlines(request_s=2, slack_s=0.5, stop_s=1)
-SIDE_BY_SIDE = 24
+DEADLINES = Deadlines(request_s=6, slack_s=0.5, stop_s=1)
+SIDE_BY_SIDE = 16
 HONEST = Misbehaviour("nowhere", "say")
 
 _WATCHED = """
