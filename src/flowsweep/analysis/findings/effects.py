@@ -1,6 +1,7 @@
 """Does an axis of the grid matter? One hypothesis for each of them."""
 
 import math
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,10 @@ from flowsweep.wording import counted
 
 PLAIN = 0.001
 """Below this p-value, Bonferroni's bound included, a pair stays beyond chance among many other hypotheses."""
+IN_PLACE_OF_ENDS = 0.02
+"""Below this p-value, Bonferroni included, a pair may stand in place of the lowest and the highest level. Its
+interval does not hold 0, which may be the truth all the same: with the choice, 93 % of the intervals or more
+hold the truth."""
 _OF_ITS_OWN = frozenset({"duration_s"})
 """Axes that another topic asks about; here they only make points differ."""
 
@@ -33,7 +38,7 @@ def effect_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MAR
     Returns:
         One hypothesis for each axis, of the kind "flows" for the number of flows at equal window sum,
         "congestion" for congestion control, else "effect". The effect is in percent of goodput, between the
-        two levels that `headline_pair` chooses, and interval and p-value are of the same two. Trials that
+        two levels that `headline_of` chooses, and interval and p-value are of the same two. Trials that
         stand out from their repeats are left out, and the sentence says how many. Method: `compare_levels`.
     """
     grid, left_out = usual_trials(design(observed))
@@ -52,9 +57,10 @@ def _hypothesis(
     if compared is None:
         claim = f"Whether the {AXIS_NAMES[axis]} matters is undecided: {_why_untestable(grid)}."
         return unrepeated(kind, observed.scope(), claim, grid.trials, axis=axis)
-    pair, chosen_from = headline_pair(compared)
+    headline = headline_of(compared)
+    pair = headline.pair
     p_value = min(1.0, compared.p_of(pair) * len(compared.pairs))
-    estimate = compared.difference(pair, comparisons=chosen_from)
+    estimate = compared.difference(pair, comparisons=headline.comparisons)
     within = _within(compared, margin)
     uneven = within and _uneven(compared, pair, margin)
     effect = AxisEffect(
@@ -63,7 +69,7 @@ def _hypothesis(
         levels=compared.levels,
         first=compared.levels[pair[0]],
         second=compared.levels[pair[1]],
-        in_order=chosen_from == 1 and axis not in UNORDERED,
+        in_order=headline.comparisons == 1 and axis not in UNORDERED,
         extremes=pair == (int(np.argmin(compared.means)), int(np.argmax(compared.means))),
         estimate=estimate,
         margin=margin,
@@ -81,7 +87,7 @@ def _hypothesis(
         p_value=p_value,
         within_margin=within and not uneven,
         second_opinion=compared.permuted,
-        method=_method(grid, compared, chosen_from, left_out),
+        method=_method(grid, compared, headline, left_out),
         figure=FigureKey("effects", observed.sweep, observed.mode, axis=axis),
     )
 
@@ -95,53 +101,61 @@ def _kind(observed: Observations, grid: Design, axis: str) -> FindingKind:
     return "effect"
 
 
-def headline_pair(compared: LevelComparison) -> tuple[Pair, int]:
-    """Choose the two levels that a sentence about an axis compares, and that its p-value is of.
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The two levels that a sentence about an axis compares; its p-value and interval are of the same two."""
 
-    Returns:
-        Numbers of the levels, and from how many pairs they were chosen by what they differ: 1 for the lowest
-        and the highest level, which are chosen beforehand. Those are taken, or the extremes where levels have
-        no order or goodput has a peak or a dip between them, unless only another pair differs beyond chance:
-        then the most telling one, or a sentence would claim what its own interval denies.
+    pair: Pair
+    comparisons: int
+    """From how many pairs it was chosen by what they differ; 1 for the lowest and the highest level."""
+
+
+def headline_of(compared: LevelComparison) -> Headline:
+    """Choose the two levels that a sentence about an axis compares.
+
+    The ends are taken, or the extremes where levels have no order or goodput has a peak or a dip between
+    them, unless only another pair differs well beyond chance: then the most telling one, or a sentence would
+    claim what its own interval denies.
     """
-    pair, chosen_from = _preferred_pair(compared)
-    telling = compared.pairs[int(np.argmin(compared.differences.p_values))]
     count = len(compared.pairs)
-    beyond_chance = compared.p_of(telling) * count < SIGNIFICANCE
-    if beyond_chance and telling != (min(pair), max(pair)) and compared.p_of(pair) * count >= PLAIN:
-        low, high = telling
-        upwards = compared.difference(telling)[0] >= 0
-        return ((low, high) if upwards else (high, low)), count
-    return pair, chosen_from
+    if _has_ends(compared) and not _peak_or_dip(compared):
+        preferred = Headline((0, len(compared.levels) - 1), 1)
+    else:
+        preferred = Headline(_extremes(compared), count)
+    low, high = compared.pairs[int(np.argmin(compared.differences.p_values))]
+    differs = compared.p_of((low, high)) * count < IN_PLACE_OF_ENDS
+    if differs and set(preferred.pair) != {low, high} and compared.p_of(preferred.pair) * count >= PLAIN:
+        upwards = compared.difference((low, high))[0] >= 0
+        return Headline((low, high) if upwards else (high, low), count)
+    return preferred
 
 
-def _preferred_pair(compared: LevelComparison) -> tuple[Pair, int]:
-    last = len(compared.levels) - 1
-    ends = (0, last)
+def _has_ends(compared: LevelComparison) -> bool:
+    """Whether a lowest and a highest level can be compared."""
+    ends = (0, len(compared.levels) - 1)
+    return compared.axis not in UNORDERED and None not in compared.levels and ends in compared.pairs
+
+
+def _extremes(compared: LevelComparison) -> Pair:
+    """The levels of the lowest and the highest goodput; of those that can be compared, if these cannot."""
     lowest, highest = int(np.argmin(compared.means)), int(np.argmax(compared.means))
-    extremes = (lowest, highest)
-    count = len(compared.pairs)
-    if compared.axis in UNORDERED or None in compared.levels or ends not in compared.pairs:
-        if (min(extremes), max(extremes)) in compared.pairs:
-            return extremes, count
-        return max(compared.pairs, key=lambda pair: abs(compared.difference(pair)[0])), count
-    beyond = _beyond_both(compared, highest, 1, last) or _beyond_both(compared, lowest, -1, last)
-    if beyond and (min(extremes), max(extremes)) in compared.pairs:
-        return extremes, count
-    return ends, 1
+    if (min(lowest, highest), max(lowest, highest)) in compared.pairs:
+        return lowest, highest
+    return max(compared.pairs, key=lambda pair: abs(compared.difference(pair)[0]))
 
 
-def _beyond_both(compared: LevelComparison, level: int, sign: int, last: int) -> bool:
-    """Whether a level between the ends is above (sign 1) or below (−1) both of them, beyond chance."""
-    if level in (0, last):
-        return False
-    for end in (0, last):
-        if (min(end, level), max(end, level)) not in compared.pairs:
+def _peak_or_dip(compared: LevelComparison) -> bool:
+    """Whether the best or the worst level lies between the ends, and beyond both of them beyond chance."""
+    last = len(compared.levels) - 1
+
+    def beyond_both(level: int, sign: int) -> bool:
+        pairs = [(0, level), (level, last)]
+        if level in (0, last) or not set(pairs) <= set(compared.pairs):
             return False
-        _, low, high = compared.difference((end, level), comparisons=len(compared.pairs))
-        if (low if sign > 0 else -high) <= 0:
-            return False
-    return True
+        intervals = (compared.difference((end, level), comparisons=len(compared.pairs)) for end in (0, last))
+        return all((low if sign > 0 else -high) > 0 for _, low, high in intervals)
+
+    return beyond_both(int(np.argmax(compared.means)), 1) or beyond_both(int(np.argmin(compared.means)), -1)
 
 
 def _within(compared: LevelComparison, margin: float) -> bool:
@@ -191,7 +205,7 @@ def _why_untestable(grid: Design) -> str:
     return "the trials that ended well leave no measure of chance; more repeats would"
 
 
-def _method(grid: Design, compared: LevelComparison, chosen_from: int, left_out: int) -> str:
+def _method(grid: Design, compared: LevelComparison, headline: Headline, left_out: int) -> str:
     directions = max(len(unit.rows) for unit in grid.units)
     unit = "mean over both directions of a point" if directions > 1 else "trial"
     if compared.repeated:
@@ -207,7 +221,7 @@ def _method(grid: Design, compared: LevelComparison, chosen_from: int, left_out:
     ]
     if len(compared.pairs) > 1:
         parts.append(f"p by Bonferroni over {len(compared.pairs)} pairs of levels")
-    if chosen_from > 1:
+    if headline.comparisons > 1:
         parts.append("interval likewise")
     if grid.unpaired:
         parts.append(f"{counted(grid.unpaired, 'trial')} left out: that of the other direction is missing")
