@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, level_of, levels_apart
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.findings.sentences import percent
+from flowsweep.analysis.findings.sentences import name_point, percent
 from flowsweep.analysis.hosts import HOST_COLUMNS
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow
 from flowsweep.analysis.statistics.repeat_noise import RepeatNoise
 from flowsweep.analysis.statistics.robust_fit import RobustFit, robust_fit
 from flowsweep.analysis.statistics.usual_trials import fit_of_repeats
@@ -127,16 +126,8 @@ def _named(observed: Observations, noise: RepeatNoise, found: RobustFit, place: 
 
 
 def _trial(observed: Observations, row: ObservedRow) -> str:
-    axes = [name for name in observed.factors if name in AXIS_NAMES and name not in _FOLLOWING]
-    axes += axes_needed(observed.rows, lambda row: (row[DIRECTION], *(level_of(row, name) for name in axes)))
-    point = ", ".join(f"{AXIS_NAMES[name]} {levels_apart(name, observed.rows)(row)}" for name in axes)
     begun = f", {row['started_at']}" if row["started_at"] else ""
-    where = f"{row[DIRECTION]}{', ' if point else ''}{point}"
-    return f"{row['trial_id']} ({where}, repeat {row['repeat']}{begun})"
-
-
-_FOLLOWING = frozenset({"window_bytes", "window_send_bytes", "window_recv_bytes", "flows_per_pair"})
-"""Axes that follow from others as a rule: a point is then named without them."""
+    return f"{row['trial_id']} ({name_point(observed, row)}, repeat {row['repeat']}{begun})"
 
 
 def _difference(deviation: float) -> str:

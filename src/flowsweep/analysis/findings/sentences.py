@@ -4,9 +4,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED, level_words
+from flowsweep.analysis.axes import (
+    AXIS_NAMES,
+    UNORDERED,
+    axes_needed,
+    level_of,
+    level_words,
+    levels_apart,
+)
 from flowsweep.analysis.findings.finding import Decision, FindingKind
 from flowsweep.analysis.statistics.design import Level
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
 from flowsweep.wording import counted, format_change, format_margin, format_number, format_percent
 
 A_MULTIPLE = math.log(3)
@@ -79,6 +87,18 @@ def format_multiple(estimate: tuple[float, float, float], unit: str) -> str:
     """Show a difference of natural logarithms with its interval as a multiple: "3.20 times [3.10, 3.30]"."""
     shift, low, high = (format_number(math.exp(value)) for value in estimate)
     return f"{shift}{unit} [{low}, {high}]"
+
+
+def name_point(observed: Observations, row: ObservedRow) -> str:
+    """Name the point of a trial by what varies in its sweep: "a → b, window sum 64 KiB, flows 2"."""
+    axes = [name for name in observed.factors if name in AXIS_NAMES and name not in _FOLLOWING]
+    axes += axes_needed(observed.rows, lambda row: (row[DIRECTION], *(level_of(row, name) for name in axes)))
+    levels = (f"{AXIS_NAMES[name]} {levels_apart(name, observed.rows)(row)}" for name in axes)
+    return ", ".join([row[DIRECTION], *levels])
+
+
+_FOLLOWING = frozenset({"window_bytes", "window_send_bytes", "window_recv_bytes", "flows_per_pair"})
+"""Axes that follow from others as a rule: a point is then named without them."""
 
 
 def percent(difference: float) -> float:

@@ -16,12 +16,14 @@ from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.host_advice import advice_hypotheses
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.importance import most_important_first
+from flowsweep.analysis.findings.in_the_mean import alike_in_the_mean
 from flowsweep.analysis.findings.late_trials import late_hypotheses, trusted
 from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.order import order_hypotheses
 from flowsweep.analysis.findings.outliers import outlier_hypotheses
 from flowsweep.analysis.findings.over_time import over_time_hypotheses
+from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.findings.theory import theory_hypotheses
 from flowsweep.analysis.findings.variation import variation_hypotheses
@@ -94,9 +96,13 @@ def _hypotheses(
     margin: float,
 ) -> Iterator[Hypothesis]:
     """Ask what every topic asks of one sweep. Each topic is a function of `observed`."""
-    yield from plateau_hypotheses(observed, windows=windows, margin=margin)
-    yield from effects_at_equal_windows(observed, margin=margin)
-    yield from direction_hypotheses(observed, margin=margin)
+    compared = [
+        *plateau_hypotheses(observed, windows=windows, margin=margin),
+        *effects_at_equal_windows(observed, margin=margin),
+        *direction_hypotheses(observed, margin=margin),
+    ]
+    yield from alike_in_the_mean(compared, observed, margin=margin)
+    yield from decline_hypotheses(observed, margin=margin)
     yield from repeat_hypotheses(observed, margin=margin)
     yield from verdict_hypotheses(observed)
     yield from bufferbloat_hypotheses(observed)

@@ -1,7 +1,7 @@
 """What statistics over repeats start from: the trials of one sweep and mode that ended well."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from flowsweep import wording
@@ -44,6 +44,14 @@ class Observations:
     def scope(self, direction: str | None = None) -> Scope:
         """What is about all of these trials, or about those of one direction."""
         return Scope(self.sweep, self.mode, direction)
+
+    def in_the_mean(self) -> "Observations":
+        """The same trials; goodput is the mean over the time that counts, where the intervals tell one."""
+
+        def mean(row: ObservedRow) -> ObservedRow:
+            return {**row, "goodput_bps": row.get("goodput_mean_bps") or row["goodput_bps"]}
+
+        return replace(self, rows=tuple(map(mean, self.rows)))
 
     def by_direction(
         self, takes_part: Callable[[ObservedRow], object] = lambda _: True

@@ -11,6 +11,7 @@ from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.flows import effects_at_equal_windows
 from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.hypotheses import plateau_hypotheses
 from flowsweep.analysis.statistics.observations import Observations, observations
 from response_campaigns import flows_apart
@@ -26,7 +27,8 @@ def one_sweep(rows: Sequence[Row]) -> Observations:
 
 
 def plateaus_of(rows: Sequence[Row], kind: str = "plateau") -> list[Finding]:
-    told = decided(plateau_hypotheses(one_sweep(rows)))
+    observed = one_sweep(rows)
+    told = decided([*plateau_hypotheses(observed), *decline_hypotheses(observed)])
     return [each for each in told if each.kind == kind and each.axis == "window_sum_bytes"]
 
 

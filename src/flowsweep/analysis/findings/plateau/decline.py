@@ -1,33 +1,36 @@
 """Does goodput fall again where windows are larger than they have to be?"""
 
 import math
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from flowsweep.analysis.findings.finding import Decision
 from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.plateau.apart import split_by_interaction
 from flowsweep.analysis.findings.plateau.runs import LONGEST, Run, run_hypotheses
 from flowsweep.analysis.findings.plateau.sentences import said_of
+from flowsweep.analysis.statistics.design import design
 from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.analysis.statistics.means import window_levels
 from flowsweep.analysis.statistics.observations import Observations
+from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import format_margin
 
 _METHOD = (
-    f"mean log goodput of the largest window against up to {LONGEST} neighbouring smaller ones, "
-    "{freedom} of freedom; one-sided t, Bonferroni over {tops}"
+    f"log of goodput in the mean over a trial, largest window against up to {LONGEST} neighbouring smaller "
+    "ones, {freedom} of freedom; one-sided t, noise of each level its own, Bonferroni over {tops}"
 )
 
 
-def decline_hypotheses(
-    observed: Observations, windows: Sequence[LevelMeans], *, margin: float
-) -> list[Hypothesis]:
+def decline_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:
     """Ask whether the largest window gives less goodput than smaller ones.
+
+    It is asked of goodput in the mean over a trial: a window that makes a queue overflow now and then costs
+    bytes, but not in the median interval.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
-        windows: From `split_by_interaction`.
         margin: Of practical equivalence, relative.
 
     Returns:
@@ -40,6 +43,8 @@ def decline_hypotheses(
         Bonferroni's bound). The interval is Bonferroni's over the same tops. A dip that goodput recovers from
         is none: the largest window has to be below the top.
     """
+    means = observed.in_the_mean()
+    windows = split_by_interaction(window_levels(means, design(means)), margin)
     return run_hypotheses("decline", observed, windows, partial(_most_telling, margin=margin), _say, _METHOD)
 
 

@@ -6,7 +6,6 @@ from functools import partial
 from flowsweep.analysis.axes import AXIS_NAMES
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.plateau.apart import split_by_interaction
-from flowsweep.analysis.findings.plateau.decline import decline_hypotheses
 from flowsweep.analysis.findings.plateau.dip import dip_hypotheses
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
@@ -37,15 +36,14 @@ def plateau_hypotheses(
         plateau differs between their levels: then there is one for each of these (`split_by_interaction`).
         The effect is the smallest window that is enough, in bytes of all flows as they are asked for, or the
         smallest number of flows, with its 95 % interval. What is tested is that goodput rises at all, from
-        the lowest level. Then those of `dip_hypotheses` and `decline_hypotheses`.
+        the lowest level. Then those of `dip_hypotheses`.
     """
     grid = design(observed)
     levels = split_by_interaction(window_levels(observed, grid), margin)
     flows = split_by_interaction(flow_levels(grid), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
     hypotheses = [_hypothesis(observed, plateau) for plateau in found]
-    hypotheses += dip_hypotheses(observed, levels, margin=margin)
-    return hypotheses + decline_hypotheses(observed, levels, margin=margin)
+    return hypotheses + dip_hypotheses(observed, levels, margin=margin)
 
 
 def _hypothesis(observed: Observations, plateau: Plateau) -> Hypothesis:

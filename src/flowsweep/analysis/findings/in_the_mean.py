@@ -1,0 +1,86 @@
+"""Whether what median intervals call alike is alike in the mean over a trial, too."""
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+
+from flowsweep.analysis.findings.finding import Decision
+from flowsweep.analysis.findings.hypothesis import Hypothesis
+from flowsweep.analysis.findings.sentences import name_point
+from flowsweep.analysis.statistics.design import Design, Level, design
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow
+from flowsweep.analysis.summarising.trial_row import goodput_of
+from flowsweep.wording import format_share
+
+_BETWEEN_OTHERS = "dip"
+"""What falls off at one end is no dip."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Interrupted:
+    """The point at which short interruptions cost most, of two levels that differ in that."""
+
+    where: str
+    share: float
+    """How far the mean over a trial is below its median interval, relative; the median over repeats."""
+
+
+def alike_in_the_mean(
+    hypotheses: Iterable[Hypothesis], observed: Observations, *, margin: float
+) -> Iterator[Hypothesis]:
+    """Keep hypotheses from being decided as of no practical effect by the median interval alone.
+
+    A median of intervals does not show what a queue costs that overflows now and then, and whoever moves
+    files pays for it.
+
+    Args:
+        hypotheses: By the goodput of these trials.
+        observed: Trials of one sweep and mode; goodput in bit/s.
+        margin: Of practical equivalence, relative. Levels of the axis that a hypothesis is about may not
+            differ by more in how far the mean is below the median interval, at any point of the other axes.
+    """
+    grid = design(observed)
+    for hypothesis in hypotheses:
+        alike = hypothesis.within_margin and hypothesis.kind != _BETWEEN_OTHERS
+        found = _interrupted(observed, grid, hypothesis, margin) if alike else None
+        if found is None:
+            yield hypothesis
+        else:
+            yield replace(hypothesis, within_margin=False, claim=partial(_say, hypothesis, found))
+
+
+def _interrupted(
+    observed: Observations, grid: Design, hypothesis: Hypothesis, margin: float
+) -> _Interrupted | None:
+    taking_part = frozenset(hypothesis.evidence)
+    points: dict[Hashable, dict[Level, list[ObservedRow]]] = {}
+    for unit in grid.units:
+        for row in unit.rows:
+            if row["trial_id"] in taking_part:
+                place = dict(zip(grid.axes, unit.levels, strict=True)) | {DIRECTION: row[DIRECTION]}
+                level = place.pop(hypothesis.axis or DIRECTION, None)
+                key = (unit.hosts, *place.values())
+                points.setdefault(key, {}).setdefault(level, []).append(row)
+    most: _Interrupted | None = None
+    for levels in points.values():
+        shares = {level: median(map(_below_median, rows)) for level, rows in levels.items()}
+        level = max(shares, key=lambda level: shares[level])
+        if shares[level] - min(shares.values()) > margin and (most is None or shares[level] > most.share):
+            most = _Interrupted(name_point(observed, levels[level][0]), shares[level])
+    return most
+
+
+def _below_median(row: ObservedRow) -> float:
+    mean_bps = row.get("goodput_mean_bps")
+    return 0.0 if mean_bps is None else 1 - mean_bps / goodput_of(row)
+
+
+def _say(hypothesis: Hypothesis, found: _Interrupted, decision: Decision) -> str:
+    claim = hypothesis.say(decision)
+    if decision != "undecided":
+        return claim
+    return (
+        f"{claim} That is of median intervals: in the mean over a trial, {found.where} has "
+        f"{format_share(found.share)} less than they show."
+    )

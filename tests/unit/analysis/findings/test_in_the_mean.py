@@ -1,0 +1,33 @@
+"""What short interruptions cost does not show in a median interval, and is not called nothing."""
+
+from flowsweep.analysis.findings.topics import findings
+from synthetic_campaigns import KIB, Grid, Row, campaign
+
+LARGEST = 4096 * KIB
+
+
+def interrupted(seed: int, share: float) -> list[Row]:
+    """Without any effect, but for a share that one flow loses at the largest window, and no median shows."""
+    rows = campaign(Grid(noise=0.003), seed)
+    for row in rows:
+        if row["window_sum_bytes"] == LARGEST and row["flows"] == 1:
+            row["goodput_mean_bps"] = (1 - share) * row["goodput_bps"]
+    return rows
+
+
+def of(rows: list[Row], kind: str) -> list[tuple[str, str]]:
+    return [(one.decision, one.claim) for one in findings(rows) if one.kind == kind]
+
+
+def test_flows_are_not_called_alike_by_the_median_alone() -> None:
+    ((decision, claim),) = of(interrupted(1, 0.0), "flows")
+    assert decision == "no practical effect"
+    ((decision, claim),) = of(interrupted(1, 0.2), "flows")
+    assert decision == "undecided"
+    assert "That is of median intervals: in the mean over a trial, " in claim
+    assert claim.endswith("has 20.0 % less than they show.")
+
+
+def test_what_a_window_costs_in_the_mean_is_a_decline() -> None:
+    assert not any(decision == "effect" for decision, _ in of(interrupted(1, 0.0), "decline"))
+    assert any(decision == "effect" for decision, _ in of(interrupted(1, 0.2), "decline"))
