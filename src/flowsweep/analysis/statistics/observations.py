@@ -46,7 +46,7 @@ class Observations:
         return Scope(self.sweep, self.mode, direction)
 
     def in_the_mean(self) -> "Observations":
-        """The same trials; goodput is the mean over the time that counts, where the intervals tell one."""
+        """The same trials; `goodput_bps` is the mean over the time that counts, where that is known."""
 
         def mean(row: ObservedRow) -> ObservedRow:
             return {**row, "goodput_bps": row.get("goodput_mean_bps") or row["goodput_bps"]}

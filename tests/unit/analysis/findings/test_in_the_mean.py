@@ -28,6 +28,15 @@ def test_flows_are_not_called_alike_by_the_median_alone() -> None:
     assert claim.endswith("has 20.0 % less than they show.")
 
 
+def test_a_number_of_flows_that_is_enough_by_the_median_alone_is_not_called_enough() -> None:
+    assert any(": the smallest number of flows" in claim for _, claim in of(interrupted(1, 0.0), "plateau"))
+    told = of(interrupted(1, 0.2), "plateau")
+    assert any(
+        decision == "undecided" and ": whether the smallest number of flows" in claim
+        for decision, claim in told
+    )
+
+
 def test_what_a_window_costs_in_the_mean_is_a_decline() -> None:
     assert not any(decision == "effect" for decision, _ in of(interrupted(1, 0.0), "decline"))
     assert any(decision == "effect" for decision, _ in of(interrupted(1, 0.2), "decline"))

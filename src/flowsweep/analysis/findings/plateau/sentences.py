@@ -48,7 +48,7 @@ def _said(plateau: Plateau, decision: Decision) -> str:
             f"no measure of chance; taken as they are, {_tried(plateau, found.start)} is enough"
         )
     if found.start == 0:
-        return _rising_a_little(plateau) if decision == "effect" else _flat(plateau)
+        return _rising_a_little(plateau) if decision == "effect" else _flat(plateau, decision)
     if decision != "effect":
         return (
             f"where the plateau of goodput begins is undecided: {_tried(plateau, found.start)} looks like "
@@ -64,11 +64,14 @@ def _said(plateau: Plateau, decision: Decision) -> str:
     return _reached(plateau)
 
 
-def _flat(plateau: Plateau) -> str:
+def _flat(plateau: Plateau, decision: Decision) -> str:
     given = " at equal window sum" if _at_equal_window_sum(plateau.means) else ""
     smallest = f"the smallest {_name(plateau)} that was tried, {_tried(plateau, 0)}, is enough{given}"
     if plateau.found.latest == 0:
-        return f"{smallest}: goodput is within {format_margin(plateau.margin)} of its highest there"
+        within = f"goodput is within {format_margin(plateau.margin)} of its highest there"
+        if decision == "undecided":
+            return f"whether {smallest} is undecided, though {within}"
+        return f"{smallest}: {within}"
     more = f"{format_number(percent(plateau.found.lacking or 0.0))} %"
     undecided = f"whether {smallest} is undecided: by the repeats alone, up to {more} more goodput above it"
     carried = _of_link(plateau, 0)
