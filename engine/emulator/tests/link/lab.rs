@@ -61,7 +61,7 @@ impl Lab {
             devices,
             mtu_bytes: 1500,
             seed: 42,
-            report_interval_us: 100_000,
+            report_interval_us: 5000,
             directions: directions.clone(),
             further: Vec::new(),
         };

@@ -1,7 +1,9 @@
-//! Threads that look, on every processor and before anything else that runs, whether the machine was there at all: a
-//! virtual one is not whenever its host lets others run. No link can be on time then.
+//! What the machine gave. Threads look, on every processor and before anything else that runs, whether it was there at
+//! all: a virtual one is not whenever its host lets others run. No link can be on time then.
 
 use std::{
+    fs,
+    path::PathBuf,
     process::Command,
     sync::{
         Arc,
@@ -76,4 +78,13 @@ fn watch(cpu: usize, enough: &AtomicBool) -> Vec<Absence> {
 fn go_before_the_emulator() {
     let this_thread = rustix::thread::gettid().as_raw_nonzero().to_string();
     let _ = Command::new("chrt").args(["--rr", "--pid", "2", &this_thread]).output();
+}
+
+/// Of this process's thread of that name, since it began; of one, where there are several.
+pub fn processor_time(name: &str) -> Duration {
+    let tasks = fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+    // Other tests' threads end meanwhile.
+    let named = |task: &PathBuf| fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim_end() == name);
+    let statistics = fs::read_to_string(tasks.into_iter().find(named).unwrap().join("schedstat")).unwrap();
+    Duration::from_nanos(statistics.split(' ').next().unwrap().parse().unwrap())
 }
