@@ -20,6 +20,7 @@ from flowsweep.wording import (
     units_kept,
 )
 
+_P_VALUE = "p: probability of data at least this extreme, were there no effect"
 MOST_AT_ONCE = 10
 """Conclusions that are shown at once; the others are behind a line that unfolds."""
 
@@ -108,7 +109,7 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
     if finding.effect is not None:
         facts.append(("Estimate", _estimate(finding)))
     if finding.p_value is not None:
-        facts.append(("Probability of such data if there were no effect", _probability(finding)))
+        facts.append((_P_VALUE, _probability(finding)))
     return facts
 
 

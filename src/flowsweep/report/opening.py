@@ -101,7 +101,7 @@ def _limit(own: Sequence[TrialRow]) -> str:
     verdict, count = _verdict(own)
     many = "" if count == len(own) else f" in {count} of {counted(len(own), 'trial')}"
     if verdict is None and all(row.get("imported_from") for row in own):
-        return f"what limits is not known, since the files of these trials do not say it{_said_of_path(own)}"
+        return f"what limits is not known: the imported files do not tell it{_said_of_path(own)}"
     if verdict in (None, NOT_CLEAR):
         return f"what limits is not clear{_said_of_path(own)}"
     words = limiting_words(verdict, [row for row in own if row.get("verdict") == verdict])

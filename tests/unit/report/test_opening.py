@@ -67,7 +67,9 @@ def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
         "In both directions the path itself limits, at 99.6 % of the 48.2 Mbit/s that the link carries in "
         "the long run."
     )
-    assert told["To do"] == "Nothing at the hosts with these settings: more goodput needs another path."
+    assert told["To do"] == (
+        "Use the settings of this point: with them the path limits, and more goodput needs another path."
+    )
 
 
 def test_a_path_that_limits_far_below_its_link_is_left_open() -> None:
@@ -142,9 +144,7 @@ def test_an_order_that_goes_with_time_speaks_against_the_numbers() -> None:
 def test_of_imported_trials_only_what_their_files_say_is_said() -> None:
     rows = [row for row in one_point(verdict=None, imported_from="iperf a.csv") if row["dst"] == "sara"]
     told = lines_of(rows)
-    assert told["Limit"] == (
-        "starlight → sara: what limits is not known, since the files of these trials do not say it."
-    )
+    assert told["Limit"] == "starlight → sara: what limits is not known: the imported files do not tell it."
     assert told["Trust"] == "All 3 trials are imported; 3 trials or more at this point."
 
 

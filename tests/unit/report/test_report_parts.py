@@ -85,7 +85,7 @@ def test_a_probability_is_told_with_its_correction_and_left_out_where_nothing_wa
         [make_finding(p_value=0.012, p_adjusted=0.048), make_finding(decision="described", p_value=None)],
         no_figure,
     ).shown
-    name = "Probability of such data if there were no effect"
+    name = "p: probability of data at least this extreme, were there no effect"
     assert dict(tested.facts)[name] == "p = 0.0120; p = 0.0480 corrected for the number of hypotheses (Holm)"
     assert name not in dict(described.facts)
 

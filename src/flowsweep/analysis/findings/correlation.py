@@ -179,8 +179,8 @@ def _doubt(noise: RepeatNoise, *, tested: bool) -> str:
     """Why nothing is claimed of a correlation whose interval does not hold 0."""
     if not tested:
         return "it was not tested, since it is not known when the trials ran, or they are too few"
-    ranked = "by ranks without one of the points" if noise.cells.max() else "by ranks"
-    return f"corrected for all that was tested, or {ranked}, it may be chance"
+    ranked = "in ranks without one of the points" if noise.cells.max() else "in ranks"
+    return f"corrected for the number of hypotheses, or {ranked}, it may be chance"
 
 
 def _say(called: str, estimate: tuple[float, float, float], doubt: str, decision: Decision) -> str:

@@ -185,4 +185,5 @@ def _highest(pairs: _Pairs) -> str:
     if not pairs.left_out:
         return ""
     rates = (f"{format_rate(rate)} {way}" for way, rate in zip(pairs.ways, pairs.highest_bps, strict=True))
-    return f"; compared where each is at its highest, up to {' and '.join(rates)}"
+    left = f"{pairs.left_out} of {counted(pairs.left_out + len(pairs.trials), 'trial')}"
+    return f"; without {left}, which windows or few flows hold back; up to {' and '.join(rates)}"

@@ -110,8 +110,8 @@ def _say_step(when: str, _decision: Decision) -> str:
 
 def _say_open(span_s: float, _decision: Decision) -> str:
     return (
-        f"Whether goodput drifted is undecided: {_over(span_s)} anything from half to double is possible, "
-        "since trials of a point differ too much, or neighbours are too much alike."
+        f"Whether goodput drifted {_over(span_s)} is undecided: trials of a point differ so much, or "
+        "neighbours resemble each other so much, that neither half nor double can be excluded."
     )
 
 

@@ -144,7 +144,8 @@ def _of_links(rows: Sequence[ObservedRow]) -> _Answer:
     elif share >= MOST:
         added_ms = _median_added_ms(rows)
         claim = (
-            f"the emulated link's queue drops, at {counted(queue, 'moment')} of {trials} ({random} at random)"
+            f"the emulated link's queue overflowed in {trials}: drops at {counted(queue, 'moment')} "
+            f"({random} at random)"
         )
         if added_ms is not None:
             claim += f"; round trips are {format_milliseconds(added_ms)} longer then than the least"

@@ -150,15 +150,15 @@ def _say_cut(
             f"{_shares(estimate, 'independent ones', margin)} of the mean of those of {long}, from which "
             f"they differ by {change} on average. This says nothing of longer trials."
         )
-    themselves = ""
+    lead, themselves = f"No duration below {long} is shown to tell the same", ""
     if not _agrees(whole, margin):
+        lead = f"No duration is shown to be long enough, not even the longest, {long}"
         themselves = (
-            f"; of those of {long} themselves {_share(whole.share)} (at least {_share(whole.least_share)})"
+            f"; of those of {long} themselves {_share(whole.share)} do (at least {_share(whole.least_share)})"
         )
     return (
-        f"No duration below {long} is shown to tell the same: "
-        f"{_shares(estimate, f'independent trials of {short}', margin)} of the mean of those of {long}, from "
-        f"which they differ by {change} on average{themselves}."
+        f"{lead}: {_shares(estimate, f'independent trials of {short}', margin)} of the mean of those of "
+        f"{long}, from which they differ by {change} on average{themselves}."
     )
 
 

@@ -2,6 +2,13 @@
 
 from collections.abc import Iterable
 
+INDEPENDENCE = (
+    "Where a method does not name red noise, its interval and p-value take trials as independent, once "
+    "points and repeats are taken out; if trials resemble their neighbours in time, they hold in a random "
+    "order only"
+)
+"""What findings assume of the noise; said once, above their methods."""
+
 
 class Methods:
     """The methods of some findings, numbered from 1 in the order in which they come."""

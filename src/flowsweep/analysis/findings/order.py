@@ -89,7 +89,7 @@ def _hypothesis(observed: Observations, together: _Together) -> Hypothesis:
     size = format_number(abs(together.correlation))
     claim = (
         f"{name[0].upper()}{name[1:]} {order} with time {where} (rank correlation {size}): a change over "
-        f"time may be mistaken for an effect of the {name}. Only a random order separates the two."
+        f"time may be mistaken for an effect of the {name}. A random order would separate the two."
     )
     return Hypothesis(
         "order",

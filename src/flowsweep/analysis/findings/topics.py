@@ -129,7 +129,7 @@ def repeat_hypotheses(observed: Observations, *, margin: float = EQUIVALENCE_MAR
     models = None if series is None else noise_models(series)
     return [
         *duration_hypotheses(observed, grid, margin=margin),
-        *variation_hypotheses(observed, noise),
+        *variation_hypotheses(observed, grid, noise),
         *over_time_hypotheses(observed, series, models, margin=margin),
         *outlier_hypotheses(observed, noise),
         *mode_hypotheses(observed, noise),

@@ -48,8 +48,8 @@ def _drawn(sweep: str, mode: str | None, findings: Sequence[Finding], margin: fl
     return Drawn(
         FigureKey("effects", sweep, mode),
         sweep,
-        "Relative change of goodput with its 95 % interval over the repeats. "
-        "Triangles: beyond the axis. "
+        "Relative change of goodput with its 95 % interval over the repeats; an effect has to hold after "
+        "correction for all hypotheses, too. Triangles: beyond the axis. "
         f"Grey: the margin of ± {margin * 100:g} % within which two are practically equal.",
         file_stem(sweep, "effects"),
         _figure(findings, margin),

@@ -150,7 +150,7 @@ def test_trials_that_differ_by_more_than_the_margin_whatever_their_duration() ->
     """Repeats differ by 5 %: what was promised for parts of the same trials holds for no other trial."""
     finding = cut_finding(long_trials(block=0.05, repeats=6), {15: lambda row: 1.001})
     assert (finding.decision, finding.effect) == ("described", None)
-    assert finding.claim.startswith("No duration below 30 s is shown to tell the same: ")
+    assert finding.claim.startswith("No duration is shown to be long enough, not even the longest, 30 s: ")
     assert "; of those of 30 s themselves " in finding.claim
 
 

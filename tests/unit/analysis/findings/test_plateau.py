@@ -133,6 +133,26 @@ def test_where_goodput_does_not_follow_the_window_the_knee_is_interpolated() -> 
     assert knee.requested == pytest.approx(500 * KIB * 0.97**2, rel=1e-6)
 
 
+def test_what_has_to_be_asked_for_agrees_with_what_is_usable_at_both_levels() -> None:
+    """Below, a request is granted as it is, above 1.6 times: 437 KB lie between 200 KB and 640 KB usable.
+
+    By hand: 200 KB × 2^(ln(436.5 / 200) / ln(640 / 200)) have to be asked for; 436.5 KB are more than the
+    400 KB whose 640 KB are enough.
+    """
+    granted = {100_000: 100e3, 200_000: 200e3, 400_000: 640e3, 800_000: 1280e3}
+    grid = replace(
+        KNEE, flows=(1,), window_sums=tuple(granted), noise=0.0, block=0.0,
+        effect=lambda row: min(0.0, math.log(granted[row["window_sum_bytes"]] / PRODUCT_BYTES)),
+    )  # fmt: skip
+    rows = campaign(grid, 1)
+    for row in rows:
+        row |= {"window_usable_bytes": granted[row["window_sum_bytes"]], "rtt_min_ms": 1000 * RTT_S}
+    knee = knee_of(rows)
+    assert knee.usable == pytest.approx(ENOUGH_BYTES, rel=1e-3)
+    share = math.log(ENOUGH_BYTES / 200e3) / math.log(640e3 / 200e3)
+    assert knee.requested == pytest.approx(200_000 * 2**share, rel=1e-3)
+
+
 def dip_at(*shares: int, depth: float) -> Callable[[Row], float]:
     return lambda row: math.log1p(-depth) if WINDOW_SUMS.index(row["window_sum_bytes"]) in shares else 0.0
 

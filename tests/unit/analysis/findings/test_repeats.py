@@ -1,6 +1,7 @@
 """What repeats tell of a campaign: variation, outliers, correlation with the hosts, drift, periods."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -60,6 +61,25 @@ def test_variation_by_hand() -> None:
     assert (variation.interval_low, variation.interval_high) == (None, None)
     assert "with too few repeats for an interval" in variation.claim
     assert "the intervals of a trial by 7.80 %" in variation.claim  # 0.2 / 2.563
+
+
+def test_levels_that_scatter_unlike_each_other_are_named() -> None:
+    """Twenty repeats at three windows, 0.1 % below the largest and 2 % there; then 1 % everywhere."""
+    grid = Grid(flows=(1,), window_sums=(1 << 18, 1 << 19, 1 << 20), directions=(("a", "b"),), repeats=20)
+    rows = campaign(replace(grid, noise=0.0, block=0.0), 1)
+    generator = np.random.default_rng(1)
+    for row in rows:
+        spread = 0.02 if row["window_sum_bytes"] == 1 << 20 else 0.001
+        row["goodput_bps"] *= math.exp(generator.normal(0, spread))
+    scatter = re.search(
+        r"; about the means of their points by (\S+) % at (?:256|512) KiB, by (\S+) % at 1 MiB, window sum",
+        one(rows, "variation").claim,
+    )
+    assert scatter is not None
+    assert float(scatter[1]) == pytest.approx(0.1, rel=0.4)
+    assert float(scatter[2]) == pytest.approx(2, rel=0.4)
+    alike = [one(campaign(replace(grid, noise=0.01), seed), "variation").claim for seed in range(40)]
+    assert not any("about the means" in claim for claim in alike)
 
 
 def test_two_repeats_that_differ_by_much_have_a_variation_without_an_upper_end() -> None:
@@ -185,7 +205,7 @@ def test_a_drift_of_which_nothing_is_known_is_undecided_without_numbers() -> Non
     drift = one(rows, "drift")
     assert drift.decision == "undecided"
     assert (drift.effect, drift.effect_unit, drift.interval_low, drift.interval_high) == (None,) * 4
-    assert "anything from half to double is possible" in drift.claim
+    assert drift.claim.endswith("that neither half nor double can be excluded.")
 
 
 def test_drift_is_the_slope_by_generalised_least_squares() -> None:

@@ -83,7 +83,8 @@ def _say(run: Run, decision: Decision) -> str:
     if decision == "no practical effect":
         return f"{where}: goodput dips at no window by more than {format_margin(run.margin)}."
     if not run.seen:
-        return f"{where}: no window has less goodput than its neighbours; small dips cannot be excluded."
+        none = "at no window between others is goodput below that of both"
+        return f"{where}: {none}; small dips cannot be excluded."
     return (
         f"{where}: whether goodput dips at a window of {run.levels} is undecided: {run.difference} {beside} "
         "may be chance."

@@ -62,8 +62,10 @@ def knee(means: LevelMeans, found: PlateauStart, margin: float) -> Knee | None:
         shown to be enough: goodput may rise beyond.
         The estimate is within the interval. Where goodput follows the usable window below the plateau it is
         of a smooth response (`enough_at`); what has to be requested has the ratio to the usable window that
-        it has at the nearest levels below. Elsewhere it is a linear interpolation of logarithms between the
-        last level below and the first on the plateau, to where goodput is a margin below the plateau.
+        it has at the nearest levels below, or, where that leads beyond the last level below and the first on
+        the plateau, is interpolated between these two by their usable windows. Elsewhere the estimate is a
+        linear interpolation of logarithms between the same two levels, to where goodput is a margin below the
+        plateau.
     """
     below = _nearest_below(means, found, margin)
     if not below:
@@ -79,8 +81,7 @@ def knee(means: LevelMeans, found: PlateauStart, margin: float) -> Knee | None:
     error = 0.0 if means.fit is None else math.sqrt(means.fit.variance * len(means.levels) / len(means.rows))
     size = math.exp(enough_at(size_of, means.means, below, found.highest, error=error, margin=margin))
     ratio = math.exp(float(np.mean([math.log(means.levels[level]) - size_of[level] for level in below])))
-    last, first = means.levels[below[-1]], means.levels[found.start]
-    requested = _within(float(np.clip(size * ratio, last, first)), low, high)
+    requested = _within(_requested(means, size_of, (below[-1], found.start), size, ratio), low, high)
     if usable is None:
         return Knee(requested, low, high, None, None, None, follows_window=True)
     usable_low, usable_high = _usable_bounds(means, found, size_of, margin)
@@ -107,6 +108,18 @@ def base_rtt_ms(means: LevelMeans) -> float | None:
     """Return the least round-trip time (ms) of all trials; None where no trial tells."""
     known = [float(row["rtt_min_ms"]) for row in means.rows if row["rtt_min_ms"]]
     return min(known, default=None)
+
+
+def _requested(
+    means: LevelMeans, size_of: Floats, between: tuple[int, int], size: float, ratio: float
+) -> float:
+    """What has to be requested for a usable window; interpolated where the ratio leads beyond both levels."""
+    levels = [float(means.levels[level]) for level in between]
+    sizes = [float(size_of[level]) for level in between]
+    requested = size * ratio
+    if not levels[0] <= requested <= levels[1] and sizes[0] < sizes[1]:
+        requested = math.exp(np.interp(math.log(size), sizes, np.log(levels)))
+    return min(max(requested, levels[0]), levels[1])
 
 
 def _bounds(means: LevelMeans, found: PlateauStart) -> tuple[float | None, float | None]:

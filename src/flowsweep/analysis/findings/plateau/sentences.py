@@ -51,8 +51,8 @@ def _said(plateau: Plateau, decision: Decision) -> str:
         return _rising_a_little(plateau) if decision == "effect" else _flat(plateau, decision)
     if decision != "effect":
         return (
-            f"where the plateau of goodput begins is undecided: {_tried(plateau, found.start)} looks like "
-            f"the first {_name(plateau)} that is enough, but that goodput is lower below may be chance"
+            f"where the plateau of goodput begins is undecided: {_tried(plateau, found.start)} "
+            f"{'look' if _several(plateau) else 'looks'} like the first {_name(plateau)} that is enough, but that goodput is lower below may be chance"
         )
     if plateau.rises_at_the_end:
         return _still_rising(plateau)
@@ -131,16 +131,20 @@ def _reached(plateau: Plateau) -> str:
 
 def _not_shown(plateau: Plateau, plateau_is: str) -> str:
     """No level below the largest is shown to be enough; one that looks so may have what the link carries."""
-    found = plateau.found
+    found, name = plateau.found, _name(plateau)
     carried, last = _of_link(plateau, found.start), len(plateau.means.levels) - 1
-    said = f"the plateau would be {plateau_is}"
+    first, below = _tried(plateau, found.start), excluded(found)
     if carried:
-        said = f"{_tried(plateau, found.start)} has {carried}, and {said}"
-    elif found.latest == last:
-        said += f", but only {_tried(plateau, last)}, the largest, is shown to be enough"
-    else:
-        said += ", but none is shown to be enough"
-    return f"{_tested(plateau)}; {said}{_theory(plateau)}"
+        fails = "" if below is None else f", {_tried(plateau, below)} did not suffice"
+        return f"{first} sufficed, since it has {carried}{fails}{_theory(plateau)}"
+    too_low = "is too few" if plateau.means.axis == "flows" else "is too small"
+    known = "" if below is None else f"{_tried(plateau, below)} {too_low}; "
+    shown = f"only the largest, {_tried(plateau, last)}, is" if found.latest == last else "none is"
+    looks = "look" if _several(plateau) else "looks"
+    return (
+        f"{known}which {name} is enough is undecided: {first} {looks} like the smallest, with a plateau of "
+        f"{plateau_is}, but {shown} shown to be{_theory(plateau)}"
+    )
 
 
 def _tested(plateau: Plateau) -> str:
@@ -148,13 +152,18 @@ def _tested(plateau: Plateau) -> str:
     found = plateau.found
     below, above = excluded(found), shown_enough(plateau.means, found)
     first, name = _tried(plateau, found.start), _name(plateau)
-    several = plateau.means.axis == "flows" and plateau.means.levels[found.start] != 1
+    several = _several(plateau)
     if above == found.start:
         fails = "" if below is None else f", {_tried(plateau, below)} did not"
         return f"{first} {'were' if several else 'was'} the smallest tested {name} that sufficed{fails}"
     enough = "" if above is None else f", {_tried(plateau, above)} the smallest shown to be"
     fails = "" if below is None else f", {_tried(plateau, below)} did not suffice"
     return f"{first} {'are' if several else 'is'} the smallest tested {name} that looks enough{enough}{fails}"
+
+
+def _several(plateau: Plateau) -> bool:
+    """Whether what the plateau starts at is more than one thing, as flows are as a rule."""
+    return plateau.means.axis == "flows" and plateau.means.levels[plateau.found.start] != 1
 
 
 def _theory(plateau: Plateau) -> str:
