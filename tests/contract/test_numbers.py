@@ -27,6 +27,16 @@ def test_a_digit_is_a_difference() -> None:
     assert list(of_summaries("a\n1\n", "a\n1\n2\n", NOTHING)) == ["2 rows, expected 1"]
 
 
+def test_estimates_agree_to_nine_digits() -> None:
+    """Processors of another kind add in another order."""
+    before = '[{"claim": "rises by 2.5 %", "effect": 2.5, "n": 3}]'
+    assert list(of_findings(before, before.replace("2.5,", "2.5000000004,"), NOTHING)) == []
+    assert list(of_findings(before, before.replace("2.5,", "2.50000001,"), NOTHING)) == [
+        "finding 1, effect: found 2.50000001, expected 2.5"
+    ]
+    assert list(of_findings(before, before.replace("2.5 %", "2.50 %"), NOTHING)) != []
+
+
 def test_new_names_are_no_difference() -> None:
     renamed = Renamed({"came": "received"}, frozenset({"more"}), {"wide": "large"}, frozenset({"claim"}))
     assert list(of_summaries("came,size\n1,wide\n", "more,received,size\n0,1,large\n", renamed)) == []

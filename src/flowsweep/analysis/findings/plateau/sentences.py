@@ -50,9 +50,10 @@ def _said(plateau: Plateau, decision: Decision) -> str:
     if found.start == 0:
         return _rising_a_little(plateau) if decision == "effect" else _flat(plateau, decision)
     if decision != "effect":
+        looks = "look" if _several(plateau) else "looks"
         return (
-            f"where the plateau of goodput begins is undecided: {_tried(plateau, found.start)} "
-            f"{'look' if _several(plateau) else 'looks'} like the first {_name(plateau)} that is enough, but that goodput is lower below may be chance"
+            f"where the plateau of goodput begins is undecided: {_tried(plateau, found.start)} {looks} like "
+            f"the first {_name(plateau)} that is enough, but that goodput is lower below may be chance"
         )
     if plateau.rises_at_the_end:
         return _still_rising(plateau)
