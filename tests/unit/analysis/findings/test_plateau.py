@@ -111,6 +111,33 @@ def test_a_plateau_above_what_the_link_carries_is_marked() -> None:
     assert "short intervals" not in found(unknown, "plateau")[0].claim
 
 
+def link_campaign(share: float, seed: int) -> list[Row]:
+    """Two repeats of one flow; the plateau is at this share of what the link carries."""
+    rows = observed_campaign(replace(KNEE, flows=(1,), repeats=2, noise=0.006, block=0.0), seed)
+    return [row | {"link_payload_bps": BASE_BPS / share} for row in rows]
+
+
+def test_what_has_all_that_the_link_carries_is_enough() -> None:
+    """Of four degrees of freedom levels alone tell little; that none can be above the link tells more."""
+    enough = [estimated(link_campaign(1.0, seed)).found.latest for seed in range(40)]
+    alone = [estimated([row | {"link_payload_bps": None} for row in link_campaign(1.0, seed)]).found.latest
+             for seed in range(40)]  # fmt: skip
+    assert sum(level == 3 for level in enough) > sum(level == 3 for level in alone) + 10
+    [told] = found(link_campaign(1.0, 1), "plateau")
+    assert "levels compared with the best (Hsu) and with what the link carries" in told.method
+
+
+def test_a_level_far_below_the_link_is_not_enough_because_of_it() -> None:
+    """The largest window lacks 5 % of what the link carries: it has to be compared with the others."""
+    for seed in range(40):
+        rows = link_campaign(0.95, seed)
+        with_link, without = (
+            estimated([row | {"link_payload_bps": payload} for row in rows]).found
+            for payload in (rows[0]["link_payload_bps"], None)
+        )
+        assert (with_link.start, with_link.latest) == (without.start, without.latest)
+
+
 def test_without_usable_windows_what_was_asked_for_counts() -> None:
     rows = observed_campaign(KNEE)
     for row in rows:

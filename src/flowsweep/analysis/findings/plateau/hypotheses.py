@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from flowsweep.analysis.axes import AXIS_NAMES
+from flowsweep.analysis.ceiling import link_payload_bps
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.plateau.apart import split_by_interaction
 from flowsweep.analysis.findings.plateau.dip import dip_hypotheses
@@ -85,7 +86,8 @@ def _method(plateau: Plateau) -> str:
     if means.fit is not None:
         noise = "repeats as blocks" if means.repeated else "one repeat: additive model"
         parts.append(f"each point a mean, {noise}, {counted(means.fit.freedom, 'degree')} of freedom")
-        parts.append(f"levels compared with the best (Hsu), Bonferroni over {len(means.levels) - 1}")
+        link = " and with what the link carries" if link_payload_bps(means.rows) is not None else ""
+        parts.append(f"levels compared with the best (Hsu){link}, Bonferroni over {len(means.levels) - 1}")
     else:
         parts.append("one trial per level: nothing tells the noise")
     if plateau.knee is not None:

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
+import scipy
 
-from flowsweep.analysis.statistics.least_squares import Floats
+from flowsweep.analysis.ceiling import link_payload_bps
+from flowsweep.analysis.statistics.least_squares import Fit, Floats
 from flowsweep.analysis.statistics.level_means import LevelMeans
+from flowsweep.defaults import CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,9 @@ def plateau_start(means: LevelMeans, margin: float) -> PlateauStart:
         the first level that is not set aside, `latest` the first that is shown to be within the margin of all
         others (multiple comparisons with the best: Hsu 1984, Constrained simultaneous confidence intervals
         for multiple comparisons with the best, Annals of Statistics 12; here with Bonferroni's bound and
-        Student's t). What is left is compared again by its own noise, until nothing is set aside: far below
-        the plateau goodput may vary much more than on it.
+        Student's t), or of what an emulated link carries, above which no level can be. What is left is
+        compared again by its own noise, until nothing is set aside: far below the plateau goodput may vary
+        much more than on it.
         Without a measure of the noise no level is set aside but by its mean, and `latest` is null.
     """
     allowed = -math.log1p(-margin)
@@ -92,4 +96,25 @@ def _below_the_best(means: LevelMeans) -> tuple[Floats, Floats]:
     compared = means.compare(list(permutations(range(count), 2)))
     half = compared.half_widths(count - 1)
     at_least = (compared.value - half).reshape(count, count - 1).max(axis=1)
-    return at_least, (compared.value + half).reshape(count, count - 1).max(axis=1)
+    at_most = (compared.value + half).reshape(count, count - 1).max(axis=1)
+    return at_least, np.minimum(at_most, _below_the_link(means))
+
+
+def _below_the_link(means: LevelMeans) -> Floats:
+    """How far each level is below what the emulated link carries, at most; infinite where nobody knows.
+
+    Repeats are not taken out, as they are of comparisons: what they share moves all levels, but no link. A
+    level's own noise counts where it is more than that of all.
+    """
+    count, ceiling_bps = len(means.levels), link_payload_bps(means.rows)
+    if ceiling_bps is None:
+        return np.full(count, math.inf)
+    fit = Fit(means.logs, means.cells, np.zeros_like(means.cells))
+    squares = np.bincount(means.level_of, fit.residuals**2, minlength=count)
+    freedom = np.maximum(np.bincount(means.level_of, 1 - fit.leverages, minlength=count), 1)
+    noisier = squares / freedom > fit.variance
+    variance = np.where(noisier, squares / freedom, fit.variance)
+    error = np.sqrt(variance * (means.shares**2 / np.bincount(means.cells)).sum(axis=1))
+    tail = (1 - CONFIDENCE) / (2 * (count - 1))
+    half = error * scipy.stats.t.isf(tail, np.where(noisier, freedom, fit.freedom))
+    return np.asarray(math.log(ceiling_bps) - means.shares @ fit.cell_means + half, dtype=np.float64)
