@@ -49,11 +49,14 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Write trials, flows, intervals and hops as files for other programs."""
+    from flowsweep.cli.summary_rows import summary_table
+
     found = read_with_warnings(archive)
     names = TABLES if which is Which.all else (which.value,)
     try:
         with found.damage_named():
-            tables = export_tables(found.tables(), names)
+            trials = summary_table(found) if Which.trials in names else None
+            tables = export_tables(found.tables(), names, trials=trials)
             written = write_tables(tables, output, form.value, overwrite=overwrite)
     except OSError as error:
         raise ExportError(f"{error.filename or output}: cannot be written: {error.strerror}") from error

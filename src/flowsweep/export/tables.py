@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+import ibis
 import ibis.expr.types as ir
+import pyarrow as pa
 
 from flowsweep.analysis import bins, intervals, summary
 from flowsweep.analysis.tests.path import hop_table
@@ -12,20 +14,24 @@ TABLES = ("trials", "flows", "intervals", "hops")
 """In the order of a workbook's sheets."""
 
 
-def export_tables(tables: Tables, names: Sequence[str] = TABLES) -> dict[str, ir.Table]:
+def export_tables(
+    tables: Tables, names: Sequence[str] = TABLES, *, trials: pa.Table | None = None
+) -> dict[str, ir.Table]:
     """Select tables of a campaign.
+
+    Args:
+        tables: Of an archive.
+        names: Some of TABLES.
+        trials: The summary of the same campaign, if it is there already.
 
     Returns:
         Some of TABLES by name: `trials` is the summary; `flows` has one row per trial, flow and end;
         `intervals` one per trial and exact interval that counts, with `start_s`, its beginning since what is
         omitted was over; `hops` one per trial that measured a path, and hop. Units are in the columns' names.
     """
-    build = {"trials": _trials, "flows": _flows, "intervals": _intervals, "hops": _hops}
-    return {name: build[name](tables) for name in names}
-
-
-def _trials(tables: Tables) -> ir.Table:
-    return summary(tables)
+    build = {"trials": summary, "flows": _flows, "intervals": _intervals, "hops": _hops}
+    there = {} if trials is None else {"trials": ibis.memtable(trials)}
+    return {name: there[name] if name in there else build[name](tables) for name in names}
 
 
 def _flows(tables: Tables) -> ir.Table:
