@@ -199,7 +199,9 @@ def test_findings_and_report_treat_it_like_any_other(archive: Path, tmp_path: Pa
     """The page asks why goodput dips at 128 and 160 KB: that is told, or called undecided with a reason."""
     said = " ".join(run("findings", archive).split())
     enough = "4 KiB is too small; which send window is enough is undecided: 16 KiB looks like the smallest"
-    assert re.search(enough + r", with a plateau of 3\.\d+ Mbit/s, but none is shown to be\.", said)
+    assert re.search(
+        enough + r", with a mean of 3\.\d+ Mbit/s from there on, but none is shown to be\.", said
+    )
     assert "take trials as independent, once points and repeats are taken out" in said
     assert "whether goodput dips at a window of 128 KiB … 160 KiB is undecided: −21.1 % [−46.4, 16.1]" in said
     assert "Goodput of a trial is the mean that one end reports: without intervals" in said

@@ -71,7 +71,7 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "The path carried no more: it was full, a queue stood in it or dropped packets, or congestion "
         "control kept to the rate that it found.",
         "the path itself",
-        "Use the settings of this point: with them the path limits, and more goodput needs another path.",
+        "Nothing has to be set at the hosts: the path limits there, and more goodput needs another path.",
         of_path=True,
     ),
     "sender CPU": VerdictWords(

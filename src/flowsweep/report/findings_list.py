@@ -130,7 +130,9 @@ def _probability(finding: Finding) -> str:
     text = format_p(finding.p_value or 0.0)
     if finding.p_adjusted is None:
         return text
-    return f"{text}; {format_p(finding.p_adjusted)} corrected for the number of hypotheses (Holm)"
+    return (
+        f"{text} with all that it was chosen from; {format_p(finding.p_adjusted)} over all hypotheses (Holm)"
+    )
 
 
 _WRITERS: Mapping[str, Callable[[float], str]] = {

@@ -51,6 +51,8 @@ class Highest:
     spread: str
     place: str
     """Where it was found: the parameters, in words."""
+    rivals: int
+    """Other points of which a repeat reached as much."""
     point: CellRow
     """The same, of the goodputs that stand first."""
 
@@ -122,9 +124,9 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
             number, unit = format_rate(bounded_bps).split(" ")
             place = "; ".join(filter(None, (_place(best, trials), above_link(reached_bps, own))))
             goodput = shown_goodput(trials_of(best, trials))
-            found.append(
-                Highest(name, number, unit, goodput.meant if goodput else "", _spread(best), place, best)
-            )
+            meant = goodput.meant if goodput else ""
+            rivals = sum(row is not best and known(row["goodput_highest_bps"]) >= reached_bps for row in rows)
+            found.append(Highest(name, number, unit, meant, _spread(best), place, rivals, best))
     return tuple(found)
 
 

@@ -68,7 +68,7 @@ def test_a_full_link_leaves_nothing_to_do_at_the_hosts() -> None:
         "the long run."
     )
     assert told["To do"] == (
-        "Use the settings of this point: with them the path limits, and more goodput needs another path."
+        "Nothing has to be set at the hosts: the path limits there, and more goodput needs another path."
     )
 
 

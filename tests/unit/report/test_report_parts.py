@@ -86,7 +86,9 @@ def test_a_probability_is_told_with_its_correction_and_left_out_where_nothing_wa
         no_figure,
     ).shown
     name = "p: probability of data at least this extreme, were there no effect"
-    assert dict(tested.facts)[name] == "p = 0.0120; p = 0.0480 corrected for the number of hypotheses (Holm)"
+    assert dict(tested.facts)[name] == (
+        "p = 0.0120 with all that it was chosen from; p = 0.0480 over all hypotheses (Holm)"
+    )
     assert name not in dict(described.facts)
 
 

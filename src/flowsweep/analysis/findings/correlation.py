@@ -191,4 +191,7 @@ def _say(called: str, estimate: tuple[float, float, float], doubt: str, decision
         return f"Repeats with more {called} have {way} goodput: {number}. Which causes which it does not say."
     if low * high > 0:
         return f"Whether goodput goes with {called} is undecided: {number}; {doubt}."
-    return f"Goodput is not seen to go with the state of hosts or path: closest is {called}, {number}."
+    return (
+        f"Among repeats of a point goodput is not seen to go with the state of hosts or path: closest is "
+        f"{called}, {number}."
+    )

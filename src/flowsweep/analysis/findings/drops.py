@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
+from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
+from flowsweep.analysis.statistics.regions import regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
 from flowsweep.analysis.tests.tcp.verdict import QUEUE_MS, QUEUE_SHARE
@@ -14,6 +15,7 @@ from flowsweep.wording import counted, format_milliseconds, format_number
 
 TRIALS_MAX = 200
 """Of a campaign, samples of so many trials are looked at; more would tell no more."""
+_DROPPED = "dropped"
 _METHOD_LINKS = "moments at which the emulated links' own counters of drops rose"
 _METHOD = (
     "rank of the goodput before each loss among all, weighted by bytes: 0.5 on average where losses come "
@@ -73,7 +75,8 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
     """
     found = []
     for direction, rows in observed.by_direction(_lost):
-        if (answer := _answer(rows, traces)) is not None:
+        everywhere = [row for row in observed.rows if row[DIRECTION] == direction]
+        if (answer := _answer(rows, traces, everywhere)) is not None:
             found.append(_hypothesis(observed, direction, rows, answer))
     return found
 
@@ -118,10 +121,12 @@ def _median_added_ms(rows: Sequence[ObservedRow]) -> float | None:
     return median(added_ms) if added_ms else None
 
 
-def _answer(rows: Sequence[ObservedRow], traces: Mapping[str, LossTrace]) -> _Answer | None:
+def _answer(
+    rows: Sequence[ObservedRow], traces: Mapping[str, LossTrace], everywhere: Sequence[ObservedRow]
+) -> _Answer | None:
     counted_rows = [row for row in rows if any(_drops(row))]
     if counted_rows:
-        return _of_links(counted_rows)
+        return _of_links(counted_rows, everywhere)
     queued = [row for row in rows if row["verdict"] == QUEUE and _queue_at_loss(row)]
     if len(queued) >= MOST * len(rows):
         return _of_queue(queued)
@@ -131,7 +136,16 @@ def _answer(rows: Sequence[ObservedRow], traces: Mapping[str, LossTrace]) -> _An
     return _of_signature(signature([traces[row["trial_id"]] for row in traced]), traced)
 
 
-def _of_links(rows: Sequence[ObservedRow]) -> _Answer:
+def _where(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> str:
+    """At which levels of an axis these trials are, if one tells them from the others."""
+    own = frozenset(trial_ids(rows))
+    told = [row | {_DROPPED: str(row["trial_id"] in own)} for row in everywhere]
+    found = regions(told, _DROPPED)
+    words = None if found is None else found.words.get(str(True))
+    return f" of {len(everywhere)}" + (f" ({words})" if words else "")
+
+
+def _of_links(rows: Sequence[ObservedRow], everywhere: Sequence[ObservedRow]) -> _Answer:
     queue, random, policer = map(sum, zip(*map(_drops, rows), strict=True))
     total = queue + random + policer
     share = queue / total
@@ -144,8 +158,8 @@ def _of_links(rows: Sequence[ObservedRow]) -> _Answer:
     elif share >= MOST:
         added_ms = _median_added_ms(rows)
         claim = (
-            f"the emulated link's queue overflowed in {trials}: drops at {counted(queue, 'moment')} "
-            f"({random} at random)"
+            f"the emulated link's queue overflowed in {trials}{_where(rows, everywhere)}: drops at "
+            f"{counted(queue, 'moment')} ({random} at random)"
         )
         if added_ms is not None:
             claim += f"; round trips are {format_milliseconds(added_ms)} longer then than the least"

@@ -61,7 +61,8 @@ class Finding:
     """Ends of the 95 % interval of `effect`."""
     interval_high: float | None
     p_value: float | None
-    """Of "there is no effect", not corrected; null where nothing was tested."""
+    """Of "there is no effect", corrected for the levels that the finding was chosen from and not for other
+    hypotheses; null where nothing was tested."""
     p_adjusted: float | None
     """By Holm's correction over all hypotheses that were put to the campaign."""
     n: int

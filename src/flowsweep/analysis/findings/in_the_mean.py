@@ -81,6 +81,6 @@ def _say(hypothesis: Hypothesis, found: _Interrupted, decision: Decision) -> str
     if decision != "undecided":
         return claim
     return (
-        f"{claim} That is of median intervals: in the mean over a trial, {found.where} has "
-        f"{format_share(found.share)} less than they show."
+        f"{claim} These are median intervals: the mean over a trial, which interruptions lower, is "
+        f"{format_share(found.share)} below them at {found.where}, so that nothing is claimed."
     )

@@ -64,9 +64,10 @@ def outlier_hypotheses(observed: Observations, noise: RepeatNoise | None) -> lis
 def _said(observed: Observations, noise: RepeatNoise, found: RobustFit) -> str:
     if not found.unusual:
         return (
-            f"No trial stands out from its repeats: the one that differs most has "
-            f"{_difference(float(found.deviations[found.farthest]))} goodput than they let expect, "
-            "which may be chance."
+            f"No trial is shown to stand out from its repeats: the one that differs most, "
+            f"{_trial(observed, noise.rows[found.farthest])}, has "
+            f"{_difference(float(found.deviations[found.farthest]))} goodput than its point and its repeat "
+            "let expect."
         )
     settled = [_settled(noise, places) for places in found.undecided]
     outside = [*found.outside, *(place for place in settled if place is not None)]

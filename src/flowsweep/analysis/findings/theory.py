@@ -33,7 +33,7 @@ class _Theory:
 _THEORIES = (
     _Theory(
         WINDOWS, "theory_window_bps", "where windows limit",
-        "of usable window × flows / least round trip", "RFC 6349, section 3.3.1",
+        "of the most that they allow, usable window × flows / least round trip", "RFC 6349, section 3.3.1",
     ),
     _Theory(
         (QUEUE,), "link_payload_bps", "where the path itself limits",
@@ -100,8 +100,12 @@ def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[ObservedRow]) -> H
         trial_ids(rows),
         Estimate(ratio.value, "1", ratio.low, ratio.high),
         figure=FigureKey("product", *scope, axis="window_sum_bytes"),
-        method=f"mean of log(goodput / prediction) by repeat, t interval over repeats; {theory.source}",
+        method=f"mean of log(goodput / prediction) by repeat, {_interval_words(ratio)}; {theory.source}",
     )
+
+
+def _interval_words(ratio: GeometricMean) -> str:
+    return "too few repeats for an interval" if ratio.low is None else "t interval over repeats"
 
 
 def _ratio(rows: Sequence[ObservedRow], column: str) -> tuple[GeometricMean, int]:

@@ -24,8 +24,8 @@ def test_flows_are_not_called_alike_by_the_median_alone() -> None:
     assert decision == "no practical effect"
     ((decision, claim),) = of(interrupted(1, 0.2), "flows")
     assert decision == "undecided"
-    assert "That is of median intervals: in the mean over a trial, " in claim
-    assert claim.endswith("has 20.0 % less than they show.")
+    assert "These are median intervals: the mean over a trial, which interruptions lower, is 20.0 %" in claim
+    assert claim.endswith("number of flows 1, window sum 4 MiB, so that nothing is claimed.")
 
 
 def test_a_number_of_flows_that_is_enough_by_the_median_alone_is_not_called_enough() -> None:

@@ -36,9 +36,9 @@ def test_the_plateau_is_told_per_number_of_flows_where_it_differs() -> None:
     one, four = plateaus_of(campaign(flows_apart(), 1))
     assert one.claim.startswith(
         "a → b, 1 flow: 48 KiB is too small; which window sum is enough is undecided: 96 KiB looks like the "
-        "smallest, with a plateau of 14."
+        "smallest, with a mean of 14."
     )
-    assert one.claim.endswith(" Mbit/s, but none is shown to be.")
+    assert one.claim.endswith(" Mbit/s from there on, but none is shown to be.")
     linked, _ = plateaus_of([row | {"link_payload_bps": 15e6} for row in campaign(flows_apart(), 1)])
     assert re.search(
         r"a → b, 1 flow: 96 KiB sufficed, since it has 9\d\.\d % of the 15\.0 Mbit/s that the link carries, "

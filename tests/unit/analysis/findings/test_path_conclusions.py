@@ -91,20 +91,31 @@ def test_no_ceiling_is_told_where_it_suffices_is_not_known_or_does_not_count() -
 def test_links_that_count_their_drops_are_believed() -> None:
     small = trial(1, verdict=QUEUE, rtt_at_loss_ms=21.2, link_queue_drops=54, link_random_drops=0)
     assert said(drop_hypotheses(observed(small), {})) == (
-        "a → b: the emulated link's queue overflowed in 1 trial: drops at 54 moments (0 at random); round "
-        "trips are 1 ms longer then than the least."
+        "a → b: the emulated link's queue overflowed in 1 trial of 1: drops at 54 moments (0 at random); "
+        "round trips are 1 ms longer then than the least."
     )
     [found] = drop_hypotheses(observed(small, trial(2, verdict=QUEUE, recoveries=1)), {})
     assert found.evidence == (small["trial_id"],), "the one whose link did not drop is no evidence"
     unknown = small | {"rtt_at_loss_ms": None}
     assert said(drop_hypotheses(observed(unknown), {})).endswith(
-        "in 1 trial: drops at 54 moments (0 at random)."
+        "in 1 trial of 1: drops at 54 moments (0 at random)."
     )
     random = trial(1, verdict=LOSS, link_queue_drops=1, link_random_drops=40)
     assert "loses packets at random, at 40 moments" in said(drop_hypotheses(observed(random), {}))
     both = trial(1, verdict=LOSS, link_queue_drops=20, link_random_drops=20)
     assert "drops at a full queue (20 moments of 1 trial) and at random (20)" in said(
         drop_hypotheses(observed(both), {})
+    )
+
+
+def test_what_overflows_is_tied_to_its_window() -> None:
+    rows = [
+        trial(number, verdict=QUEUE, rtt_at_loss_ms=21.2, window_sum_bytes=size, flows=1,
+              link_queue_drops=9 if size == 1 << 20 else 0, recoveries=int(size == 1 << 20))
+        for number, size in enumerate([1 << 18, 1 << 19, 1 << 20] * 2)
+    ]  # fmt: skip
+    assert said(drop_hypotheses(observed(*rows), {})).startswith(
+        "a → b: the emulated link's queue overflowed in 2 trials of 6 (window sum from 1 MiB on): "
     )
 
 

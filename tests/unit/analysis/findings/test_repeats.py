@@ -127,7 +127,9 @@ def test_of_two_repeats_either_may_be_the_unusual_one() -> None:
 
 def test_no_trial_stands_out() -> None:
     outliers = one(campaign(SMALL, 1), "outliers")
-    assert outliers.claim.startswith("No trial stands out from its repeats: the one that differs most has ")
+    assert outliers.claim.startswith(
+        "No trial is shown to stand out from its repeats: the one that differs most, "
+    )
 
 
 def loaded(effect: Callable[[float], float], seed: int = 1, grid: Grid = SMALL) -> list[Row]:

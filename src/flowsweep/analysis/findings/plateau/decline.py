@@ -19,7 +19,8 @@ from flowsweep.wording import format_margin
 
 _METHOD = (
     f"log of goodput in the mean over a trial, largest window against up to {LONGEST} neighbouring smaller "
-    "ones, {freedom} of freedom; one-sided t, noise of each level its own, Bonferroni over {tops}"
+    "ones, {freedom} of freedom; one-sided t, a level's own noise where it is more than that of all, "
+    "Bonferroni over {tops}"
 )
 
 
@@ -89,4 +90,7 @@ def _say(run: Run, decision: Decision) -> str:
         return f"{where}: the largest window, {largest}, costs no more than {most} of goodput."
     if not run.seen:
         return f"{where}: no decline of goodput is seen up to {largest}; a small one cannot be excluded."
-    return f"{where}: whether goodput declines at large windows is undecided: {less} may be chance."
+    return (
+        f"{where}: whether goodput declines at large windows is undecided: {less}; the trials do not exclude "
+        "chance."
+    )

@@ -81,7 +81,7 @@ def _say(run: Run, decision: Decision) -> str:
     if decision == "effect":
         return f"{where}: goodput dips at a window of {run.levels}: {run.difference} {beside}."
     if decision == "no practical effect":
-        return f"{where}: goodput dips at no window by more than {format_margin(run.margin)}."
+        return f"{where}: goodput dips at no window between others by more than {format_margin(run.margin)}."
     if not run.seen:
         none = "at no window between others is goodput below that of both"
         return f"{where}: {none}; small dips cannot be excluded."

@@ -11,8 +11,9 @@ from flowsweep.analysis.findings.plateau.dip import dip_hypotheses
 from flowsweep.analysis.findings.plateau.estimate import Plateau, plateaus
 from flowsweep.analysis.findings.plateau.knee import excluded, shown_enough
 from flowsweep.analysis.findings.plateau.sentences import say_plateau
+from flowsweep.analysis.findings.plateau.unlimited import flows_alone
 from flowsweep.analysis.statistics.design import design
-from flowsweep.analysis.statistics.means import flow_levels, window_levels
+from flowsweep.analysis.statistics.means import window_levels
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_margin
@@ -33,15 +34,16 @@ def plateau_hypotheses(
 
     Returns:
         One hypothesis for each direction and congestion control over window sums, where those vary; and over
-        numbers of flows, unless the window per flow varies, too. All other axes are pooled, unless the
-        plateau differs between their levels: then there is one for each of these (`split_by_interaction`).
+        numbers of flows where no window holds them back (`flows_alone`), unless the window per flow varies,
+        too. All other axes are pooled, unless the plateau differs between their levels: then there is one for
+        each of these (`split_by_interaction`).
         The effect is the smallest window that is enough, in bytes of all flows as they are asked for, or the
         smallest number of flows, with its 95 % interval. What is tested is that goodput rises at all, from
         the lowest level. Then those of `dip_hypotheses`.
     """
     grid = design(observed)
     levels = split_by_interaction(window_levels(observed, grid), margin)
-    flows = split_by_interaction(flow_levels(grid), margin)
+    flows = split_by_interaction(flows_alone(observed, grid, levels, margin), margin)
     found = plateaus(levels, flows, margin=margin, predicted=windows or {})
     hypotheses = [_hypothesis(observed, plateau) for plateau in found]
     return hypotheses + dip_hypotheses(observed, levels, margin=margin)
@@ -82,7 +84,7 @@ def _estimate(plateau: Plateau) -> tuple[float, float | None, float | None]:
 
 def _method(plateau: Plateau) -> str:
     means = plateau.means
-    parts = [f"highest mean log goodput, margin {format_margin(plateau.margin)}"]
+    parts = [f"first level within {format_margin(plateau.margin)} of the mean log goodput from there on"]
     if means.fit is not None:
         noise = "repeats as blocks" if means.repeated else "one repeat: additive model"
         parts.append(f"each point a mean, {noise}, {counted(means.fit.freedom, 'degree')} of freedom")

@@ -143,8 +143,8 @@ def _not_shown(plateau: Plateau, plateau_is: str) -> str:
     shown = f"only the largest, {_tried(plateau, last)}, is" if found.latest == last else "none is"
     looks = "look" if _several(plateau) else "looks"
     return (
-        f"{known}which {name} is enough is undecided: {first} {looks} like the smallest, with a plateau of "
-        f"{plateau_is}, but {shown} shown to be{_theory(plateau)}"
+        f"{known}which {name} is enough is undecided: {first} {looks} like the smallest, with a mean of "
+        f"{plateau_is} from there on, but {shown} shown to be{_theory(plateau)}"
     )
 
 

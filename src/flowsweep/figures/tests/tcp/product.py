@@ -61,7 +61,8 @@ def _of_panel(
             drawn = _drawn(panel, title, direction, series, rows, theory)
             shown = {row["trial_id"] for row in group.good if _is_in(row, panel)}
             found = [one for one in plateaus if shown.intersection(one.evidence)]
-            yield _marked(drawn, [one for one in found if _is_of(one, drawn.key, rows)])
+            own = [one for one in found if _is_of(one, drawn.key, rows)]
+            yield _marked(drawn, own, PRODUCT.values(rows))
 
 
 def _drawn(  # one figure, its parts known
@@ -100,13 +101,12 @@ def _is_of(plateau: Finding, key: FigureKey, rows: Sequence[PanelRow]) -> bool:
     return alike and (plateau.sweep, plateau.mode, plateau.direction) == (key.sweep, key.mode, key.direction)
 
 
-def _marked(drawn: Drawn, plateaus: Sequence[Finding]) -> Drawn:
-    """Shade where plateaus begin: the interval of what was found, or the place alone."""
+def _marked(drawn: Drawn, plateaus: Sequence[Finding], tried: Sequence[int]) -> Drawn:
+    """Shade where plateaus begin: an interval without an end reaches to the last window that was tried."""
     if not plateaus:
         return drawn
     for place, plateau in enumerate(plateaus):
-        middle = plateau.effect or 0.0
-        ends = (plateau.interval_low or middle, plateau.interval_high or middle)
+        ends = (plateau.interval_low or min(tried), plateau.interval_high or max(tried))
         drawn.figure.add_trace(
             go.Scatter(
                 x=[position(end) for end in (*ends, *ends[::-1], ends[0])],
@@ -125,7 +125,11 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding]) -> Drawn:
         )
     drawn.figure.update_layout(showlegend=True)
     return replace(
-        drawn, caption=f"{drawn.caption} Shaded: where the plateau begins, with its 95 % interval."
+        drawn,
+        caption=(
+            f"{drawn.caption} Shaded: the 95 % interval of where the plateau begins; without an upper end it "
+            "reaches to the largest window."
+        ),
     )
 
 
