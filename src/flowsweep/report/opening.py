@@ -78,7 +78,7 @@ def _reached(one: Highest, own: Sequence[TrialRow]) -> str:
     lost = median(row.get("loss") or 0.0 for row in own)
     if lost > 0:
         text += f", with {format_share(lost)} lost"
-    rivals = f"; a repeat of {counted(one.rivals, 'other point')} reached it, too" if one.rivals else ""
+    rivals = f"; in {counted(one.rivals, 'other point')} a repeat reached it, too" if one.rivals else ""
     return f"{text}, at {one.place} ({one.spread}{rivals})."
 
 

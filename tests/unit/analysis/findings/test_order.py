@@ -1,7 +1,11 @@
 """Levels that ran in the order of time are named; those in random order are not."""
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from flowsweep.analysis.findings.order import order_hypotheses
 from flowsweep.analysis.findings.topics import findings
@@ -34,6 +38,30 @@ def test_a_window_that_fell_over_the_campaign_is_named() -> None:
     assert "Window sum fell with time over the campaign" in " ".join(
         finding.claim for finding in findings(rows) if finding.kind == "order"
     )
+
+
+def test_neighbours_that_resemble_each_other_in_such_an_order_are_told() -> None:
+    """Red noise of correlation 0.7 over 48 trials in rising order; then independent noise."""
+    many = replace(QUIET, repeats=12, block=0.0)
+
+    def claims(correlation: float) -> list[str]:
+        found = []
+        for seed in range(20):
+            rows = moved(
+                campaign(replace(many, noise=0.0), seed), lambda row: (row["repeat"], row["window_sum_bytes"])
+            )
+            generator = np.random.default_rng(seed)
+            noise = 0.0
+            for row in rows:
+                noise = correlation * noise + generator.normal(0, 0.03)
+                row["goodput_bps"] *= math.exp(noise)
+            found += [str(one.say("described")) for one in order_hypotheses(rows)]
+        return found
+
+    said = [" Neighbouring trials resemble each other (r = 0." in claim for claim in claims(0.7)]
+    assert len(said) == 20
+    assert sum(said) >= 12
+    assert sum("resemble" in claim for claim in claims(0.0)) <= 2
 
 
 def test_random_order_is_not() -> None:
