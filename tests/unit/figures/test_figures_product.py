@@ -25,6 +25,18 @@ def test_where_a_plateau_was_found_is_shaded(rows):
     assert "plateau" not in [trace.name for trace in back.figure.data]
 
 
+def test_an_interval_without_an_upper_end_is_shaded_up_to_the_largest_window_and_one_only_once(rows):
+    found = finding(
+        "plateau", direction="starlight → sara", axis="window_sum_bytes", effect=9e6, effect_unit="bytes",
+        interval_low=8e6, interval_high=None, evidence=tuple(row["trial_id"] for row in rows),
+    )  # fmt: skip
+    there = of_kind(figures(rows, findings=(found, found)), "product")[0]
+    [band] = [one for one in there.figure.data if one.name == "plateau"]
+    largest = max(x for one in there.figure.data if one.mode == "lines+markers" for x in one.x)
+    assert max(band.x) == pytest.approx(largest)
+    assert "without an upper end it reaches to the largest window" in there.caption
+
+
 def test_a_plateau_is_shaded_in_the_figure_of_its_trials_only():
     both = {
         name: [

@@ -5,10 +5,13 @@ const FONT = getComputedStyle(document.body).fontFamily;
 const WHOLE_ASPECT = 1.35;
 const WHOLE_HEIGHT = 385;
 const NARROW_PX = 600;
+const NARROW_TEXT_PX = 9;
 
 function drawFigure(node) {
   const { data, layout } = contentOf(node);
   if (layout.scene) layout.scene.camera.eye = stepBack(layout.scene.camera.eye, node, 1);
+  // On a phone the cells of a map are narrow.
+  if (innerWidth < NARROW_PX) for (const trace of data) if (trace.name === "numbers") trace.textfont.size = NARROW_TEXT_PX;
   return Plotly.newPlot(node, data, inTheme(layout), configOf(node));
 }
 
@@ -50,6 +53,8 @@ function inTheme(layout) {
     tickcolor: rule,
     tickfont: { size: 11, color: muted },
     title: { ...given.title, font: { size: 12, color: ink } },
+    // Times are long: many of them side by side would be slanted, over the axis's title.
+    ...(given.type === "date" && innerWidth < NARROW_PX ? { nticks: 4, tickangle: 0 } : {}),
   });
   const themed = {
     ...layout,

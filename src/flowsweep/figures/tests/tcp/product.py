@@ -21,7 +21,7 @@ from flowsweep.wording import counted, format_size
 PRODUCT = DrawnAxis("window_sum_bytes", "window × flows", format_size)
 """What was really asked for: a window sum that `window_max` held back is the smaller one."""
 
-PLATEAU_SHADE = "rgba(0,158,115,0.28)"
+PLATEAU_SHADE = "rgba(122,130,138,0.25)"
 
 _Groups = Mapping[tuple[str, str | None, str], TrialGroup]
 
@@ -105,8 +105,11 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding], tried: Sequence[int]) -> 
     """Shade where plateaus begin: an interval without an end reaches to the last window that was tried."""
     if not plateaus:
         return drawn
-    for place, plateau in enumerate(plateaus):
+    claims: dict[tuple[float, float], list[str]] = {}
+    for plateau in plateaus:
         ends = (plateau.interval_low or min(tried), plateau.interval_high or max(tried))
+        claims.setdefault(ends, []).append(wrapped(plateau.claim))
+    for place, (ends, told) in enumerate(claims.items()):
         drawn.figure.add_trace(
             go.Scatter(
                 x=[position(end) for end in (*ends, *ends[::-1], ends[0])],
@@ -120,7 +123,7 @@ def _marked(drawn: Drawn, plateaus: Sequence[Finding], tried: Sequence[int]) -> 
                 showlegend=place == 0,
                 hoveron="fills",
                 hoverinfo="text",
-                text=wrapped(plateau.claim),
+                text="<br>".join(told),
             )
         )
     drawn.figure.update_layout(showlegend=True)
