@@ -56,6 +56,6 @@ def _hypothesis(scope: Scope, rows: Sequence[TrialRow], late: Sequence[TrialRow]
     rest = "no other finding uses them" if others else "nothing is concluded from them"
     claim = (
         f"This machine could not keep up with the emulated path in {len(late)} of "
-        f"{counted(len(rows), 'trial')} ({why}): {rest}. Run them again while the machine has less to do."
+        f"{counted(len(rows), 'trial')} ({why}): {rest}. Run the plan again while the machine has less to do."
     )
     return _counted(scope, claim, trial_ids(late), Estimate(len(late) / len(rows), "1"), trials=len(rows))

@@ -56,7 +56,10 @@ def _said(
         omit_s for omit_s, time_ns in zip(omits_s, times_ns, strict=True) if time_ns > omit_s * SECOND_NS
     ]
     if not longer_s:
-        return f"{took}{never}: what is omitted of each trial covers it."
+        return (
+            f"{took}{never}: what is omitted of each trial covers that. A loss in which slow start ends may "
+            "still follow."
+        )
     whole = longer_s.count(0.0)
     said = [f"Nothing is omitted of {counted(whole, 'trial')}"] if whole else []
     if short := len(longer_s) - whole:

@@ -270,7 +270,7 @@ def test_slow_start_in_words() -> None:
     assert finding.interval_low < finding.effect < finding.interval_high
     assert finding.claim == (
         "Goodput reached 90 % of what it became within 1.82 s on average (1 s to 3 s), in 48 trials: what is "
-        "omitted of each trial covers it."
+        "omitted of each trial covers that. A loss in which slow start ends may still follow."
     )
 
 

@@ -21,7 +21,7 @@ def test_late_trials_are_named_first_and_left_out() -> None:
     assert (told[0].kind, told[0].decision, told[0].effect) == ("emulation", "described", LATE / 64)
     assert told[0].claim == (
         "This machine could not keep up with the emulated path in 51 of 64 trials (in 51 more than 1.00 % of "
-        "the packets arrived over 1 ms late): no other finding uses them. Run them again while "
+        "the packets arrived over 1 ms late): no other finding uses them. Run the plan again while "
         "the machine has less to do."
     )
     assert set(told[0].evidence) == late
