@@ -3,16 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
+from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
-from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import goodput_of, known, quantity_of
 from flowsweep.analysis.verdicts import LOSS, QUEUE, WINDOWS
+from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_number, with_interval
 
+_Point = tuple[Level, ...]
 _PATH_RTT_MS = 1.0
 """Below, a round trip is what hosts take over their packets, and not a path's (docs/truth/presets.md)."""
 
@@ -67,7 +71,7 @@ def theory_hypotheses(observed: Observations) -> list[Hypothesis]:
         independent of each other as seconds and points are not, `geometric_mean`.
     """
     return [
-        _hypothesis(observed.scope(direction), theory, own)
+        _hypothesis(observed, direction, theory, own)
         for direction, rows in observed.by_direction()
         for theory in _THEORIES
         if (own := [row for row in rows if _applies(theory, row)])
@@ -84,14 +88,18 @@ def _applies(theory: _Theory, row: ObservedRow) -> bool:
     return theory.congestion is None or row["congestion"] in theory.congestion
 
 
-def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[ObservedRow]) -> Hypothesis:
+def _hypothesis(
+    observed: Observations, direction: str, theory: _Theory, rows: Sequence[ObservedRow]
+) -> Hypothesis:
+    scope = observed.scope(direction)
     ratio, repeats = _ratio(rows, theory.column)
     trials = f"{counted(len(rows), 'trial')} in {counted(repeats, 'repeat')}"
     others = background_names(rows[0])
     beside = f" beside {others}" if others else ""
     claim = (
         f"{scope.direction}: {theory.where} ({trials}), goodput{beside} is "
-        f"{with_interval(format_number, ratio.value, ratio.low, ratio.high)} {theory.what}."
+        f"{with_interval(format_number, ratio.value, ratio.low, ratio.high)}"
+        f"{_by_point(observed, rows, theory.column)} {theory.what}."
     )
     return Hypothesis(
         "theory",
@@ -106,6 +114,18 @@ def _hypothesis(scope: Scope, theory: _Theory, rows: Sequence[ObservedRow]) -> H
 
 def _interval_words(ratio: GeometricMean) -> str:
     return "too few repeats for an interval" if ratio.low is None else "t interval over repeats"
+
+
+def _by_point(observed: Observations, rows: Sequence[ObservedRow], column: str) -> str:
+    """Between what means of points it lies, where they differ by more than what is of practical effect."""
+    points: dict[_Point, list[float]] = {}
+    for row in rows:
+        point = tuple(level_of(row, axis) for axis in observed.factors)
+        points.setdefault(point, []).append(goodput_of(row) / known(quantity_of(row, column)))
+    means = [geometric_mean(own).value for own in points.values()]
+    if max(means) <= (1 + EQUIVALENCE_MARGIN) * min(means):
+        return ""
+    return f" ({format_number(min(means))} to {format_number(max(means))} by point)"
 
 
 def _ratio(rows: Sequence[ObservedRow], column: str) -> tuple[GeometricMean, int]:

@@ -1,5 +1,6 @@
 """What is said of verdicts, of windows to set, and of theory beside the measurement."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -270,6 +271,17 @@ def test_goodput_is_compared_with_theory_over_repeats() -> None:
     assert hypothesis.say("described") == (
         "slac → in2p3: where windows limit (3 trials in 3 repeats), goodput is 0.949 [0.832, 1.08] of the "
         "most that they allow, usable window × flows / least round trip."
+    )
+
+
+def test_a_ratio_that_differs_between_points_is_told_with_its_range() -> None:
+    rows = [
+        trial(repeat=repeat, flows=flows, goodput_bps=64e6 * share)
+        for repeat in (1, 2, 3) for flows, share in ((1, 0.9), (2, 1.0))
+    ]  # fmt: skip
+    [hypothesis] = theory_hypotheses(replace(observed(*rows), factors=("flows",)))
+    assert "goodput is 0.949 [0.949, 0.949] (0.900 to 1.00 by point) of the most that" in str(
+        hypothesis.say("described")
     )
 
 
