@@ -91,7 +91,8 @@ def _drawn(group: TrialGroup, fixed: _Fixed, rows: list[_PacedRow]) -> Drawn:
     title = " · ".join((group.title, *(axis.text(value) for axis, value in fixed)))
     caption = (
         "Share of all flows' time, mean over the repeats, in which a window was filled, nothing waited to be "
-        "sent, or data waited although no window was full: a pace."
+        "sent, or data waited although no window was full: a pace. A full window does not say that a larger "
+        "one helps: on a full path packets fill it while they wait in the queue."
     )
     if any(row.get(column) is not None for column, _, _ in _KERNEL for row in rows):
         caption += " Marks: what the kernel's own clocks count, which may miss a limit."
