@@ -22,7 +22,9 @@ _CHANCE = 0.001
 """A random order has one that seldom."""
 _FEWEST = 6
 _ORDERS = 999
+"""Random ones that the trials' own is compared with."""
 _RARE_ORDER = 0.01
+"""Trials that are independent resemble their neighbours that seldom."""
 
 
 @dataclass(frozen=True, slots=True)
