@@ -1,7 +1,7 @@
 """Whether what was varied and the time moved together, so that their effects cannot be separated."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -10,7 +10,7 @@ from flowsweep.analysis.axes import AXIS_NAMES, UNORDERED
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.design import Design, design
 from flowsweep.analysis.statistics.least_squares import Codes, Floats
-from flowsweep.analysis.statistics.observations import Observations, grouped, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, carried, grouped, trial_ids
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.statistics.simulated import SEED
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
@@ -52,7 +52,8 @@ def order_hypotheses(summary: Sequence[TrialRow]) -> Iterator[Hypothesis]:
     for observed in grouped(summary):
         grid = design(observed)
         found = [*_together(grid)]
-        resemblance = _resemblance(grid) if found else None
+        well = replace(observed, rows=tuple(filter(carried, observed.rows)))
+        resemblance = _resemblance(design(well)) if found and well.rows else None
         for together in found:
             yield _hypothesis(observed, together, resemblance)
 

@@ -66,3 +66,11 @@ def test_neighbours_that_resemble_each_other_in_such_an_order_are_told() -> None
 
 def test_random_order_is_not() -> None:
     assert sum(len(list(order_hypotheses(campaign(QUIET, seed)))) for seed in range(100)) <= 1
+
+
+def test_trials_that_carried_nothing_say_nothing_of_neighbours() -> None:
+    rows = moved(campaign(QUIET, 1), lambda row: (row["repeat"], row["window_sum_bytes"]))
+    rows[3] |= {"status": "failed", "goodput_bps": None}
+    assert len(list(order_hypotheses(rows))) == 1
+    nothing = [row | {"status": "failed", "goodput_bps": None} for row in rows]
+    assert len(list(order_hypotheses(nothing))) == 1
