@@ -27,7 +27,7 @@ needs_lab = [
 END_TIMEOUT_S = 180
 
 SINK = """
-import json, selectors, socket, statistics, sys, time
+import itertools, json, selectors, socket, statistics, sys, time
 address, flows, omit, duration = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
 listener = socket.create_server((address, 5001), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
 if window := int(sys.argv[5]):
@@ -37,17 +37,22 @@ waiting = selectors.DefaultSelector()
 for _ in range(flows):
     waiting.register(listener.accept()[0], selectors.EVENT_READ)
 buffer = bytearray(1 << 18)
-def rate(duration):
+def read_for(duration):
     begin = now = time.monotonic()
     count = 0
     while now < begin + duration:
         for key, _ in waiting.select(duration):
             count += key.fileobj.recv_into(buffer)
         now = time.monotonic()
-    return 8 * count / (now - begin)
-rate(omit)
-# The median, since a lost packet holds back what came after it, and delivers it all at once later.
-print(json.dumps(statistics.median(rate(duration / 11) for _ in range(11))))
+    return now, count
+seen, total = [(read_for(omit)[0], 0)], 0
+for _ in range(11):
+    now, count = read_for(duration / 11)
+    total += count
+    seen.append((now, total))
+# The median slope (Theil, Sen): a lost packet, or a machine that pauses, holds back what comes later at once.
+slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.combinations(seen, 2)]
+print(json.dumps(8 * statistics.median(slopes)))
 """
 
 SOURCE = """
@@ -112,7 +117,7 @@ def goodput_bps(
     *,
     window_sum_bytes: int = 0,
 ) -> float:
-    """What the sink's application gets from some flows, after a first second: the median of eleven parts.
+    """What the sink's application gets from some flows after a first second: the median slope of 11 parts.
 
     Flows whose windows together are below the queue lose nothing: nothing waits behind what was lost. 0: as
     the kernel does.
