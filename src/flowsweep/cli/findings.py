@@ -11,7 +11,7 @@ from rich.text import Text
 
 from flowsweep.analysis.comparing.words import settings_line
 from flowsweep.analysis.findings.finding import Finding
-from flowsweep.analysis.findings.methods import INDEPENDENCE, Methods
+from flowsweep.analysis.findings.methods import COMMON, Methods
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
@@ -113,7 +113,7 @@ def print_findings(conclusions: Sequence[Finding], console: Screen, *, most: int
         console.print(f"--all prints {_beyond(in_order[most:])}.\n")
     if shown:
         console.print(Text("Methods", style="bold"))
-        console.print(_wrapped(f"{goodput}. {INDEPENDENCE}.", "  ", console.width), style="dim")
+        console.print(_wrapped(f"{goodput}. {COMMON}.", "  ", console.width), style="dim")
     for number, note in enumerate(methods.notes, start=1):
         console.print(_wrapped(note, "      ", console.width, first=f"{number:4}  "), style="dim")
 

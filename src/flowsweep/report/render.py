@@ -1,7 +1,7 @@
 """From a report's data to the text of the page."""
 
 from flowsweep.analysis.comparing.words import settings_line
-from flowsweep.analysis.findings.methods import INDEPENDENCE
+from flowsweep.analysis.findings.methods import COMMON
 from flowsweep.csv_text import csv_link
 from flowsweep.figures.collection import drawn_figures
 from flowsweep.figures.drawing import FigureData
@@ -60,7 +60,7 @@ def render(data: ReportData) -> str:
         answers=answers(data.trials),
         goodput_meant=goodput_meant(data.trials),
         goodput_compared=goodput_compared(data.trials),
-        independence=INDEPENDENCE,
+        common=COMMON,
         when_measured=when_measured(data.trials, data.created_at),
         emulation_marks=emulation_marks(data.trials),
         modes_named=modes_named(data.trials),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
+from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.statistics.regions import regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, Signature, signature
@@ -73,10 +73,9 @@ def drop_hypotheses(observed: Observations, traces: Mapping[str, LossTrace]) -> 
         queue; where they are not, `signature` tells losses at any rate from losses at the path's limit, and a
         policer from a shallow buffer.
     """
-    found = []
+    found, everywhere = [], dict(observed.by_direction())
     for direction, rows in observed.by_direction(_lost):
-        everywhere = [row for row in observed.rows if row[DIRECTION] == direction]
-        if (answer := _answer(rows, traces, everywhere)) is not None:
+        if (answer := _answer(rows, traces, everywhere[direction])) is not None:
             found.append(_hypothesis(observed, direction, rows, answer))
     return found
 

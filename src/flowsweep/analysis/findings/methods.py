@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
-INDEPENDENCE = (
-    "Where a method does not name red noise, its interval and p-value take trials as independent, once "
-    "points and repeats are taken out; if trials resemble their neighbours in time, they hold in a random "
-    "order only"
+COMMON = (
+    "A decline at large windows is looked for in the mean over a trial, and what is called alike has to be "
+    "alike in it, too. Where a method does not name red noise, its interval and p-value take trials as "
+    "independent, once points and repeats are taken out; if trials resemble their neighbours in time, they "
+    "hold in a random order only"
 )
-"""What findings assume of the noise; said once, above their methods."""
+"""What holds for many findings: the goodput that they use, what they assume of the noise."""
 
 
 class Methods:
