@@ -1,19 +1,24 @@
 """How the hosts were in each trial: their load, and their cores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypedDict
 
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import columns_added
 from flowsweep.wording import counted, format_number, format_share
 
-_RECEIVER_DROPS = (
-    "TcpExt.TCPRcvQDrop", "TcpExt.TCPBacklogDrop", "TcpExt.RcvPruned", "TcpExt.OfoPruned", "softnet.dropped",
+SOCKET_DROPS = (
+    "TcpExt.TCPRcvQDrop", "TcpExt.TCPBacklogDrop", "TcpExt.RcvPruned", "TcpExt.OfoPruned",
     "Udp.RcvbufErrors", "Udp6RcvbufErrors",
 )  # fmt: skip
 """Packets that reached the host and did not reach the connection, or were thrown out of it again."""
-_RECEIVER_DEVICE_DROPS = ("rx_dropped", "rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
+BACKLOG_DROPS = ("softnet.dropped",)
+RING_DROPS = ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
+_RECEIVER_DEVICE_DROPS = ("rx_dropped", *RING_DROPS)
 _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
+ZERO_WINDOWS = ("TcpExt.TCPToZeroWindowAdv", "TcpExt.TCPWantZeroWindowAdv")
+"""How often the host announced a window of nothing, or had to keep to a larger one that it had announced."""
 _DRIVER = ".ethtool."
 """A driver's own counters say the same again."""
 
@@ -72,20 +77,52 @@ def _cores(cpu: ir.Table) -> ir.Table:
     )
 
 
+class HostCounterRow(TypedDict):
+    """How much a counter of a host rose in a trial."""
+
+    trial_id: str
+    role: str
+    host: str
+    name: str
+    value: int
+
+
+def telling_counters(counters: ir.Table, trial_ids: Sequence[str]) -> ir.Table:
+    """Choose the counters that say where hosts dropped packets, and that windows were closed.
+
+    Args:
+        counters: As in an archive.
+        trial_ids: Of which trials.
+
+    Returns:
+        Rows of `counters`: trial_id, role ("source" or "sink"), host, name, value (int64). A sink's that
+        count drops on receiving, or windows of nothing (ZERO_WINDOWS); a source's that count drops on
+        sending.
+    """
+    rows = counters.filter(counters.trial_id.isin(list(trial_ids)))
+    closed = (rows.role == "sink") & rows.name.isin(ZERO_WINDOWS)
+    chosen = rows.filter(_dropped(rows) | closed)
+    return chosen.select(*HostCounterRow.__annotations__).order_by(*HostCounterRow.__annotations__)
+
+
 def _drops(counters: ir.Table) -> ir.Table:
+    return counters.group_by("trial_id").aggregate(
+        host_dropped_packets=counters.value.sum(where=_dropped(counters)).cast("int64")
+    )
+
+
+def _dropped(counters: ir.Table) -> ir.BooleanValue:
+    """Whether a counter is of packets that a sink dropped on receiving, or a source on sending."""
+
     def of_device(names: tuple[str, ...]) -> ir.BooleanValue:
         first, *others = (counters.name.endswith(f".{name}") for name in names)
         for other in others:
             first |= other
         return first & ~counters.name.contains(_DRIVER)
 
-    receiving = (counters.role == "sink") & (
-        counters.name.isin(_RECEIVER_DROPS) | of_device(_RECEIVER_DEVICE_DROPS)
-    )
-    sending = (counters.role == "source") & of_device(_SENDER_DEVICE_DROPS)
-    return counters.group_by("trial_id").aggregate(
-        host_dropped_packets=counters.value.sum(where=receiving | sending).cast("int64")
-    )
+    of_kernel = counters.name.isin((*SOCKET_DROPS, *BACKLOG_DROPS))
+    receiving = (counters.role == "sink") & (of_kernel | of_device(_RECEIVER_DEVICE_DROPS))
+    return receiving | ((counters.role == "source") & of_device(_SENDER_DEVICE_DROPS))
 
 
 _PARTS = ("busy", "user", "system", "softirq", "irq", "steal")

@@ -16,6 +16,7 @@ Verdict = Literal[
 WINDOWS: Final = ("send window", "receive window")
 LOSS: Final = "congestion window: loss"
 QUEUE: Final = "congestion window: queue"
+HOST_DROPS: Final = "host drops"
 PATH_LOSS: Final = "path loss"
 NOT_CLEAR: Final = "not clear"
 
@@ -89,7 +90,7 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "the rate that the plan sets",
         "Ask for a higher rate: nobody knows yet whether the path carries more.",
     ),
-    "host drops": VerdictWords(
+    HOST_DROPS: VerdictWords(
         "Hosts, and not the path, dropped what was missing.",
         "what the hosts drop",
         "Find which host drops packets: more goodput needs fewer drops.",

@@ -6,10 +6,10 @@ from typing import Literal
 FindingKind = Literal[
     "emulation", "broken", "empty", "failures", "stalls", "order",
     "path", "available", "routes", "rate", "loss", "latency", "message_size",
-    "verdict", "advice", "drops", "autotuning", "bufferbloat", "plateau",
+    "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat", "plateau",
     "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift", "step", "cycle",
-    "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start", "slow_start", "theory",
-    "variation",
+    "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start", "slow_start",
+    "segment_size", "theory", "variation",
 ]  # fmt: skip
 """What a finding is about; the most important first, where decisions are alike."""
 

@@ -11,7 +11,16 @@ from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, trial_ids
 from flowsweep.analysis.statistics.regions import Regions, regions
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of, known
-from flowsweep.analysis.verdicts import CORES_BUSY, LOSS, MOST, NOT_CLEAR, PATH_NOT_FULL, QUEUE, VERDICTS
+from flowsweep.analysis.verdicts import (
+    CORES_BUSY,
+    HOST_DROPS,
+    LOSS,
+    MOST,
+    NOT_CLEAR,
+    PATH_NOT_FULL,
+    QUEUE,
+    VERDICTS,
+)
 from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_rate
 
@@ -78,7 +87,7 @@ def limiting_words(verdict: str, own: Sequence[TrialRow]) -> str:
     """Say what limits, as exactly as the trials with a verdict, which is not "not clear", tell."""
     if facts_of(own[0].get("test") or "tcp").datagrams:
         lost = sum(row.get("loss") or 0.0 for row in own)
-        if verdict == "host drops" and sum(row.get("loss_at_sender") or 0.0 for row in own) >= lost * MOST:
+        if verdict == HOST_DROPS and sum(row.get("loss_at_sender") or 0.0 for row in own) >= lost * MOST:
             return _AT_SENDER
         return VERDICTS[verdict].datagram_subject
     if verdict == QUEUE and all(drops_early(row) for row in own):

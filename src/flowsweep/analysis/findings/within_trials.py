@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import ibis
 import ibis.expr.types as ir
@@ -11,17 +12,22 @@ import pyarrow.compute as pc
 from flowsweep.analysis.binning.alignment import kept_starts
 from flowsweep.analysis.binning.interval_goodput import trial_intervals
 from flowsweep.analysis.binning.truncated_durations import durations_cut
+from flowsweep.analysis.findings.closed_window import closed_window_hypotheses, window_may_have_closed
 from flowsweep.analysis.findings.drops import drop_hypotheses, lossy_trials
 from flowsweep.analysis.findings.duration import Cuts, cut_hypotheses, cuts_of
 from flowsweep.analysis.findings.early_slow_start import early_end_hypotheses, slow_trials
+from flowsweep.analysis.findings.host_drops import host_drop_hypotheses
 from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.slow_start import slow_start_hypotheses
+from flowsweep.analysis.hosts import HostCounterRow, telling_counters
 from flowsweep.analysis.statistics.observations import Observations
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.tcp.drop_signature import LossTrace, traces_of
 from flowsweep.analysis.tests.tcp.loss_samples import loss_samples
+from flowsweep.analysis.tests.tcp.segment_sizes import SegmentSizeRow, segment_sizes
 from flowsweep.analysis.tests.tcp.slow_start import SlowStartRow, slow_starts
 from flowsweep.analysis.tests.tcp.slow_start_ends import SlowStartEndRow, slow_start_ends
+from flowsweep.analysis.verdicts import HOST_DROPS
 from flowsweep.archive import Tables, keep_with
 from flowsweep.defaults import EQUIVALENCE_MARGIN
 
@@ -40,6 +46,10 @@ class WithinTrials:
     """By trial, of those that took long to come up to speed."""
     traces: Mapping[str, LossTrace] = field(default_factory=dict)
     """Of trials that losses held down, by trial."""
+    segments: Mapping[str, SegmentSizeRow] = field(default_factory=dict)
+    """By trial, where the sources' kernels told it."""
+    counters: Mapping[str, Sequence[HostCounterRow]] = field(default_factory=dict)
+    """By trial, of those that hosts' drops limited or whose receive window may have closed."""
 
 
 def within_trials(tables: Tables, summary: Sequence[TrialRow]) -> WithinTrials:
@@ -67,6 +77,8 @@ def within_trials(tables: Tables, summary: Sequence[TrialRow]) -> WithinTrials:
         reached=reached,
         ends=_ends(tables, summary, reached),
         traces=_traces(tables, starts, summary),
+        segments={row["trial_id"]: row for row in segment_sizes(samples).to_pyarrow().to_pylist()},
+        counters=_counters(tables, summary),
     )
 
 
@@ -76,11 +88,21 @@ def _ends(
     slow = slow_trials(summary, reached)
     if not slow:
         return {}
-    rows: list[SlowStartEndRow] = slow_start_ends(tables.samples, slow).to_pyarrow().to_pylist()
-    ends: dict[str, list[SlowStartEndRow]] = {}
-    for row in rows:
-        ends.setdefault(row["trial_id"], []).append(row)
-    return ends
+    return _by_trial(slow_start_ends(tables.samples, slow))
+
+
+def _counters(tables: Tables, summary: Sequence[TrialRow]) -> dict[str, list[HostCounterRow]]:
+    asked = [
+        row["trial_id"] for row in summary if row.get("verdict") == HOST_DROPS or window_may_have_closed(row)
+    ]
+    return _by_trial(telling_counters(tables.counters, asked)) if asked else {}
+
+
+def _by_trial(rows: ir.Table) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for row in rows.to_pyarrow().to_pylist():
+        found.setdefault(row["trial_id"], []).append(row)
+    return found
 
 
 def _traces(tables: Tables, starts: ir.Table, summary: Sequence[TrialRow]) -> dict[str, LossTrace]:
@@ -94,7 +116,7 @@ def _traces(tables: Tables, starts: ir.Table, summary: Sequence[TrialRow]) -> di
 def within_trial_hypotheses(
     observed: Observations, within: WithinTrials, *, margin: float = EQUIVALENCE_MARGIN
 ) -> list[Hypothesis]:
-    """Describe how long trials have to be, how long they took to come up to speed, and what drops packets.
+    """Describe what samples and counters say: durations, slow start, what drops packets, what is not read.
 
     Args:
         observed: Trials of one sweep and mode; goodput in bit/s.
@@ -103,11 +125,13 @@ def within_trial_hypotheses(
 
     Returns:
         Descriptions, as far as there are samples. Methods: `cut_hypotheses`, `slow_start_hypotheses`,
-        `early_end_hypotheses`, `drop_hypotheses`.
+        `early_end_hypotheses`, `drop_hypotheses`, `host_drop_hypotheses`, `closed_window_hypotheses`.
     """
     return [
         *cut_hypotheses(observed, within.cuts, margin=margin),
         *slow_start_hypotheses(observed, within.reached),
         *early_end_hypotheses(observed, within.reached, within.ends),
         *drop_hypotheses(observed, within.traces),
+        *host_drop_hypotheses(observed, within.counters),
+        *closed_window_hypotheses(observed, within.counters),
     ]

@@ -68,6 +68,37 @@ def test_levels_that_go_with_nothing_say_so() -> None:
     assert one.claim.endswith(", and nothing that was varied tells which.")
 
 
+@pytest.mark.parametrize("way_ms", [40.0, 20.5, None])
+def test_levels_that_go_with_round_trips_are_of_two_paths(way_ms: float | None) -> None:
+    rows = campaign(Grid(), 1)
+    generator = np.random.default_rng(7)
+    for row in rows:
+        low = generator.random() < 0.4
+        row["goodput_bps"] *= math.exp(FIFTH * low)
+        row["rtt_min_ms"] = (way_ms if low else 20.0) if way_ms is not None else None
+    [one] = found(rows)
+    assert one.decision == "effect"
+    said = (
+        "; their least round trips are 40 ms in the median, those of the others 20 ms, as where connections "
+        "take one of two paths."
+    )
+    assert one.claim.endswith(said) == (way_ms == 40.0)
+    assert ("round trips" in one.claim) == (way_ms == 40.0)
+
+
+def test_round_trips_of_directions_are_no_paths() -> None:
+    """The lower level is most often of one direction, whose round trips are longer whatever the level."""
+    rows = campaign(Grid(), 1)
+    generator = np.random.default_rng((6, 1))
+    for row in rows:
+        back = row["dst"] == "a"
+        row["goodput_bps"] *= math.exp(FIFTH * (generator.random() < (0.6 if back else 0.1)))
+        row["rtt_min_ms"] = 40.0 if back else 20.0
+    [one] = found(rows)
+    assert ", most often at b → a (" in one.claim
+    assert "round trips" not in one.claim
+
+
 @pytest.mark.parametrize(
     "grid",
     [

@@ -9,6 +9,7 @@ import ibis.expr.types as ir
 from flowsweep.analysis.verdicts import (
     BUSY,
     CORES_BUSY,
+    HOST_DROPS,
     LOSS,
     MOST,
     NOT_CLEAR,
@@ -75,7 +76,7 @@ def with_verdict(rows: ir.Table) -> ir.Table:
         (busy["both"], NOT_CLEAR),
         (busy["sender"], "sender CPU"),
         (busy["receiver"], "receiver CPU"),
-        (cwnd_or_pace & _dropped_at_hosts(rows), "host drops"),
+        (cwnd_or_pace & _dropped_at_hosts(rows), HOST_DROPS),
         (rows.sender_idle_share >= SOME, NOT_CLEAR),
         # A policer has no queue, however much of its rate a trial gets.
         (lossy & _dropped_by_policer(rows), loss),

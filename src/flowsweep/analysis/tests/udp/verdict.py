@@ -3,7 +3,7 @@
 import ibis
 import ibis.expr.types as ir
 
-from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, MOST, NOT_CLEAR, PATH_LOSS, RATE_REACHED
+from flowsweep.analysis.verdicts import BUSY, CORES_BUSY, HOST_DROPS, MOST, NOT_CLEAR, PATH_LOSS, RATE_REACHED
 from flowsweep.defaults import LOSS_MATTERS, OFFERED_SHARE_MIN
 
 
@@ -39,7 +39,7 @@ def with_datagram_verdict(rows: ir.Table) -> ir.Table:
     busy = (rows.thread_busy_send >= BUSY).coalesce(False) | (crowded & ~offered)
     found = ibis.cases(
         (rows.goodput_bps.isnull() | rows.loss.isnull(), ibis.null("string")),
-        (lossy & (at_hosts | at_sender), "host drops"),
+        (lossy & (at_hosts | at_sender), HOST_DROPS),
         (lossy & on_path, PATH_LOSS),
         (lossy, NOT_CLEAR),
         (reached, "application rate"),

@@ -1,0 +1,125 @@
+"""Packets that hosts drop, and windows that close: where they are named, and where nothing is said."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from flowsweep.analysis.findings.closed_window import closed_window_hypotheses
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.host_advice import advice_hypotheses
+from flowsweep.analysis.findings.host_drops import host_drop_hypotheses
+from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.statistics.observations import observations
+from synthetic_campaigns import Grid, Row, campaign
+
+GRID = Grid(flows=(1,), window_sums=(1 << 22,), directions=(("a", "b"),), repeats=4)
+CLOSED = {
+    "verdict": "receive window", "window_recv_bytes": 1 << 22, "rwnd_open_share": 0.3,
+    "limit_rwnd_share": 0.9, "thread_busy_recv": 0.2,
+}  # fmt: skip
+TO_ZERO = ("sink", "b", "TcpExt.TCPToZeroWindowAdv", 7)
+Counter = tuple[str, str, str, int]
+
+
+def rows_with(columns: dict[str, Any], trials: int = 4) -> list[Row]:
+    return [row | (columns if at < trials else {}) for at, row in enumerate(campaign(GRID, 1))]
+
+
+def counted(rows: Sequence[Row], counters: Sequence[Counter]) -> dict[str, list[Any]]:
+    return {
+        row["trial_id"]: [
+            {"trial_id": row["trial_id"], "role": role, "host": host, "name": name, "value": value}
+            for role, host, name, value in counters
+        ]
+        for row in rows
+    }
+
+
+def dropped(counters: Sequence[Counter], trials: int = 4, **columns: Any) -> list[Finding]:
+    rows = rows_with({"verdict": "host drops"} | columns, trials)
+    [observed] = observations(rows)
+    return decided(list(host_drop_hypotheses(observed, counted(rows, counters))))
+
+
+def test_a_ring_that_overflows_is_named_with_its_device_and_the_busy_core() -> None:
+    [one] = dropped([("sink", "b", "eth0.rx_missed_errors", 50)], trials=3, softirq_core_recv=0.98)
+    assert one.claim == (
+        "a → b: in 3 of 4 trials b dropped 150 packets in the receive ring of its network device "
+        "(eth0.rx_missed_errors). One core of b spent 98.0 % of the time on receiving packets. Enlarge that "
+        "ring (`ethtool -g eth0` shows how far it goes), or spread the device's interrupts over more cores."
+    )
+    assert (one.kind, one.effect, one.effect_unit, one.n) == ("host_drops", 0.75, "1", 3)
+
+
+@pytest.mark.parametrize(
+    ("counter", "said"),
+    [
+        (
+            ("sink", "b", "softnet.dropped", 9),
+            "b dropped 36 packets in the queue in front of protocol processing",
+        ),
+        (("sink", "b", "TcpExt.TCPRcvQDrop", 9), "b dropped 36 packets at full socket buffers"),
+        (("sink", "b", "vlan.7.rx_dropped", 9), "`ethtool -S vlan.7`"),
+        (("source", "a", "eth0.tx_dropped", 9), "a dropped 36 packets at its own network device, before"),
+    ],
+)
+def test_each_place_is_named(counter: Counter, said: str) -> None:
+    [one] = dropped([counter, ("sink", "b", "TcpExt.OfoPruned", 1)])
+    assert said in one.claim
+    assert "One core" not in one.claim
+    assert "OfoPruned" not in one.claim
+
+
+def test_two_places_with_as_many_drops_are_both_named() -> None:
+    [one] = dropped([("sink", "b", "softnet.dropped", 9), ("source", "a", "eth0.tx_dropped", 8)])
+    assert "(softnet.dropped) and a dropped 32 packets" in one.claim
+
+
+def test_counters_of_trials_that_hosts_did_not_limit_say_nothing() -> None:
+    assert dropped([("sink", "b", "softnet.dropped", 9)], verdict="congestion window: queue") == []
+    assert dropped([]) == []
+    assert dropped([TO_ZERO]) == []
+
+
+def closed(columns: dict[str, Any], counters: Sequence[Counter] = (TO_ZERO,)) -> list[Finding]:
+    rows = rows_with(columns, 3)
+    [observed] = observations(rows)
+    return decided(list(closed_window_hypotheses(observed, counted(rows, counters))))
+
+
+def test_a_window_that_closes_is_said_to_be_unread() -> None:
+    [one] = closed(CLOSED)
+    assert one.claim == (
+        "a → b: b did not read in time in 3 of 4 trials: it announced 30.0 % of its receive window in the "
+        "mean, and windows of nothing at times, and the sender waited for it for 90.0 % of the time. A "
+        "larger window only fills later: find what keeps b from reading (its receiving threads ran for "
+        "20.0 % of the time)."
+    )
+    assert (one.kind, one.effect, one.effect_unit, one.n) == ("closed_window", 0.3, "1", 3)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        CLOSED | {"rwnd_open_share": 0.99},  # a window that is too small stands open
+        CLOSED | {"window_recv_bytes": None},  # one that the kernel sizes grows with the trial
+        CLOSED | {"limit_rwnd_share": 0.1},  # it held nobody back
+        CLOSED | {"rwnd_open_share": None},
+    ],
+)
+def test_windows_that_did_not_close(columns: dict[str, Any]) -> None:
+    assert closed(columns) == []
+
+
+def test_a_window_that_was_never_announced_as_nothing_did_not_close() -> None:
+    assert closed(CLOSED, [("sink", "b", "softnet.dropped", 3)]) == []
+
+
+def test_no_larger_window_is_advised_where_the_data_were_not_read() -> None:
+    columns = CLOSED | {"rtt_min_ms": 50.0, "link_payload_bps": 1e10, "window_recv_bytes": 1 << 20}
+    rows = rows_with(columns)
+    campaign_of_one = observations(rows)
+    advised = advice_hypotheses(campaign_of_one)
+    assert [one.kind for one in advised] == ["advice"]
+    assert advice_hypotheses(campaign_of_one, unread={row["trial_id"] for row in rows}) == []
