@@ -54,7 +54,7 @@ _PLACES = (
     _Place(
         lambda *_: True,
         "at its own network device, before they left",
-        "Send more slowly (`rate`), or see what its queue does: `tc -s qdisc show dev {device}`.",
+        "See what its queue does (`tc -s qdisc show dev {device}`), or send more slowly (`rate`).",
     ),
 )
 """The first that holds."""

@@ -10,7 +10,7 @@ from flowsweep.analysis.findings.advice import HostFacts, recorded
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, Scope, trial_ids
 from flowsweep.analysis.tests.tcp.segment_sizes import SegmentSizeRow
-from flowsweep.wording import counted
+from flowsweep.wording import counted, direction_of
 
 HEADER_BYTES = 72
 """Of IPv6 and TCP, with timestamps; of IPv4 they are 20 less."""
@@ -74,8 +74,14 @@ def segment_hypotheses(
             trial_ids(one.row for one in small),
             Estimate(min(one.segments["mss_bytes"] for one in small), "bytes"),
         )
-        for (direction, _), small in found.items()
+        for (direction, cause), small in found.items()
+        if cause != "ends unlike" or (_way_back(small[0].row), "path MTU") not in found
     ]
+
+
+def _way_back(row: ObservedRow) -> str:
+    """The other direction: a host that has learned what the path there takes announces no more here."""
+    return direction_of({**row, "src": row["dst"], "dst": row["src"]})
 
 
 def _is_judged(row: ObservedRow, segments: Mapping[str, SegmentSizeRow]) -> bool:
@@ -147,6 +153,7 @@ def _said(direction: str, small: Sequence[_Small], of: int) -> str:
         case "ends unlike":
             return (
                 f"{direction}: {source} may send packets of {path_mtu} B, but {sink} takes segments of "
-                f"{announced} B {in_trials}: the MTUs at the two ends are unlike. Within one network they "
-                "have to be the same; between networks, see that path MTU discovery works."
+                f"{announced} B {in_trials}: {sink} has a smaller MTU, or has learned that the path does. "
+                "Within one network all MTUs have to be the same; between networks, see that path MTU "
+                "discovery works."
             )

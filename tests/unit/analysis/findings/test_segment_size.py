@@ -70,9 +70,22 @@ def test_an_mss_that_is_rewritten_on_the_way() -> None:
 def test_ends_with_unlike_mtus() -> None:
     [one] = told({"path_mtu_bytes": 9000})
     assert one.claim.startswith(
-        "a → b: a may send packets of 9000 B, but b takes segments of 1448 B in 3 of 3 trials: the MTUs at "
-        "the two ends are unlike."
+        "a → b: a may send packets of 9000 B, but b takes segments of 1448 B in 3 of 3 trials: b has a "
+        "smaller MTU, or has learned that the path does."
     )
+
+
+def test_a_host_that_has_learned_the_paths_mtu_has_none_of_its_own() -> None:
+    """It announces no more than what it has learned that the path takes, the other way."""
+    rows = campaign(Grid(flows=(1,), window_sums=(1 << 22,)), 1)
+    there = JUMBO | {"first_mss_bytes": 1448, "mss_bytes": 1448, "path_mtu_bytes": 1500}
+    back = USUAL | {"path_mtu_bytes": 9000}
+    by_trial = {
+        row["trial_id"]: {"trial_id": row["trial_id"]} | USUAL | (there if row["src"] == "a" else back)
+        for row in rows
+    }
+    [one] = decided(segment_hypotheses(observations(rows), by_trial, NOT_PROBING))
+    assert one.claim.startswith("a → b: segments carry 1448 B")
 
 
 @pytest.mark.parametrize(
