@@ -12,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from flowsweep.defaults import GARBAGE_OBJECTS
+from flowsweep.defaults import BLAS_THREADS, GARBAGE_OBJECTS
 
+# As the command line has it. More threads would wait for each other where each worker has some.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", str(BLAS_THREADS))
 IN_CONTINUOUS_INTEGRATION = bool(os.environ.get("CI"))
 # Begun in the background, or by nohup, tests and their children would not feel a signal that they are about.
 for number, answer in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):

@@ -13,7 +13,7 @@ pytestmark = needs_lab
 PLAN = """
 [campaign]
 name = "jumbo"
-repeats = 3
+repeats = 2
 seed = 1
 
 [lab.links.wire]
