@@ -17,8 +17,8 @@ BACKLOG_DROPS = ("softnet.dropped",)
 RING_DROPS = ("rx_missed_errors", "rx_fifo_errors", "rx_over_errors")
 _RECEIVER_DEVICE_DROPS = ("rx_dropped", *RING_DROPS)
 _SENDER_DEVICE_DROPS = ("tx_dropped", "tx_fifo_errors")
-ZERO_WINDOWS = ("TcpExt.TCPToZeroWindowAdv", "TcpExt.TCPWantZeroWindowAdv")
-"""How often the host announced a window of nothing, or had to keep to a larger one that it had announced."""
+ZERO_WINDOW = "TcpExt.TCPToZeroWindowAdv"
+"""How often the host announced that a window was closed."""
 _DRIVER = ".ethtool."
 """A driver's own counters say the same again."""
 
@@ -88,7 +88,7 @@ class HostCounterRow(TypedDict):
 
 
 def telling_counters(counters: ir.Table, trial_ids: Sequence[str]) -> ir.Table:
-    """Choose the counters that say where hosts dropped packets, and that windows were closed.
+    """Choose the counters that say where hosts dropped packets, and that a window was closed.
 
     Args:
         counters: As in an archive.
@@ -96,11 +96,10 @@ def telling_counters(counters: ir.Table, trial_ids: Sequence[str]) -> ir.Table:
 
     Returns:
         Rows of `counters`: trial_id, role ("source" or "sink"), host, name, value (int64). A sink's that
-        count drops on receiving, or windows of nothing (ZERO_WINDOWS); a source's that count drops on
-        sending.
+        count drops on receiving, and ZERO_WINDOW; a source's that count drops on sending.
     """
     rows = counters.filter(counters.trial_id.isin(list(trial_ids)))
-    closed = (rows.role == "sink") & rows.name.isin(ZERO_WINDOWS)
+    closed = (rows.role == "sink") & (rows.name == ZERO_WINDOW)
     chosen = rows.filter(_dropped(rows) | closed)
     return chosen.select(*HostCounterRow.__annotations__).order_by(*HostCounterRow.__annotations__)
 

@@ -5,7 +5,7 @@ from functools import partial
 from statistics import median
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.hosts import ZERO_WINDOWS, HostCounterRow
+from flowsweep.analysis.hosts import ZERO_WINDOW, HostCounterRow
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
 from flowsweep.analysis.tests.tcp.verdict import SOME, WINDOW_CLOSES
@@ -13,7 +13,7 @@ from flowsweep.wording import counted, format_share
 
 _METHOD = (
     "windows that the sink announced, mean / highest over time, where the plan asks for a receive window; "
-    "the sink's counters of windows of nothing"
+    f"the sink's counter {ZERO_WINDOW}, of all its connections"
 )
 _described = partial(Hypothesis, "closed_window", method=_METHOD, figure="limits")
 
@@ -30,17 +30,6 @@ def window_may_have_closed(row: TrialRow) -> bool:
     )
 
 
-def was_not_read(row: TrialRow, counters: Mapping[str, Sequence[HostCounterRow]]) -> bool:
-    """Tell whether a trial's receive window closed since the data were not read in time.
-
-    Args:
-        row: Of a summary.
-        counters: Rows of `telling_counters`, by trial_id.
-    """
-    own = counters.get(row["trial_id"], ())
-    return window_may_have_closed(row) and any(one["name"] in ZERO_WINDOWS for one in own)
-
-
 def closed_window_hypotheses(
     observed: Observations, counters: Mapping[str, Sequence[HostCounterRow]]
 ) -> Iterator[Hypothesis]:
@@ -53,11 +42,11 @@ def closed_window_hypotheses(
     Yields:
         One description for each direction with trials in which the window that the plan asks for was
         announced at less than 0.8 of its highest in the mean, held the sender back for a third of the time or
-        more, and was announced as nothing, or would have been, at least once. The effect is the share of the
-        window that was open, the median over these trials (unit "1").
+        more, and in which the sink announced that a window was closed. The effect is the share of the window
+        that was open, the median over these trials (unit "1").
     """
     everywhere = dict(observed.by_direction())
-    for direction, rows in observed.by_direction(lambda row: was_not_read(row, counters)):
+    for direction, rows in observed.by_direction(lambda row: _closed(row, counters)):
         open_share = median(known(row["rwnd_open_share"]) for row in rows)
         yield _described(
             observed.scope(direction),
@@ -67,14 +56,19 @@ def closed_window_hypotheses(
         )
 
 
+def _closed(row: ObservedRow, counters: Mapping[str, Sequence[HostCounterRow]]) -> bool:
+    own = counters.get(row["trial_id"], ())
+    return window_may_have_closed(row) and any(one["name"] == ZERO_WINDOW for one in own)
+
+
 def _said(direction: str, rows: Sequence[ObservedRow], of: int, open_share: float) -> str:
     sink = rows[0]["dst"]
     held = median(known(row["limit_rwnd_share"]) for row in rows)
-    busy = median(row.get("thread_busy_recv") or 0.0 for row in rows)
+    threads = [ran for row in rows if (ran := row.get("thread_busy_recv")) is not None]
+    busy = f" (its receiving threads ran for {format_share(median(threads))} of the time)" if threads else ""
     return (
         f"{direction}: {sink} did not read in time in {len(rows)} of {counted(of, 'trial')}: it announced "
-        f"{format_share(open_share)} of its receive window in the mean, and windows of nothing at times, and "
-        f"the sender waited for it for {format_share(held)} of the time. A larger window only fills "
-        f"later: find what keeps {sink} from reading (its receiving threads ran for {format_share(busy)} of "
-        "the time)."
+        f"{format_share(open_share)} of its receive window in the mean, closed it at times, and the sender "
+        f"waited for it for {format_share(held)} of the time. Find what keeps {sink} from reading{busy}: a "
+        "larger window bridges short pauses only."
     )

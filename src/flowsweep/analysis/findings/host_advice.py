@@ -1,6 +1,6 @@
 """What to set, once for each host of a campaign, where a window keeps goodput from what the path carries."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.findings.advice import HostFacts, WindowAdvice, path_payload_bps, window_advice
@@ -24,15 +24,13 @@ class _Found:
 
 
 def advice_hypotheses(
-    campaign: Iterable[Observations], *, hosts: HostFacts | None = None, unread: Collection[str] = ()
+    campaign: Iterable[Observations], *, hosts: HostFacts | None = None
 ) -> list[Hypothesis]:
     """Advise each host of a campaign on its windows, once.
 
     Args:
         campaign: Trials of each sweep and mode.
         hosts: What is recorded of the hosts.
-        unread: trial_id of those whose receive window closed since the data were not read in time: a larger
-            one would close, too.
 
     Returns:
         One hypothesis for each host that has something to set; it only describes. The effect is what goodput
@@ -45,7 +43,7 @@ def advice_hypotheses(
         send or a receive window the largest is named: it serves the others.
     """
     needs: dict[str, dict[str, _Found]] = {}
-    for found in (each for observed in campaign for each in _of_sweep(observed, hosts, unread)):
+    for found in (each for observed in campaign for each in _of_sweep(observed, hosts)):
         sides = needs.setdefault(found.advice.host, {})
         before = sides.get(found.advice.side)
         if before is None or found.advice.needed_bytes > before.advice.needed_bytes:
@@ -53,7 +51,7 @@ def advice_hypotheses(
     return [_hypothesis(list(sides.values())) for sides in needs.values()]
 
 
-def _of_sweep(observed: Observations, hosts: HostFacts | None, unread: Collection[str]) -> Iterator[_Found]:
+def _of_sweep(observed: Observations, hosts: HostFacts | None) -> Iterator[_Found]:
     for _, rows in observed.by_direction():
         path_bps = path_payload_bps(rows)
         if path_bps is None:
@@ -61,8 +59,6 @@ def _of_sweep(observed: Observations, hosts: HostFacts | None, unread: Collectio
         for flows in dict.fromkeys(row["flows"] for row in rows):
             own = [row for row in rows if row["flows"] == flows]
             best = max(own, key=goodput_of)
-            if best["trial_id"] in unread:
-                continue
             advice = window_advice(best, path_bps=path_bps, hosts=hosts)
             if advice is not None and not _tried(own, advice):
                 yield _Found(advice, observed, best, path_bps)

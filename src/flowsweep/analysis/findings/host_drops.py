@@ -7,16 +7,18 @@ from statistics import median
 from typing import NamedTuple
 
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.hosts import BACKLOG_DROPS, RING_DROPS, SOCKET_DROPS, ZERO_WINDOWS, HostCounterRow
+from flowsweep.analysis.hosts import BACKLOG_DROPS, RING_DROPS, SOCKET_DROPS, ZERO_WINDOW, HostCounterRow
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.verdicts import BUSY, HOST_DROPS, MOST
+from flowsweep.tests import facts_of
 from flowsweep.wording import counted, format_share
 
 _METHOD = (
-    "counters of the hosts' kernels and devices, in trials with the verdict host drops; they count all "
-    "traffic of a host"
+    "counters of the hosts' kernels and devices, in trials with the verdict host drops; of each place the "
+    "one that rose most, since several may count the same packet; they count all traffic of a host"
 )
 _described = partial(Hypothesis, "host_drops", method=_METHOD, figure="cpu")
+_SINK = "sink"
 
 
 class _Place(NamedTuple):
@@ -31,15 +33,16 @@ class _Place(NamedTuple):
 
 _PLACES = (
     _Place(
-        lambda role, name: role == "sink" and name.endswith(tuple(f".{ring}" for ring in RING_DROPS)),
-        "in the receive ring of its network device",
-        "Enlarge that ring (`ethtool -g {device}` shows how far it goes), or spread the device's interrupts "
-        "over more cores.",
+        lambda role, name: role == _SINK and name.endswith(tuple(f".{ring}" for ring in RING_DROPS)),
+        "in the receive ring of a network device",
+        "Enlarge that ring (`ethtool -g {device}` shows how far it goes), or, where there are several flows, "
+        "spread the device's interrupts over more cores.",
     ),
     _Place(
         lambda _, name: name in BACKLOG_DROPS,
         "in the queue in front of protocol processing",
-        "Spread receiving over more cores (RSS, RPS), or raise net.core.netdev_max_backlog there.",
+        "Where there are several flows, spread receiving over more cores (RSS, RPS); else raise "
+        "net.core.netdev_max_backlog there.",
     ),
     _Place(
         lambda _, name: name in SOCKET_DROPS,
@@ -47,65 +50,79 @@ _PLACES = (
         "The receiver reads too slowly, or its socket buffer is too small: see its CPU, and `window_recv`.",
     ),
     _Place(
-        lambda role, _: role == "sink",
-        "at its network device",
+        lambda role, _: role == _SINK,
+        "at a network device",
         "The driver's counters tell more: `ethtool -S {device}`.",
     ),
     _Place(
         lambda *_: True,
-        "at its own network device, before they left",
-        "See what its queue does (`tc -s qdisc show dev {device}`), or send more slowly (`rate`).",
+        "at a network device, before they left",
+        "`ip -s -s link show dev {device}` tells more; of a VLAN or a tunnel see the device below it.",
     ),
 )
 """The first that holds."""
+_Drops = Counter[tuple[str, str, str]]
+"""By host, role and name of the counter."""
 
 
 def host_drop_hypotheses(
     observed: Observations, counters: Mapping[str, Sequence[HostCounterRow]]
 ) -> Iterator[Hypothesis]:
-    """Describe which host dropped packets and where, in trials that hosts' drops limited.
+    """Describe which host dropped segments and where, in trials that hosts' drops limited.
 
     Args:
         observed: Trials of one sweep and mode.
         counters: Rows of `telling_counters`, by trial_id.
 
     Yields:
-        One description for each direction with such trials. The effect is the share of its trials (unit "1").
-        It names the places that two thirds of the drops or more were at, the one with most of them first.
+        One description for each direction with such trials; none of datagrams, of which the ends themselves
+        count what is missing. The effect is the share of its trials (unit "1"). It names the places with two
+        thirds of the drops or more, the one with most of them first.
     """
     everywhere = dict(observed.by_direction())
-    for direction, rows in observed.by_direction(lambda row: row.get("verdict") == HOST_DROPS):
-        drops = _by_counter(rows, counters)
+    for direction, rows in observed.by_direction(_is_dropped):
+        drops = _by_place(rows, counters)
         if drops:
             claim = f"{direction}: {_said(rows, drops, len(everywhere[direction]))}"
             share = len(rows) / len(everywhere[direction])
             yield _described(observed.scope(direction), claim, trial_ids(rows), Estimate(share, "1"))
 
 
-def _by_counter(
-    rows: Sequence[ObservedRow], counters: Mapping[str, Sequence[HostCounterRow]]
-) -> Counter[tuple[str, str, str]]:
-    drops: Counter[tuple[str, str, str]] = Counter()
+def _is_dropped(row: ObservedRow) -> bool:
+    return row.get("verdict") == HOST_DROPS and not facts_of(row["test"]).datagrams
+
+
+def _by_place(rows: Sequence[ObservedRow], counters: Mapping[str, Sequence[HostCounterRow]]) -> _Drops:
+    """Of each host and place the counter that rose most."""
+    drops: _Drops = Counter()
     for one in (one for row in rows for one in counters.get(row["trial_id"], ())):
-        if one["name"] not in ZERO_WINDOWS:
+        if one["name"] != ZERO_WINDOW:
             drops[one["host"], one["role"], one["name"]] += one["value"]
-    return drops
+    most: dict[tuple[str, int], tuple[str, str, str]] = {}
+    for key, _ in drops.most_common():
+        most.setdefault((key[0], _PLACES.index(_place(*key[1:]))), key)
+    return Counter({key: drops[key] for key in most.values()})
 
 
-def _said(rows: Sequence[ObservedRow], drops: Counter[tuple[str, str, str]], of: int) -> str:
-    total, named, parts, actions = sum(drops.values()), 0, [], []
+def _place(role: str, name: str) -> _Place:
+    return next(place for place in _PLACES if place.holds(role, name))
+
+
+def _said(rows: Sequence[ObservedRow], drops: _Drops, of: int) -> str:
+    total, named, parts, actions, receiving = sum(drops.values()), 0, [], [], False
     for (host, role, name), count in drops.most_common():
-        place = next(place for place in _PLACES if place.holds(role, name))
-        parts.append(f"{host} dropped {counted(count, 'packet')} {place.words} ({name})")
+        place = _place(role, name)
+        parts.append(f"{host} counted {counted(count, 'drop')} {place.words} ({name})")
         actions.append(place.action.format(device=name.rpartition(".")[0]))
+        receiving |= role == _SINK
         named += count
         if named >= total * MOST:
             break
     busy = median(row.get("softirq_core_recv") or 0.0 for row in rows)
     core = (
-        f" One core of {rows[0]['dst']} spent {format_share(busy)} of the time on receiving packets."
-        if busy >= BUSY
+        f" One core of the receiver spent {format_share(busy)} of the time on receiving packets."
+        if receiving and busy >= BUSY
         else ""
     )
-    where = f"in {len(rows)} of {counted(of, 'trial')}"
+    where = f"over {len(rows)} of {counted(of, 'trial')}"
     return f"{where} {' and '.join(parts)}.{core} {' '.join(dict.fromkeys(actions))}"

@@ -20,7 +20,7 @@ from flowsweep.analysis.statistics.robust_fit import robust_fit
 from flowsweep.analysis.statistics.two_levels import TwoLevels, two_levels
 from flowsweep.analysis.summarising.trial_row import known
 from flowsweep.defaults import CONFIDENCE, EQUIVALENCE_MARGIN, SIGNIFICANCE
-from flowsweep.wording import counted, format_change, format_milliseconds, format_share
+from flowsweep.wording import counted, format_change, format_number, format_share
 
 _FEWEST = 12
 """Trials; fewer show no two levels."""
@@ -38,7 +38,8 @@ _RUNS = 0.01
 _PATHS = 0.01
 """p-value below which the two levels have unlike round trips."""
 _OTHER_PATH = 1.1
-"""Times as long as the other are round trips that are worth to be named."""
+_OTHER_PATH_MS = 0.5
+"""Round trips that are longer by both of these are worth to be named."""
 
 
 def mode_hypotheses(
@@ -55,14 +56,14 @@ def mode_hypotheses(
         One hypothesis where the repeats show two levels that all points have in common, more than the margin
         apart (`two_levels`); none where they do not. The effect is by how many percent the lower level is
         below the higher one, with its 95 % interval. The sentence names the factor whose levels have unlike
-        shares of it (chi-square, Bonferroni over the factors), and the least round trips of either level
-        where these are unlike within points, as where connections take one of two paths (Mann and Whitney
-        1947, On a test of whether one of two random variables is stochastically larger than the other, Annals
-        of Mathematical Statistics 18; p < 0.01, and a tenth of difference). Where neighbours in time share
-        their level, the hypothesis is undecided: that is a change over time (runs test: Wald and
-        Wolfowitz 1940, On a test whether two samples are from the same population, Annals of Mathematical
-        Statistics 11). Trials that stand out are left out, unless they are more than 15 % of all; a level has
-        at least 20 %.
+        shares of it (chi-square, Bonferroni over the factors), and how the least round trips of the levels
+        compare where they are unlike within points, as where connections take one of two paths (Mann and
+        Whitney 1947, On a test of whether one of two random variables is stochastically larger than the
+        other, Annals of Mathematical Statistics 18; p < 0.01, a tenth and 0.5 ms of difference). Where
+        neighbours in time share their level, the hypothesis is undecided: that is a change over time (runs
+        test: Wald and Wolfowitz 1940, On a test whether two samples are from the same population, Annals of
+        Mathematical Statistics 11). Trials that stand out are left out, unless they are more than 15 % of
+        all; a level has at least 20 %.
     """
     found = None if noise is None else _levels(noise)
     if noise is None or found is None:
@@ -162,27 +163,26 @@ def _tied(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> s
 
 
 def _paths(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> str:
-    """The least round trips of either level, where they are unlike within points."""
+    """How the least round trips of the lower level compare with others of the same point, where they do."""
     timed = [(row, of_low > _LIKELY) for row, of_low in zip(rows, low, strict=True) if row.get("rtt_min_ms")]
     points: dict[tuple[object, ...], list[float]] = {}
     for row, _ in timed:
         points.setdefault(_point(observed, row), []).append(known(row["rtt_min_ms"]))
     usual = {point: median(round_trips) for point, round_trips in points.items()}
-    levels: dict[bool, list[ObservedRow]] = {True: [], False: []}
-    for row, of_low in timed:
-        levels[of_low].append(row)
-    if not all(levels.values()):
+    lower, higher = (
+        [known(row["rtt_min_ms"]) / usual[_point(observed, row)] for row, of_low in timed if of_low == level]
+        for level in (True, False)
+    )
+    if not lower or not higher:
         return ""
-    relative = [
-        [known(row["rtt_min_ms"]) / usual[_point(observed, row)] for row in own] for own in levels.values()
-    ]
-    lower, higher = (median(known(row["rtt_min_ms"]) for row in own) for own in levels.values())
-    unlike = max(lower, higher) >= _OTHER_PATH * min(lower, higher)
-    if not unlike or float(scipy.stats.mannwhitneyu(*relative).pvalue) >= _PATHS:
+    ratio = median(lower) / median(higher)
+    longer_ms = abs(ratio - 1) * median(usual.values())
+    unlike = max(ratio, 1 / ratio) >= _OTHER_PATH and longer_ms >= _OTHER_PATH_MS
+    if not unlike or float(scipy.stats.mannwhitneyu(lower, higher).pvalue) >= _PATHS:
         return ""
     return (
-        f"; their least round trips are {format_milliseconds(lower)} in the median, those of the others "
-        f"{format_milliseconds(higher)}, as where connections take one of two paths"
+        f"; the least round trips of trials at the lower level are {format_number(ratio)} times those of "
+        "others of the same point, as where connections take one of two paths, or wait in a queue"
     )
 
 

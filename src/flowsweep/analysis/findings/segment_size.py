@@ -1,10 +1,9 @@
 """Are segments as large as both ends take, and what keeps them smaller?"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from flowsweep.analysis.findings.advice import HostFacts, recorded
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
@@ -15,7 +14,9 @@ from flowsweep.wording import counted, direction_of
 HEADER_BYTES = 72
 """Of IPv6 and TCP, with timestamps; of IPv4 they are 20 less."""
 PROBING = "net.ipv4.tcp_mtu_probing"
-_PROBES_NOT_AT_FIRST = ((0,), (1,))
+_PROBING_NEVER, _PROBING_AFTER_TIMEOUTS = (0,), (1,)
+_PROBED_MSS_BYTES = 1024
+"""What a source falls back to after timeouts, in the kernel's own setting (`tcp_base_mss`)."""
 WORTHWHILE = 1.1
 """Times as large as they are segments could be: less saves half a percent of headers, and hardly any CPU."""
 _METHOD = (
@@ -27,13 +28,20 @@ _described = partial(Hypothesis, "segment_size", method=_METHOD)
 Cause = Literal["lost on the way", "path MTU", "ends unlike", "rewritten"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Small:
+class _Group(NamedTuple):
+    """Trials of which the same is said."""
+
+    direction: str
+    cause: Cause
+    path_mtu_bytes: int
+    announced_mss_bytes: int | None
+
+
+class _Small(NamedTuple):
     """A trial whose segments are smaller than they could be."""
 
     row: ObservedRow
     segments: SegmentSizeRow
-    cause: Cause
 
 
 def segment_hypotheses(
@@ -49,33 +57,39 @@ def segment_hypotheses(
     Returns:
         One description for each direction and cause. The effect is the least segment that trials ended with
         (unit "bytes"). None where the plan asks for an MSS, where a window of less than two packets makes the
-        kernel send smaller ones (`tcp_bound_to_half_wnd`), where the source starts with small ones by its own
-        setting, or may (`tcp_mtu_probing` 2, or not recorded), and where segments could not be 1.1 times as
-        large.
+        kernel send smaller ones (`tcp_bound_to_half_wnd`), where the source may start with small ones by its
+        own setting (`tcp_mtu_probing` 2, or not recorded), and where they could not be 1.1 times as large.
 
     Method:
         What the source sends is bounded by the MSS that the sink announces and by the path's MTU, less
-        headers (RFC 9293, section 3.7.1; RFC 1191). Segments that became smaller while the path's MTU stayed
-        are those of a source that lost long packets and heard nothing of it (RFC 4821; `tcp_mtu_probing`).
+        headers (RFC 9293, section 3.7.1; RFC 1191). Segments that became smaller in most trials while the
+        path's MTU stayed are those of a source that lost long packets, or all, and heard nothing of it (RFC
+        4821; `tcp_mtu_probing`).
     """
-    found: dict[tuple[str, Cause], list[_Small]] = {}
+    found: dict[_Group, list[_Small]] = {}
+    scopes: dict[_Group, Scope] = {}
     of: Counter[str] = Counter()
-    scopes: dict[str, Scope] = {}
     for observed in campaign:
-        for direction, rows in observed.by_direction(lambda row: _is_judged(row, segments)):
+        for direction, rows in observed.by_direction():
             of[direction] += len(rows)
-            scopes.setdefault(direction, observed.scope(direction))
-            for small in _small_ones(rows, segments, hosts):
-                found.setdefault((direction, small.cause), []).append(small)
+            for row in rows:
+                own = segments.get(row["trial_id"])
+                cause = None if own is None else _cause(row, own, hosts)
+                if own is not None and cause is not None:
+                    group = _Group(direction, cause, own["path_mtu_bytes"], own["announced_mss_bytes"])
+                    scopes.setdefault(group, observed.scope(direction))
+                    found.setdefault(group, []).append(_Small(row, own))
+    held_down = {group.direction for group in found if group.cause == "path MTU"}
     return [
         _described(
-            scopes[direction],
-            _said(direction, small, of[direction]),
+            scopes[group],
+            _said(group, small, of[group.direction]),
             trial_ids(one.row for one in small),
             Estimate(min(one.segments["mss_bytes"] for one in small), "bytes"),
         )
-        for (direction, cause), small in found.items()
-        if cause != "ends unlike" or (_way_back(small[0].row), "path MTU") not in found
+        for group, small in found.items()
+        if not (group.cause == "ends unlike" and _way_back(small[0].row) in held_down)
+        and not (group.cause == "lost on the way" and len(small) * 2 <= of[group.direction])
     ]
 
 
@@ -84,64 +98,53 @@ def _way_back(row: ObservedRow) -> str:
     return direction_of({**row, "src": row["dst"], "dst": row["src"]})
 
 
-def _is_judged(row: ObservedRow, segments: Mapping[str, SegmentSizeRow]) -> bool:
-    own = segments.get(row["trial_id"])
-    if own is None or row.get("mss_bytes") is not None:
-        return False
-    window_bytes = own["window_bytes"]
-    return window_bytes is None or window_bytes > 2 * own["path_mtu_bytes"]
-
-
-def _small_ones(
-    rows: Sequence[ObservedRow], segments: Mapping[str, SegmentSizeRow], hosts: HostFacts | None
-) -> Iterator[_Small]:
-    for row in rows:
-        own = segments[row["trial_id"]]
-        cause = _cause(own)
-        # A source that probes starts with small segments whatever the path takes.
-        probes = recorded(hosts, row["src"], PROBING) not in _PROBES_NOT_AT_FIRST
-        if cause is not None and not (cause == "rewritten" and probes):
-            yield _Small(row, own, cause)
-
-
-def _cause(own: SegmentSizeRow) -> Cause | None:
-    """What keeps segments small, the first that holds."""
-    could_be = own["mss_bytes"] * WORTHWHILE
-    announced, fits = own["announced_mss_bytes"], own["path_mtu_bytes"] - HEADER_BYTES
+def _cause(row: ObservedRow, own: SegmentSizeRow, hosts: HostFacts | None) -> Cause | None:
+    """What keeps segments small, the first that holds; None of what is asked for, or is not known."""
+    announced, window_bytes = own["announced_mss_bytes"], own["window_bytes"]
+    if row.get("mss_bytes") is not None or window_bytes is None or window_bytes <= 2 * own["path_mtu_bytes"]:
+        return None
+    could_be, fits = own["mss_bytes"] * WORTHWHILE, own["path_mtu_bytes"] - HEADER_BYTES
     if could_be < min(own["first_mss_bytes"], fits):
         return "lost on the way"
     if announced is None:
         return None
     if could_be < min(announced, fits):
-        return "rewritten"
+        return None if _may_probe(row, own, hosts) else "rewritten"
     if could_be < announced:
         return "path MTU"
     return "ends unlike" if announced * WORTHWHILE < fits else None
 
 
-def _said(direction: str, small: Sequence[_Small], of: int) -> str:
+def _may_probe(row: ObservedRow, own: SegmentSizeRow, hosts: HostFacts | None) -> bool:
+    """Whether the source may have chosen small segments itself: at first, or after timeouts."""
+    setting = recorded(hosts, row["src"], PROBING)
+    after_timeouts = setting == _PROBING_AFTER_TIMEOUTS and own["mss_bytes"] <= _PROBED_MSS_BYTES
+    return setting not in (_PROBING_NEVER, _PROBING_AFTER_TIMEOUTS) or after_timeouts
+
+
+def _said(group: _Group, small: Sequence[_Small], of: int) -> str:
+    direction, cause, path_mtu, announced = group
     source, sink = small[0].row["src"], small[0].row["dst"]
     sizes = [one.segments["mss_bytes"] for one in small]
     least, most = min(sizes), max(sizes)
     carried = f"{least} B" if least == most else f"{least} to {most} B"
-    path_mtu = max(one.segments["path_mtu_bytes"] for one in small)
-    announced = min((size for one in small if (size := one.segments["announced_mss_bytes"])), default=0)
     in_trials = f"in {len(small)} of {counted(of, 'trial')}"
-    match small[0].cause:
+    match cause:
         case "lost on the way":
             first = max(one.segments["first_mss_bytes"] for one in small)
             return (
                 f"{direction}: segments became smaller {in_trials}, from {first} B to {carried}, and no "
                 f"router said that they were too long (the path's MTU stayed {path_mtu} B): long packets get "
-                "lost on the way. Let the ICMP messages pass that say so (fragmentation needed, packet too "
-                "big), or find the device that takes only smaller packets."
+                "lost on the way, or the path was interrupted for seconds. Let the ICMP messages pass that "
+                "say so (fragmentation needed, packet too big), or find the device that takes only smaller "
+                "packets."
             )
         case "rewritten":
             return (
                 f"{direction}: segments carry {carried} {in_trials}, although {sink} takes {announced} B "
-                f"and {source} may send packets of {path_mtu} B: something on the path lowers the MSS "
-                f"that {sink} announces, as tunnels and firewalls do. Where the path has neither, look for "
-                "what rewrites it."
+                f"and {source} may send packets of {path_mtu} B: something between the two lowers the "
+                f"MSS that {sink} announces, as tunnels and firewalls do (those of the hosts, too), or a "
+                "proxy ends the connection. Where there is none of them, look for what rewrites it."
             )
         case "path MTU":
             return (
@@ -153,7 +156,7 @@ def _said(direction: str, small: Sequence[_Small], of: int) -> str:
         case "ends unlike":
             return (
                 f"{direction}: {source} may send packets of {path_mtu} B, but {sink} takes segments of "
-                f"{announced} B {in_trials}: {sink} has a smaller MTU, or has learned that the path does. "
-                "Within one network all MTUs have to be the same; between networks, see that path MTU "
-                "discovery works."
+                f"{announced} B {in_trials}: its MTU or its route is set to less, or it has "
+                "learned that the path takes no more. Within one layer-2 segment all MTUs have to be the "
+                "same; between segments, see that path MTU discovery works."
             )

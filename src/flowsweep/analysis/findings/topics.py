@@ -6,7 +6,6 @@ from flowsweep.analysis.background.findings import share_hypotheses
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
-from flowsweep.analysis.findings.closed_window import was_not_read
 from flowsweep.analysis.findings.correlation import correlation_hypotheses
 from flowsweep.analysis.findings.direction import direction_hypotheses
 from flowsweep.analysis.findings.duration import duration_hypotheses
@@ -84,19 +83,12 @@ def findings(
     hypotheses += failure_hypotheses(summary)
     hypotheses += order_hypotheses(summary)
     hypotheses += rtt_hypotheses(summary)
-    hypotheses += advice_hypotheses(comparable, hosts=hosts, unread=_unread(summary, within))
+    hypotheses += advice_hypotheses(comparable, hosts=hosts)
     hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
     if within is not None:
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late
     return most_important_first(decided(hypotheses))
-
-
-def _unread(summary: Sequence[TrialRow], within: WithinTrials | None) -> set[str]:
-    """Trials whose receive window closed since the data were not read in time."""
-    if within is None:
-        return set()
-    return {row["trial_id"] for row in summary if was_not_read(row, within.counters)}
 
 
 def _hypotheses(

@@ -55,23 +55,44 @@ def test_long_packets_that_get_lost_and_nobody_says_so() -> None:
     [one] = told(JUMBO | {"mss_bytes": 1012}, trials=2)
     assert one.claim.startswith(
         "a → b: segments became smaller in 2 of 3 trials, from 8948 B to 1012 B, and no router said that "
-        "they were too long (the path's MTU stayed 9000 B): long packets get lost on the way."
+        "they were too long (the path's MTU stayed 9000 B): long packets get lost on the way, or the path was "
+        "interrupted for seconds."
     )
+
+
+def test_few_trials_in_which_segments_became_smaller_were_interrupted() -> None:
+    assert told(JUMBO | {"mss_bytes": 1012}, trials=1) == []
+
+
+def test_paths_with_unlike_mtus_are_told_apart() -> None:
+    """One of the trials went by IPv6, through a tunnel."""
+    rows = campaign(Grid(flows=(1,), window_sums=(1 << 22,), directions=(("a", "b"),)), 1)
+    jumbo = JUMBO | {"first_mss_bytes": 1448, "mss_bytes": 1448, "path_mtu_bytes": 1500}
+    tunnel = JUMBO | {"first_mss_bytes": 1208, "mss_bytes": 1208, "path_mtu_bytes": 1280}
+    by_trial = {
+        row["trial_id"]: {"trial_id": row["trial_id"]} | USUAL | (tunnel if at == 2 else jumbo)
+        for at, row in enumerate(rows)
+    }
+    usual, of_tunnel = decided(segment_hypotheses(observations(rows), by_trial, NOT_PROBING))
+    assert "carry 1448 B in 2 of 3 trials" in usual.claim
+    assert "takes no packets above 1500 B" in usual.claim
+    assert "carry 1208 B in 1 of 3 trials" in of_tunnel.claim
+    assert "takes no packets above 1280 B" in of_tunnel.claim
 
 
 def test_an_mss_that_is_rewritten_on_the_way() -> None:
     [one] = told({"first_mss_bytes": 1208, "mss_bytes": 1208})
     assert one.claim.startswith(
         "a → b: segments carry 1208 B in 3 of 3 trials, although b takes 1448 B and a may send packets of "
-        "1500 B: something on the path lowers the MSS that b announces"
+        "1500 B: something between the two lowers the MSS that b announces,"
     )
 
 
 def test_ends_with_unlike_mtus() -> None:
     [one] = told({"path_mtu_bytes": 9000})
     assert one.claim.startswith(
-        "a → b: a may send packets of 9000 B, but b takes segments of 1448 B in 3 of 3 trials: b has a "
-        "smaller MTU, or has learned that the path does."
+        "a → b: a may send packets of 9000 B, but b takes segments of 1448 B in 3 of 3 trials: its MTU or "
+        "its route is set to less, or it has learned that the path takes no more."
     )
 
 
@@ -103,6 +124,8 @@ def test_a_host_that_has_learned_the_paths_mtu_has_none_of_its_own() -> None:
         ),  # half a window
         ({"first_mss_bytes": 1012, "mss_bytes": 1012}, None, "2"),  # a source that begins small and probes
         ({"first_mss_bytes": 1012}, None, "2"),  # and has found more
+        ({"first_mss_bytes": 1012, "mss_bytes": 1012}, None, "1"),  # one that timeouts have made probe
+        ({"first_mss_bytes": 1208, "mss_bytes": 1208, "window_bytes": None}, None, "0"),  # half of a window?
         ({"announced_mss_bytes": None, "first_mss_bytes": 536, "mss_bytes": 536}, None, "0"),  # not known
     ],
 )

@@ -2,6 +2,7 @@
 
 from typing import TypedDict
 
+import ibis
 import ibis.expr.types as ir
 
 from flowsweep.analysis.expressions import column_or_null
@@ -28,8 +29,8 @@ def segment_sizes(samples: ir.Table) -> ir.Table:
         One row per trial whose sources' kernels told it: trial_id, first_mss_bytes and mss_bytes (int64:
         `snd_mss_bytes` in the first and in the last sample, the least of all flows), path_mtu_bytes (int64:
         the path's MTU as the source's kernel knew it at the end), announced_mss_bytes (int64: what the sinks
-        announced, less options as in the others; null where no sink told it), window_bytes (int64: the
-        largest window that the sink announced, of the flow with the smallest).
+        announced, less options as in the others; null unless each flow's sink told it), window_bytes (int64:
+        the largest window that the sink announced, of the flow with the smallest).
     """
     rows = samples.select(
         "trial_id",
@@ -53,8 +54,12 @@ def segment_sizes(samples: ir.Table) -> ir.Table:
         mss_bytes=flows.last_mss.min(),
         path_mtu_bytes=flows.path_mtu.min(),
         window_bytes=flows.window.min(),
+        flows=flows.count(),
     )
     received = rows.filter((rows.role == "sink") & rows.announced.notnull())
-    announced = received.group_by("trial_id").aggregate(announced_mss_bytes=received.announced.min())
+    sinks = received.group_by("trial_id", "flow").aggregate(announced=received.announced.min())
+    announced = sinks.group_by("trial_id").aggregate(least=sinks.announced.min(), told=sinks.count())
     joined = trials.left_join(announced, "trial_id")
-    return joined.select(*SegmentSizeRow.__annotations__)
+    # What other sinks announced says nothing of a flow whose own is not known.
+    of_all = ibis.cases((joined.told == joined.flows, joined.least))
+    return joined.mutate(announced_mss_bytes=of_all).select(*SegmentSizeRow.__annotations__)
