@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import partial
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 import scipy
@@ -164,19 +164,22 @@ def _tied(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> s
 
 def _paths(observed: Observations, rows: Sequence[ObservedRow], low: Floats) -> str:
     """How the least round trips of the lower level compare with others of the same point, where they do."""
-    timed = [(row, of_low > _LIKELY) for row, of_low in zip(rows, low, strict=True) if row.get("rtt_min_ms")]
-    points: dict[tuple[object, ...], list[float]] = {}
-    for row, _ in timed:
-        points.setdefault(_point(observed, row), []).append(known(row["rtt_min_ms"]))
-    usual = {point: median(round_trips) for point, round_trips in points.items()}
+    points: dict[tuple[object, ...], dict[bool, list[float]]] = {}
+    for row, of_low in zip(rows, low, strict=True):
+        if row.get("rtt_min_ms"):
+            levels = points.setdefault(_point(observed, row), {True: [], False: []})
+            levels[of_low > _LIKELY].append(math.log(known(row["rtt_min_ms"])))
+    both = [levels for levels in points.values() if levels[True] and levels[False]]
+    if not both:
+        return ""
+    # What points differ by is taken out.
+    centres = [fmean(levels[True] + levels[False]) for levels in both]
     lower, higher = (
-        [known(row["rtt_min_ms"]) / usual[_point(observed, row)] for row, of_low in timed if of_low == level]
+        [value - centre for levels, centre in zip(both, centres, strict=True) for value in levels[level]]
         for level in (True, False)
     )
-    if not lower or not higher:
-        return ""
-    ratio = median(lower) / median(higher)
-    longer_ms = abs(ratio - 1) * median(usual.values())
+    ratio = math.exp(median(fmean(levels[True]) - fmean(levels[False]) for levels in both))
+    longer_ms = abs(ratio - 1) * math.exp(median(centres))
     unlike = max(ratio, 1 / ratio) >= _OTHER_PATH and longer_ms >= _OTHER_PATH_MS
     if not unlike or float(scipy.stats.mannwhitneyu(lower, higher).pvalue) >= _PATHS:
         return ""

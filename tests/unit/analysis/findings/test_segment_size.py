@@ -55,8 +55,8 @@ def test_long_packets_that_get_lost_and_nobody_says_so() -> None:
     [one] = told(JUMBO | {"mss_bytes": 1012}, trials=2)
     assert one.claim.startswith(
         "a → b: segments became smaller in 2 of 3 trials, from 8948 B to 1012 B, and no router said that "
-        "they were too long (the path's MTU stayed 9000 B): long packets get lost on the way, or the path was "
-        "interrupted for seconds."
+        "they were too long (the path's MTU stayed 9000 B): long packets get lost on the way, or the path "
+        "was interrupted for seconds."
     )
 
 
