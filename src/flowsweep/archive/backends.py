@@ -12,6 +12,7 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
+from ibis.backends import BaseBackend
 
 from flowsweep.archive.file_paths import without_patterns
 from flowsweep.archive.spill import spill_folder
@@ -71,6 +72,12 @@ def keep_with(table: ir.Table, name: str, rows: pa.Table) -> ir.Table:
     return connection.create_table(name, rows, temp=True, overwrite=True)
 
 
+def kept_by_duckdb(connection: BaseBackend, name: str, table: pa.Table) -> ir.Table:
+    """Make a table of rows that are here, as Ibis's `create_table` would in ten times the time."""
+    connection.con.from_arrow(table).create(name)
+    return connection.table(name)
+
+
 class _DuckDb:
     def __init__(self, *, one_thread: bool) -> None:
         threads = {"threads": 1} if one_thread else {}
@@ -88,7 +95,7 @@ class _DuckDb:
         )
 
     def keep(self, name: str, table: pa.Table) -> ir.Table:
-        return self._connection.create_table(name, table)
+        return kept_by_duckdb(self._connection, name, table)
 
     def hold(self, needed: object) -> None:
         weakref.finalize(self._connection, _let_go, needed)

@@ -58,6 +58,8 @@ class Tables:
 
 def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
     """Make the tables of trials that no archive keeps, in the order given, on a new DuckDB connection."""
+    from flowsweep.archive.backends import kept_by_duckdb
+
     records = [outcome.record for outcome in outcomes]
     connection = ibis.duckdb.connect()
     keyed = [keyed_tables(outcome) for outcome in outcomes]
@@ -65,11 +67,11 @@ def tables_of(outcomes: Sequence[TrialOutcome]) -> Tables:
     def whole(name: str) -> ir.Table:
         pieces = [tables[name] for tables in keyed if name in tables]
         table = pa.concat_tables(pieces, promote_options="default") if pieces else EMPTY_TABLES[name]
-        return connection.create_table(name, table)
+        return kept_by_duckdb(connection, name, table)
 
-    trials = connection.create_table("trials", trials_table(records, attempts={}))
+    trials = kept_by_duckdb(connection, "trials", trials_table(records, attempts={}))
     empty = {
-        name: connection.create_table(f"background_{name}", EMPTY_TABLES[name]) for name in OF_BACKGROUND
+        name: kept_by_duckdb(connection, f"background_{name}", EMPTY_TABLES[name]) for name in OF_BACKGROUND
     }
     return Tables(trials=trials, **split(trials, {name: whole(name) for name in TABLES}, empty, records))
 
