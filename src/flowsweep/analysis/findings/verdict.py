@@ -22,7 +22,7 @@ from flowsweep.analysis.verdicts import (
     VERDICTS,
 )
 from flowsweep.tests import facts_of
-from flowsweep.wording import counted, format_rate
+from flowsweep.wording import counted, format_rate, format_share
 
 _AT_SENDER = "what the sender's own device drops"
 _QUEUE_DROPS = "the path's queue, which drops before the path is full,"
@@ -79,6 +79,7 @@ def _part(verdict: str, count: int, where: Regions | None, own: Sequence[TrialRo
         part += f" ({where.words[verdict]})"
     part += _crowded(own) if unclear else ""
     part += _reached(own) if verdict == QUEUE else ""
+    part += _sent_again(own) if verdict == LOSS else ""
     others = background_words(own) if VERDICTS[verdict].of_path else ""
     return f"{part}, {others}" if others else part
 
@@ -127,6 +128,12 @@ def _crowded(own: Sequence[TrialRow]) -> str:
         if sum((cores or 0.0) >= CORES_BUSY for cores in busy) > len(own) / 2
     ]
     return f", {_CORES_IN_USE.format(' and '.join(ends))}" if ends else ""
+
+
+def _sent_again(own: Sequence[TrialRow]) -> str:
+    """How much was lost, by what was sent again; of the trial in the middle."""
+    shares = [share for row in own if (share := row.get("loss_share"))]
+    return f", with {format_share(median(shares))} of all bytes sent again" if shares else ""
 
 
 def _reached(own: Sequence[TrialRow]) -> str:

@@ -219,6 +219,17 @@ def test_a_policer_that_links_counted_is_named_and_others_beside_it_are_not_take
         assert "held down by loss, limits all 2 trials" in hypothesis.say("described")
 
 
+def test_how_much_was_lost_is_said_where_losses_limit() -> None:
+    rows = [trial(verdict="congestion window: loss", loss_share=share) for share in (0.001, 0.002, None)]
+    [hypothesis] = verdict_hypotheses(observed(*rows))
+    assert hypothesis.say("described") == (
+        "slac → in2p3: the congestion window, held down by loss, limits all 3 trials, with 0.150 % of all "
+        "bytes sent again."
+    )
+    queue = trial(verdict="congestion window: queue", loss_share=0.001)
+    assert "sent again" not in verdict_hypotheses(observed(queue))[0].say("described")
+
+
 @pytest.mark.parametrize("share", [0.07, None])
 def test_a_queue_that_background_traffic_fills_does_not_drop_early(share: float | None) -> None:
     row = trial(
