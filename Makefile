@@ -40,8 +40,8 @@ test: setup ## Run all tests, those with real packets and a browser included
 	@.ci/test-tools
 	@.ci/each.py '$(CARGO_TEST) --workspace --no-run' \
 	  '$(CARGO_TEST) --workspace & $(PYTEST) --numprocesses=2 -m together tests/lab & $(PYTEST) --numprocesses=3 -m "not lab" tests/property tests/contract tests/unit' \
-	  '$(PYTEST) --numprocesses=6 -m "not together and not quiet" tests/lab' \
-	  '$(BIN)/pytest $(SLOWEST) --numprocesses=4 --dist=worksteal -m quiet tests/lab' \
+	  '$(PYTEST) --numprocesses=4 -m "not together and not quiet" tests/lab' \
+	  '$(BIN)/pytest $(SLOWEST) --numprocesses=3 --dist=worksteal -m quiet tests/lab' \
 	  '$(BIN)/pytest $(SLOWEST) --numprocesses=auto --dist=worksteal tests/browser'
 
 check: setup ## Check format, types and habits, and run the quick tests: for while you write
