@@ -70,12 +70,12 @@ def segment_hypotheses(
     scopes: dict[_Group, Scope] = {}
     of: Counter[str] = Counter()
     for observed in campaign:
-        for direction, rows in observed.by_direction():
+        for direction, rows in observed.by_direction(lambda row: row["trial_id"] in segments):
             of[direction] += len(rows)
             for row in rows:
-                own = segments.get(row["trial_id"])
-                cause = None if own is None else _cause(row, own, hosts)
-                if own is not None and cause is not None:
+                own = segments[row["trial_id"]]
+                cause = _cause(row, own, hosts)
+                if cause is not None:
                     group = _Group(direction, cause, own["path_mtu_bytes"], own["announced_mss_bytes"])
                     scopes.setdefault(group, observed.scope(direction))
                     found.setdefault(group, []).append(_Small(row, own))
