@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+import ibis
 import pytest
 
 from flowsweep.analysis.findings.closed_window import closed_window_hypotheses
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.host_drops import host_drop_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
+from flowsweep.analysis.hosts import telling_counters
 from flowsweep.analysis.statistics.observations import observations
 from synthetic_campaigns import Grid, Row, campaign
 
@@ -133,3 +135,23 @@ def test_where_nobody_watched_the_threads_nothing_is_said_of_them() -> None:
 
 def test_a_window_that_was_never_announced_as_nothing_did_not_close() -> None:
     assert closed(CLOSED, [("sink", "b", "softnet.dropped", 3)]) == []
+
+
+def test_counters_that_tell_are_chosen_by_name_role_and_trial() -> None:
+    told = [
+        ("sink", "softnet.dropped"), ("sink", "TcpExt.TCPToZeroWindowAdv"), ("sink", "eth0.rx_missed_errors"),
+        ("source", "eth0.tx_dropped"),
+    ]  # fmt: skip
+    others = [
+        ("source", "softnet.dropped"), ("source", "TcpExt.TCPToZeroWindowAdv"), ("source", "eth0.rx_dropped"),
+        ("sink", "eth0.tx_dropped"), ("sink", "eth0.ethtool.rx_dropped"),
+        ("sink", "TcpExt.TCPWantZeroWindowAdv"),
+    ]  # fmt: skip
+    rows = [
+        {"trial_id": trial, "role": role, "host": "h", "name": name, "value": 1}
+        for trial in ("asked", "other")
+        for role, name in (*told, *others)
+    ]
+    found = telling_counters(ibis.memtable(rows), ["asked"]).to_pyarrow().to_pylist()
+    assert {row["trial_id"] for row in found} == {"asked"}
+    assert sorted((row["role"], row["name"]) for row in found) == sorted(told)
