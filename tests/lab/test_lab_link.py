@@ -5,7 +5,6 @@ from lab_support import address_of, goodput_bps, host, link, needs_lab, run, set
 
 from flowsweep.hosts.access import HostAccess
 from flowsweep.lab import build_lab
-from flowsweep.lab.shaper import queue_of
 from flowsweep.plan.model import Link, LinkDirection
 
 pytestmark = needs_lab
@@ -44,7 +43,7 @@ def payload_rate(rate_bps: float, family: int) -> float:
 @pytest.mark.parametrize("flows", [1, 8])
 def test_goodput_is_the_payload_share_of_the_rate(rate_bps: int, duration_s: float, flows: int) -> None:
     path = link("l", "a", "b", rate_bps)
-    half_of_queue = (queue_of(path.forward) or 0) // 2
+    half_of_queue = (path.forward.queue_limit_bytes or 0) // 2
     with build_lab([path], [host("a"), host("b")]) as lab:
         access, address = lab.access, address_of(lab, "b", peer="a")
         seen = goodput_bps(

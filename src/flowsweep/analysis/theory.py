@@ -14,12 +14,6 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", float, "ir.FloatingValue")
 
-IPV4_HEADER_BYTES = 20
-IPV6_HEADER_BYTES = 40
-TCP_HEADER_BYTES = 20
-TIMESTAMPS_BYTES = 12
-"""The option of RFC 7323 with its padding, which Linux puts into every segment."""
-
 MATHIS_CONSTANT = 1.5**0.5
 """√(3/2): periodic loss, a window that grows by what was acknowledged, as Linux's does (RFC 3465)."""
 CUBIC_C = 0.4
@@ -48,19 +42,6 @@ def bandwidth_delay_bytes(rate_bps: Number, rtt_s: Number) -> Number:
     return rate_bps * rtt_s / 8
 
 
-def header_bytes(family: int, *, timestamps: bool = True) -> int:
-    """Bytes of a full packet that are no payload: IP and TCP.
-
-    Args:
-        family: 4 or 6.
-        timestamps: Whether segments carry the option of RFC 7323.
-
-    Source: RFC 791, RFC 8200, RFC 9293, RFC 7323.
-    """
-    network = {4: IPV4_HEADER_BYTES, 6: IPV6_HEADER_BYTES}[family]
-    return network + TCP_HEADER_BYTES + (TIMESTAMPS_BYTES if timestamps else 0)
-
-
 def link_payload_bps(
     rate_bps: Number, packet_bytes: Number, headers_bytes: Number, framing_bytes: float = 0
 ) -> Number:
@@ -69,7 +50,7 @@ def link_payload_bps(
     Args:
         rate_bps: Of the link.
         packet_bytes: Of a full IP packet: the path's MTU.
-        headers_bytes: See `header_bytes`.
+        headers_bytes: See `flowsweep.packets.header_bytes`.
         framing_bytes: What the rate counts beside the packet; 0 where it is of IP packets, 38 for Ethernet.
 
     Source: RFC 6349, section 4.1.1 (there: 40 bytes of headers, without timestamps).

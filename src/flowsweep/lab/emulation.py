@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from flowsweep import defaults
-from flowsweep.lab.shaper import queue_of
 from flowsweep.lab.topology import EmulatedLink
 from flowsweep.plan.model import CrossTraffic, LinkDirection
 
@@ -45,7 +44,7 @@ def _direction(way: LinkDirection) -> dict[str, Any]:
         "reorder": way.reorder,
         "loss": way.loss,
         "duplicate": way.duplicate,
-        "queue_bytes": queue_of(way),
+        "queue_bytes": way.queue_limit_bytes,
         "queue_packets": way.queue_packets,
         "policer": None if way.policer is None else way.policer.model_dump(),
         "cross": None if way.cross is None else _cross(way.cross),

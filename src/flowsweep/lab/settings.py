@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flowsweep import defaults
 from flowsweep.lab.command import command
-from flowsweep.lab.shaper import queue_of
 from flowsweep.plan.model import Link
 
 TCP_BUFFER_MINIMUM_BYTES = 4096
@@ -66,6 +65,6 @@ def _buffer_bytes(link: Link) -> int:
     held_bytes = 0
     for way in ways:
         rate_bps = way.rate_bps or defaults.LAB_UNLIMITED_RATE_BPS
-        queue_bytes = queue_of(way) or (way.queue_packets or 0) * link.mtu_bytes
+        queue_bytes = way.queue_limit_bytes or (way.queue_packets or 0) * link.mtu_bytes
         held_bytes = max(held_bytes, rate_bps * round_trip_ns // (8 * defaults.SECOND_NS) + queue_bytes)
     return int(min(1 << (4 * held_bytes - 1).bit_length(), defaults.LAB_TCP_BUFFER_MAX_BYTES))

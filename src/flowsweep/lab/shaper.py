@@ -27,7 +27,7 @@ def shaper(direction: LinkDirection, mtu_bytes: int) -> Shaper | None:
     never below two frames, and stays well below a short queue: the kernel splits what is larger than the
     burst into packets, and an unsplit piece of 64 KiB would never fit into such a queue.
     """
-    queue_bytes = queue_of(direction)
+    queue_bytes = direction.queue_limit_bytes
     if direction.rate_bps is None or queue_bytes is None:
         return None
     frame_bytes = mtu_bytes + defaults.LAB_FRAMING_BYTES
@@ -36,16 +36,3 @@ def shaper(direction: LinkDirection, mtu_bytes: int) -> Shaper | None:
     # One frame more, which must be there in full before it may leave: only the rest outlasts a late timer.
     burst_bytes = max(min(slack_bytes, queue_bytes // 4) + frame_bytes, 2 * frame_bytes)
     return Shaper(rate_bps, burst_bytes, round(queue_bytes * frame_bytes / mtu_bytes))
-
-
-def queue_of(direction: LinkDirection) -> int | None:
-    """Bytes of IP packets that may wait: those of the plan, else `LAB_QUEUE_NS` at the rate.
-
-    None where nothing bounds them: the plan counts packets instead, or there is no rate to wait for.
-    """
-    if direction.queue_bytes is not None:
-        return direction.queue_bytes
-    if direction.rate_bps is None or direction.queue_packets is not None:
-        return None
-    at_the_rate = direction.rate_bps * defaults.LAB_QUEUE_NS // (8 * defaults.SECOND_NS)
-    return max(at_the_rate, defaults.LAB_QUEUE_MINIMUM_BYTES)

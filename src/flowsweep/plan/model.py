@@ -121,6 +121,19 @@ class LinkDirection(Frozen):
         return None if self.members else self._limited(self.rate_beside_bps)
 
     @property
+    def queue_limit_bytes(self) -> int | None:
+        """Bytes of IP packets that may wait: those of the plan, else `LAB_QUEUE_NS` at the rate.
+
+        None where nothing bounds them: the plan counts packets instead, or there is no rate to wait for.
+        """
+        if self.queue_bytes is not None:
+            return self.queue_bytes
+        if self.rate_bps is None or self.queue_packets is not None:
+            return None
+        at_the_rate = self.rate_bps * defaults.LAB_QUEUE_NS // (8 * defaults.SECOND_NS)
+        return max(at_the_rate, defaults.LAB_QUEUE_MINIMUM_BYTES)
+
+    @property
     def rate_beside_bps(self) -> int | None:
         """Its rate without what cross traffic takes on average."""
         taken_bps = 0 if self.cross is None else self.cross.mean_bps

@@ -21,6 +21,7 @@ SOURCES = (
     "analysis/tests/*/*.py",
     "axes.py",
     "defaults.py",
+    "packets.py",
     "schedule/background.py",
     "tests.py",
 )

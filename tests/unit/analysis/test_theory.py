@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from flowsweep.analysis import theory
+from flowsweep.packets import header_bytes
 
 
 def test_a_window_each_round_trip() -> None:
@@ -22,18 +23,18 @@ def test_bandwidth_times_delay(rate_bps: float, rtt_s: float, product_bytes: flo
 
 
 def test_headers_of_both_families() -> None:
-    assert [theory.header_bytes(family) for family in (4, 6)] == [52, 72]
-    assert theory.header_bytes(4, timestamps=False) == 40
+    assert [header_bytes(family) for family in (4, 6)] == [52, 72]
+    assert header_bytes(4, timestamps=False) == 40
 
 
 def test_ideal_throughput_of_a_t3() -> None:
     # RFC 6349, section 4.1.1: 1500 bytes and 8 of framing on 44.21 Mbit/s give 42.8 Mbit/s.
-    ideal = theory.link_payload_bps(44.21e6, 1500, theory.header_bytes(4, timestamps=False), framing_bytes=8)
+    ideal = theory.link_payload_bps(44.21e6, 1500, header_bytes(4, timestamps=False), framing_bytes=8)
     assert ideal == pytest.approx(42.8e6, rel=1e-3)
 
 
 def test_payload_of_an_emulated_link() -> None:
-    assert theory.link_payload_bps(200e6, 1500, theory.header_bytes(4)) == pytest.approx(193.0667e6, rel=1e-6)
+    assert theory.link_payload_bps(200e6, 1500, header_bytes(4)) == pytest.approx(193.0667e6, rel=1e-6)
 
 
 @pytest.mark.parametrize(("loss", "window"), [(1e-2, 12), (1e-4, 120), (1e-8, 12_000)])

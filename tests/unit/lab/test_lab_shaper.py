@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowsweep.lab.shaper import queue_of, shaper
+from flowsweep.lab.shaper import shaper
 from flowsweep.plan.model import LinkDirection
 
 GSO_PIECE_BYTES = 65_536
@@ -55,6 +55,6 @@ def test_of_larger_packets_less_is_framing() -> None:
 
 def test_nothing_waits_where_there_is_no_rate_and_packets_are_counted_where_the_plan_says_so() -> None:
     assert shaper(LinkDirection(), 1500) is None
-    assert queue_of(LinkDirection(delay_ns=1_000_000)) is None
-    assert queue_of(LinkDirection(rate_bps=1_000_000, queue_packets=10)) is None
-    assert queue_of(LinkDirection(rate_bps=1_000_000_000)) == 6_250_000
+    assert LinkDirection(delay_ns=1_000_000).queue_limit_bytes is None
+    assert LinkDirection(rate_bps=1_000_000, queue_packets=10).queue_limit_bytes is None
+    assert LinkDirection(rate_bps=1_000_000_000).queue_limit_bytes == 6_250_000

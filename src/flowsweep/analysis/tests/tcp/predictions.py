@@ -8,6 +8,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis import theory
 from flowsweep.analysis.expressions import column_or_null
+from flowsweep.packets import header_bytes
 
 _US_PER_S = 1_000_000
 _MS_PER_S = 1_000
@@ -98,7 +99,7 @@ def with_predictions(rows: ir.Table) -> ir.Table:
     rate_bps = column_or_null(rows, "path_rate_bps").cast("float64")
     mtu_bytes = column_or_null(rows, "path_mtu_bytes").cast("float64")
     # A plan that asks for a segment size makes packets of that and of headers, not of the path's MTU.
-    headers = (rows.family == 6).ifelse(theory.header_bytes(6), theory.header_bytes(4)).cast("float64")
+    headers = (rows.family == 6).ifelse(header_bytes(6), header_bytes(4)).cast("float64")
     mss = rows.mss_granted_bytes.cast("float64")
     packet_bytes = rows.mss_bytes.notnull().ifelse(ibis.least(mss + headers, mtu_bytes), mtu_bytes)
     rtt_min_ms = rows.rtt_min_ms.nullif(0.0)
