@@ -13,7 +13,7 @@ from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import path_mtu_bytes, path_rate_bps
-from flowsweep.schedule.trial import Trial
+from flowsweep.schedule.asked import asked_columns
 
 _TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "list<int64>": pa.list_(pa.int64())}
 
@@ -163,7 +163,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "simultaneous": trial.simultaneous,
         "window_sums_asked_bytes": trial.window_sums_asked_bytes,
         "window_capped": trial.window_capped,
-        **_asked(trial),
+        **asked_columns(trial),
         **_granted(record),
         "background": tuple(dict.fromkeys(background.name for background in trial.background)),
         "path_rate_bps": path_rate_bps(links, trial.pairs),
@@ -211,25 +211,6 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "mode": "copy" if record.test in MODE.tests else None,  # as other tools write and read, too
         "status": "ok",
     }
-
-
-def _asked(trial: Trial) -> dict[str, Any]:
-    asked = _WITHOUT | trial.parameters.model_dump()
-    return asked | {
-        "flows": trial.total_flows,
-        "flows_per_pair": trial.parameters.flows,
-        "sources": len(trial.sources),
-        "sinks": len(trial.sinks),
-        "length_bytes": getattr(trial.parameters, "length_bytes", None),
-        "congestion_asked": asked["congestion"],
-        "window_bytes": trial.parameters.window_bytes,
-        "window_sum_bytes": trial.window_sum_bytes,
-        "expected_bins": trial.parameters.expected_bins,
-    }
-
-
-_WITHOUT: dict[str, Any] = {"omit_ns": 0, "affinity": (), "mode": None, "congestion": None}
-"""Of a test that has no such settings."""
 
 
 def _granted(record: TrialRecord) -> dict[str, Any]:

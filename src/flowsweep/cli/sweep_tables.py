@@ -1,0 +1,143 @@
+"""A table for each sweep, a row for each of its trials or points: what is the same in all stands below it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from rich import box
+from rich.measure import Measurement
+from rich.table import Table
+
+from flowsweep.analysis.axes import AXIS_NAMES, axes_needed, levels_apart
+from flowsweep.axes import SETTINGS
+from flowsweep.cli.terminal import Screen
+from flowsweep.tests import facts_of
+from flowsweep.wording import (
+    asked_duration,
+    asked_windows,
+    direction_of,
+    format_seconds,
+    format_size,
+    hosts_of_groups,
+    window_marks,
+)
+
+Row = TypeVar("Row", bound=Mapping[str, Any])
+Column = tuple[str, Callable[[Any], str]]
+"""A heading, and what to show of a row under it."""
+
+WIDTH_OF_NO_TERMINAL = 1000
+"""A table is only as wide as it has to be; nothing must be cut off in a file."""
+
+
+def cell(column: str, show: Callable[[Any], str]) -> Callable[[Mapping[str, Any]], str]:
+    """Show a column of a row; nothing where it is null."""
+
+    def shown(row: Mapping[str, Any]) -> str:
+        value = row.get(column)
+        return "" if value is None else show(value)
+
+    return shown
+
+
+_TEXTS = (
+    "path", "window was", "congestion", "mode", "echo", "CPUs", "background", "emulation", "status",
+    "limited by", "why not",
+)  # fmt: skip
+
+_ORDER = (
+    "mode", "length_bytes", "src", "dst", "sources", "sinks", "flows", "window_sum_bytes",
+    "window_send_bytes", "window_recv_bytes", "congestion", *AXIS_NAMES, "repeat", "order_index",
+)  # fmt: skip
+"""What rows are sorted by; what stands there twice counts where it stands first."""
+
+PARAMETERS: tuple[Column, ...] = (
+    ("path", direction_of),
+    ("hosts", lambda row: hosts_of_groups(row["sources"], row["sinks"])),
+    ("flows", lambda row: "" if facts_of(row["test"]).answer else str(row["flows"])),
+    ("window sum", cell("window_sum_bytes", format_size)),
+    ("window per flow", asked_windows),
+    ("window was", window_marks),
+    ("length", cell("length_bytes", format_size)),
+    ("congestion", cell("congestion", str)),
+    ("mode", lambda row: "" if row.get("imported_from") else row["mode"] or ""),
+    ("echo", cell("echo", str)),
+    ("duration", asked_duration),
+    ("omitted", lambda row: format_seconds(row["omit_s"]) if row["omit_s"] else ""),
+    ("interval", cell("interval_s", format_seconds)),
+    *((axis.title, axis.cell) for axis in SETTINGS),
+    ("background", lambda row: ", ".join(row["background"])),
+    ("repeat", cell("repeat", str)),
+    ("emulation", cell("path_emulation", str)),
+)
+
+
+def in_order(rows: Sequence[Row]) -> list[Row]:
+    """Sort rows as a person would look for them, not as they ran."""
+    return sorted(rows, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in _ORDER))
+
+
+def fitting_table(
+    sweep: str,
+    rows: Sequence[Row],
+    results: Sequence[Column],
+    console: Screen,
+    *,
+    first: Sequence[Column] = (),
+) -> Table:
+    """Make a sweep's table.
+
+    Results that no row has are left out, and the last ones where the terminal is too narrow for all.
+
+    Args:
+        sweep: Its name, the table's title.
+        rows: In the order in which they are shown.
+        results: The most telling first.
+        console: Where it is to fit.
+        first: What stands before all else.
+    """
+    unlimited = console.options.update(max_width=WIDTH_OF_NO_TERMINAL)
+    present = [(heading, show) for heading, show in results if any(show(row) for row in rows)]
+    table = _table(sweep, rows, present, first, left_out=False)
+    for count in range(len(present) - 1, 0, -1):
+        if Measurement.get(console, unlimited, table).maximum <= console.width:
+            break
+        table = _table(sweep, rows, present[:count], first, left_out=True)
+    return table
+
+
+def _table(
+    sweep: str, rows: Sequence[Row], results: Sequence[Column], first: Sequence[Column], *, left_out: bool
+) -> Table:
+    varying: list[Column] = []
+    same: list[str] = []
+    for heading, show in _parameters(rows):
+        shown = {show(row) for row in rows}
+        if len(shown) > 1:
+            varying.append((heading, show))
+        elif any(shown):
+            same.append(f"{heading} {shown.pop()}")
+    if left_out:
+        same.append("more columns where there is more room")
+    table = Table(title=sweep, title_style="bold", title_justify="left", box=box.SIMPLE_HEAD)
+    # Terminals are narrow and the columns many.
+    table.pad_edge, table.collapse_padding = False, True
+    table.caption, table.caption_justify = " · ".join(same), "left"
+    for heading, _ in first:
+        table.add_column(heading, no_wrap=True, style="dim")
+    for heading, _ in (*varying, *results):
+        table.add_column(
+            heading.replace(" per flow", "\nper flow"),
+            justify="left" if heading in _TEXTS else "right",
+            vertical="bottom",
+            no_wrap=True,
+        )
+    for row in rows:
+        cells = [show(row) for _, show in (*first, *varying, *results)]
+        table.add_row(*cells, style=None if row.get("status", "ok") == "ok" else "yellow")
+    return table
+
+
+def _parameters(rows: Sequence[Row]) -> tuple[Column, ...]:
+    """What tells rows apart: the usual columns, then axes by which some differ that look alike in those."""
+    needed = axes_needed(rows, lambda row: tuple(show(row) for _, show in PARAMETERS))
+    return (*PARAMETERS, *((AXIS_NAMES[axis], levels_apart(axis, rows)) for axis in needed))
