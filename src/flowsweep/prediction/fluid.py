@@ -1,0 +1,271 @@
+"""Flows on a path with one queue, round trip by round trip, many settings at once.
+
+What flies beyond rate × round trip waits in the queue, and what the queue cannot hold is lost: windows are
+slow, queues are fast, so that queue and round trip follow from the windows of the moment. Losses are drawn,
+since flows that lose at different moments fill a link better than their mean would.
+How it works, and how far from measurements it is: docs/explanation/prediction.md.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flowsweep.prediction.congestion import LAWS, Array, Law, Mask, Step
+from flowsweep.prediction.setting import FlowSetting, Limit, PathModel, Prediction
+
+RUNS = 2
+"""Of each setting: without random loss they hardly differ."""
+RUNS_WITH_LOSS = 8
+STEPS = 500
+"""At most in the time of a trial: a step is a round trip, or several."""
+FLOWS = 8
+"""Modelled one by one; of more each stands for several."""
+BURST_S = 0.0012
+"""What a flow sends at once: Linux waits for room for what 1 ms holds (`tcp_tso_autosize`)."""
+BURST_PACKETS = 5
+"""That much at least."""
+NEAR = 0.95
+"""Of a bound: what reaches that share of it is held back by it."""
+
+
+def predicted(settings: Sequence[FlowSetting], *, seed: int = 0) -> list[Prediction]:
+    """Predict the goodput of settings.
+
+    Args:
+        settings: Each with a congestion control of `LAWS`.
+        seed: Of what is drawn: the same settings give the same predictions.
+
+    Returns:
+        One prediction for each.
+    """
+    found: dict[int, Prediction] = {}
+    for members in _alike(settings):
+        runs = _Runs([settings[member] for member in members], seed)
+        found.update(zip(members, runs.predictions(), strict=True))
+    return [found[place] for place in range(len(settings))]
+
+
+def _alike(settings: Sequence[FlowSetting]) -> Iterator[list[int]]:
+    """Places of settings that fit into the same arrays."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    for place, setting in enumerate(settings):
+        groups.setdefault((setting.congestion, _width(setting)), []).append(place)
+    yield from groups.values()
+
+
+@dataclass(slots=True)
+class _State:
+    """Arrays of runs, those of flows with a second axis: what is given, and where the runs are."""
+
+    place: NDArray[np.int64]
+    """Of the run among all."""
+    rate_per_s: Array
+    """Segments that the bottleneck carries."""
+    rtt_min_s: Array
+    burst_s: Array
+    burst: Array
+    """Segments that a flow sends at once, where flows share the bottleneck evenly."""
+    room: Array
+    """Segments that the queue holds."""
+    loss: Array
+    ends_s: Array
+    omit_s: Array
+    flows: Array
+    stands_for: Array
+    """Flows for each that is modelled."""
+    present: Mask
+    most: Array
+    """Segments that windows let fly."""
+    offered_per_s: Array
+    """Segments that the application sends."""
+    at_s: Array
+    unrepaired: Array
+    """Segments that were sent since a loss, which is not repaired yet."""
+    flew: Array
+    """Segments that flew a step ago."""
+
+    def kept(self, runs: Mask) -> "_State":
+        """The same without runs that are over."""
+        return _State(**{field.name: getattr(self, field.name)[runs] for field in fields(self)})
+
+
+def _state(settings: Sequence[FlowSetting], counts: Sequence[int]) -> _State:
+    """Repeat what each setting has for each of its runs."""
+
+    def each(value: Callable[[FlowSetting], float]) -> Array:
+        return np.repeat(np.asarray([value(setting) for setting in settings], dtype=np.float64), counts)
+
+    rate_per_s = each(lambda setting: setting.path.rate_bps / 8 / setting.path.packet_bytes)
+    burst_s = each(lambda setting: _burst_s(setting.path))
+    room = each(lambda setting: max(setting.path.queue_bytes / setting.path.packet_bytes, 1))
+    flows = each(lambda setting: setting.flows)
+    modelled = np.minimum(flows, FLOWS)
+    present = np.arange(_width(settings[0]))[None, :] < modelled[:, None]
+    return _State(
+        place=np.arange(len(flows)),
+        rate_per_s=rate_per_s,
+        rtt_min_s=each(lambda setting: setting.path.rtt_s + setting.path.packet_s),
+        burst_s=burst_s,
+        burst=np.minimum(burst_s * rate_per_s / flows, room - 1),
+        room=room,
+        loss=each(lambda setting: setting.path.loss),
+        ends_s=each(lambda setting: setting.duration_s),
+        omit_s=each(lambda setting: setting.omit_s),
+        flows=flows,
+        stands_for=flows / modelled,
+        present=present,
+        most=each(lambda setting: _or_unlimited(setting.window_segments))[:, None],
+        offered_per_s=each(lambda setting: _or_unlimited(setting.flow_bps) / 8 / setting.segment_bytes)[
+            :, None
+        ],
+        at_s=np.zeros_like(flows),
+        unrepaired=np.zeros(present.shape),
+        flew=np.zeros(present.shape),
+    )
+
+
+def _or_unlimited(limit: float | None) -> float:
+    return np.inf if limit is None else limit
+
+
+def _width(setting: FlowSetting) -> int:
+    """Flows that are modelled, up to a power of two: settings alike in that share arrays."""
+    return 1 << (min(setting.flows, FLOWS) - 1).bit_length()
+
+
+class _Runs:
+    """Runs of settings with the same congestion control."""
+
+    def __init__(self, settings: Sequence[FlowSetting], seed: int) -> None:
+        self.settings = settings
+        self.counts = [RUNS_WITH_LOSS if setting.path.loss else RUNS for setting in settings]
+        self.random = np.random.default_rng(seed)
+        self.state = _state(settings, self.counts)
+        self.law = LAWS[settings[0].congestion](self.state.present.shape)
+        self.totals = np.zeros((5, sum(self.counts)))
+        """After what is omitted: segments that arrived, seconds × round trip, segments sent, segments lost;
+        and segments that arrived at all."""
+
+    def predictions(self) -> list[Prediction]:
+        """Run all of them to their ends."""
+        while self.state.place.size:
+            self._step()
+            going = self.state.at_s < self.state.ends_s - 1e-9
+            if not going.all():
+                self.law.keep(going)
+                self.state = self.state.kept(going)
+        totals = np.split(self.totals, np.cumsum(self.counts)[:-1], axis=1)
+        return [_prediction(setting, *own) for setting, own in zip(self.settings, totals, strict=True)]
+
+    def _step(self) -> None:
+        now, law = self.state, self.law
+        # Until a loss is repaired, what was sent after it takes part of the receiver's window.
+        most = np.maximum(now.most - now.unrepaired, 1)
+        flying = np.minimum(law.window, most) * now.present
+        held = flying.sum(axis=1) * now.stands_for
+        product = now.rate_per_s * (now.rtt_min_s + now.burst_s)
+        queued = np.clip(held - product, 0, now.room)
+        rtt_s = now.rtt_min_s + queued / now.rate_per_s
+        offered = now.offered_per_s.sum(axis=1) * now.present.sum(axis=1) * now.stands_for
+        rate = self._rate(flying, rtt_s)
+        total = rate.sum(axis=1) * now.stands_for
+        # Applications that send less than the path carries leave no queue.
+        free = (total < now.rate_per_s) | (offered < now.rate_per_s)
+        rtt_s = np.where(free, now.rtt_min_s, rtt_s)
+        rate = self._rate(flying, rtt_s)
+        total = rate.sum(axis=1) * now.stands_for
+        length_s = np.minimum(np.maximum(rtt_s, now.ends_s / STEPS), now.ends_s - now.at_s)
+        demand = self._demand(law, flying, held, product, free)
+        overflow = np.maximum(demand - now.room, 0) / np.maximum(held, 1e-9)
+        lost = rate * length_s[:, None] * (now.loss + overflow)[:, None]
+        hit = (self.random.random(lost.shape) < -np.expm1(-lost)) & now.present
+        carried = np.minimum(total, now.rate_per_s)
+        self._count(length_s, carried * (1 - now.loss), rtt_s, total, lost.sum(axis=1) * now.stands_for)
+        share = np.minimum(1, now.rate_per_s / np.maximum(total, 1e-9))
+        now.unrepaired, now.flew = np.where(hit, flying, 0), flying
+        law.advance(
+            Step(
+                at_s=now.at_s,
+                length_s=length_s,
+                rtt_s=rtt_s,
+                rtt_min_s=now.rtt_min_s,
+                product_s=now.rtt_min_s + now.burst_s,
+                queue_before_s=np.maximum(held / 2 - product, 0) / now.rate_per_s,
+                room=now.room,
+                before_loss=now.room / np.maximum(demand, now.room),
+                rate_per_s=now.rate_per_s,
+                most=now.most,
+                ack_spacing_s=now.flows / now.rate_per_s,
+                train_s=held / now.rate_per_s,
+                flying=flying,
+                delivered_per_s=rate * share[:, None],
+                flows=now.flows,
+                window_limited=(law.window <= now.most) & (flying / rtt_s[:, None] <= now.offered_per_s),
+                hit=hit,
+            )
+        )
+        now.at_s = now.at_s + length_s
+
+    def _rate(self, flying: Array, rtt_s: Array) -> Array:
+        """Segments per second of each flow: what flies, less what waits for a burst to be complete."""
+        now = self.state
+        return np.minimum(flying / (rtt_s + now.burst_s)[:, None], now.offered_per_s) * now.present
+
+    def _demand(self, law: Law, flying: Array, held: Array, product: Array, free: Array) -> Array:
+        """Segments that come to the queue to wait, whether it holds them or not.
+
+        What a flow sends at once comes to what is there. In slow start each acknowledgement releases two
+        segments: what the window grew by waits in the queue before the path is full.
+        """
+        now = self.state
+        doubling: Array = np.where(law.slow_starting(), flying - now.flew, 0).max(axis=1)
+        return np.maximum(np.where(free, 0, held - product + now.burst), doubling)
+
+    def _count(self, length_s: Array, arrived: Array, rtt_s: Array, sent: Array, lost: Array) -> None:
+        now = self.state
+        begins_s = np.maximum(now.at_s, now.omit_s)
+        counted_s = np.maximum(now.at_s + length_s - begins_s, 0)
+        self.totals[:, now.place] += (
+            arrived * counted_s, rtt_s * counted_s, sent * counted_s, lost * counted_s / length_s,
+            arrived * length_s,
+        )  # fmt: skip
+
+
+def _prediction(
+    setting: FlowSetting, arrived: Array, rtts: Array, sent: Array, lost: Array, whole: Array
+) -> Prediction:
+    counted_s = setting.duration_s - setting.omit_s
+    goodputs = arrived * setting.segment_bytes * 8 / counted_s
+    return Prediction(
+        goodput_bps=float(goodputs.mean()),
+        lowest_bps=float(goodputs.min()),
+        highest_bps=float(goodputs.max()),
+        whole_bps=float(whole.mean()) * setting.segment_bytes * 8 / setting.duration_s,
+        rtt_s=float(rtts.mean() / counted_s),
+        loss=float(lost.sum() / max(sent.sum(), 1e-9)),
+        limit=_limit(setting, float(goodputs.mean())),
+    )
+
+
+def _limit(setting: FlowSetting, goodput_bps: float) -> Limit:
+    """What a goodput is close to, the first of them that is."""
+    path, segment_bits = setting.path, setting.segment_bytes * 8 * setting.flows
+    bounds: list[tuple[Limit, float | None]] = [
+        ("rate", None if setting.flow_bps is None else setting.flow_bps * setting.flows),
+        ("path", path.rate_bps * setting.segment_bytes / path.packet_bytes),
+        (
+            "window",
+            None
+            if setting.window_segments is None
+            else setting.window_segments * segment_bits / (path.rtt_s + path.packet_s + _burst_s(path)),
+        ),
+    ]
+    near: list[Limit] = [limit for limit, bps in bounds if bps is not None and goodput_bps >= NEAR * bps]
+    return near[0] if near else "congestion"
+
+
+def _burst_s(path: PathModel) -> float:
+    """How long what a flow sends at once takes, by which its round trips are longer than the path's."""
+    return max(BURST_S, BURST_PACKETS * path.packet_s)

@@ -1,0 +1,69 @@
+"""What the fluid model is asked, and what it answers."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+Limit = Literal["path", "window", "rate", "congestion"]
+"""What holds flows back: the link, their windows, what applications send, or their congestion control."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathModel:
+    """A path with one bottleneck, in the direction in which data go."""
+
+    rate_bps: float
+    """Of IP packets, at the bottleneck; what cross traffic takes on average is not in it."""
+    rtt_s: float
+    """Round trip with empty queues, without the time that a packet takes at the bottleneck."""
+    queue_bytes: float
+    """What may wait at the bottleneck (drop-tail)."""
+    loss: float = 0.0
+    """Probability that a packet is lost at random."""
+    packet_bytes: int = 1500
+    """Of a full IP packet."""
+
+    @property
+    def packet_s(self) -> float:
+        """How long a full packet takes at the bottleneck."""
+        return self.packet_bytes * 8 / self.rate_bps
+
+    def with_packets(self, packet_bytes: int) -> Self:
+        """The same with packets of another size."""
+        return replace(self, packet_bytes=packet_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSetting:
+    """Flows that share a path, all alike."""
+
+    path: PathModel
+    flows: int
+    congestion: str
+    """One of `flowsweep.prediction.congestion.LAWS`."""
+    window_segments: int | None
+    """What each may have in flight; None: as much as it likes."""
+    flow_bps: float | None
+    """Rate of the application or of its pacing per flow, of payload; None: as fast as it goes."""
+    segment_bytes: int
+    """Payload of a full packet."""
+    duration_s: float
+    omit_s: float
+    """From the start, left out of the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the model says of one setting: means over its runs, which differ by chance."""
+
+    goodput_bps: float
+    """Payload of all flows together, mean over the time that counts."""
+    lowest_bps: float
+    """Of the runs."""
+    highest_bps: float
+    whole_bps: float
+    """Mean over the whole duration, what is left out of `goodput_bps` included."""
+    rtt_s: float
+    """Mean, queue included."""
+    loss: float
+    """Share of packets that are lost, at the queue or at random."""
+    limit: Limit

@@ -1,0 +1,27 @@
+"""UDP's points: what is offered, as far as the path carries it."""
+
+from flowsweep.prediction.setting import PathModel, Prediction
+from flowsweep.prediction.tests.row import NoModelError, PredictedTest
+from flowsweep.schedule import UdpParameters
+
+
+def _prediction(parameters: UdpParameters, flows: int, path: PathModel) -> Prediction:
+    if parameters.bound_bps is None:
+        raise NoModelError("datagrams without a rate are sent as fast as the host can")
+    offered_bps = parameters.bound_bps * flows
+    carried_bps = path.rate_bps * parameters.length_bytes / parameters.packet_bytes
+    passed_bps = min(offered_bps, carried_bps)
+    goodput_bps = passed_bps * (1 - path.loss)
+    queued_s = path.queue_bytes * 8 / path.rate_bps if offered_bps > carried_bps else 0.0
+    return Prediction(
+        goodput_bps=goodput_bps,
+        lowest_bps=goodput_bps,
+        highest_bps=goodput_bps,
+        whole_bps=goodput_bps,
+        rtt_s=path.rtt_s + path.packet_s + queued_s,
+        loss=1 - goodput_bps / offered_bps,
+        limit="path" if offered_bps > carried_bps else "rate",
+    )
+
+
+ROW = PredictedTest(_prediction)
