@@ -13,6 +13,7 @@ from flowsweep.analysis.comparing.words import settings_line
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.methods import COMMON, Methods
 from flowsweep.analysis.findings.topics import findings
+from flowsweep.analysis.predicted import with_predictions
 from flowsweep.cli.app import app
 from flowsweep.cli.archives import read_with_warnings
 from flowsweep.cli.options import DEFAULT_MARGIN, Format, MarginText, TextOrJson, read_margin
@@ -56,7 +57,7 @@ def show_findings(
     share = read_margin(margin)
     found = read_with_warnings(archive)
     with found.damage_named():
-        rows = rows_of_archive(found)
+        rows = with_predictions(rows_of_archive(found), found)
         conclusions = findings(rows, tables=found.tables(), hosts=found.host_facts, margin=share)
     if form is Format.json:
         say_json([asdict(finding) for finding in conclusions])

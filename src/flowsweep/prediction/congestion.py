@@ -139,19 +139,23 @@ class _LossBased(_Flows):
         doubled = np.minimum(
             self.window * 2.0 ** np.minimum(step.rounds, 1), np.maximum(self.window, 2 * step.flying)
         )
-        avoiding = ~slow & ~self.recovering & step.window_limited
-        grown = np.where(slow, np.minimum(doubled, np.maximum(self.threshold, self.window)), self.window)
-        grown = np.where(avoiding, self._avoided(step, avoiding), grown)
+        # A recovery takes a round trip, over which it shrinks the window (PRR, RFC 6937), and nothing grows.
+        settled = np.where(self.recovering, np.minimum(self.threshold, self.window), self.window)
+        growing = np.maximum(step.rounds - self.recovering, 0)
+        avoiding = ~slow & (growing > 0) & step.window_limited
+        grown = np.where(slow, np.minimum(doubled, np.maximum(self.threshold, self.window)), settled)
+        grown = np.where(avoiding, self._avoided(step, settled, growing, avoiding), grown)
         hit = step.hit | self.bursting
         # What was sent before the first loss still doubles, until that loss is known.
-        at_loss = np.where(slow, self.window + step.before_loss[:, None] * step.flying, self.window)
+        at_loss = np.where(slow, self.window + step.before_loss[:, None] * step.flying, settled)
         reduced = np.maximum(at_loss * self.beta, LEAST_WINDOW)
+        shrinking = np.where(slow, reduced, reduced + (settled - reduced) / 2 / np.maximum(step.rounds, 1))
         # While a recovery lasts, the receiver's window may let nothing new out; then all comes at once.
-        flown = np.where(self.bursting, np.minimum(self.window, step.most), step.flying)
+        flown = np.where(self.bursting, np.minimum(settled, step.most), step.flying)
         burst = reduced - np.maximum(step.most - flown, 0)
         self._remember(hit, at_loss)
         self.threshold = np.where(hit, reduced, self.threshold)
-        self.window = np.where(hit, reduced, grown)
+        self.window = np.where(hit, shrinking, grown)
         self.recovering = hit
         self.bursting = hit & (burst > step.room[:, None])
 
@@ -159,8 +163,8 @@ class _LossBased(_Flows):
         """Windows at which slow start ends without a loss."""
         return np.full_like(self.window, np.inf)
 
-    def _avoided(self, step: Step, avoiding: Mask) -> Array:
-        """The windows after a step of congestion avoidance."""
+    def _avoided(self, step: Step, window: Array, rounds: Array, avoiding: Mask) -> Array:
+        """The windows after some round trips of congestion avoidance."""
         raise NotImplementedError
 
     def _remember(self, hit: Mask, window: Array) -> None:
@@ -172,9 +176,9 @@ class Reno(_LossBased):
 
     beta = RENO_BETA
 
-    def _avoided(self, step: Step, avoiding: Mask) -> Array:
-        del avoiding
-        return self.window + step.rounds
+    def _avoided(self, step: Step, window: Array, rounds: Array, avoiding: Mask) -> Array:
+        del step, avoiding
+        return window + rounds
 
 
 class Cubic(_LossBased):
@@ -202,23 +206,21 @@ class Cubic(_LossBased):
         ends = np.where(train[:, None], at_half, np.where(delayed[:, None], self.window, np.inf))
         return np.where(self.window >= HYSTART_LEAST_WINDOW, ends, np.inf)
 
-    def _avoided(self, step: Step, avoiding: Mask) -> Array:
+    def _avoided(self, step: Step, window: Array, rounds: Array, avoiding: Mask) -> Array:
         at_s = step.at_s[:, None]
         begins = avoiding & np.isnan(self.since_s)
-        below = self.window < self.highest
-        to_origin = np.cbrt(np.maximum(self.highest - self.window, 0) / CUBIC_C)
+        below = window < self.highest
+        to_origin = np.cbrt(np.maximum(self.highest - window, 0) / CUBIC_C)
         self.since_s = np.where(begins, at_s, self.since_s)
         self.until_origin_s = np.where(begins, np.where(below, to_origin, 0.0), self.until_origin_s)
-        self.origin = np.where(begins, np.where(below, self.highest, self.window), self.origin)
-        self.friendly = np.where(begins, self.window, self.friendly)
-        self.friendly = np.where(avoiding, self.friendly + CUBIC_FRIENDLY * step.rounds, self.friendly)
+        self.origin = np.where(begins, np.where(below, self.highest, window), self.origin)
+        self.friendly = np.where(begins, window, self.friendly)
+        self.friendly = np.where(avoiding, self.friendly + CUBIC_FRIENDLY * rounds, self.friendly)
         ahead_s = at_s + step.length_s[:, None] + step.rtt_min_s[:, None] - self.since_s
         target = self.origin + CUBIC_C * (ahead_s - self.until_origin_s) ** 3
-        most = self.window * MOST_GROWTH ** np.minimum(step.rounds, 4)
-        grown: Array = np.fmax(np.clip(target, self.window, most), self.friendly)
-        unlost = np.where(
-            self.highest == 0, self.window * CUBIC_GROWTH_BEFORE_LOSS ** np.minimum(step.rounds, 4), 0
-        )
+        most = window * MOST_GROWTH ** np.minimum(rounds, 4)
+        grown: Array = np.fmax(np.clip(target, window, most), self.friendly)
+        unlost = np.where(self.highest == 0, window * CUBIC_GROWTH_BEFORE_LOSS ** np.minimum(rounds, 4), 0)
         return np.maximum(grown, unlost)
 
     def _remember(self, hit: Mask, window: Array) -> None:

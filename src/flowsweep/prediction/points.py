@@ -1,8 +1,9 @@
 """What each point of a plan should reach, and what its trials will cost."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from flowsweep.plan.model import Plan
+from flowsweep.plan.model import Link, Plan
 from flowsweep.prediction.fluid import predicted
 from flowsweep.prediction.paths import KnownPath, path_of
 from flowsweep.prediction.setting import FlowSetting, Prediction
@@ -11,7 +12,7 @@ from flowsweep.prediction.tests.row import NoModelError
 from flowsweep.prediction.tests.tcp import DEFAULT_CONGESTION
 from flowsweep.schedule import Trial, expand
 
-__all__ = ["DEFAULT_CONGESTION", "PredictedPoint", "left_to_host", "predicted_points"]
+__all__ = ["DEFAULT_CONGESTION", "PredictedPoint", "left_to_host", "predicted_points", "predicted_trials"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,33 @@ def predicted_points(plan: Plan, known: KnownPath | None = None) -> list[Predict
         known: The path between real hosts, both ways alike.
     """
     trials = [trial for point in expand(plan) for trial in point.trials(repeat=1)]
-    settings = [_setting_or_reason(trial, plan, known) for trial in trials]
+    return _predicted(trials, plan.links, known)
+
+
+def predicted_trials(trials: Iterable[Trial], links: Sequence[Link]) -> dict[str, Prediction]:
+    """Predict trials over emulated links, each point once.
+
+    Returns:
+        By trial_id; nothing of a trial of which the model says nothing.
+    """
+    points: dict[str, list[str]] = {}
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        of_point = trial.model_copy(update={"repeat": 1})
+        first.setdefault(of_point.trial_id, of_point)
+        points.setdefault(of_point.trial_id, []).append(trial.trial_id)
+    return {
+        trial_id: point.prediction
+        for point in _predicted(list(first.values()), links, None)
+        if point.prediction is not None
+        for trial_id in points[point.trial.trial_id]
+    }
+
+
+def _predicted(
+    trials: Sequence[Trial], links: Sequence[Link], known: KnownPath | None
+) -> list[PredictedPoint]:
+    settings = [_setting_or_reason(trial, links, known) for trial in trials]
     by_model = iter(predicted([setting for setting in settings if isinstance(setting, FlowSetting)]))
     return [
         PredictedPoint(trial, None, setting)
@@ -42,7 +69,9 @@ def predicted_points(plan: Plan, known: KnownPath | None = None) -> list[Predict
     ]
 
 
-def _setting_or_reason(trial: Trial, plan: Plan, known: KnownPath | None) -> FlowSetting | Prediction | str:
+def _setting_or_reason(
+    trial: Trial, links: Sequence[Link], known: KnownPath | None
+) -> FlowSetting | Prediction | str:
     test = PREDICTED_TESTS.get(trial.test)
     if test is None:
         return "it measures no goodput"
@@ -53,7 +82,7 @@ def _setting_or_reason(trial: Trial, plan: Plan, known: KnownPath | None) -> Flo
     if trial.search is not None:
         return "its rates follow from what is measured"
     try:
-        path = known.model() if known is not None and not plan.links else path_of(trial, plan.links)
+        path = known.model() if known is not None and not links else path_of(trial, links)
         return test.predict(trial.parameters, trial.total_flows, path)
     except NoModelError as reason:
         return str(reason)

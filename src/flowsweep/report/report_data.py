@@ -29,6 +29,7 @@ from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import Finding
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.grid_points import CellRow
+from flowsweep.analysis.predicted import with_predictions
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.path import facts_table, hop_rows, measured_paths, train_rows
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
@@ -106,7 +107,8 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
     grid = grid_cells(ibis.memtable(summed), ibis.memtable(asked))
     in_order = plan_order(archive.campaign.plan)
     parameters = {row["trial_id"]: row for row in asked.to_pylist()}
-    trials: list[TrialRow] = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
+    summaries: list[TrialRow] = [parameters[row["trial_id"]] | row for row in summed.to_pylist()]
+    trials = with_predictions(summaries, archive)
     progress("drawing conclusions")
     concluded = findings(trials, tables=tables, hosts=archive.host_facts)
     progress("reading samples")

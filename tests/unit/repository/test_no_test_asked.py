@@ -9,7 +9,15 @@ import pytest
 from flowsweep.tests import TESTS
 
 SOURCE = Path(__file__).parents[3] / "src" / "flowsweep"
-SLICES = ("plan/tests", "schedule/tests", "run/tests", "analysis/tests", "figures/tests", "report/tests")
+SLICES = (
+    "plan/tests",
+    "schedule/tests",
+    "prediction/tests",
+    "run/tests",
+    "analysis/tests",
+    "figures/tests",
+    "report/tests",
+)
 OF_OTHER_TOOLS = ("imports",)
 """There the words are those of other tools' files."""
 OF_ALL = ("tests.py", "hosts/messages.py")

@@ -18,6 +18,7 @@ from flowsweep.analysis.findings.hypothesis import Hypothesis
 from flowsweep.analysis.findings.importance import most_important_first
 from flowsweep.analysis.findings.in_the_mean import alike_in_the_mean
 from flowsweep.analysis.findings.late_trials import late_hypotheses, trusted
+from flowsweep.analysis.findings.model import model_hypotheses
 from flowsweep.analysis.findings.modes import mode_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
 from flowsweep.analysis.findings.order import order_hypotheses
@@ -54,7 +55,8 @@ def findings(
     """Draw conclusions from a campaign.
 
     Args:
-        summary: Rows of `flowsweep.analysis.summary`, all of a campaign.
+        summary: Rows of `flowsweep.analysis.summary`, all of a campaign; with what the model predicts, if
+            they come from `flowsweep.analysis.predicted`.
         tables: Of the same campaign; what needs more than the summary is left out without them.
         hosts: What the archive has of the campaign's hosts; advice without it may name what is set already.
         margin: A relative change of goodput up to this much, either way, is of no practical effect; 0.03 is
@@ -110,6 +112,7 @@ def _hypotheses(
     yield from verdict_hypotheses(observed)
     yield from bufferbloat_hypotheses(observed)
     yield from loss_hypotheses(observed)
+    yield from model_hypotheses(observed)
     yield from theory_hypotheses(observed)
     yield from share_hypotheses(observed)
     if within is not None:

@@ -30,13 +30,13 @@ def drawn_planes(data: FigureData) -> list[Drawn]:
 
 
 def drawn_predictions(data: FigureData) -> list[Drawn]:
-    """Draw what theory predicts for each plane over window and flows whose link is known, likewise."""
+    """Draw what is predicted for each plane over window and flows whose link is known, likewise."""
     by_point = predictions(data.trials)
     found = []
     for panel in with_goodput(panels(data.grid, beside=data.beside)):
         expected = predicted(panel, by_point) if panel.y is not None else None
         if expected is not None:
-            found += _prediction(expected)
+            found += _prediction(expected, by_point.source)
     return found
 
 
@@ -124,11 +124,8 @@ def _plane(panel: Panel, y: DrawnAxis) -> list[Drawn]:
     ]
 
 
-def _prediction(panel: Panel) -> list[Drawn]:
-    caption = (
-        "What theory predicts: usable window × flows / RTT, and at most the payload rate of the link. "
-        "Hover to compare it with what was measured."
-    )
+def _prediction(panel: Panel, source: str) -> list[Drawn]:
+    caption = f"What is predicted, by {source}. Hover to compare it with what was measured."
     return [
         replace(
             _drawn("prediction", panel, "flows", figure, (), caption, "predicted", name, needs_webgl=webgl),

@@ -15,11 +15,6 @@ from flowsweep.figures.grid.panel import Panel, PanelRow, panels
 from flowsweep.figures.grid.predicted import predicted, predictions
 from flowsweep.wording import format_number, format_rate
 
-_CAPTION = (
-    "Measured goodput (median over the repeats) ÷ predicted: the lesser of usable window × flows / RTT and "
-    "the payload rate of the link. 1 means as predicted. Colours have one scale in the whole sweep."
-)
-
 
 def drawn_ratios(data: FigureData) -> list[Drawn]:
     """Draw measured ÷ predicted for each plane whose link is known: over window and flows or length."""
@@ -34,7 +29,15 @@ def drawn_ratios(data: FigureData) -> list[Drawn]:
     for panel in planes:
         ratios.setdefault(_scaled_alike(panel), []).extend(_share(_both(row)) for row in panel.rows)
     scales = {alike: ratio_scale(found, "ratio", format_number) for alike, found in ratios.items()}
-    return [_ratio(panel, panel.y, scales[_scaled_alike(panel)]) for panel in planes if panel.y is not None]
+    caption = (
+        f"{by_point.measured} ÷ predicted: {by_point.source}. 1 means as predicted. Colours have one scale "
+        "in the whole sweep."
+    )
+    return [
+        _ratio(panel, panel.y, scales[_scaled_alike(panel)], caption)
+        for panel in planes
+        if panel.y is not None
+    ]
 
 
 def _scaled_alike(panel: Panel) -> tuple[str, Value]:
@@ -42,13 +45,13 @@ def _scaled_alike(panel: Panel) -> tuple[str, Value]:
     return panel.sweep, panel.rows[0]["mode"]
 
 
-def _ratio(panel: Panel, y: DrawnAxis, scale: RatioScale) -> Drawn:
+def _ratio(panel: Panel, y: DrawnAxis, scale: RatioScale, caption: str) -> Drawn:
     over = None if y is FLOWS else f"over {y.name}"
     rows = tuple(row | {"ratio": _share(row)} for row in predicted_rows(panel))
     return Drawn(
         FigureKey("ratio", panel.sweep, panel.rows[0]["mode"], panel.direction, y.column),
         panel.title or panel.sweep,
-        _CAPTION,
+        caption,
         file_stem(panel.sweep, panel.title, over, "measured to predicted"),
         _map(panel, y, scale),
         rows,

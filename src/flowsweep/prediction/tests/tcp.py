@@ -1,7 +1,7 @@
 """TCP's points: by the fluid model."""
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.packets import header_bytes
+from flowsweep.packets import TIMESTAMPS_BYTES, header_bytes
 from flowsweep.prediction.congestion import LAWS
 from flowsweep.prediction.setting import FlowSetting, PathModel
 from flowsweep.prediction.tests.row import NoModelError, PredictedTest
@@ -17,7 +17,10 @@ def _setting(parameters: TcpParameters, flows: int, path: PathModel) -> FlowSett
     if congestion not in LAWS:
         raise NoModelError(f'there is no model of congestion control "{congestion}"')
     headers_bytes = header_bytes(parameters.family or 4)
-    segment_bytes = min(path.packet_bytes - headers_bytes, parameters.mss_bytes or path.packet_bytes)
+    segment_bytes = path.packet_bytes - headers_bytes
+    if parameters.mss_bytes is not None:
+        # What TCP_MAXSEG asks for has room for the options of each segment in it.
+        segment_bytes = min(segment_bytes, parameters.mss_bytes - TIMESTAMPS_BYTES)
     segments = usable_segments(parameters.window_send_bytes, parameters.window_recv_bytes, segment_bytes)
     return FlowSetting(
         path=path.with_packets(segment_bytes + headers_bytes),

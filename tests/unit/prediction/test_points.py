@@ -1,0 +1,116 @@
+"""Which points of a plan have a prediction, and why others have none."""
+
+from pathlib import Path
+
+import pytest
+
+from flowsweep.plan import load_plan
+from flowsweep.plan.model import Plan
+from flowsweep.prediction.paths import KnownPath
+from flowsweep.prediction.points import predicted_points, predicted_trials
+from flowsweep.schedule import expand
+
+LINK = 'rate = "100Mbit/s"\ndelay = "20ms"'
+SWEEP = 'window = "64KiB"\ncongestion = "cubic"\nduration = "5s"'
+
+
+def plan(tmp_path: Path, link: str | None = LINK, sweep: str = SWEEP, more: str = "") -> Plan:
+    lab = '[hosts.left]\naddress = "10.0.0.1"\n[hosts.right]\naddress = "10.0.0.2"\n'
+    if link is not None:
+        lab = f'[lab.links.wire]\nbetween = ["left", "right"]\n{link}\n'
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        f"""
+[campaign]
+name = "points"
+{lab}
+[[sweep]]
+name = "s"
+paths = [{{ from = "left", to = "right" }}]
+{sweep}
+{more}
+""",
+        encoding="utf-8",
+    )
+    return load_plan(path, {})
+
+
+def test_a_window_over_a_lab_link(tmp_path: Path) -> None:
+    [point] = predicted_points(plan(tmp_path))
+    assert point.prediction is not None
+    # 58 segments each 41.3 ms.
+    assert point.prediction.goodput_bps == pytest.approx(58 * 1448 * 8 / 0.04132, rel=0.02)
+
+
+def test_both_directions_have_their_own_link(tmp_path: Path) -> None:
+    link = 'rate = "100Mbit/s"\ndelay = "20ms"\n[lab.links.wire.backward]\nrate = "10Mbit/s"'
+    there, back = predicted_points(plan(tmp_path, link, f'{SWEEP}\ndirections = "both"\nflows = 8'))
+    assert there.prediction is not None
+    assert back.prediction is not None
+    assert there.prediction.goodput_bps > 80e6
+    assert back.prediction.goodput_bps == pytest.approx(10e6 * 1448 / 1500, rel=0.01)
+
+
+def test_cross_traffic_takes_its_part(tmp_path: Path) -> None:
+    link = f'{LINK}\ncross = {{ rate = "40Mbit/s" }}'
+    [point] = predicted_points(plan(tmp_path, link, 'duration = "30s"\nomit = "10s"\ncongestion = "cubic"'))
+    assert point.prediction is not None
+    assert point.prediction.goodput_bps == pytest.approx(60e6 * 1448 / 1500, rel=0.02)
+
+
+def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
+    sweep = 'duration = "30s"\nomit = "10s"\ncongestion = "cubic"\nmss = ["500B", "1460B"]'
+    small, full = (point.prediction for point in predicted_points(plan(tmp_path, LINK, sweep)))
+    assert small is not None
+    assert full is not None
+    assert small.goodput_bps / full.goodput_bps == pytest.approx((488 / 540) / (1448 / 1500), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("link", "sweep", "more", "reason"),
+    [
+        ('delay = "20ms"', SWEEP, "", "the link has no rate"),
+        (f'{LINK}\npolicer = {{ rate = "20Mbit/s", burst = "100KB" }}', SWEEP, "", "a policer"),
+        (f'{LINK}\njitter = "2ms"\nreorder = true', SWEEP, "", "packets overtake"),
+        ('members = [{ rate = "40Mbit/s" }, { rate = "20Mbit/s" }]', SWEEP, "", "side by side"),
+        (LINK, SWEEP.replace("cubic", "vegas"), "", 'no model of congestion control "vegas"'),
+        (LINK, f'{SWEEP}\ndirections = "simultaneous"', "", "both directions"),
+        (LINK, SWEEP, '[[sweep.background]]\nname = "b"\nrate = "1Mbit/s"', "other traffic"),
+        (LINK, 'test = "rtt"\nduration = "5s"', "", "measures no goodput"),
+        (LINK, 'test = "udp"\nduration = "5s"', "", "without a rate"),
+        (None, SWEEP, "", "nothing is known of the path"),
+    ],
+)
+def test_where_there_is_no_model_it_is_said_why(
+    tmp_path: Path, link: str | None, sweep: str, more: str, reason: str
+) -> None:
+    points = predicted_points(plan(tmp_path, link, sweep, more))
+    assert all(point.prediction is None for point in points)
+    assert all(reason in point.why_not for point in points), points[0].why_not
+
+
+def test_a_path_between_real_hosts_is_as_it_is_described(tmp_path: Path) -> None:
+    known = KnownPath(rate_bps=1e9, rtt_ns=80_000_000)
+    [point] = predicted_points(plan(tmp_path, None), known)
+    assert point.prediction is not None
+    assert point.prediction.limit == "window"
+    assert known.model().queue_bytes == 10e6
+
+
+def test_datagrams_get_what_is_offered_or_what_the_link_carries(tmp_path: Path) -> None:
+    sweep = 'test = "udp"\nrate = ["50Mbit/s", "200Mbit/s"]\nlength = "1472B"\nduration = "5s"'
+    under, over = (point.prediction for point in predicted_points(plan(tmp_path, LINK, sweep)))
+    assert under is not None
+    assert over is not None
+    assert (under.goodput_bps, under.loss, under.limit) == (50e6, 0, "rate")
+    assert over.goodput_bps == pytest.approx(100e6 * 1472 / 1500)
+    assert over.loss == pytest.approx(1 - 100 * 1472 / 1500 / 200)
+
+
+def test_repeats_of_a_point_share_its_prediction(tmp_path: Path) -> None:
+    loaded = plan(tmp_path)
+    [point] = expand(loaded)
+    trials = [trial for repeat in (1, 2, 3) for trial in point.trials(repeat)]
+    found = predicted_trials(trials, loaded.links)
+    assert found.keys() == {trial.trial_id for trial in trials}
+    assert len(set(found.values())) == 1
