@@ -1,4 +1,4 @@
-"""How windows grow and shrink: CUBIC, Reno and BBR as Linux has them, on arrays of runs × flows.
+"""How windows grow and shrink: CUBIC, Reno and BBR as Linux has them, on arrays of flows × runs.
 
 Windows are in segments, times in seconds. A step is one round trip, or several where these are short.
 """
@@ -45,7 +45,7 @@ BBR_ALONE, BBR_TOGETHER = 1.02, 1.7
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What flows saw in a step: arrays of runs, those of flows with a second axis."""
+    """What flows saw in a step: arrays of runs, those of flows with an axis of flows before."""
 
     at_s: Array
     length_s: Array
@@ -80,7 +80,7 @@ class Step:
     @property
     def rounds(self) -> Array:
         """Round trips of the step, of each run."""
-        return (self.length_s / self.rtt_s)[:, None]
+        return self.length_s / self.rtt_s
 
     @property
     def alone(self) -> Mask:
@@ -106,12 +106,12 @@ class Law(Protocol):
 
 
 class _Flows:
-    """Arrays of runs × flows: all that there is of them."""
+    """Arrays of flows × runs: all that there is of them."""
 
     def keep(self, runs: Mask) -> None:
         """Forget all other runs."""
         for name, values in vars(self).items():
-            setattr(self, name, values[runs])
+            setattr(self, name, values[:, runs])
 
 
 class _LossBased(_Flows):
@@ -147,7 +147,7 @@ class _LossBased(_Flows):
         grown = np.where(avoiding, self._avoided(step, settled, growing, avoiding), grown)
         hit = step.hit | self.bursting
         # What was sent before the first loss still doubles, until that loss is known.
-        at_loss = np.where(slow, self.window + step.before_loss[:, None] * step.flying, settled)
+        at_loss = np.where(slow, self.window + step.before_loss * step.flying, settled)
         reduced = np.maximum(at_loss * self.beta, LEAST_WINDOW)
         shrinking = np.where(slow, reduced, reduced + (settled - reduced) / 2 / np.maximum(step.rounds, 1))
         # While a recovery lasts, the receiver's window may let nothing new out; then all comes at once.
@@ -157,7 +157,7 @@ class _LossBased(_Flows):
         self.threshold = np.where(hit, reduced, self.threshold)
         self.window = np.where(hit, shrinking, grown)
         self.recovering = hit
-        self.bursting = hit & (burst > step.room[:, None])
+        self.bursting = hit & (burst > step.room)
 
     def _slow_start_end(self, step: Step) -> Array:
         """Windows at which slow start ends without a loss."""
@@ -202,22 +202,22 @@ class Cubic(_LossBased):
         half_s = step.rtt_min_s / 2
         train = step.alone & (step.train_s > half_s) & (step.ack_spacing_s < HYSTART_ACK_SPACING_S)
         delayed = step.queue_before_s > np.clip(step.rtt_min_s / 8, low, high)
-        at_half = self.window + (half_s * step.rate_per_s)[:, None]
-        ends = np.where(train[:, None], at_half, np.where(delayed[:, None], self.window, np.inf))
+        at_half = self.window + (half_s * step.rate_per_s)
+        ends = np.where(train, at_half, np.where(delayed, self.window, np.inf))
         return np.where(self.window >= HYSTART_LEAST_WINDOW, ends, np.inf)
 
     def _avoided(self, step: Step, window: Array, rounds: Array, avoiding: Mask) -> Array:
-        at_s = step.at_s[:, None]
+        at_s = step.at_s
         begins = avoiding & np.isnan(self.since_s)
         below = window < self.highest
-        to_origin = np.cbrt(np.maximum(self.highest - window, 0) / CUBIC_C)
         self.since_s = np.where(begins, at_s, self.since_s)
-        self.until_origin_s = np.where(begins, np.where(below, to_origin, 0.0), self.until_origin_s)
+        to_origin = np.cbrt(np.maximum(self.highest[begins] - window[begins], 0) / CUBIC_C)
+        self.until_origin_s[begins] = to_origin
         self.origin = np.where(begins, np.where(below, self.highest, window), self.origin)
         self.friendly = np.where(begins, window, self.friendly)
         self.friendly = np.where(avoiding, self.friendly + CUBIC_FRIENDLY * rounds, self.friendly)
-        ahead_s = at_s + step.length_s[:, None] + step.rtt_min_s[:, None] - self.since_s
-        target = self.origin + CUBIC_C * (ahead_s - self.until_origin_s) ** 3
+        from_origin_s = at_s + step.length_s + step.rtt_min_s - self.since_s - self.until_origin_s
+        target = self.origin + CUBIC_C * from_origin_s * from_origin_s * from_origin_s
         most = window * MOST_GROWTH ** np.minimum(rounds, 4)
         grown: Array = np.fmax(np.clip(target, window, most), self.friendly)
         unlost = np.where(self.highest == 0, window * CUBIC_GROWTH_BEFORE_LOSS ** np.minimum(rounds, 4), 0)
@@ -251,17 +251,17 @@ class Bbr(_Flows):
         doubled = np.minimum(
             self.window * 2.0 ** np.minimum(step.rounds, 1), np.maximum(self.window, 2 * step.flying)
         )
-        product = (step.rate_per_s / step.flows * step.product_s)[:, None]
+        product = step.rate_per_s / step.flows * step.product_s
         # Together they fill the queue, or lose a little all the time where it is short.
-        share = step.room[:, None] / step.flows[:, None]
+        share = step.room / step.flows
         steady = np.where(
-            step.alone[:, None],
+            step.alone,
             BBR_ALONE * product,
             np.minimum(BBR_TOGETHER * product, BBR_LOSING * (product + share)),
         )
-        at_s = step.at_s[:, None]
-        lasts_s = BBR_PROBE_S + step.rtt_min_s[:, None]
-        probing = self.filled & ~step.alone[:, None] & (at_s >= self.probe_at_s)
+        at_s = step.at_s
+        lasts_s = BBR_PROBE_S + step.rtt_min_s
+        probing = self.filled & ~step.alone & (at_s >= self.probe_at_s)
         over = probing & (at_s >= self.probe_at_s + lasts_s)
         self.probe_at_s = np.where(over, at_s + BBR_PROBE_EVERY_S, self.probe_at_s)
         self.window = np.where(self.filled, np.where(probing & ~over, BBR_PROBE_WINDOW, steady), doubled)

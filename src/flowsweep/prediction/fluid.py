@@ -57,7 +57,7 @@ def _alike(settings: Sequence[FlowSetting]) -> Iterator[list[int]]:
 
 @dataclass(slots=True)
 class _State:
-    """Arrays of runs, those of flows with a second axis: what is given, and where the runs are."""
+    """Arrays of runs, those of flows with an axis of flows before: what is given, and where the runs are."""
 
     place: NDArray[np.int64]
     """Of the run among all."""
@@ -88,7 +88,7 @@ class _State:
 
     def kept(self, runs: Mask) -> "_State":
         """The same without runs that are over."""
-        return _State(**{field.name: getattr(self, field.name)[runs] for field in fields(self)})
+        return _State(**{field.name: getattr(self, field.name)[..., runs] for field in fields(self)})
 
 
 def _state(settings: Sequence[FlowSetting], counts: Sequence[int]) -> _State:
@@ -102,7 +102,7 @@ def _state(settings: Sequence[FlowSetting], counts: Sequence[int]) -> _State:
     room = each(lambda setting: max(setting.path.queue_bytes / setting.path.packet_bytes, 1))
     flows = each(lambda setting: setting.flows)
     modelled = np.minimum(flows, FLOWS)
-    present = np.arange(_width(settings[0]))[None, :] < modelled[:, None]
+    present = np.arange(_width(settings[0]))[:, None] < modelled
     return _State(
         place=np.arange(len(flows)),
         rate_per_s=rate_per_s,
@@ -116,10 +116,8 @@ def _state(settings: Sequence[FlowSetting], counts: Sequence[int]) -> _State:
         flows=flows,
         stands_for=flows / modelled,
         present=present,
-        most=each(lambda setting: _or_unlimited(setting.window_segments))[:, None],
-        offered_per_s=each(lambda setting: _or_unlimited(setting.flow_bps) / 8 / setting.segment_bytes)[
-            :, None
-        ],
+        most=each(lambda setting: _or_unlimited(setting.window_segments)),
+        offered_per_s=each(lambda setting: _or_unlimited(setting.flow_bps) / 8 / setting.segment_bytes),
         at_s=np.zeros_like(flows),
         unrepaired=np.zeros(present.shape),
         flew=np.zeros(present.shape),
@@ -164,25 +162,25 @@ class _Runs:
         # Until a loss is repaired, what was sent after it takes part of the receiver's window.
         most = np.maximum(now.most - now.unrepaired, 1)
         flying = np.minimum(law.window, most) * now.present
-        held = flying.sum(axis=1) * now.stands_for
+        held = flying.sum(axis=0) * now.stands_for
         product = now.rate_per_s * (now.rtt_min_s + now.burst_s)
         queued = np.clip(held - product, 0, now.room)
         rtt_s = now.rtt_min_s + queued / now.rate_per_s
-        offered = now.offered_per_s.sum(axis=1) * now.present.sum(axis=1) * now.stands_for
+        offered = now.offered_per_s * now.flows
         rate = self._rate(flying, rtt_s)
-        total = rate.sum(axis=1) * now.stands_for
+        total = rate.sum(axis=0) * now.stands_for
         # Applications that send less than the path carries leave no queue.
         free = (total < now.rate_per_s) | (offered < now.rate_per_s)
         rtt_s = np.where(free, now.rtt_min_s, rtt_s)
         rate = self._rate(flying, rtt_s)
-        total = rate.sum(axis=1) * now.stands_for
+        total = rate.sum(axis=0) * now.stands_for
         length_s = np.minimum(np.maximum(rtt_s, now.ends_s / STEPS), now.ends_s - now.at_s)
         demand = self._demand(law, flying, held, product, free)
         overflow = np.maximum(demand - now.room, 0) / np.maximum(held, 1e-9)
-        lost = rate * length_s[:, None] * (now.loss + overflow)[:, None]
+        lost = rate * length_s * (now.loss + overflow)
         hit = (self.random.random(lost.shape) < -np.expm1(-lost)) & now.present
         carried = np.minimum(total, now.rate_per_s)
-        self._count(length_s, carried * (1 - now.loss), rtt_s, total, lost.sum(axis=1) * now.stands_for)
+        self._count(length_s, carried * (1 - now.loss), rtt_s, total, lost.sum(axis=0) * now.stands_for)
         share = np.minimum(1, now.rate_per_s / np.maximum(total, 1e-9))
         now.unrepaired, now.flew = np.where(hit, flying, 0), flying
         law.advance(
@@ -200,9 +198,9 @@ class _Runs:
                 ack_spacing_s=now.flows / now.rate_per_s,
                 train_s=held / now.rate_per_s,
                 flying=flying,
-                delivered_per_s=rate * share[:, None],
+                delivered_per_s=rate * share,
                 flows=now.flows,
-                window_limited=(law.window <= now.most) & (flying / rtt_s[:, None] <= now.offered_per_s),
+                window_limited=(law.window <= now.most) & (flying / rtt_s <= now.offered_per_s),
                 hit=hit,
             )
         )
@@ -211,7 +209,7 @@ class _Runs:
     def _rate(self, flying: Array, rtt_s: Array) -> Array:
         """Segments per second of each flow: what flies, less what waits for a burst to be complete."""
         now = self.state
-        return np.minimum(flying / (rtt_s + now.burst_s)[:, None], now.offered_per_s) * now.present
+        return np.minimum(flying / (rtt_s + now.burst_s), now.offered_per_s) * now.present
 
     def _demand(self, law: Law, flying: Array, held: Array, product: Array, free: Array) -> Array:
         """Segments that come to the queue to wait, whether it holds them or not.
@@ -220,7 +218,7 @@ class _Runs:
         segments: what the window grew by waits in the queue before the path is full.
         """
         now = self.state
-        doubling: Array = np.where(law.slow_starting(), flying - now.flew, 0).max(axis=1)
+        doubling: Array = np.where(law.slow_starting(), flying - now.flew, 0).max(axis=0)
         return np.maximum(np.where(free, 0, held - product + now.burst), doubling)
 
     def _count(self, length_s: Array, arrived: Array, rtt_s: Array, sent: Array, lost: Array) -> None:

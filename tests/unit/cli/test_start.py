@@ -92,6 +92,11 @@ ROWS = {
     "rtt": (ONE_TRIAL, "rtt exec:/nowhere/program --address 127.0.0.1", 2),
     "path": (ONE_TRIAL, "path exec:/nowhere/program --address 127.0.0.1", 2),
     "check": ((*NO_TABLES, TRAFFIC), "check plan.toml", 2),
+    "predict": (
+        (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TRAFFIC, ("pyarrow",)),
+        "predict plan.toml",
+        0,
+    ),
     "run": ((*NO_ANALYSIS, ARRAYS), "run plan.toml --archive new", 2),
     "summary": ((*ONLY_TABLES, ANALYSIS, ARRAYS), "summary archive", 0),
     "findings": ((NEVER, FIGURES), "findings archive", 0),

@@ -53,7 +53,9 @@ def test_an_application_gets_the_rate_that_it_sends() -> None:
 
 @pytest.mark.parametrize("loss", [1e-3, 3e-3])
 def test_reno_at_random_loss_is_as_mathis_has_it(loss: float) -> None:
-    found = predict(PathModel(1e9, 0.04, 5e6, loss), congestion="reno", flows=8, duration_s=200.0, omit_s=20.0)
+    found = predict(
+        PathModel(1e9, 0.04, 5e6, loss), congestion="reno", flows=8, duration_s=200.0, omit_s=20.0
+    )
     # Periodic loss in the formula, losses at random here: a tenth between them, either way.
     assert found.goodput_bps == pytest.approx(8 * theory.mathis_bps(1448, 0.04, loss), rel=0.15)
     assert found.limit == "congestion"
@@ -72,9 +74,7 @@ def test_random_losses_hardly_hold_bbr_down() -> None:
 
 def test_more_flows_carry_more_where_losses_hold_each_of_them_down() -> None:
     lossy = PathModel(1e9, 0.04, 5e6, 1e-3)
-    one, four, sixteen = (
-        predict(lossy, congestion="reno", flows=flows).goodput_bps for flows in (1, 4, 16)
-    )
+    one, four, sixteen = (predict(lossy, congestion="reno", flows=flows).goodput_bps for flows in (1, 4, 16))
     assert 3 < four / one < 5
     assert 3 < sixteen / four < 5
 
@@ -88,7 +88,7 @@ def test_slow_start_counts_unless_it_is_omitted() -> None:
 
 
 def test_what_a_full_window_loses_at_once_it_loses_again() -> None:
-    # Measured: 44 Mbit/s, after three reductions within 0.6 s (100 Mbit/s, 80 ms, a queue of half of their product).
+    # Measured: 44 Mbit/s, after three reductions within 0.6 s.
     path = PathModel(100e6, 0.08, 500_000)
     found = predict(path, congestion="reno", window_segments=1104, duration_s=10.0, omit_s=3.0)
     assert found.goodput_bps == pytest.approx(44e6, rel=0.1)

@@ -1,0 +1,115 @@
+"""`flowsweep predict`: tables for people, rows for programs, one message for what is wrong."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from flowsweep.cli import load
+from flowsweep.cli.app import app
+from flowsweep.errors import PlanError
+
+SWEEP = """
+[[sweep]]
+name = "windows"
+paths = [{ from = "left", to = "right" }]
+directions = "both"
+window = ["64KiB", "4MiB"]
+duration = "10s"
+omit = "2s"
+"""
+LAB = (
+    '[campaign]\nrepeats = 3\n[lab.links.wire]\nbetween = ["left", "right"]\n'
+    f'rate = "100Mbit/s"\ndelay = "20ms"\n{SWEEP}congestion = "cubic"\n'
+)
+REAL = f'[hosts.left]\naddress = "10.0.0.1"\n[hosts.right]\naddress = "10.0.0.2"\n{SWEEP}'
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    path = tmp_path / "lab.toml"
+    path.write_text(LAB, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Path:
+    path = tmp_path / "real.toml"
+    path.write_text(REAL, encoding="utf-8")
+    return path
+
+
+def predict(*arguments: str | Path) -> Result:
+    words = ["predict", *map(str, arguments)]
+    load(words)
+    return CliRunner().invoke(app, words)
+
+
+def test_a_row_for_each_point_and_direction(lab: Path) -> None:
+    told = predict(lab, "--format", "json")
+    assert told.exit_code == 0, told.output
+    rows = json.loads(told.stdout)
+    assert [(row["src"], row["window_bytes"]) for row in rows] == [
+        ("left", 65_536), ("right", 65_536), ("left", 4 << 20), ("right", 4 << 20),
+    ]  # fmt: skip
+    small, large = rows[0], rows[2]
+    assert (small["predicted_limit"], large["predicted_limit"]) == ("window", "path")
+    assert large["predicted_goodput_bps"] == pytest.approx(100e6 * 1448 / 1500, rel=0.01)
+    assert small["predicted_bytes"] == pytest.approx(small["predicted_goodput_bps"] * 10 / 8, rel=0.05)
+    assert (small["repeats"], small["duration_s"], small["omit_s"]) == (3, 10.0, 2.0)
+    assert small["not_predicted"] is None
+
+
+def test_csv_has_the_same_columns(lab: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(predict(lab, "--format", "csv").stdout)))
+    assert list(rows[0]) == list(json.loads(predict(lab, "--format", "json").stdout)[0])
+
+
+def test_the_table_names_limits_and_says_what_a_campaign_costs(lab: Path) -> None:
+    told = predict(lab)
+    for expected in (
+        "predicted goodput",
+        "limited by",
+        "left → right",
+        "96.5 Mbit/s",
+        "window",
+        "12 trials, about ",
+    ):
+        assert expected in told.stdout, told.stdout
+    assert "names no congestion control" not in told.stdout
+
+
+def test_real_hosts_need_to_be_told_of(real: Path) -> None:
+    told = predict(real)
+    assert "nothing is known of the path: say its rate and round trip by --rate and --rtt" in told.stdout
+    assert "of the 0 predicted points" in told.stdout
+    told = predict(real, "--rate", "1Gbit/s", "--rtt", "80ms", "--queue", "5MB", "--loss", "0.001%")
+    assert "Where a plan names no congestion control, the model takes cubic." in told.stdout
+    assert "cubic" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--rate", "1Gb", "--rtt", "1ms"), ("--rate: 1 problem", 'did you mean "1Gbit/s"')),
+        (("--rate", "1Gbit/s", "--rtt", "80"), ("--rtt: 1 problem", "has no unit")),
+        (("--rate", "1Gbit/s", "--rtt", "80ms", "--loss", "200%"), ("--loss: 1 problem",)),
+        (("--loss", "1%"), ("--loss: 1 problem", "expected --rate, --rtt, too")),
+        (("--rate", "1Gbit/s"), ("expected --rtt, too",)),
+    ],
+)
+def test_a_path_that_is_described_wrongly(
+    real: Path, options: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    told = predict(real, *options)
+    assert isinstance(told.exception, PlanError)
+    assert all(words in str(told.exception) for words in expected), told.exception
+
+
+def test_a_lab_says_itself_what_its_paths_are(lab: Path) -> None:
+    told = predict(lab, "--rate", "1Gbit/s", "--rtt", "80ms")
+    assert isinstance(told.exception, PlanError)
+    assert "has a lab, whose links say what its paths are" in str(told.exception)
