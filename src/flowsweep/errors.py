@@ -6,6 +6,7 @@ FlowsweepError
 ├── BackendError         tables cannot be computed where they were asked to be (exit code 2)
 ├── ImportedFileError    a file with past results cannot be read (exit code 1; 2 if none can)
 ├── ExportError          tables cannot be written as asked (exit code 2)
+├── SimulationError      ns-3 is not here, or does not answer (exit code 2)
 ├── LabError             an emulated path cannot be built here
 ├── PreflightError       hosts cannot do what all trials of a plan ask of them; nothing ran (exit code 2)
 ├── LaunchError          an engine could not be started on a host
@@ -41,6 +42,10 @@ class ImportedFileError(FlowsweepError):
 
 class ExportError(FlowsweepError):
     """Tables cannot be written as asked."""
+
+
+class SimulationError(FlowsweepError):
+    """A setting cannot be simulated here; what is missing, or what went wrong."""
 
 
 class LabError(FlowsweepError):

@@ -1,7 +1,7 @@
 """`flowsweep check`: what a plan would run, how long it takes, and what is worth knowing before."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -56,6 +56,10 @@ def check(
             "for each; exit code 1 if trials would fail.",
         ),
     ] = False,
+    predict: Annotated[
+        bool,
+        typer.Option("--predict", help="Say, too, which goodput and bytes a model expects: see `predict`."),
+    ] = False,
 ) -> None:
     """Say what a plan would run: trials, seconds, bytes, and what is wrong with it.
 
@@ -69,11 +73,22 @@ def check(
         raise typer.Exit(check_hosts(loaded))
     points = expand(loaded)
     slots = schedule(loaded, NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed)
-    sections = [("campaign", _campaign_rows(loaded, points, slots))]
+    campaign_rows: list[Row] = []
+    sweep_rows: Mapping[str, list[Row]] = {}
+    if predict:
+        # The model needs NumPy, which takes as long to load as half of this command.
+        from flowsweep.cli.check_predicted import predicted_rows
+
+        campaign_rows, sweep_rows = predicted_rows(loaded)
+    sections = [("campaign", [*_campaign_rows(loaded, points, slots), *campaign_rows])]
     if against is not None:
         sections.append(("A against B", _setting_rows(loaded)))
     sections += [
-        (f"sweep {sweep.name}", _sweep_rows(sweep, loaded, points, slots)) for sweep in loaded.sweeps
+        (
+            f"sweep {sweep.name}",
+            [*_sweep_rows(sweep, loaded, points, slots), *sweep_rows.get(sweep.name, [])],
+        )
+        for sweep in loaded.sweeps
     ]
     console = Screen()
     show = partial(_print_table, console) if console.is_terminal else _print_plain

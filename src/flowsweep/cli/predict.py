@@ -1,5 +1,6 @@
 """`flowsweep predict`: what each point of a plan should reach, by a model, before a packet is sent."""
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +21,7 @@ from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, fields, load_plan, parse_overrides
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
+from flowsweep.prediction.simulation.simulate import check_simulator, simulated
 from flowsweep.schedule import estimate, schedule
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
@@ -49,6 +51,9 @@ _EPILOG = (
 
 _RATE_HELP = "Of real hosts: the rate of the path, as in 1Gbit/s. A lab's links are in the plan."
 _RTT_HELP = "Of real hosts: the path's round trip when nothing waits, as in 80ms."
+_SIMULATE_HELP = (
+    "Simulate each point by ns-3, too, packet by packet: seconds to minutes for each; needs flowsweep[ns3]."
+)
 _QUEUE_HELP = "What may wait at the slowest link, as in 5MB; rate × round trip if absent."
 
 
@@ -62,13 +67,22 @@ def predict(
     loss: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Packets lost at random, as in 0.01%.")
     ] = None,
+    *,
+    simulate: Annotated[bool, typer.Option("--simulate", help=_SIMULATE_HELP)] = False,
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
 ) -> None:
     """Predict goodput, time and bytes of every point of a plan, without sending a packet."""
     loaded = load_plan(plan, parse_overrides(overrides or []))
     known = _known_path(loaded, {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss})
+    if simulate:
+        check_simulator()
     points = predicted_points(loaded, known)
-    rows = [_row(point, loaded.campaign.repeats) for point in points]
+    goodputs = _simulated(points) if simulate else [None] * len(points)
+    repeats = loaded.campaign.repeats
+    rows = [
+        _row(point, repeats) | {"simulated_goodput_bps": goodput}
+        for point, goodput in zip(points, goodputs, strict=True)
+    ]
     match form:
         case Format.csv:
             say(csv_text(rows, list(rows[0])), end="")
@@ -76,6 +90,22 @@ def predict(
             say_json(rows)
         case Format.table:
             _print(rows, loaded, points)
+
+
+def _simulated(points: Sequence[PredictedPoint]) -> list[int | None]:
+    """Simulate the points that the model was asked of; says on standard error how far it is."""
+    settings = [point.setting for point in points if point.setting is not None]
+    began_s = time.monotonic()
+    with Screen(stderr=True).status("loading ns-3") as status:
+
+        def say_done(count: int) -> None:
+            left_s = (time.monotonic() - began_s) / count * (len(settings) - count)
+            left = format_duration(round(left_s) * SECOND_NS)
+            status.update(f"simulated {count} of {counted(len(settings), 'point')}, about {left} left")
+
+        goodputs = iter(simulated(settings, say_done))
+    found = (None if point.setting is None else next(goodputs) for point in points)
+    return [None if goodput is None else round(goodput) for goodput in found]
 
 
 def _known_path(plan: Plan, told: Mapping[str, str | None]) -> KnownPath | None:
@@ -194,6 +224,7 @@ _SPREAD_SHOWN = 0.02
 _LIMITS = {"path": "path", "window": "window", "rate": "rate asked", "congestion": "congestion control"}
 _RESULTS: tuple[Column, ...] = (
     ("predicted goodput", _goodput),
+    ("by ns-3", cell("simulated_goodput_bps", format_rate)),
     ("limited by", cell("predicted_limit", _LIMITS.__getitem__)),
     ("round trip", cell("predicted_rtt_ms", format_milliseconds)),
     ("lost", cell("predicted_loss", format_share)),

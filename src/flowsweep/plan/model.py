@@ -101,7 +101,6 @@ class LinkDirection(Frozen):
     """Probability that a packet that is not lost arrives twice; of hops together, its further arrivals."""
     policer: Policer | None = None
     """What packets pass before the queue; of hops together, the one of the least rate."""
-
     cross: CrossTraffic | None = None
     """What comes to the queue besides; of hops together, at the one that leaves least."""
     members: tuple["LinkDirection", ...] = ()

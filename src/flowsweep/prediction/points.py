@@ -23,6 +23,8 @@ class PredictedPoint:
     prediction: Prediction | None
     why_not: str = ""
     """Why there is none."""
+    setting: FlowSetting | None = None
+    """What the fluid model was asked; absent where it was not."""
 
 
 def predicted_points(plan: Plan, known: KnownPath | None = None) -> list[PredictedPoint]:
@@ -64,7 +66,9 @@ def _predicted(
     return [
         PredictedPoint(trial, None, setting)
         if isinstance(setting, str)
-        else PredictedPoint(trial, next(by_model) if isinstance(setting, FlowSetting) else setting)
+        else PredictedPoint(trial, next(by_model), setting=setting)
+        if isinstance(setting, FlowSetting)
+        else PredictedPoint(trial, setting)
         for trial, setting in zip(trials, settings, strict=True)
     ]
 

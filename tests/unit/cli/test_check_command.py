@@ -78,3 +78,20 @@ def test_a_search_says_where_it_looks_and_how_often(tmp_path, monkeypatch, capsy
         "rate search 10.0 Mbit/s to 1.00 Gbit/s of all flows, to 5.00 Mbit/s, at most 0.100 % lost: "
         "8 steps each" in lines
     )
+
+
+def test_the_model_says_what_to_expect_if_it_is_asked(tmp_path, monkeypatch, capsys):
+    plan = tmp_path / "plan.toml"
+    lab = '[lab.links.wire]\nbetween = ["left", "right"]\nrate = "100Mbit/s"\ndelay = "20ms"\n'
+    asked = 'window = ["64KiB", "4MiB"]\nduration = "10s"\ncongestion = "cubic"'
+    probes = sweep("probes", 'test = "rtt"').replace("flows = [1]\n", "")
+    plan.write_text(f"[campaign]\nrepeats = 2\n{lab}{sweep('windows', asked)}{probes}")
+    for options, told in ((["--predict"], True), ([], False)):
+        assert command_line(monkeypatch, "check", str(plan), *options) == 0
+        lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+        for begins in (
+            "predicted bytes about ",
+            "predicted goodput 16.",
+            "not predicted 1 point: it measures",
+        ):
+            assert any(line.startswith(begins) for line in lines) is told, lines

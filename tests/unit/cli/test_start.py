@@ -97,6 +97,11 @@ ROWS = {
         "predict plan.toml",
         0,
     ),
+    "check --predict": (
+        (NEVER, HELP, STATISTICS, FIGURES, ANALYSIS, DATABASE, TRAFFIC, ("pyarrow",)),
+        "check --predict plan.toml",
+        2,
+    ),
     "run": ((*NO_ANALYSIS, ARRAYS), "run plan.toml --archive new", 2),
     "summary": ((*ONLY_TABLES, ANALYSIS, ARRAYS), "summary archive", 0),
     "findings": ((NEVER, FIGURES), "findings archive", 0),

@@ -137,7 +137,8 @@ def _below(
     lowest = below[0]
     predicted_bps = known(quantity_of(lowest.rows[0], PREDICTED))
     share = with_interval(format_number, lowest.ratio, *interval)
-    which = "it carries" if len(points) == 1 else f"{len(below)} of {counted(len(points), 'point')} carry"
+    verb = "carries" if len(below) == 1 else "carry"
+    which = f"{len(below)} of {counted(len(points), 'point')} {verb}" if len(points) > 1 else "it carries"
     where = _where(observed, lowest)
     return (
         f"{which} less than a model of the path predicts, by more than the model errs "

@@ -1,0 +1,49 @@
+"""`flowsweep check --predict`: what the model expects of each sweep, and of the campaign."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from flowsweep.defaults import SECOND_NS
+from flowsweep.plan import Plan
+from flowsweep.plan.model import Sweep
+from flowsweep.prediction.points import PredictedPoint, predicted_points
+from flowsweep.prediction.setting import Prediction
+from flowsweep.wording import counted, format_rate, format_size
+
+Row = tuple[str, str]
+
+
+def predicted_rows(plan: Plan) -> tuple[list[Row], Mapping[str, list[Row]]]:
+    """Predict a plan's points; rows of the campaign, and of each sweep by name."""
+    points = predicted_points(plan)
+    return (
+        [("predicted bytes", _bytes(points, plan))],
+        {sweep.name: _sweep_rows(points, sweep) for sweep in plan.sweeps},
+    )
+
+
+def _bytes(points: Sequence[PredictedPoint], plan: Plan) -> str:
+    known = [
+        found.whole_bps * point.trial.parameters.duration_ns / SECOND_NS / 8
+        for point in points
+        if (found := point.prediction) is not None
+    ]
+    size = f"about {format_size(sum(known) * plan.campaign.repeats)}"
+    if len(known) == len(points):
+        return size
+    return f"{size} of {len(known)} of {counted(len(points), 'point')}" if known else "unknown"
+
+
+def _sweep_rows(points: Sequence[PredictedPoint], sweep: Sweep) -> list[Row]:
+    own = [point for point in points if point.trial.sweep == sweep.name]
+    known = [point.prediction for point in own if point.prediction is not None]
+    rows = [("predicted goodput", _range(known))] if known else []
+    reasons = Counter(point.why_not for point in own if point.why_not)
+    words = [f"{counted(count, 'point')}: {reason}" for reason, count in reasons.items()]
+    return [*rows, ("not predicted", "; ".join(words))] if words else rows
+
+
+def _range(predictions: Sequence[Prediction]) -> str:
+    rates = [found.goodput_bps for found in predictions]
+    least, most = format_rate(min(rates)), format_rate(max(rates))
+    return least if least == most else f"{least} to {most}"
