@@ -36,7 +36,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "plane": "Goodput over the grid",
     "line": "Goodput over one parameter",
     "repeats": "Goodput of each repeat",
-    "prediction": "Goodput as theory predicts it",
+    "prediction": "Goodput as predicted",
     "ratio": "Measured ÷ predicted",
     "product": "Goodput against window × flows",
     "per_flow": "Goodput per flow against window per flow",

@@ -60,8 +60,10 @@ def simulated(
         stderr=subprocess.DEVNULL,
         bufsize=0,  # What is left of a line for a process that has ended would fail once more at the end.
     ) as process:
+        answers: queue.Queue[bytes] = queue.Queue()
+        reader = threading.Thread(target=_read, args=(process, answers), daemon=True)
+        reader.start()
         try:
-            answers = _answers(process)
             found = []
             for count, setting in enumerate(settings, start=1):
                 found.append(None if setting.flow_bps is not None else _one(process, answers, setting))
@@ -69,20 +71,15 @@ def simulated(
             return found
         finally:
             process.kill()
+            reader.join()
 
 
-def _answers(process: "subprocess.Popen[bytes]") -> "queue.Queue[bytes]":
+def _read(process: "subprocess.Popen[bytes]", lines: "queue.Queue[bytes]") -> None:
     """Collect a process's lines, so that waiting for one may have a deadline; the empty line is its end."""
-    lines: queue.Queue[bytes] = queue.Queue()
-
-    def read() -> None:
-        if process.stdout is not None:
-            for line in process.stdout:
-                lines.put(line)
-        lines.put(b"")
-
-    threading.Thread(target=read, daemon=True).start()
-    return lines
+    if process.stdout is not None:
+        for line in process.stdout:
+            lines.put(line)
+    lines.put(b"")
 
 
 def _one(process: "subprocess.Popen[bytes]", answers: "queue.Queue[bytes]", setting: FlowSetting) -> float:
