@@ -1,10 +1,16 @@
 """What the fluid model predicts for the trials of a campaign, beside what their summaries say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, cast
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
-from flowsweep.prediction.points import predicted_trials
+from flowsweep.defaults import SECOND_NS
+from flowsweep.packets import header_bytes
+from flowsweep.prediction.paths import KnownPath
+from flowsweep.prediction.points import point_id, predicted_trials
+from flowsweep.prediction.setting import Prediction
+from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import planned_links
 
 if TYPE_CHECKING:
@@ -12,22 +18,66 @@ if TYPE_CHECKING:
 
 PREDICTED = "predicted_goodput_bps"
 """Of a row: the model's mean goodput; absent where it says nothing of the trial."""
+PREDICTED_RATE, PREDICTED_RTT = "predicted_path_rate_bps", "predicted_path_rtt_ms"
+"""Of a row: the path that it is predicted for, where no plan says it, but the trials themselves do."""
+PATH_RTT_MS = 1.0
+"""Below, a round trip is what hosts take over their packets, and not a path's (docs/truth/presets.md)."""
 
 
 def with_predictions(rows: Sequence[TrialRow], archive: "Archive") -> list[TrialRow]:
-    """Add what is predicted to the rows of an archive's trials over emulated links of its plan.
+    """Add what is predicted to the rows of an archive's trials.
 
-    Of real paths nothing is known but what the trials themselves say.
+    Over emulated links for the path of the plan. Over real paths for the one that the trials of a direction
+    found: its rate is the highest mean goodput of a point (with headers), its round trip the least of all.
     """
+    records = {record.trial_id: record for record in archive.records.values()}
     links = planned_links(archive.campaign.plan)
-    if not links:
-        return list(rows)
-    trials = {record.trial_id: record.trial for record in archive.records.values()}
-    known = [trials[row["trial_id"]] for row in rows if row["trial_id"] in trials]
-    predicted = predicted_trials(known, links)
-    return [
-        cast("TrialRow", {**row, PREDICTED: found.goodput_bps})
-        if (found := predicted.get(row["trial_id"])) is not None
-        else row
-        for row in rows
+    if links:
+        known = [records[row["trial_id"]].trial for row in rows if row["trial_id"] in records]
+        return _with(rows, predicted_trials(known, links), {})
+    found: dict[str, Prediction] = {}
+    paths: dict[str, KnownPath] = {}
+    for direction in dict.fromkeys((row["src"], row["dst"]) for row in rows):
+        own = [row for row in rows if (row["src"], row["dst"]) == direction and row["trial_id"] in records]
+        path = _measured_path(own, records)
+        if path is not None:
+            trials = [records[row["trial_id"]].trial for row in own]
+            of_direction = predicted_trials(trials, (), path)
+            found |= of_direction
+            paths |= dict.fromkeys(of_direction, path)
+    return _with(rows, found, paths)
+
+
+def _with(
+    rows: Sequence[TrialRow], predicted: dict[str, Prediction], paths: dict[str, KnownPath]
+) -> list[TrialRow]:
+    added = []
+    for row in rows:
+        more: dict[str, float] = {}
+        if (found := predicted.get(row["trial_id"])) is not None:
+            more[PREDICTED] = found.goodput_bps
+        if (path := paths.get(row["trial_id"])) is not None:
+            more |= {PREDICTED_RATE: path.rate_bps, PREDICTED_RTT: path.rtt_ns * 1_000 / SECOND_NS}
+        added.append(cast("TrialRow", {**row, **more}))
+    return added
+
+
+def _measured_path(rows: Sequence[TrialRow], records: Mapping[str, TrialRecord]) -> KnownPath | None:
+    """The path as the trials of one direction found it; None if they did not."""
+    ended_well = [
+        row for row in rows if row["status"] == "ok" and row["goodput_mean_bps"] and row["rtt_min_ms"]
     ]
+    rtt_min_ms = min((row["rtt_min_ms"] or 0.0 for row in ended_well), default=0.0)
+    if rtt_min_ms < PATH_RTT_MS:
+        return None
+    points: dict[str, list[float]] = {}
+    for row in ended_well:
+        record = records[row["trial_id"]]
+        segment_bytes = min((end.mss_bytes for end in record.sources if end.mss_bytes), default=None)
+        if segment_bytes is not None:
+            with_headers = 1 + header_bytes(row["family"] or 4) / segment_bytes
+            rate_bps = (row["goodput_mean_bps"] or 0.0) * with_headers
+            points.setdefault(point_id(record.trial), []).append(rate_bps)
+    if not points:
+        return None
+    return KnownPath(max(map(fmean, points.values())), rtt_min_ms * SECOND_NS / 1_000)

@@ -1,18 +1,26 @@
 """What each point of a plan should reach, and what its trials will cost."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flowsweep.plan.model import Link, Plan
 from flowsweep.prediction.fluid import predicted
 from flowsweep.prediction.paths import KnownPath, path_of
-from flowsweep.prediction.setting import FlowSetting, Prediction
+from flowsweep.prediction.setting import FlowSetting, PathModel, Prediction
 from flowsweep.prediction.tests.registry import PREDICTED_TESTS
 from flowsweep.prediction.tests.row import NoModelError
 from flowsweep.prediction.tests.tcp import DEFAULT_CONGESTION
 from flowsweep.schedule import Trial, expand
 
-__all__ = ["DEFAULT_CONGESTION", "PredictedPoint", "left_to_host", "predicted_points", "predicted_trials"]
+__all__ = [
+    "DEFAULT_CONGESTION",
+    "PredictedPoint",
+    "left_to_host",
+    "point_id",
+    "predicted_points",
+    "predicted_trials",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +46,24 @@ def predicted_points(plan: Plan, known: KnownPath | None = None) -> list[Predict
     return _predicted(trials, plan.links, known)
 
 
-def predicted_trials(trials: Iterable[Trial], links: Sequence[Link]) -> dict[str, Prediction]:
-    """Predict trials over emulated links, each point once.
+def point_id(trial: Trial) -> str:
+    """Name the point that a trial is a repeat of: the trial_id of its first repeat."""
+    return _first_repeat(trial).trial_id
+
+
+def _first_repeat(trial: Trial) -> Trial:
+    return trial.model_copy(update={"repeat": 1})
+
+
+def predicted_trials(
+    trials: Iterable[Trial], links: Sequence[Link], known: KnownPath | None = None
+) -> dict[str, Prediction]:
+    """Predict trials, each point once.
+
+    Args:
+        trials: Of one campaign.
+        links: Emulated ones, of its plan.
+        known: The path between real hosts, if there are no links.
 
     Returns:
         By trial_id; nothing of a trial of which the model says nothing.
@@ -47,12 +71,12 @@ def predicted_trials(trials: Iterable[Trial], links: Sequence[Link]) -> dict[str
     points: dict[str, list[str]] = {}
     first: dict[str, Trial] = {}
     for trial in trials:
-        of_point = trial.model_copy(update={"repeat": 1})
+        of_point = _first_repeat(trial)
         first.setdefault(of_point.trial_id, of_point)
         points.setdefault(of_point.trial_id, []).append(trial.trial_id)
     return {
         trial_id: point.prediction
-        for point in _predicted(list(first.values()), links, None)
+        for point in _predicted(list(first.values()), links, known)
         if point.prediction is not None
         for trial_id in points[point.trial.trial_id]
     }
@@ -87,9 +111,36 @@ def _setting_or_reason(
         return "its rates follow from what is measured"
     try:
         path = known.model() if known is not None and not links else path_of(trial, links)
-        return test.predict(trial.parameters, trial.total_flows, path)
+        found = test.predict(trial.parameters, trial.total_flows, path)
     except NoModelError as reason:
         return str(reason)
+    except ArithmeticError:
+        return _NO_SUCH_NUMBERS
+    return found if _possible(path) and _possible_setting(found) else _NO_SUCH_NUMBERS
+
+
+_NO_SUCH_NUMBERS = "its numbers are none that a path or a trial can have"
+"""Of an archive from a stranger, whose plan no file can have asked for."""
+
+
+def _possible(path: PathModel) -> bool:
+    sizes = (path.rate_bps, path.rtt_s, path.queue_bytes, path.loss)
+    return (
+        all(map(math.isfinite, sizes))
+        and min(path.rate_bps, path.packet_bytes) > 0
+        and min(path.rtt_s, path.queue_bytes) >= 0
+        and 0 <= path.loss < 1
+    )
+
+
+def _possible_setting(found: FlowSetting | Prediction) -> bool:
+    if isinstance(found, Prediction):
+        return math.isfinite(found.goodput_bps) and found.goodput_bps >= 0
+    return (
+        min(found.flows, found.segment_bytes) > 0
+        and 0 <= found.omit_s < found.duration_s
+        and (found.flow_bps is None or found.flow_bps > 0)
+    )
 
 
 def left_to_host(trial: Trial) -> bool:

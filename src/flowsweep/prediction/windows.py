@@ -27,11 +27,11 @@ def usable_segments(
     Returns:
         None where autotuning decides at both ends.
     """
-    limits = []
-    if window_recv_bytes is not None:
+    limits: list[float] = []
+    if window_recv_bytes is not None and window_recv_bytes > 0:
         grown = RECEIVE_SHARE * window_recv_bytes - SEGMENTS_BEING_READ * segment_bytes
         # The window scale is that of the request: the field of 16 bits ends below the next power of two.
         limits.append(min(grown, 2.0 ** (math.floor(math.log2(window_recv_bytes)) + 1)))
-    if window_send_bytes is not None:
+    if window_send_bytes is not None and window_send_bytes > 0:
         limits.append(SEND_SHARE * window_send_bytes)
     return max(round(min(limits) / segment_bytes), LEAST_SEGMENTS) if limits else None

@@ -114,3 +114,43 @@ def test_repeats_of_a_point_share_its_prediction(tmp_path: Path) -> None:
     found = predicted_trials(trials, loaded.links)
     assert found.keys() == {trial.trial_id for trial in trials}
     assert len(set(found.values())) == 1
+
+
+@pytest.mark.parametrize(
+    ("of_parameters", "of_link"),
+    [
+        ({"duration_ns": 0}, {}),
+        ({"omit_ns": 5_000_000_000}, {}),
+        ({"mss_bytes": 12}, {}),
+        ({"mss_bytes": -1}, {}),
+        ({"rate_bps": -1}, {}),
+        ({"flows": 0}, {}),
+        ({}, {"rate_bps": 0}),
+        ({}, {"rate_bps": -5}),
+        ({}, {"rate_bps": 10**400}),
+        ({}, {"loss": 1.0}),
+        ({}, {"loss": float("nan")}),
+        ({}, {"delay_ns": -(10**9)}),
+        ({}, {"queue_bytes": -1}),
+    ],
+)
+def test_numbers_of_a_stranger_that_no_plan_can_have_are_not_predicted(
+    tmp_path: Path, of_parameters: dict[str, object], of_link: dict[str, object]
+) -> None:
+    loaded = plan(tmp_path)
+    [point] = expand(loaded)
+    [trial] = point.trials(repeat=1)
+    trial = trial.model_copy(update={"parameters": trial.parameters.model_copy(update=of_parameters)})
+    [link] = loaded.links
+    ways = {way: getattr(link, way).model_copy(update=of_link) for way in ("forward", "backward")}
+    assert predicted_trials([trial], [link.model_copy(update=ways)]) == {}
+
+
+@pytest.mark.parametrize("window", [0, -1, 1, 10**400])
+def test_windows_of_a_stranger_are_small_or_large(tmp_path: Path, window: int) -> None:
+    loaded = plan(tmp_path)
+    [point] = expand(loaded)
+    [trial] = point.trials(repeat=1)
+    asked = {"window_send_bytes": window, "window_recv_bytes": window}
+    trial = trial.model_copy(update={"parameters": trial.parameters.model_copy(update=asked)})
+    assert all(found.goodput_bps > 0 for found in predicted_trials([trial], loaded.links).values())

@@ -10,13 +10,20 @@ import scipy
 from flowsweep.analysis.axes import AXIS_NAMES, level_of, level_words
 from flowsweep.analysis.findings.finding import Decision, FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
-from flowsweep.analysis.predicted import PREDICTED
+from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE, PREDICTED_RTT
 from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known, quantity_of
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.tests import facts_of
-from flowsweep.wording import counted, format_margin, format_number, format_rate, with_interval
+from flowsweep.wording import (
+    counted,
+    format_margin,
+    format_milliseconds,
+    format_number,
+    format_rate,
+    with_interval,
+)
 
 MODEL_ERROR = 0.15
 """The model's own: what 95 % of its predictions of emulated paths stay within (docs/truth/predictions.md)."""
@@ -54,8 +61,8 @@ def model_hypotheses(observed: Observations) -> list[Hypothesis]:
         observed: Trials of one sweep and mode, with `predicted_goodput_bps` where there is a prediction.
 
     Returns:
-        One hypothesis for each direction with predictions; tested where points have repeats. The effect is
-        measured / predicted (unit "1") of the point that is lowest.
+        One hypothesis for each direction with predictions; tested where points have repeats, and the plan
+        says what the path is. The effect is measured / predicted (unit "1") of the point that is lowest.
 
     Method:
         One-sided t tests of each point's mean log(measured / predicted) against log(1 - MODEL_ERROR), with
@@ -102,11 +109,13 @@ def _ratio(row: ObservedRow) -> float:
 
 def _hypothesis(observed: Observations, direction: str, points: Sequence[_Point]) -> Hypothesis:
     lowest = points[0]
-    tested = not math.isnan(lowest.half_width)
-    ends = [lowest.ratio * math.exp(sign * lowest.half_width) if tested else None for sign in (-1, 1)]
+    repeated = not math.isnan(lowest.half_width)
+    # A path that the trials themselves found is no bound that they could be shown to stay below.
+    tested = repeated and quantity_of(lowest.rows[0], PREDICTED_RATE) is None
+    ends = [lowest.ratio * math.exp(sign * lowest.half_width) if repeated else None for sign in (-1, 1)]
     low, high = ends
     alpha = (1 - CONFIDENCE) / len(points)
-    below = [point for point in points if point.p_value <= alpha]
+    below = [point for point in points if tested and point.p_value <= alpha]
 
     def claim(decision: Decision) -> str:
         if decision == "effect":
@@ -122,9 +131,8 @@ def _hypothesis(observed: Observations, direction: str, points: Sequence[_Point]
         figure=FigureKey("ratio", observed.sweep, observed.mode, direction, "flows"),
         method=_METHOD,
         p_value=min(1.0, len(points) * min(point.p_value for point in points)) if tested else None,
-        within_margin=all(
-            math.exp(point.log_ratio - point.half_width) >= 1 - MODEL_ERROR for point in points
-        ),
+        within_margin=tested
+        and all(math.exp(point.log_ratio - point.half_width) >= 1 - MODEL_ERROR for point in points),
     )
 
 
@@ -151,18 +159,26 @@ def _below(
 def _described(observed: Observations, points: Sequence[_Point], decision: Decision) -> str:
     lowest, highest = points[0], points[-1]
     least, most = format_number(lowest.ratio), format_number(highest.ratio)
+    of_what = f"times what a model {_path(lowest.rows[0])} predicts"
     if len(points) == 1:
-        said = f"goodput is {least} of what a model of the path predicts"
+        said = f"goodput is {least} {of_what}"
     else:
-        ends = f"{least}{_where(observed, lowest)} to {most}{_where(observed, highest)}"
-        points_words = counted(len(points), "point")
-        said = f"goodput is {ends} of what a model of the path predicts ({points_words})"
+        where = f"lowest{_where(observed, lowest)}, highest{_where(observed, highest)}"
+        said = f"goodput is {least} to {most} {of_what} ({counted(len(points), 'point')}; {where})"
     margin = format_margin(MODEL_ERROR)
     if decision == "no practical effect":
         return f"{said}: no less than the model's own error of {margin} allows."
     if decision == "undecided":
         return f"{said}; whether that is less than the model's own error of {margin} allows is undecided."
     return f"{said}; the model errs by up to {margin}."
+
+
+def _path(row: ObservedRow) -> str:
+    rate_bps, rtt_ms = quantity_of(row, PREDICTED_RATE), quantity_of(row, PREDICTED_RTT)
+    if rate_bps is None or rtt_ms is None:
+        return "of the path"
+    found = f"{format_rate(rate_bps)} and {format_milliseconds(rtt_ms)}"
+    return f"of a path as these trials found it ({found}, nothing lost at random)"
 
 
 def _where(observed: Observations, point: _Point) -> str:

@@ -8,6 +8,7 @@ from flowsweep.analysis.background.words import background_names
 from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.findings.verdict import drops_early
+from flowsweep.analysis.predicted import PATH_RTT_MS
 from flowsweep.analysis.statistics.design import Level
 from flowsweep.analysis.statistics.means import GeometricMean, geometric_mean
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
@@ -17,8 +18,6 @@ from flowsweep.defaults import EQUIVALENCE_MARGIN
 from flowsweep.wording import counted, format_number, with_interval
 
 _Point = tuple[Level, ...]
-_PATH_RTT_MS = 1.0
-"""Below, a round trip is what hosts take over their packets, and not a path's (docs/truth/presets.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def _applies(theory: _Theory, row: ObservedRow) -> bool:
         return False
     if theory.column == "link_payload_bps" and drops_early(row):
         return False
-    if not row["rtt_min_ms"] or row["rtt_min_ms"] < _PATH_RTT_MS:
+    if not row["rtt_min_ms"] or row["rtt_min_ms"] < PATH_RTT_MS:
         return False
     return theory.congestion is None or row["congestion"] in theory.congestion
 

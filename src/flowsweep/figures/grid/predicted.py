@@ -10,7 +10,7 @@ from statistics import fmean, median
 
 from flowsweep.analysis.axes import level_of
 from flowsweep.analysis.grid_points import POINT_COLUMNS
-from flowsweep.analysis.predicted import PREDICTED
+from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE
 from flowsweep.analysis.summarising.trial_row import TrialRow, quantity_of
 from flowsweep.figures.axis import Value
 from flowsweep.figures.grid.panel import Panel, PanelRow
@@ -43,7 +43,7 @@ def predictions(trials: Sequence[TrialRow]) -> Predictions:
                 for point, rates in _by_point(ended_well, lambda row: row["goodput_mean_bps"]).items()
             },
             "Mean goodput over the repeats",
-            "a fluid model of TCP on the plan's link (docs/explanation/prediction.md)",
+            f"a fluid model of TCP on {_path(ended_well)} (docs/explanation/prediction.md)",
         )
     return Predictions(
         _of_points(ended_well, _by_theory),
@@ -51,6 +51,12 @@ def predictions(trials: Sequence[TrialRow]) -> Predictions:
         "Measured goodput (median over the repeats)",
         "the lesser of usable window × flows / RTT and the payload rate of the link",
     )
+
+
+def _path(rows: Sequence[TrialRow]) -> str:
+    if all(quantity_of(row, PREDICTED_RATE) is None for row in rows):
+        return "the plan's link"
+    return "a path with the highest goodput and the least RTT of a direction's trials, and no random loss"
 
 
 def _by_theory(row: TrialRow) -> float | None:

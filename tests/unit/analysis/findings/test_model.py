@@ -7,7 +7,7 @@ import pytest
 
 from flowsweep.analysis.findings.model import MODEL_ERROR, model_hypotheses
 from flowsweep.analysis.findings.multiple_testing import decided
-from flowsweep.analysis.predicted import PREDICTED
+from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE, PREDICTED_RTT
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations
 
 Row = dict[str, Any]
@@ -59,8 +59,10 @@ def test_a_point_far_below_is_named_with_what_was_predicted() -> None:
 def test_what_the_model_may_err_by_is_no_effect() -> None:
     found = conclusion(campaign({1: 1.0, 4: 1.05, 8: 0.92}))
     assert found.decision == "no practical effect"
-    assert "goodput is 0.915 at number of flows 8 to 1.06 at number of flows 4 of what" in found.claim
-    assert "(3 points): no less than the model's own error of 15" in found.claim
+    assert "goodput is 0.915 to 1.06 times what a model of the path predicts" in found.claim
+    assert (
+        "(3 points; lowest at number of flows 8, highest at number of flows 4): no less than" in found.claim
+    )
 
 
 def test_at_the_edge_of_its_error_nothing_is_decided() -> None:
@@ -72,7 +74,18 @@ def test_at_the_edge_of_its_error_nothing_is_decided() -> None:
 def test_without_repeats_it_is_only_described() -> None:
     found = conclusion(campaign({1: 1.0, 8: 0.5}, repeats=1))
     assert found.decision == "described"
-    assert "(2 points); the model errs by up to 15" in found.claim
+    assert (
+        "(2 points; lowest at number of flows 8, highest at number of flows 1); the model errs" in found.claim
+    )
+
+
+def test_a_path_that_the_trials_found_themselves_is_only_described() -> None:
+    observed = campaign({1: 1.0, 8: 0.5})
+    of_trials = {PREDICTED_RATE: 100e6, PREDICTED_RTT: 40.0}
+    rows = tuple({**row, **of_trials} for row in observed.rows)
+    found = conclusion(Observations("s", "copy", rows, ("flows",)))
+    assert found.decision == "described"
+    assert "a model of a path as these trials found it (100 Mbit/s and 40" in found.claim
 
 
 def test_points_without_a_prediction_and_datagrams_are_not_compared() -> None:
