@@ -74,7 +74,7 @@ def main() -> int:
     machine = Machine.now()
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "plan.toml"
-        windows = ", ".join(f'"{64 * place}KiB"' for place in range(1, WINDOWS + 1))
+        windows = ", ".join(f'"{256 * place}KiB"' for place in range(1, WINDOWS + 1))
         plan.write_text(PLAN.format(windows=windows), encoding="utf-8")
         _predict(plan)  # so that all bytecode is cached
         took_s = tuple(_predict(plan) for _ in range(arguments.rounds))

@@ -11,7 +11,7 @@ from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import point_id, predicted_trials
 from flowsweep.prediction.setting import Prediction
 from flowsweep.run.outcome import TrialRecord
-from flowsweep.schedule import planned_links
+from flowsweep.schedule import Trial, planned_links
 
 if TYPE_CHECKING:
     from flowsweep.archive import Archive
@@ -33,19 +33,31 @@ def with_predictions(rows: Sequence[TrialRow], archive: "Archive") -> list[Trial
     records = {record.trial_id: record for record in archive.records.values()}
     links = planned_links(archive.campaign.plan)
     if links:
-        known = [records[row["trial_id"]].trial for row in rows if row["trial_id"] in records]
-        return _with(rows, predicted_trials(known, links), {})
+        return _with(rows, predicted_trials(_as_they_ran(rows, records), links), {})
     found: dict[str, Prediction] = {}
     paths: dict[str, KnownPath] = {}
     for direction in dict.fromkeys((row["src"], row["dst"]) for row in rows):
         own = [row for row in rows if (row["src"], row["dst"]) == direction and row["trial_id"] in records]
         path = _measured_path(own, records)
         if path is not None:
-            trials = [records[row["trial_id"]].trial for row in own]
-            of_direction = predicted_trials(trials, (), path)
+            of_direction = predicted_trials(_as_they_ran(own, records), (), path)
             found |= of_direction
             paths |= dict.fromkeys(of_direction, path)
     return _with(rows, found, paths)
+
+
+def _as_they_ran(rows: Sequence[TrialRow], records: Mapping[str, TrialRecord]) -> dict[str, Trial]:
+    """Trials by trial_id, with the congestion control that their hosts used where the plan named none."""
+    trials = {}
+    for row in rows:
+        record = records.get(row["trial_id"])
+        if record is None:
+            continue
+        parameters = record.trial.parameters
+        if "congestion" in type(parameters).model_fields:
+            parameters = parameters.model_copy(update={"congestion": row["congestion"]})
+        trials[row["trial_id"]] = record.trial.model_copy(update={"parameters": parameters})
+    return trials
 
 
 def _with(

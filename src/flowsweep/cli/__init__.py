@@ -23,7 +23,7 @@ COMMANDS = {
     "rtt": "Measure round-trip times to a host now: spread, loss, order. Kept only with --save.",
     "path": "Measure a path to a host now: hops, capacity, available bandwidth. Kept only with --save.",
     "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it.",
-    "predict": "Predict goodput, time and bytes of every point of a plan, without sending a packet.",
+    "predict": "Predict goodput and bytes of every point of a plan, and its time, without sending a packet.",
     "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
     "summary": "Show goodput and what limited it, for each trial of a campaign.",
     "findings": "Draw conclusions from a campaign: what matters, what does not, what is undecided.",

@@ -66,6 +66,10 @@ def check(
     Checks that this machine can take the role that the plan gives it: a lab, or hosts.
     """
     loaded = load_both(plan, against, parse_overrides(overrides or []))
+    if hosts and predict:
+        raise PlanError(
+            "--predict", ("has no effect with --hosts, which asks the hosts: leave one of them out",)
+        )
     if hosts:
         # Sessions and traffic take longer to load than all else of this command.
         from flowsweep.cli.check_hosts import check_hosts

@@ -1,7 +1,9 @@
 """`flowsweep predict`: what each point of a plan should reach, by a model, before a packet is sent."""
 
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +14,6 @@ from pydantic import TypeAdapter, ValidationError
 from flowsweep.axes import APART, AXES
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_plan
-from flowsweep.cli.options import Overrides
 from flowsweep.cli.sweep_tables import WIDTH_OF_NO_TERMINAL, Column, cell, fitting_table, in_order
 from flowsweep.cli.terminal import Screen, say, say_json
 from flowsweep.csv_text import csv_text
@@ -22,16 +23,15 @@ from flowsweep.plan import Plan, fields, load_plan, parse_overrides
 from flowsweep.prediction.paths import KnownPath
 from flowsweep.prediction.points import DEFAULT_CONGESTION, PredictedPoint, left_to_host, predicted_points
 from flowsweep.prediction.simulation.simulate import check_simulator, simulated
-from flowsweep.schedule import estimate, schedule
+from flowsweep.schedule import Slot, estimate, schedule, slot_duration_ns
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.wording import (
     counted,
     format_duration,
     format_milliseconds,
     format_rate,
-    format_share,
+    format_seconds,
     format_size,
-    with_interval,
 )
 
 
@@ -46,13 +46,15 @@ class Format(StrEnum):
 _EPILOG = (
     "The model is a fluid one: flows of TCP (cubic, reno, bbr) on a path with one queue, round trip by round "
     "trip; docs/explanation/prediction.md says how it works, and how far from measurements it is. It knows "
-    "nothing of hosts: where a CPU, a disk or a limit of the kernel is slower than the path, less is reached."
+    "nothing of hosts: where a CPU, a disk or a limit of the kernel is slower than the path, less is "
+    "reached. Between real hosts the flows of a trial share the path that you describe."
 )
 
 _RATE_HELP = "Of real hosts: the rate of the path, as in 1Gbit/s. A lab's links are in the plan."
 _RTT_HELP = "Of real hosts: the path's round trip when nothing waits, as in 80ms."
 _SIMULATE_HELP = (
-    "Simulate each point by ns-3, too, packet by packet: seconds to minutes for each; needs flowsweep[ns3]."
+    "Simulate each point of TCP by ns-3, too, packet by packet: seconds to minutes for each. Needs ns-3, "
+    "which the extra `ns3` of Flowsweep installs."
 )
 _QUEUE_HELP = "What may wait at the slowest link, as in 5MB; rate × round trip if absent."
 
@@ -60,7 +62,10 @@ _QUEUE_HELP = "What may wait at the slowest link, as in 5MB; rate × round trip 
 @app.command("predict", epilog=_EPILOG)
 def predict(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan file.", autocompletion=complete_plan)],
-    overrides: Overrides = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Override the plan, as in sweep.duration=2s."),
+    ] = None,
     rate: Annotated[str | None, typer.Option(metavar="RATE", help=_RATE_HELP)] = None,
     rtt: Annotated[str | None, typer.Option(metavar="TIME", help=_RTT_HELP)] = None,
     queue: Annotated[str | None, typer.Option(metavar="SIZE", help=_QUEUE_HELP)] = None,
@@ -71,12 +76,13 @@ def predict(
     simulate: Annotated[bool, typer.Option("--simulate", help=_SIMULATE_HELP)] = False,
     form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.table,
 ) -> None:
-    """Predict goodput, time and bytes of every point of a plan, without sending a packet."""
+    """Predict goodput and bytes of every point of a plan, and its time, without sending a packet."""
     loaded = load_plan(plan, parse_overrides(overrides or []))
     known = _known_path(loaded, {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss})
     if simulate:
         check_simulator()
-    points = predicted_points(loaded, known)
+    with Screen(stderr=True).status("predicting"):
+        points = predicted_points(loaded, known)
     goodputs = _simulated(points) if simulate else [None] * len(points)
     repeats = loaded.campaign.repeats
     rows = [
@@ -133,12 +139,15 @@ def _options(names: Iterable[str]) -> str:
 
 def _read(name: str, text: str) -> float:
     try:
-        return _READERS[name].validate_python(text)
+        return _READERS[name].validate_python(
+            float(text) if _NUMBER.fullmatch(text) and name == "loss" else text
+        )
     except ValidationError as error:
         causes = (problem.get("ctx", {}).get("error", problem["msg"]) for problem in error.errors())
         raise PlanError(f"--{name}", tuple(map(str, causes))) from None
 
 
+_NUMBER = re.compile(r"[0-9.]+(e-?[0-9]+)?", re.ASCII)
 _READERS: Mapping[str, TypeAdapter[float]] = {
     "rate": TypeAdapter(fields.LinkRate),
     "rtt": TypeAdapter(fields.LinkDelay),
@@ -164,6 +173,7 @@ def _row(point: PredictedPoint, repeats: int) -> dict[str, Any]:
         "congestion": asked["congestion"] or (DEFAULT_CONGESTION if left_to_host(trial) else None),
         "background": [background.name for background in trial.background],
         "repeats": repeats,
+        "trial_s": slot_duration_ns(Slot(trials=(trial,))) / SECOND_NS,
     }
     predicted: dict[str, Any] = dict.fromkeys(_PREDICTED)
     if found is not None:
@@ -173,7 +183,6 @@ def _row(point: PredictedPoint, repeats: int) -> dict[str, Any]:
             "predicted_goodput_highest_bps": round(found.highest_bps),
             "predicted_limit": found.limit,
             "predicted_rtt_ms": round(found.rtt_s * 1_000, 3),
-            "predicted_loss": round(found.loss, 9),
             "predicted_bytes": round(found.whole_bps * duration_s / 8),
         }
     return row | predicted | {"not_predicted": point.why_not or None}
@@ -185,7 +194,6 @@ _PREDICTED = (
     "predicted_goodput_highest_bps",
     "predicted_limit",
     "predicted_rtt_ms",
-    "predicted_loss",
     "predicted_bytes",
 )
 
@@ -196,38 +204,67 @@ def _print(rows: Sequence[dict[str, Any]], plan: Plan, points: Sequence[Predicte
         console.width = WIDTH_OF_NO_TERMINAL
     for sweep in plan.sweeps:
         own = in_order([row for row in rows if row["sweep"] == sweep.name])
-        console.print(fitting_table(sweep.name, own, _RESULTS, console))
+        known = [row for row in own if row["not_predicted"] is None]
+        console.print(fitting_table(sweep.name, known, _RESULTS, console) if known else sweep.name)
+        reasons = Counter(row["not_predicted"] for row in own if row["not_predicted"] is not None)
+        for reason, count in reasons.items():
+            console.print(f"  not predicted, {counted(count, 'point')}: {reason}", soft_wrap=True)
         console.print()
+    for line in (_cost(rows, plan), *_taken_for_granted(rows, points)):
+        console.print(line, soft_wrap=True)
+
+
+def _cost(rows: Sequence[dict[str, Any]], plan: Plan) -> str:
+    """What the campaign takes: all of its time, and the payload of what is predicted."""
     seed = 0 if plan.campaign.seed is None else plan.campaign.seed
     expected = estimate(schedule(plan, seed), plan.links)
+    lasts = f"{counted(expected.trials, 'trial')}, about {format_duration(expected.duration_ns)}"
     known = [row["predicted_bytes"] for row in rows if row["predicted_bytes"] is not None]
+    if not known:
+        return f"{lasts}; how many bytes is not predicted."
     size = format_size(sum(known) * plan.campaign.repeats)
-    of_points = "" if len(known) == len(rows) else f" of the {len(known)} predicted points"
-    trials, duration = counted(expected.trials, "trial"), format_duration(expected.duration_ns)
-    console.print(f"{trials}, about {duration} and {size}{of_points}.", soft_wrap=True)
-    if any(left_to_host(point.trial) for point in points):
-        console.print(
-            f"Where a plan names no congestion control, the model takes {DEFAULT_CONGESTION}.", soft_wrap=True
+    if len(known) == len(rows):
+        return f"{lasts} and {size} of payload."
+    return (
+        f"{lasts}; {size} of payload in the {len(known)} of {counted(len(rows), 'point')} that are predicted."
+    )
+
+
+def _taken_for_granted(rows: Sequence[dict[str, Any]], points: Sequence[PredictedPoint]) -> Iterator[str]:
+    """What the plan leaves open, and the model takes to be one way."""
+    predicted = [point for point in points if point.setting is not None]
+    if any(left_to_host(point.trial) for point in predicted):
+        yield f"Where the plan names no congestion control, the model takes {DEFAULT_CONGESTION}."
+    held = [
+        (setting.path.rate_bps * setting.path.rtt_s / 8 + setting.path.queue_bytes) / setting.flows
+        for point in predicted
+        if (setting := point.setting) is not None and setting.window_segments is None
+    ]
+    if held:
+        yield (
+            "Where it leaves windows to the kernel, they are taken to be as large as path and queue can "
+            f"hold: up to {format_size(max(held))} a flow. A host's limits (tcp_rmem, tcp_wmem) may be lower."
         )
+    if any(_spread(row) for row in rows):
+        yield "Runs of the model differ by chance: the range is that of its runs, no confidence interval."
 
 
-def _goodput(row: Mapping[str, Any]) -> str:
+def _spread(row: Mapping[str, Any]) -> str:
+    """The range of a point's runs, where it is wide enough to tell."""
     bps, low, high = (row[f"predicted_goodput{part}_bps"] for part in ("", "_lowest", "_highest"))
-    if bps is None:
+    if bps is None or high - low <= _SPREAD_SHOWN * bps:
         return ""
-    spread = high - low > _SPREAD_SHOWN * bps
-    return with_interval(format_rate, bps, low, high) if spread else format_rate(bps)
+    return f"{format_rate(low)} to {format_rate(high)}"
 
 
 _SPREAD_SHOWN = 0.02
 """Of a goodput: runs of the model that differ by less are not worth two more numbers."""
-_LIMITS = {"path": "path", "window": "window", "rate": "rate asked", "congestion": "congestion control"}
 _RESULTS: tuple[Column, ...] = (
-    ("predicted goodput", _goodput),
+    ("predicted goodput", cell("predicted_goodput_bps", format_rate)),
     ("by ns-3", cell("simulated_goodput_bps", format_rate)),
-    ("limited by", cell("predicted_limit", _LIMITS.__getitem__)),
+    ("limited by", cell("predicted_limit", str)),
+    ("range of runs", _spread),
     ("round trip", cell("predicted_rtt_ms", format_milliseconds)),
-    ("lost", cell("predicted_loss", format_share)),
-    ("bytes of a trial", cell("predicted_bytes", format_size)),
-    ("not predicted", cell("not_predicted", str)),
+    ("payload of a trial", cell("predicted_bytes", format_size)),
+    ("time of a trial", cell("trial_s", format_seconds)),
 )

@@ -41,7 +41,7 @@ def cell(column: str, show: Callable[[Any], str]) -> Callable[[Mapping[str, Any]
 
 _TEXTS = (
     "path", "window was", "congestion", "mode", "echo", "CPUs", "background", "emulation", "status",
-    "limited by", "why not",
+    "limited by",
 )  # fmt: skip
 
 _ORDER = (

@@ -24,9 +24,9 @@ RENO_BETA = 0.5
 CUBIC_GROWTH_BEFORE_LOSS = 1.05
 """Of Linux's CUBIC in a round trip, after HyStart and before the first loss (`bictcp_update`)."""
 MOST_GROWTH = 1.5
-"""Of CUBIC's window in a round trip: RFC 9438, section 4.4."""
+"""Of CUBIC's window in a round trip: the bound of the target in RFC 9438, section 4.2."""
 HYSTART_LEAST_WINDOW = 16.0
-"""RFC 9406, and `hystart_low_window` of Linux."""
+"""`hystart_low_window` of Linux."""
 HYSTART_ACK_SPACING_S = 0.002
 """Acknowledgements further apart are no train (`hystart_ack_delta_us`)."""
 HYSTART_DELAY_S = (0.004, 0.016)

@@ -15,11 +15,18 @@ from numpy.typing import NDArray
 from flowsweep.prediction.congestion import LAWS, Array, Law, Mask, Step
 from flowsweep.prediction.setting import FlowSetting, Limit, PathModel, Prediction
 
+Place = NDArray[np.int64]
+
 RUNS = 2
-"""Of each setting: without random loss they hardly differ."""
-RUNS_WITH_LOSS = 8
+"""Of a setting with one flow that loses nothing at random: its runs hardly differ."""
+RUNS_LEAST, FLOWS_DRAWN = 4, 24
+"""Of others, where it is drawn which flow loses when: runs, and flows of all runs together."""
 STEPS = 500
-"""At most in the time of a trial: a step is a round trip, or several."""
+"""In the time of a trial: a step is a round trip, or several where that would be more."""
+ROUNDS_MOST = 4
+"""Of a step: a window that shrinks once in many round trips is another one."""
+STEPS_MOST = 1_000
+"""Then the rest of the time is taken to be like the second half of what was modelled."""
 FLOWS = 8
 """Modelled one by one; of more each stands for several."""
 BURST_S = 0.0012
@@ -59,8 +66,10 @@ def _alike(settings: Sequence[FlowSetting]) -> Iterator[list[int]]:
 class _State:
     """Arrays of runs, those of flows with an axis of flows before: what is given, and where the runs are."""
 
-    place: NDArray[np.int64]
+    place: Place
     """Of the run among all."""
+    run: Place
+    """Of the run among those of its setting."""
     rate_per_s: Array
     """Segments that the bottleneck carries."""
     rtt_min_s: Array
@@ -105,6 +114,7 @@ def _state(settings: Sequence[FlowSetting], counts: Sequence[int]) -> _State:
     present = np.arange(_width(settings[0]))[:, None] < modelled
     return _State(
         place=np.arange(len(flows)),
+        run=np.concatenate([np.arange(count) for count in counts]),
         rate_per_s=rate_per_s,
         rtt_min_s=each(lambda setting: setting.path.rtt_s + setting.path.packet_s),
         burst_s=burst_s,
@@ -133,29 +143,68 @@ def _width(setting: FlowSetting) -> int:
     return 1 << (min(setting.flows, FLOWS) - 1).bit_length()
 
 
+class _Totals:
+    """What runs add up to: of the time that counts, of all of it, and of the second half of the steps."""
+
+    def __init__(self, runs: int) -> None:
+        self.counted, self.whole, self.late = (np.zeros((3, runs)) for _ in range(3))
+        """Each: seconds, segments that arrived, seconds × round trip."""
+        self.last = np.zeros(runs)
+        """Segments per second of the last step."""
+
+    def add(
+        self, place: Place, length_s: Array, counted_s: Array, per_s: Array, rtt_s: Array, *, late: bool
+    ) -> None:
+        """Add a step of some runs."""
+        rates = np.stack([np.ones_like(per_s), per_s, rtt_s])
+        self.whole[:, place] += rates * length_s
+        self.counted[:, place] += rates * counted_s
+        if late:
+            self.late[:, place] += rates * length_s
+        self.last[place] = per_s
+
+    def go_on(self, place: Place, left_s: Array, left_counted_s: Array) -> None:
+        """Take the time that is left of some runs to be like the second half of their steps."""
+        if place.size:
+            rates = self.late[:, place] / self.late[0, place]
+            self.whole[:, place] += rates * left_s
+            self.counted[:, place] += rates * np.minimum(left_s, left_counted_s)
+
+    def means(self) -> Array:
+        """Segments per second that count, and of the whole time; seconds of a round trip; the last rate."""
+        counted_s, arrived, rtts = self.counted
+        whole_s, whole, _ = self.whole
+        return np.stack([arrived / counted_s, whole / whole_s, rtts / counted_s, self.last])
+
+
 class _Runs:
     """Runs of settings with the same congestion control."""
 
     def __init__(self, settings: Sequence[FlowSetting], seed: int) -> None:
         self.settings = settings
-        self.counts = [RUNS_WITH_LOSS if setting.path.loss else RUNS for setting in settings]
+        drawn = [setting.path.loss > 0 or setting.flows > 1 for setting in settings]
+        many = max(RUNS_LEAST, FLOWS_DRAWN // _width(settings[0]))
+        self.counts = [many if each else RUNS for each in drawn]
+        # Runs of all settings draw alike: no setting's prediction depends on which others there are.
         self.random = np.random.default_rng(seed)
+        self.steps = 0
         self.state = _state(settings, self.counts)
         self.law = LAWS[settings[0].congestion](self.state.present.shape)
-        self.totals = np.zeros((5, sum(self.counts)))
-        """After what is omitted: segments that arrived, seconds × round trip, segments sent, segments lost;
-        and segments that arrived at all."""
+        self.totals = _Totals(sum(self.counts))
 
     def predictions(self) -> list[Prediction]:
         """Run all of them to their ends."""
-        while self.state.place.size:
+        while self.state.place.size and self.steps < STEPS_MOST:
             self._step()
+            self.steps += 1
             going = self.state.at_s < self.state.ends_s - 1e-9
             if not going.all():
                 self.law.keep(going)
                 self.state = self.state.kept(going)
-        totals = np.split(self.totals, np.cumsum(self.counts)[:-1], axis=1)
-        return [_prediction(setting, *own) for setting, own in zip(self.settings, totals, strict=True)]
+        now = self.state
+        self.totals.go_on(now.place, now.ends_s - now.at_s, now.ends_s - np.maximum(now.at_s, now.omit_s))
+        means = np.split(self.totals.means(), np.cumsum(self.counts)[:-1], axis=1)
+        return [_prediction(setting, *own) for setting, own in zip(self.settings, means, strict=True)]
 
     def _step(self) -> None:
         now, law = self.state, self.law
@@ -174,13 +223,17 @@ class _Runs:
         rtt_s = np.where(free, now.rtt_min_s, rtt_s)
         rate = self._rate(flying, rtt_s)
         total = rate.sum(axis=0) * now.stands_for
-        length_s = np.minimum(np.maximum(rtt_s, now.ends_s / STEPS), now.ends_s - now.at_s)
+        length_s = np.clip(now.ends_s / STEPS, rtt_s, ROUNDS_MOST * rtt_s)
+        length_s = np.minimum(length_s, now.ends_s - now.at_s)
         demand = self._demand(law, flying, held, product, free)
         overflow = np.maximum(demand - now.room, 0) / np.maximum(held, 1e-9)
         lost = rate * length_s * (now.loss + overflow)
-        hit = (self.random.random(lost.shape) < -np.expm1(-lost)) & now.present
+        chances = self.random.random((FLOWS, FLOWS_DRAWN))[: len(lost), now.run]
+        hit = (chances < -np.expm1(-lost)) & now.present
         carried = np.minimum(total, now.rate_per_s)
-        self._count(length_s, carried * (1 - now.loss), rtt_s, total, lost.sum(axis=0) * now.stands_for)
+        counted_s = np.maximum(now.at_s + length_s - np.maximum(now.at_s, now.omit_s), 0)
+        late = self.steps >= STEPS_MOST // 2
+        self.totals.add(now.place, length_s, counted_s, carried * (1 - now.loss), rtt_s, late=late)
         share = np.minimum(1, now.rate_per_s / np.maximum(total, 1e-9))
         now.unrepaired, now.flew = np.where(hit, flying, 0), flying
         law.advance(
@@ -221,37 +274,26 @@ class _Runs:
         doubling: Array = np.where(law.slow_starting(), flying - now.flew, 0).max(axis=0)
         return np.maximum(np.where(free, 0, held - product + now.burst), doubling)
 
-    def _count(self, length_s: Array, arrived: Array, rtt_s: Array, sent: Array, lost: Array) -> None:
-        now = self.state
-        begins_s = np.maximum(now.at_s, now.omit_s)
-        counted_s = np.maximum(now.at_s + length_s - begins_s, 0)
-        self.totals[:, now.place] += (
-            arrived * counted_s, rtt_s * counted_s, sent * counted_s, lost * counted_s / length_s,
-            arrived * length_s,
-        )  # fmt: skip
 
-
-def _prediction(
-    setting: FlowSetting, arrived: Array, rtts: Array, sent: Array, lost: Array, whole: Array
-) -> Prediction:
-    counted_s = setting.duration_s - setting.omit_s
-    goodputs = arrived * setting.segment_bytes * 8 / counted_s
+def _prediction(setting: FlowSetting, counted: Array, whole: Array, rtts: Array, last: Array) -> Prediction:
+    segment_bits = setting.segment_bytes * 8
+    goodputs = counted * segment_bits
+    reached = max(float(goodputs.mean()), float(last.mean()) * segment_bits)
     return Prediction(
         goodput_bps=float(goodputs.mean()),
         lowest_bps=float(goodputs.min()),
         highest_bps=float(goodputs.max()),
-        whole_bps=float(whole.mean()) * setting.segment_bytes * 8 / setting.duration_s,
-        rtt_s=float(rtts.mean() / counted_s),
-        loss=float(lost.sum() / max(sent.sum(), 1e-9)),
-        limit=_limit(setting, float(goodputs.mean())),
+        whole_bps=float(whole.mean()) * segment_bits,
+        rtt_s=float(rtts.mean()),
+        limit=_limit(setting, reached),
     )
 
 
 def _limit(setting: FlowSetting, goodput_bps: float) -> Limit:
-    """What a goodput is close to, the first of them that is."""
+    """What a goodput, of the whole time or at its end, is close to: the first of them that it is."""
     path, segment_bits = setting.path, setting.segment_bytes * 8 * setting.flows
     bounds: list[tuple[Limit, float | None]] = [
-        ("rate", None if setting.flow_bps is None else setting.flow_bps * setting.flows),
+        ("rate asked", None if setting.flow_bps is None else setting.flow_bps * setting.flows),
         ("path", path.rate_bps * setting.segment_bytes / path.packet_bytes),
         (
             "window",
@@ -261,7 +303,7 @@ def _limit(setting: FlowSetting, goodput_bps: float) -> Limit:
         ),
     ]
     near: list[Limit] = [limit for limit, bps in bounds if bps is not None and goodput_bps >= NEAR * bps]
-    return near[0] if near else "congestion"
+    return near[0] if near else "congestion control"
 
 
 def _burst_s(path: PathModel) -> float:

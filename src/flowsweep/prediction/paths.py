@@ -35,34 +35,45 @@ def path_of(trial: Trial, links: Iterable[Link]) -> PathModel:
     Raises:
         NoModelError: Its flows do not share one bottleneck with one queue, or nothing is known of it.
     """
-    if len(trial.pairs) > 1:
-        raise NoModelError("flows of several pairs of hosts share no single path")
     [pair] = trial.pairs
     for link in links:
         way, back = link.direction(*pair), link.direction(*reversed(pair))
         if way is not None and back is not None:
-            _check(way, link)
-            return PathModel(
-                rate_bps=float(way.rate_beside_bps or 0),
-                rtt_s=(way.delay_ns + back.delay_ns) / SECOND_NS,
-                queue_bytes=_queue_bytes(way, link),
-                loss=way.loss,
-                packet_bytes=link.mtu_bytes,
-            )
-    raise NoModelError("nothing is known of the path: say its rate and round trip by --rate and --rtt")
+            return _of_ways(way, back, link)
+    raise NoModelError("nothing is known of the path; `flowsweep predict` is told of it by --rate and --rtt")
 
 
-def _check(way: LinkDirection, link: Link) -> None:
+def _of_ways(way: LinkDirection, back: LinkDirection, link: Link) -> PathModel:
+    ways = (way, back)
     reasons = (
-        (way.rate_bps is None, "the link has no rate"),
-        (bool(way.members), "flows take paths side by side"),
-        (way.policer is not None, "a policer drops packets without a queue"),
-        (way.reorder, "packets overtake each other"),
         (link.is_switch, "a switch has no round trip to speak of"),
+        (way.rate_bps is None, "the link has no rate"),
+        (any(one.members for one in ways), "flows take paths side by side"),
+        (any(one.policer for one in ways), "a policer drops packets without a queue"),
+        (any(one.jitter_ns for one in ways), "its delay varies"),
+        (any(one.duplicate for one in ways), "packets arrive twice"),
+        (back.loss > ACKNOWLEDGEMENTS_LOST, "over 1 % of the acknowledgements are lost"),
     )
     for applies, reason in reasons:
         if applies:
             raise NoModelError(reason)
+    full_bps, left_bps, back_bps = way.rate_bps or 0, way.rate_beside_bps or 0, back.rate_beside_bps
+    if back_bps is not None and back_bps < ACKNOWLEDGEMENTS * left_bps:
+        raise NoModelError("acknowledgements may need more than the way back carries")
+    return PathModel(
+        rate_bps=float(left_bps),
+        rtt_s=(way.delay_ns + back.delay_ns) / SECOND_NS,
+        # What waits leaves at the link's whole rate: at the flows' part of it that is fewer bytes of theirs.
+        queue_bytes=_queue_bytes(way, link) * left_bps / full_bps,
+        loss=way.loss,
+        packet_bytes=link.mtu_bytes,
+    )
+
+
+ACKNOWLEDGEMENTS = 0.05
+"""Of the bytes of segments: one of 52 bytes for each segment of 1500 takes 3.5 %."""
+ACKNOWLEDGEMENTS_LOST = 0.01
+"""The next one says what a lost one said."""
 
 
 def _queue_bytes(way: LinkDirection, link: Link) -> float:

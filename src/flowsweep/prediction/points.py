@@ -1,7 +1,7 @@
 """What each point of a plan should reach, and what its trials will cost."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flowsweep.plan.model import Link, Plan
@@ -12,6 +12,7 @@ from flowsweep.prediction.tests.registry import PREDICTED_TESTS
 from flowsweep.prediction.tests.row import NoModelError
 from flowsweep.prediction.tests.tcp import DEFAULT_CONGESTION
 from flowsweep.schedule import Trial, expand
+from flowsweep.tests import facts_of
 
 __all__ = [
     "DEFAULT_CONGESTION",
@@ -56,12 +57,12 @@ def _first_repeat(trial: Trial) -> Trial:
 
 
 def predicted_trials(
-    trials: Iterable[Trial], links: Sequence[Link], known: KnownPath | None = None
+    trials: Mapping[str, Trial], links: Sequence[Link], known: KnownPath | None = None
 ) -> dict[str, Prediction]:
     """Predict trials, each point once.
 
     Args:
-        trials: Of one campaign.
+        trials: Of one campaign, by trial_id; with what they ran with where they leave it open.
         links: Emulated ones, of its plan.
         known: The path between real hosts, if there are no links.
 
@@ -70,10 +71,10 @@ def predicted_trials(
     """
     points: dict[str, list[str]] = {}
     first: dict[str, Trial] = {}
-    for trial in trials:
+    for trial_id, trial in trials.items():
         of_point = _first_repeat(trial)
         first.setdefault(of_point.trial_id, of_point)
-        points.setdefault(of_point.trial_id, []).append(trial.trial_id)
+        points.setdefault(of_point.trial_id, []).append(trial_id)
     return {
         trial_id: point.prediction
         for point in _predicted(list(first.values()), links, known)
@@ -103,8 +104,10 @@ def _setting_or_reason(
     test = PREDICTED_TESTS.get(trial.test)
     if test is None:
         return "it measures no goodput"
-    if trial.background:
+    if any(facts_of(beside.test).bulk for beside in trial.background):
         return "other traffic runs beside it"
+    if len(trial.pairs) != 1:
+        return "flows of several pairs of hosts share no single path"
     if trial.simultaneous:
         return "both directions run at a time"
     if trial.search is not None:
@@ -114,9 +117,17 @@ def _setting_or_reason(
         found = test.predict(trial.parameters, trial.total_flows, path)
     except NoModelError as reason:
         return str(reason)
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         return _NO_SUCH_NUMBERS
-    return found if _possible(path) and _possible_setting(found) else _NO_SUCH_NUMBERS
+    if not (_possible(path) and _possible_setting(found)):
+        return _NO_SUCH_NUMBERS
+    if isinstance(found, FlowSetting) and found.duration_s - found.omit_s < ROUND_TRIPS_LEAST * path.rtt_s:
+        return f"the time that counts is shorter than {ROUND_TRIPS_LEAST} round trips"
+    return found
+
+
+FLOWS_MAX = 1_000_000
+ROUND_TRIPS_LEAST = 10
 
 
 _NO_SUCH_NUMBERS = "its numbers are none that a path or a trial can have"
@@ -135,11 +146,12 @@ def _possible(path: PathModel) -> bool:
 
 def _possible_setting(found: FlowSetting | Prediction) -> bool:
     if isinstance(found, Prediction):
-        return math.isfinite(found.goodput_bps) and found.goodput_bps >= 0
+        return 0 < found.goodput_bps < math.inf
     return (
-        min(found.flows, found.segment_bytes) > 0
-        and 0 <= found.omit_s < found.duration_s
-        and (found.flow_bps is None or found.flow_bps > 0)
+        0 < found.flows <= FLOWS_MAX
+        and found.segment_bytes > 0
+        and 0 <= found.omit_s < found.duration_s < math.inf
+        and (found.flow_bps is None or 0 < found.flow_bps < math.inf)
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-Limit = Literal["path", "window", "rate", "congestion"]
+Limit = Literal["path", "window", "rate asked", "congestion control"]
 """What holds flows back: the link, their windows, what applications send, or their congestion control."""
 
 
@@ -61,9 +61,7 @@ class Prediction:
     """Of the runs."""
     highest_bps: float
     whole_bps: float
-    """Mean over the whole duration, what is left out of `goodput_bps` included."""
+    """Payload that arrives over the whole duration, what is left out of `goodput_bps` included."""
     rtt_s: float
     """Mean, queue included."""
-    loss: float
-    """Share of packets that are lost, at the queue or at random."""
     limit: Limit

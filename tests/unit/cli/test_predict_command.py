@@ -84,10 +84,11 @@ def test_the_table_names_limits_and_says_what_a_campaign_costs(lab: Path) -> Non
 
 def test_real_hosts_need_to_be_told_of(real: Path) -> None:
     told = predict(real)
-    assert "nothing is known of the path: say its rate and round trip by --rate and --rtt" in told.stdout
-    assert "of the 0 predicted points" in told.stdout
+    reason = "nothing is known of the path; `flowsweep predict` is told of it by --rate and --rtt"
+    assert f"not predicted, 4 points: {reason}" in told.stdout
+    assert "how many bytes is not predicted" in told.stdout
     told = predict(real, "--rate", "1Gbit/s", "--rtt", "80ms", "--queue", "5MB", "--loss", "0.001%")
-    assert "Where a plan names no congestion control, the model takes cubic." in told.stdout
+    assert "Where the plan names no congestion control, the model takes cubic." in told.stdout
     assert "cubic" in told.stdout
 
 
@@ -97,7 +98,8 @@ def test_real_hosts_need_to_be_told_of(real: Path) -> None:
         (("--rate", "1Gb", "--rtt", "1ms"), ("--rate: 1 problem", 'did you mean "1Gbit/s"')),
         (("--rate", "1Gbit/s", "--rtt", "80"), ("--rtt: 1 problem", "has no unit")),
         (("--rate", "1Gbit/s", "--rtt", "80ms", "--loss", "200%"), ("--loss: 1 problem",)),
-        (("--loss", "1%"), ("--loss: 1 problem", "expected --rate, --rtt, too")),
+        (("--rate", "1Gbit/s", "--rtt", "80ms", "--loss", "7"), ("--loss: 1 problem",)),
+        (("--loss", "0.01"), ("--loss: 1 problem", "expected --rate, --rtt, too")),
         (("--rate", "1Gbit/s"), ("expected --rtt, too",)),
     ],
 )

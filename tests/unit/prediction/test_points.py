@@ -56,6 +56,24 @@ def test_cross_traffic_takes_its_part(tmp_path: Path) -> None:
     [point] = predicted_points(plan(tmp_path, link, 'duration = "30s"\nomit = "10s"\ncongestion = "cubic"'))
     assert point.prediction is not None
     assert point.prediction.goodput_bps == pytest.approx(60e6 * 1448 / 1500, rel=0.02)
+    # 625 kB wait at most, of which 60 % are the flow's: they leave at the link's whole rate, in 50 ms.
+    assert 0.04 < point.prediction.rtt_s <= 0.092
+
+
+def test_a_probe_beside_a_trial_is_no_traffic_to_speak_of(tmp_path: Path) -> None:
+    [point] = predicted_points(plan(tmp_path, LINK, f'{SWEEP}\nprobe = "rtt"'))
+    assert point.prediction is not None
+
+
+def test_groups_of_hosts_share_no_single_path(tmp_path: Path) -> None:
+    path = tmp_path / "groups.toml"
+    path.write_text(
+        '[hosts.a]\n[hosts.b]\n[hosts.c]\n[groups]\nsources = ["a", "b"]\n[[sweep]]\nname = "s"\n'
+        'paths = [{ from = "sources", to = "c" }]\nduration = "5s"\n',
+        encoding="utf-8",
+    )
+    [point] = predicted_points(load_plan(path, {}), KnownPath(rate_bps=1e9, rtt_ns=80_000_000))
+    assert point.why_not == "flows of several pairs of hosts share no single path"
 
 
 def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
@@ -71,7 +89,7 @@ def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
     [
         ('delay = "20ms"', SWEEP, "", "the link has no rate"),
         (f'{LINK}\npolicer = {{ rate = "20Mbit/s", burst = "100KB" }}', SWEEP, "", "a policer"),
-        (f'{LINK}\njitter = "2ms"\nreorder = true', SWEEP, "", "packets overtake"),
+        (f'{LINK}\njitter = "2ms"\nreorder = true', SWEEP, "", "its delay varies"),
         ('members = [{ rate = "40Mbit/s" }, { rate = "20Mbit/s" }]', SWEEP, "", "side by side"),
         (LINK, SWEEP.replace("cubic", "vegas"), "", 'no model of congestion control "vegas"'),
         (LINK, f'{SWEEP}\ndirections = "simultaneous"', "", "both directions"),
@@ -79,6 +97,16 @@ def test_a_smaller_mss_leaves_more_to_headers(tmp_path: Path) -> None:
         (LINK, 'test = "rtt"\nduration = "5s"', "", "measures no goodput"),
         (LINK, 'test = "udp"\nduration = "5s"', "", "without a rate"),
         (None, SWEEP, "", "nothing is known of the path"),
+        (f'{LINK}\n[lab.links.wire.backward]\nrate = "1Mbit/s"', SWEEP, "", "more than the way back carries"),
+        (f'{LINK}\n[lab.links.wire.backward]\nloss = "5%"', SWEEP, "", "acknowledgements are lost"),
+        (f'{LINK}\n[lab.links.wire.forward]\nloss = "5%"', SWEEP, "", "timeouts decide"),
+        (f"{LINK}\nduplicate = 0.001", SWEEP, "", "arrive twice"),
+        (LINK, SWEEP.replace("64KiB", "8KiB"), "", "segments is sent in bursts"),
+        ('rate = "100Mbit/s"', SWEEP, "", "below 1 ms"),
+        (LINK, SWEEP.replace("window =", "window_send =").replace("64KiB", "32KiB"), "", "send buffer"),
+        (f'{LINK}\nmtu = "9000B"', SWEEP, "", "packets of 1500 bytes"),
+        ('rate = "100Mbit/s"\ndelay = "1s"', SWEEP, "", "shorter than 10 round trips"),
+        (LINK, 'test = "udp"\nrate = "9Mbit/s"\nlength = "8KB"\nduration = "5s"', "", "fragments"),
     ],
 )
 def test_where_there_is_no_model_it_is_said_why(
@@ -102,16 +130,16 @@ def test_datagrams_get_what_is_offered_or_what_the_link_carries(tmp_path: Path) 
     under, over = (point.prediction for point in predicted_points(plan(tmp_path, LINK, sweep)))
     assert under is not None
     assert over is not None
-    assert (under.goodput_bps, under.loss, under.limit) == (50e6, 0, "rate")
+    assert (under.goodput_bps, under.limit) == (50e6, "rate asked")
     assert over.goodput_bps == pytest.approx(100e6 * 1472 / 1500)
-    assert over.loss == pytest.approx(1 - 100 * 1472 / 1500 / 200)
+    assert over.limit == "path"
 
 
 def test_repeats_of_a_point_share_its_prediction(tmp_path: Path) -> None:
     loaded = plan(tmp_path)
     [point] = expand(loaded)
     trials = [trial for repeat in (1, 2, 3) for trial in point.trials(repeat)]
-    found = predicted_trials(trials, loaded.links)
+    found = predicted_trials({trial.trial_id: trial for trial in trials}, loaded.links)
     assert found.keys() == {trial.trial_id for trial in trials}
     assert len(set(found.values())) == 1
 
@@ -143,14 +171,14 @@ def test_numbers_of_a_stranger_that_no_plan_can_have_are_not_predicted(
     trial = trial.model_copy(update={"parameters": trial.parameters.model_copy(update=of_parameters)})
     [link] = loaded.links
     ways = {way: getattr(link, way).model_copy(update=of_link) for way in ("forward", "backward")}
-    assert predicted_trials([trial], [link.model_copy(update=ways)]) == {}
+    assert predicted_trials({"t": trial}, [link.model_copy(update=ways)]) == {}
 
 
-@pytest.mark.parametrize("window", [0, -1, 1, 10**400])
-def test_windows_of_a_stranger_are_small_or_large(tmp_path: Path, window: int) -> None:
+@pytest.mark.parametrize("window", [0, -1, 10**9, 10**300])
+def test_windows_of_a_stranger_that_are_none_hold_nothing_back(tmp_path: Path, window: int) -> None:
     loaded = plan(tmp_path)
     [point] = expand(loaded)
     [trial] = point.trials(repeat=1)
     asked = {"window_send_bytes": window, "window_recv_bytes": window}
     trial = trial.model_copy(update={"parameters": trial.parameters.model_copy(update=asked)})
-    assert all(found.goodput_bps > 0 for found in predicted_trials([trial], loaded.links).values())
+    assert predicted_trials({"t": trial}, loaded.links)["t"].goodput_bps > 80e6

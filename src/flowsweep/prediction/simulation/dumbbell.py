@@ -76,6 +76,8 @@ def _set_defaults(ns: Bound, setting: Mapping[str, Any]) -> None:
         ("RcvBufSize", window_bytes),
     ):
         ns.Config.SetDefault(f"ns3::TcpSocket::{name}", ns.UintegerValue(value))
+    # As Linux has it; ns-3 has 1 s.
+    ns.Config.SetDefault("ns3::TcpSocketBase::MinRto", ns.TimeValue(ns.MilliSeconds(200)))
 
 
 def _flow(ns: Bound, nodes: Bound, interfaces: Bound, port: int) -> Bound:

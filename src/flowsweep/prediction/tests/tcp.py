@@ -21,7 +21,9 @@ def _setting(parameters: TcpParameters, flows: int, path: PathModel) -> FlowSett
     if parameters.mss_bytes is not None:
         # What TCP_MAXSEG asks for has room for the options of each segment in it.
         segment_bytes = min(segment_bytes, parameters.mss_bytes - TIMESTAMPS_BYTES)
-    segments = usable_segments(parameters.window_send_bytes, parameters.window_recv_bytes, segment_bytes)
+    windows = (parameters.window_send_bytes, parameters.window_recv_bytes)
+    segments = usable_segments(*windows, segment_bytes)
+    _check(windows, segments, segment_bytes, path)
     return FlowSetting(
         path=path.with_packets(segment_bytes + headers_bytes),
         flows=flows,
@@ -33,5 +35,31 @@ def _setting(parameters: TcpParameters, flows: int, path: PathModel) -> FlowSett
         omit_s=parameters.omit_ns / SECOND_NS,
     )
 
+
+def _check(
+    windows: tuple[int | None, int | None], segments: int | None, segment_bytes: int, path: PathModel
+) -> None:
+    """Refuse what the model was never compared with, or was found to be wrong about."""
+    send_bytes, recv_bytes = windows
+    if path.loss > LOSS_MOST:
+        raise NoModelError("over 1 % is lost at random: timeouts decide, which the model does not have")
+    if segments is None:
+        return
+    if path.rtt_s < RTT_LEAST_S:
+        raise NoModelError("below 1 ms a round trip is the hosts', and not the path's")
+    if segment_bytes not in SEGMENTS_BYTES:
+        raise NoModelError("which windows are usable is known for packets of 1500 bytes")
+    if segments < SEGMENTS_LEAST:
+        raise NoModelError(f"a window of {segments} segments is sent in bursts that the model does not know")
+    if recv_bytes is None and send_bytes is not None and send_bytes < SEND_LEAST_BYTES:
+        raise NoModelError("a small send buffer holds several times what it is granted")
+
+
+LOSS_MOST = 0.01
+RTT_LEAST_S = 0.001
+SEGMENTS_BYTES = range(1_400, 1_461)
+SEGMENTS_LEAST = 8
+SEND_LEAST_BYTES = 64 * 1024
+"""docs/explanation/windows.md: unpaced flows had four times the granted bytes in flight."""
 
 ROW = PredictedTest(_setting)

@@ -8,6 +8,8 @@ from flowsweep.schedule import UdpParameters
 def _prediction(parameters: UdpParameters, flows: int, path: PathModel) -> Prediction:
     if parameters.bound_bps is None:
         raise NoModelError("datagrams without a rate are sent as fast as the host can")
+    if parameters.packet_bytes > path.packet_bytes:
+        raise NoModelError("datagrams larger than the path's packets are cut to fragments")
     offered_bps = parameters.bound_bps * flows
     carried_bps = path.rate_bps * parameters.length_bytes / parameters.packet_bytes
     passed_bps = min(offered_bps, carried_bps)
@@ -19,8 +21,7 @@ def _prediction(parameters: UdpParameters, flows: int, path: PathModel) -> Predi
         highest_bps=goodput_bps,
         whole_bps=goodput_bps,
         rtt_s=path.rtt_s + path.packet_s + queued_s,
-        loss=1 - goodput_bps / offered_bps,
-        limit="path" if offered_bps > carried_bps else "rate",
+        limit="path" if offered_bps > carried_bps else "rate asked",
     )
 
 
