@@ -23,6 +23,13 @@ __all__ = [
     "predicted_trials",
 ]
 
+ROUND_TRIPS_LEAST = 10
+"""In the time that counts: else a flow has hardly begun."""
+FLOWS_MOST = 1_000_000
+PACKET_MOST_BYTES = 1 << 16
+_NO_SUCH_NUMBERS = "its numbers are none that a path or a trial can have"
+"""Of an archive from a stranger, whose plan no file can have asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class PredictedPoint:
@@ -126,19 +133,12 @@ def _setting_or_reason(
     return found
 
 
-FLOWS_MAX = 1_000_000
-ROUND_TRIPS_LEAST = 10
-
-
-_NO_SUCH_NUMBERS = "its numbers are none that a path or a trial can have"
-"""Of an archive from a stranger, whose plan no file can have asked for."""
-
-
 def _possible(path: PathModel) -> bool:
     sizes = (path.rate_bps, path.rtt_s, path.queue_bytes, path.loss)
     return (
         all(map(math.isfinite, sizes))
-        and min(path.rate_bps, path.packet_bytes) > 0
+        and path.rate_bps > 0
+        and 0 < path.packet_bytes <= PACKET_MOST_BYTES
         and min(path.rtt_s, path.queue_bytes) >= 0
         and 0 <= path.loss < 1
     )
@@ -148,8 +148,8 @@ def _possible_setting(found: FlowSetting | Prediction) -> bool:
     if isinstance(found, Prediction):
         return 0 < found.goodput_bps < math.inf
     return (
-        0 < found.flows <= FLOWS_MAX
-        and found.segment_bytes > 0
+        0 < found.flows <= FLOWS_MOST
+        and 0 < found.segment_bytes <= PACKET_MOST_BYTES
         and 0 <= found.omit_s < found.duration_s < math.inf
         and (found.flow_bps is None or 0 < found.flow_bps < math.inf)
     )

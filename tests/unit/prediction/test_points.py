@@ -153,6 +153,8 @@ def test_repeats_of_a_point_share_its_prediction(tmp_path: Path) -> None:
         ({"mss_bytes": -1}, {}),
         ({"rate_bps": -1}, {}),
         ({"flows": 0}, {}),
+        ({"flows": 10**400}, {}),
+        ({"mss_bytes": 10**400}, {"delay_ns": 10**400}),
         ({}, {"rate_bps": 0}),
         ({}, {"rate_bps": -5}),
         ({}, {"rate_bps": 10**400}),
@@ -172,6 +174,7 @@ def test_numbers_of_a_stranger_that_no_plan_can_have_are_not_predicted(
     [link] = loaded.links
     ways = {way: getattr(link, way).model_copy(update=of_link) for way in ("forward", "backward")}
     assert predicted_trials({"t": trial}, [link.model_copy(update=ways)]) == {}
+    assert predicted_trials({"t": trial}, [link.model_copy(update={**ways, "mtu_bytes": 10**400})]) == {}
 
 
 @pytest.mark.parametrize("window", [0, -1, 10**9, 10**300])
