@@ -77,23 +77,7 @@ def check(
         raise typer.Exit(check_hosts(loaded))
     points = expand(loaded)
     slots = schedule(loaded, NO_SEED if loaded.campaign.seed is None else loaded.campaign.seed)
-    campaign_rows: list[Row] = []
-    sweep_rows: Mapping[str, list[Row]] = {}
-    if predict:
-        # The model needs NumPy, which takes as long to load as half of this command.
-        from flowsweep.cli.check_predicted import predicted_rows
-
-        campaign_rows, sweep_rows = predicted_rows(loaded)
-    sections = [("campaign", [*_campaign_rows(loaded, points, slots), *campaign_rows])]
-    if against is not None:
-        sections.append(("A against B", _setting_rows(loaded)))
-    sections += [
-        (
-            f"sweep {sweep.name}",
-            [*_sweep_rows(sweep, loaded, points, slots), *sweep_rows.get(sweep.name, [])],
-        )
-        for sweep in loaded.sweeps
-    ]
+    sections = _sections(loaded, points, slots, against=against is not None, predict=predict)
     console = Screen()
     show = partial(_print_table, console) if console.is_terminal else _print_plain
     for title, rows in sections:
@@ -103,6 +87,26 @@ def check(
     problems = refusals(loaded, points)
     if problems:
         raise PlanError(f"{loaded.source}: this machine would refuse it", problems)
+
+
+def _sections(
+    plan: Plan, points: Sequence[Point], slots: Sequence[Slot], *, against: bool, predict: bool
+) -> list[tuple[str, list[Row]]]:
+    """What is said of the campaign, of two settings that are compared, and of each sweep."""
+    campaign_rows: list[Row] = []
+    sweep_rows: Mapping[str, list[Row]] = {}
+    if predict:
+        # The model needs NumPy, which takes as long to load as half of this command.
+        from flowsweep.cli.check_predicted import predicted_rows
+
+        campaign_rows, sweep_rows = predicted_rows(plan)
+    sections = [("campaign", [*_campaign_rows(plan, points, slots), *campaign_rows])]
+    if against:
+        sections.append(("A against B", _setting_rows(plan)))
+    for sweep in plan.sweeps:
+        rows = [*_sweep_rows(sweep, plan, points, slots), *sweep_rows.get(sweep.name, [])]
+        sections.append((f"sweep {sweep.name}", rows))
+    return sections
 
 
 def _campaign_rows(plan: Plan, points: Sequence[Point], slots: Sequence[Slot]) -> list[Row]:
