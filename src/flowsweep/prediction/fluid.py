@@ -147,8 +147,11 @@ class _Totals:
     """What runs add up to: of the time that counts, of all of it, and of the second half of the steps."""
 
     def __init__(self, runs: int) -> None:
-        self.counted, self.whole, self.late = (np.zeros((3, runs)) for _ in range(3))
-        """Each: seconds, segments that arrived, seconds × round trip."""
+        self.counted, self.whole, self.late = (np.zeros(runs) for _ in range(3))
+        """Segments that arrived."""
+        self.counted_rtt, self.late_rtt = np.zeros(runs), np.zeros(runs)
+        """Seconds × round trip."""
+        self.late_s = np.zeros(runs)
         self.last = np.zeros(runs)
         """Segments per second of the last step."""
 
@@ -156,25 +159,28 @@ class _Totals:
         self, place: Place, length_s: Array, counted_s: Array, per_s: Array, rtt_s: Array, *, late: bool
     ) -> None:
         """Add a step of some runs."""
-        rates = np.stack([np.ones_like(per_s), per_s, rtt_s])
-        self.whole[:, place] += rates * length_s
-        self.counted[:, place] += rates * counted_s
+        arrived = per_s * length_s
+        self.whole[place] += arrived
+        self.counted[place] += per_s * counted_s
+        self.counted_rtt[place] += rtt_s * counted_s
         if late:
-            self.late[:, place] += rates * length_s
+            self.late[place] += arrived
+            self.late_rtt[place] += rtt_s * length_s
+            self.late_s[place] += length_s
         self.last[place] = per_s
 
     def go_on(self, place: Place, left_s: Array, left_counted_s: Array) -> None:
         """Take the time that is left of some runs to be like the second half of their steps."""
         if place.size:
-            rates = self.late[:, place] / self.late[0, place]
-            self.whole[:, place] += rates * left_s
-            self.counted[:, place] += rates * np.minimum(left_s, left_counted_s)
+            per_s = self.late[place] / self.late_s[place]
+            counted_s = np.minimum(left_s, left_counted_s)
+            self.whole[place] += per_s * left_s
+            self.counted[place] += per_s * counted_s
+            self.counted_rtt[place] += self.late_rtt[place] / self.late_s[place] * counted_s
 
-    def means(self) -> Array:
-        """Segments per second that count, and of the whole time; seconds of a round trip; the last rate."""
-        counted_s, arrived, rtts = self.counted
-        whole_s, whole, _ = self.whole
-        return np.stack([arrived / counted_s, whole / whole_s, rtts / counted_s, self.last])
+    def sums(self) -> Array:
+        """Segments of the time that counts, and of the whole; seconds × round trip; the last rate."""
+        return np.stack([self.counted, self.whole, self.counted_rtt, self.last])
 
 
 class _Runs:
@@ -203,8 +209,8 @@ class _Runs:
                 self.state = self.state.kept(going)
         now = self.state
         self.totals.go_on(now.place, now.ends_s - now.at_s, now.ends_s - np.maximum(now.at_s, now.omit_s))
-        means = np.split(self.totals.means(), np.cumsum(self.counts)[:-1], axis=1)
-        return [_prediction(setting, *own) for setting, own in zip(self.settings, means, strict=True)]
+        sums = np.split(self.totals.sums(), np.cumsum(self.counts)[:-1], axis=1)
+        return [_prediction(setting, *own) for setting, own in zip(self.settings, sums, strict=True)]
 
     def _step(self) -> None:
         now, law = self.state, self.law
@@ -213,17 +219,15 @@ class _Runs:
         flying = np.minimum(law.window, most) * now.present
         held = flying.sum(axis=0) * now.stands_for
         product = now.rate_per_s * (now.rtt_min_s + now.burst_s)
-        queued = np.clip(held - product, 0, now.room)
+        queued = np.minimum(np.maximum(held - product, 0), now.room)
         rtt_s = now.rtt_min_s + queued / now.rate_per_s
         offered = now.offered_per_s * now.flows
-        rate = self._rate(flying, rtt_s)
-        total = rate.sum(axis=0) * now.stands_for
-        # Applications that send less than the path carries leave no queue.
-        free = (total < now.rate_per_s) | (offered < now.rate_per_s)
+        # A path that is not full has no queue, nor one to which applications send less than it carries.
+        free = (held / (rtt_s + now.burst_s) < now.rate_per_s) | (offered < now.rate_per_s)
         rtt_s = np.where(free, now.rtt_min_s, rtt_s)
         rate = self._rate(flying, rtt_s)
         total = rate.sum(axis=0) * now.stands_for
-        length_s = np.clip(now.ends_s / STEPS, rtt_s, ROUNDS_MOST * rtt_s)
+        length_s = np.minimum(np.maximum(now.ends_s / STEPS, rtt_s), ROUNDS_MOST * rtt_s)
         length_s = np.minimum(length_s, now.ends_s - now.at_s)
         demand = self._demand(law, flying, held, product, free)
         overflow = np.maximum(demand - now.room, 0) / np.maximum(held, 1e-9)
@@ -276,15 +280,15 @@ class _Runs:
 
 
 def _prediction(setting: FlowSetting, counted: Array, whole: Array, rtts: Array, last: Array) -> Prediction:
-    segment_bits = setting.segment_bytes * 8
-    goodputs = counted * segment_bits
+    segment_bits, counted_s = setting.segment_bytes * 8, setting.duration_s - setting.omit_s
+    goodputs = counted * segment_bits / counted_s
     reached = max(float(goodputs.mean()), float(last.mean()) * segment_bits)
     return Prediction(
         goodput_bps=float(goodputs.mean()),
         lowest_bps=float(goodputs.min()),
         highest_bps=float(goodputs.max()),
-        whole_bps=float(whole.mean()) * segment_bits,
-        rtt_s=float(rtts.mean()),
+        whole_bps=float(whole.mean()) * segment_bits / setting.duration_s,
+        rtt_s=float(rtts.mean()) / counted_s,
         limit=_limit(setting, reached),
     )
 
