@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from flowsweep.prediction.congestion import CUBIC_BETA, CUBIC_C
+
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
@@ -16,9 +18,6 @@ Number = TypeVar("Number", float, "ir.FloatingValue")
 
 MATHIS_CONSTANT = 1.5**0.5
 """√(3/2): periodic loss, a window that grows by what was acknowledged, as Linux's does (RFC 3465)."""
-CUBIC_C = 0.4
-CUBIC_BETA = 0.7
-"""Both as RFC 9438 recommends, and as Linux has them."""
 
 
 def window_bps(window_bytes: Number, rtt_s: Number) -> Number:

@@ -3,6 +3,7 @@
 Windows are in segments, times in seconds. A step is one round trip, or several where these are short.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -18,6 +19,7 @@ INITIAL_WINDOW = 10.0
 LEAST_WINDOW = 2.0
 CUBIC_C = 0.4
 CUBIC_BETA = 0.7
+"""Both as RFC 9438 recommends, and as Linux has them."""
 CUBIC_FRIENDLY = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)
 """Segments per round trip of the Reno-friendly region: RFC 9438, section 4.3."""
 RENO_BETA = 0.5
@@ -114,7 +116,7 @@ class _Flows:
             setattr(self, name, values[:, runs])
 
 
-class _LossBased(_Flows):
+class _LossBased(_Flows, ABC):
     """What Reno and CUBIC have in common: slow start, and a window that shrinks once in a recovery."""
 
     beta: ClassVar[float]
@@ -163,9 +165,9 @@ class _LossBased(_Flows):
         """Windows at which slow start ends without a loss."""
         return np.full_like(self.window, np.inf)
 
+    @abstractmethod
     def _avoided(self, step: Step, window: Array, rounds: Array, avoiding: Mask) -> Array:
         """The windows after some round trips of congestion avoidance."""
-        raise NotImplementedError
 
     def _remember(self, hit: Mask, window: Array) -> None:
         """Keep what a loss tells."""

@@ -9,6 +9,11 @@ from flowsweep.prediction.setting import PathModel
 from flowsweep.prediction.tests.row import NoModelError
 from flowsweep.schedule import Trial
 
+ACKNOWLEDGEMENTS = 0.05
+"""Of the bytes of segments: one of 52 bytes for each segment of 1500 takes 3.5 %."""
+ACKNOWLEDGEMENTS_LOST = 0.01
+"""Up to that, the next one says what a lost one said."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownPath:
@@ -68,12 +73,6 @@ def _of_ways(way: LinkDirection, back: LinkDirection, link: Link) -> PathModel:
         loss=way.loss,
         packet_bytes=link.mtu_bytes,
     )
-
-
-ACKNOWLEDGEMENTS = 0.05
-"""Of the bytes of segments: one of 52 bytes for each segment of 1500 takes 3.5 %."""
-ACKNOWLEDGEMENTS_LOST = 0.01
-"""The next one says what a lost one said."""
 
 
 def _queue_bytes(way: LinkDirection, link: Link) -> float:

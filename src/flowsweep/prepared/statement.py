@@ -22,6 +22,7 @@ SOURCES = (
     "axes.py",
     "defaults.py",
     "packets.py",
+    "prediction/congestion.py",
     "schedule/background.py",
     "tests.py",
 )

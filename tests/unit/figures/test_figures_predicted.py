@@ -63,3 +63,31 @@ def test_measured_to_predicted_is_drawn_over_window_and_length_and_of_what_carri
         not row["ratio"] for row in drawn.rows
     ]
     assert drawn.figure.data[0].z[0][0] == drawn.figure.data[0].zmin
+
+
+def modelled_rows(**changes) -> list:
+    return predicted_rows(predicted_goodput_bps=2e9, goodput_mean_bps=1.5e9, **changes)
+
+
+def test_the_models_prediction_is_compared_with_means():
+    (drawn,) = of_kind(figures(modelled_rows()), "ratio")
+    assert {row["ratio"] for row in drawn.rows} == {0.75}
+    assert (
+        "Mean goodput over the repeats ÷ predicted: a fluid model of TCP on the plan's link" in drawn.caption
+    )
+    surface, _ = of_kind(figures(modelled_rows()), "prediction")
+    assert "by a fluid model of TCP on the plan's link" in surface.caption
+
+
+def test_between_real_hosts_the_caption_says_what_the_path_is_taken_to_be():
+    rows = modelled_rows(link_payload_bps=None, predicted_path_rate_bps=2e9)
+    (drawn,) = of_kind(figures(rows), "ratio")
+    assert "the highest goodput and the least RTT of a direction's trials" in drawn.caption
+
+
+def test_a_point_without_a_mean_leaves_its_plane_without_predictions():
+    rows = modelled_rows()
+    smallest = min(row["window_sum_bytes"] for row in rows)
+    rows = [row | ({"goodput_mean_bps": None} if row["window_sum_bytes"] == smallest else {}) for row in rows]
+    drawn = figures(rows)
+    assert of_kind(drawn, "prediction") == of_kind(drawn, "ratio") == []

@@ -29,12 +29,13 @@ def test_receive_windows_are_as_measured(sweep: str) -> None:
 
 
 def test_a_send_window_is_twice_of_what_was_asked_less_what_its_writer_leaves() -> None:
-    for row in MEASURED:
-        if row["window_recv_bytes"] or int(row["window_send_bytes"]) > GRANTED_MOST:
-            continue
+    rows = [row for row in MEASURED if not row["window_recv_bytes"]]
+    granted = [row for row in rows if int(row["window_send_bytes"]) <= GRANTED_MOST]
+    assert len(granted) > 10
+    for row in granted:
         segments = usable_segments(int(row["window_send_bytes"]), None, SEGMENT)
         assert segments is not None
-        assert segments * SEGMENT == pytest.approx(int(row["window_usable_bytes"]), rel=0.3)
+        assert segments * SEGMENT == pytest.approx(int(row["window_usable_bytes"]), rel=0.22)
 
 
 def test_the_smaller_of_both_ends_counts() -> None:

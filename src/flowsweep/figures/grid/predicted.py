@@ -84,8 +84,10 @@ def predicted(panel: Panel, by_point: Predictions) -> Panel | None:
     The scale is that of the measurement, further up if a prediction is above all that was measured.
     """
     measured = [row for row in panel.rows if row["goodput_median_bps"] is not None]
+    # A trial may have intervals and no mean, as imported ones: nothing there compares with the prediction.
     rates = [
-        by_point.predicted_bps.get(_point(row)) for row in measured if _point(row) in by_point.measured_bps
+        by_point.predicted_bps.get(point) if point in by_point.measured_bps else None
+        for point in map(_point, measured)
     ]
     known = [rate for rate in rates if rate is not None]
     if not known or len(known) < len(rates):

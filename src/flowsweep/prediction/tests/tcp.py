@@ -10,6 +10,16 @@ from flowsweep.schedule import TcpParameters
 
 DEFAULT_CONGESTION = "cubic"
 """Linux's, where a plan leaves it to the host."""
+LOSS_MOST = 0.01
+"""Lost at random: beyond it timeouts take much of the time."""
+RTT_LEAST_S = 0.001
+"""Below, a round trip is what hosts take over their packets (docs/truth/presets.md)."""
+SEGMENTS_BYTES = range(1_400, 1_461)
+"""Of which usable windows were measured: docs/explanation/windows.md."""
+SEGMENTS_LEAST = 8
+"""Smaller windows are sent two or three segments at a time, by what is being read."""
+SEND_LEAST_BYTES = 64 * 1024
+"""Below, unpaced flows had up to four times the granted bytes in flight: docs/explanation/windows.md."""
 
 
 def _setting(parameters: TcpParameters, flows: int, path: PathModel) -> FlowSetting:
@@ -54,12 +64,5 @@ def _check(
     if recv_bytes is None and send_bytes is not None and send_bytes < SEND_LEAST_BYTES:
         raise NoModelError("a small send buffer holds several times what it is granted")
 
-
-LOSS_MOST = 0.01
-RTT_LEAST_S = 0.001
-SEGMENTS_BYTES = range(1_400, 1_461)
-SEGMENTS_LEAST = 8
-SEND_LEAST_BYTES = 64 * 1024
-"""docs/explanation/windows.md: unpaced flows had four times the granted bytes in flight."""
 
 ROW = PredictedTest(_setting)
