@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,6 +24,9 @@ NOT_FOUND = 127
 USAGE = 2
 BY_SIGNAL = 128
 """Added to a signal's number in the exit code of what it ended, as shells do."""
+SIGNAL_WAIT_S = 0.5
+"""Longest that the main thread blocks: only there Python handles signals, and one that comes just before the
+thread blocks waits until it is awake again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,12 @@ class Runner:
             others = [stack.enter_context(tempfile.TemporaryFile()) for _ in commands[1:]]
             print(f"==> {shlex.join(commands[0])}", flush=True)
             with ThreadPoolExecutor(len(commands)) as pool:
-                outcomes = list(pool.map(self._run, commands, [None, *others]))
+                outputs: list[BinaryIO | None] = [None, *others]
+                pairs = zip(commands, outputs, strict=True)
+                running = [pool.submit(self._run, command, output) for command, output in pairs]
+                while wait(running, SIGNAL_WAIT_S).not_done:
+                    pass
+                outcomes = [future.result() for future in running]
             for command, file in zip(commands[1:], others, strict=True):
                 file.seek(0)
                 print(f"==> {shlex.join(command)}", file.read().decode(errors="replace"), sep="\n", end="")

@@ -99,6 +99,15 @@ class Server:
         """How many threads it has now."""
         return len(list(Path(f"/proc/{self.process.pid}/task").iterdir()))
 
+    def cpu_waits_s(self) -> dict[str, float]:
+        """How long each of its threads has been ready to run without a CPU, by the thread's id."""
+        waits = {}
+        for thread in Path(f"/proc/{self.process.pid}/task").glob("*"):
+            with suppress(OSError):  # it has ended in the meantime
+                _, waited_ns, _ = (thread / "schedstat").read_text(encoding="ascii").split()
+                waits[thread.name] = int(waited_ns) / 1e9
+        return waits
+
     def files(self) -> int:
         """How many files, sockets among them, it has open now."""
         return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))

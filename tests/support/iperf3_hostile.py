@@ -12,6 +12,7 @@ from pathlib import Path
 
 from flowsweep.lab import Lab
 from iperf3_guests import CLIENTS, SERVER, Case, Json, Server, ask, build_pair, serving
+from waiting import LOOKS_EVERY_S
 
 ATTACK = Path(__file__).with_name("iperf3_attack.py")
 HOSTILE_CLIENTS, HONEST_CLIENTS = 50, 10
@@ -21,6 +22,7 @@ LINK_BPS = 200_000_000
 DELAY_NS = 50_000_000
 SETTLE_S, BEYOND_S = 2, 3
 LONG_ENOUGH_S = 3
+END_TIMEOUT_S = 30
 NETWORK = "198.19.250."
 HOSTILE_FIRST, HONEST_FIRST = 1, 101
 
@@ -37,6 +39,8 @@ class UnderAttack:
     highest_rate_bps: float
     """Of all hostile tests that lasted at least 3 s, as the server counted."""
     stopped_within_s: float
+    starved_s: float
+    """Of that, how long at most one of its threads was ready to run and had no CPU."""
     memory_bytes: int
     """Most that the server had resident."""
 
@@ -64,10 +68,7 @@ def under_attack(addresses: int, rounds: int, round_s: float) -> UnderAttack:
                     seen += served_at_once(server, honest, number)
                     most = max(most, server.resident_bytes())
                     time.sleep(max(0, begin + round_s - time.monotonic()))
-                begin = time.monotonic()
-                server.process.terminate()
-                assert server.process.wait(timeout=30) == 0
-                stopped = time.monotonic() - begin
+                stopped, starved = end(server)
                 told: Json = json.loads(attack.communicate(timeout=60)[0])
             return UnderAttack(
                 [took for took, _ in seen],
@@ -75,8 +76,23 @@ def under_attack(addresses: int, rounds: int, round_s: float) -> UnderAttack:
                 told,
                 highest_rate_bps(server),
                 stopped,
+                starved,
                 most,
             )
+
+
+def end(server: Server) -> tuple[float, float]:
+    """End the server; how long that took, and how long of it a thread had to wait for a CPU, both in s."""
+    before = server.cpu_waits_s()
+    last = before
+    begin = time.monotonic()
+    server.process.terminate()
+    while server.process.poll() is None and time.monotonic() < begin + END_TIMEOUT_S:
+        last = last | server.cpu_waits_s()
+        time.sleep(LOOKS_EVERY_S)
+    took_s = time.monotonic() - begin
+    assert server.process.wait(timeout=0) == 0
+    return took_s, max(waited - before.get(thread, 0) for thread, waited in last.items())
 
 
 def add_addresses(lab: Lab, addresses: Sequence[str]) -> None:

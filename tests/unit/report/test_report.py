@@ -248,7 +248,7 @@ def test_page_of_a_real_archive(archive, tmp_path):
     surfaces = [figure["id"] for figure in page.named("figure") if figure["data-kind"] == "surface"]
     maps = [figure["id"] for figure in page.named("figure") if figure["data-file"].endswith("-map")]
     assert [name.replace("-0", "-1") for name in surfaces] == maps
-    assert len(surfaces) == 2
+    assert len(surfaces) == 4  # of each direction, what was measured and what is predicted
     rows = [row for row in page.named("tr") if (row.get("id") or "").startswith("trial-")]
     assert len(rows) == 36
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["report.html"]
