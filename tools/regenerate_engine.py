@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "schema" / "messages.json"
 TABLES = {
     name: ROOT / "schema" / f"{name}.json"
-    for name in ("samples", "cpu", "datagrams", "histograms", "echoes", "hops", "trains")
+    for name in ("samples", "cpu", "datagrams", "histograms", "echoes", "hops", "trains", "subflows")
 }
 """The tables that engines send."""
 COLUMNS = ROOT / "docs" / "reference" / "columns.md"

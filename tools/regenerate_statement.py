@@ -57,6 +57,7 @@ NEEDED = {
     "link_drops": ("links",),
     "rtt": ("echoes",),
     "send_errors": (DATAGRAM_TRIALS,),
+    "subflow_facts": ("subflows",),
 }
 """Tables without whose rows a step has none, so that it is left out; or trials of such tests."""
 Schema = Mapping[str, Mapping[str, str]]

@@ -18,6 +18,8 @@ Write = Callable[[Any], str]
 
 _BULK = frozenset(BULK_TESTS)
 _TCP, _UDP, _RTT = frozenset({"tcp"}), frozenset({"udp"}), frozenset({"rtt"})
+_MPTCP = frozenset({"mptcp"})
+_STREAMS = _TCP | _MPTCP
 _EVERY = frozenset(TESTS)
 _NONE: frozenset[str] = frozenset()
 
@@ -113,7 +115,7 @@ LENGTH = Axis(
 )
 CONGESTION = Axis(
     "congestion", "congestion_asked", "congestion control",
-    tests=_TCP, spans=_TCP, parameter="congestion", quantity=False,
+    tests=_STREAMS, spans=_STREAMS, parameter="congestion", quantity=False,
 )  # fmt: skip
 DURATION = Axis(
     "duration", "duration_s", "duration",
@@ -121,7 +123,7 @@ DURATION = Axis(
     lambda seconds: write_duration(round(seconds * SECOND_NS)),
     _EVERY, _EVERY, "duration_ns",
 )  # fmt: skip
-RATE = _rate("rate", "application rate per flow", _BULK, _TCP, "rate per flow", "of the application")
+RATE = _rate("rate", "application rate per flow", _BULK, _STREAMS, "rate per flow", "of the application")
 RATE_SUM = _rate("rate_sum", "rate of all flows", _UDP, _NONE)
 SETTINGS = (
     RATE,
@@ -140,7 +142,7 @@ SETTINGS = (
     ),
     Axis(
         "no_delay", "no_delay", "no delay", _switch,
-        tests=_TCP, spans=_TCP, parameter="no_delay", quantity=False, default=False, kind="bool",
+        tests=_STREAMS, spans=_STREAMS, parameter="no_delay", quantity=False, default=False, kind="bool",
     ),
     Axis(
         "affinity", "affinity", "choice of CPUs", lambda cpus: f"CPU {', '.join(map(str, cpus))}",
@@ -154,8 +156,13 @@ SETTINGS = (
     ),
     Axis(
         "fwmark", "fwmark", "firewall mark", lambda mark: f"{mark:#x}",
-        tests=_TCP, spans=_TCP, parameter="fwmark", quantity=False, unset="none",
+        tests=_STREAMS, spans=_STREAMS, parameter="fwmark", quantity=False, unset="none",
         heading="fwmark", note="of the packets of both ends, by which hosts choose routes",
+    ),
+    Axis(
+        "subflows", "subflows", "subflows per flow",
+        tests=_MPTCP, spans=_MPTCP, parameter="subflows", unset="one for each path",
+        note="that a connection of MPTCP consists of",
     ),
     Axis("gso", "gso", "GSO", _switch, tests=_UDP, spans=_UDP, parameter="gso", quantity=False, kind="bool"),
     Axis("gro", "gro", "GRO", _switch, tests=_UDP, spans=_UDP, parameter="gro", quantity=False, kind="bool"),
@@ -174,6 +181,7 @@ class SettingColumns(TypedDict):
     affinity: list[int]
     family: int | None
     fwmark: int | None
+    subflows: int | None
 
 
 OTHERS = (LENGTH, CONGESTION, DURATION, RATE, RATE_SUM, *SETTINGS[1:])

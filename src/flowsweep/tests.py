@@ -23,15 +23,18 @@ class TestFacts:
     """It ends with its answers: its duration is the longest that it may take."""
     answer: str = ""
     """What it asks for, where it does not send for a time: it has no flows to speak of."""
+    iperf3: bool = False
+    """iperf3's servers have it."""
     package: str = ""
     """Where its modules `plan`, `schedule` and `run` lie, each with a `ROW`; empty: among Flowsweep's own."""
 
 
 TESTS: dict[str, TestFacts] = {
-    "tcp": TestFacts(bulk=True, windows_tuned=True),
-    "udp": TestFacts(bulk=True, datagrams=True),
+    "tcp": TestFacts(bulk=True, windows_tuned=True, iperf3=True),
+    "udp": TestFacts(bulk=True, datagrams=True, iperf3=True),
     "rtt": TestFacts(answer="round-trip time"),
     "path": TestFacts(answer="hops and capacity", ends_early=True),
+    "mptcp": TestFacts(bulk=True, windows_tuned=True),
 }
 
 BULK_TESTS = tuple(name for name, facts in TESTS.items() if facts.bulk)

@@ -9,6 +9,7 @@ import pytest
 
 from campaign_support import flowsweep
 from flowsweep.hosts.engine import engine_path
+from flowsweep.hosts.session import PROTOCOL
 
 PLAN = """
 [hosts.a]
@@ -91,7 +92,8 @@ def test_an_engine_that_speaks_another_protocol_is_a_problem(tmp_path: Path) -> 
         "import subprocess, sys\n"
         f"own = subprocess.Popen([{str(engine_path())!r}, *sys.argv[1:]], stdout=subprocess.PIPE)\n"
         "while said := own.stdout.read1(1 << 16):\n"
-        "    sys.stdout.buffer.write(said.replace(b'\"protocol\":5', b'\"protocol\":4'))\n"
+        f"    said = said.replace(b'\"protocol\":{PROTOCOL}', b'\"protocol\":{PROTOCOL - 1}')\n"
+        "    sys.stdout.buffer.write(said)\n"
         "    sys.stdout.flush()\n"
     )
     script.write_text(f"#!{sys.executable}\n{code}", encoding="utf-8")

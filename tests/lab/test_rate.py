@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from witness import cores_taken, judged
 
 from campaign_support import LAB_MISSING, flowsweep_here, summary, write_plan
 
@@ -27,13 +28,20 @@ def test_one_and_eight_flows_fill_a_link_of_200_mbit(tmp_path: Path) -> None:
         sweep='flows = [1, 8]\nduration = "4s"\nomit = "1s"\ninterval = "0.5s"',
         directions="both",
     )
-    flowsweep_here("run", plan, "--archive", tmp_path / "archive")
-    rows = summary(tmp_path / "archive")
-    assert sorted(int(row["flows"]) for row in rows) == [1, 1, 8, 8]
-    for row in rows:
-        assert row["status"] == "ok"
-        assert float(row["goodput_bps"]) == pytest.approx(EXPECTED_BPS, rel=0.02), row
-        assert float(row["coverage"]) == 1
+
+    def run(attempt: int) -> list[dict[str, str]]:
+        archive = tmp_path / f"archive-{attempt}"
+        flowsweep_here("run", plan, "--archive", archive)
+        return summary(archive)
+
+    def check(rows: list[dict[str, str]]) -> None:
+        assert sorted(int(row["flows"]) for row in rows) == [1, 1, 8, 8]
+        for row in rows:
+            assert row["status"] == "ok"
+            assert float(row["goodput_bps"]) == pytest.approx(EXPECTED_BPS, rel=0.02), row
+            assert float(row["coverage"]) == 1
+
+    judged(run, check, bears_s=0.02, busy=cores_taken)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,12 @@ enum What {
     Trains,
     /// The columns of what became of datagrams, with unit and meaning.
     Datagrams,
+    /// The columns of subflows, with unit and meaning.
+    Subflows,
+    /// The columns of QUIC's connections, with unit and meaning.
+    Quic,
+    /// The columns of QUIC's streams, with unit and meaning.
+    Streams,
     /// The columns of histograms, with unit and meaning.
     Histograms,
 }
@@ -84,6 +90,9 @@ pub fn run(added: &'static [AddedTest]) -> ExitCode {
                     What::Hops => traffic::schema_json::<traffic::HopRow>(),
                     What::Trains => traffic::schema_json::<traffic::TrainRow>(),
                     What::Datagrams => traffic::schema_json::<traffic::DatagramRow>(),
+                    What::Subflows => traffic::schema_json::<traffic::SubflowRow>(),
+                    What::Quic => traffic::schema_json::<traffic::QuicRow>(),
+                    What::Streams => traffic::schema_json::<traffic::StreamRow>(),
                     What::Histograms => traffic::schema_json::<traffic::HistogramRow>(),
                 }
             );

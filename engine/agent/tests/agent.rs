@@ -106,7 +106,10 @@ fn an_engine_whose_controller_leaves_ends_its_traffic_and_exits() {
     sink.send(&prepare(Role::Sink, RendezvousRole::Listen { bind: None, ports: None }));
     let Event::Listening(listening) = sink.next() else { panic!("the sink does not listen") };
     let address = "127.0.0.1".into();
-    source.send(&prepare(Role::Source, RendezvousRole::Connect { address, port: listening.port, bind: None }));
+    source.send(&prepare(
+        Role::Source,
+        RendezvousRole::Connect { address, port: listening.port, bind: None, further: vec![] },
+    ));
     assert!(matches!(source.next(), Event::Connected(_)));
     assert!(matches!(sink.next(), Event::Connected(_)));
     source.send(&Request::Start { trial: "t".into(), at_unix_ns: None });
@@ -132,7 +135,10 @@ fn an_engine_whose_controller_falls_silent_ends_its_traffic_and_exits() {
     sink.send(&prepare(Role::Sink, RendezvousRole::Listen { bind: None, ports: None }));
     let Event::Listening(listening) = sink.next() else { panic!("the sink does not listen") };
     let address = "127.0.0.1".into();
-    source.send(&prepare(Role::Source, RendezvousRole::Connect { address, port: listening.port, bind: None }));
+    source.send(&prepare(
+        Role::Source,
+        RendezvousRole::Connect { address, port: listening.port, bind: None, further: vec![] },
+    ));
     source.send(&Request::Start { trial: "t".into(), at_unix_ns: None });
     let (begin, limit) = (Instant::now(), Duration::from_secs(30));
     let ended = loop {

@@ -50,6 +50,18 @@ pub struct Datagram {
 /// # Errors
 /// What `setsockopt` says.
 pub fn enable_ancillary(socket: &impl AsRawFd, what: Ancillary, ipv6: bool) -> io::Result<()> {
+    switch_ancillary(socket, what, ipv6, 1)
+}
+
+/// Has the kernel tell it no more.
+///
+/// # Errors
+/// What `setsockopt` says.
+pub fn disable_ancillary(socket: &impl AsRawFd, what: Ancillary, ipv6: bool) -> io::Result<()> {
+    switch_ancillary(socket, what, ipv6, 0)
+}
+
+fn switch_ancillary(socket: &impl AsRawFd, what: Ancillary, ipv6: bool, on: c_int) -> io::Result<()> {
     let (level, name) = match (what, ipv6) {
         (Ancillary::Arrival, _) => (libc::SOL_SOCKET, libc::SO_TIMESTAMPNS),
         (Ancillary::HopLimit, false) => (libc::SOL_IP, libc::IP_RECVTTL),
@@ -59,7 +71,7 @@ pub fn enable_ancillary(socket: &impl AsRawFd, what: Ancillary, ipv6: bool) -> i
         (Ancillary::Errors, false) => (libc::SOL_IP, libc::IP_RECVERR),
         (Ancillary::Errors, true) => (libc::SOL_IPV6, libc::IPV6_RECVERR),
     };
-    set(socket, level, name, 1)
+    set(socket, level, name, on)
 }
 
 /// Has packets that are too large for the path refused or reported, never cut (`IP_PMTUDISC_DO`).

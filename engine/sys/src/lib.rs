@@ -7,6 +7,7 @@ mod control_message;
 mod datagram;
 mod ethtool;
 mod link;
+mod mptcp;
 mod netns;
 mod pages;
 mod receive_batch;
@@ -19,8 +20,11 @@ mod tun;
 mod udp;
 
 pub use cc_info::{BbrInfo, bbr_info};
-pub use datagram::{Ancillary, Datagram, enable_ancillary, forbid_fragments, path_mtu, receive_datagram};
+pub use datagram::{
+    Ancillary, Datagram, disable_ancillary, enable_ancillary, forbid_fragments, path_mtu, receive_datagram,
+};
 pub use ethtool::Ethtool;
+pub use mptcp::{MptcpInfo, Subflow, mptcp_info};
 pub use netns::in_network_namespace;
 pub use pages::{ConstantPages, Pages};
 pub use receive_batch::{RECEIVE_BATCH_MAX, ReceiveBatch, Received};

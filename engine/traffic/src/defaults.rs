@@ -247,3 +247,11 @@ pub const ACKNOWLEDGED_CHECK: Duration = Duration::from_millis(2);
 pub const IPERF3_SETTLE: Duration = Duration::from_millis(5);
 /// Where random bytes come from.
 pub const RANDOM_DEVICE: &str = "/dev/urandom";
+/// How often it is looked whether all subflows stand.
+pub const SUBFLOW_CHECK: Duration = Duration::from_millis(5);
+/// Streams of one QUIC connection.
+pub const STREAMS_MAX: u32 = 1024;
+/// What every path of QUIC carries, as payload of UDP (RFC 9000, section 14).
+pub const QUIC_DATAGRAM_MIN_BYTES: u16 = 1200;
+/// Subflows of one connection of Multipath TCP, as plans may ask for.
+pub const SUBFLOWS_MAX: u32 = 8;

@@ -1,4 +1,8 @@
-use std::{io, net::SocketAddr, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
 use thiserror::Error;
 use wire::{Failed, FlowEnd, FlowReport, Phase};
@@ -114,6 +118,48 @@ pub enum TrialError {
         /// The deadline.
         timeout: Duration,
     },
+    /// A connection of several paths is plain TCP.
+    #[error(
+        "flow {flow} fell back to TCP: the other host or something on the path does not speak MPTCP, so this is no result of it"
+    )]
+    FellBack {
+        /// Index of the flow.
+        flow: u32,
+    },
+    /// A connection of several paths became plain TCP while it ran.
+    #[error("flow {flow} fell back to TCP while it ran: something on the path changes MPTCP's options or data")]
+    FellBackLater {
+        /// Index of the flow.
+        flow: u32,
+    },
+    /// A subflow could not be made.
+    #[error("flow {flow}: no subflow from {local} to {remote}: {source}{}", needed_for(source))]
+    Subflow {
+        /// Index of the flow.
+        flow: u32,
+        /// From which address of this host.
+        local: IpAddr,
+        /// Where to.
+        remote: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Other subflows than requested.
+    #[error(
+        "flow {flow} has {found} subflows after {} s, {wanted} are due: are all paths open, and does the other host take so \
+         many (`ip mptcp limits`)?",
+        timeout.as_secs_f64()
+    )]
+    Subflows {
+        /// Index of the flow.
+        flow: u32,
+        /// How many stand.
+        found: usize,
+        /// How many are due.
+        wanted: usize,
+        /// The deadline.
+        timeout: Duration,
+    },
     /// The start did not come.
     #[error("no start was received within {} s of the connections", .0.as_secs_f64())]
     StartTimeout(Duration),
@@ -216,6 +262,10 @@ pub enum TrialError {
     Buffers(io::Error),
 }
 
+fn needed_for(error: &io::Error) -> &'static str {
+    if error.kind() == io::ErrorKind::PermissionDenied { "; the engine needs CAP_NET_ADMIN for it" } else { "" }
+}
+
 impl TrialError {
     /// Of an end where flows may break and the others go on: that some did, if they did.
     #[must_use]
@@ -245,6 +295,9 @@ impl TrialError {
             Self::ConnectTimeout { .. } => (Phase::Connect, "connect_timeout"),
             Self::Handshake { .. } => (Phase::Connect, "handshake"),
             Self::Iperf3 { phase, trouble, .. } => (*phase, trouble.kind()),
+            Self::FellBack { .. } => (Phase::Connect, "fell_back_to_tcp"),
+            Self::FellBackLater { .. } => (Phase::Run, "fell_back_to_tcp"),
+            Self::Subflow { .. } | Self::Subflows { .. } => (Phase::Connect, "subflows_missing"),
             Self::StartTimeout(_) => (Phase::Run, "start_timeout"),
             Self::NotRunning { .. } => (Phase::Run, "not_running"),
             Self::Broken { .. } | Self::SomeBroken { .. } => (Phase::Run, "broken"),

@@ -63,7 +63,7 @@ pub fn meet<S, B>(
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port }));
             Ok((wait_for_opening(listener, port, opening, answer, parameters, control)?, Some(other)))
         }
-        RendezvousRole::Connect { address, port, bind } => {
+        RendezvousRole::Connect { address, port, bind, .. } => {
             let peer = resolve(address, *port, family_of(parameters.family, *bind))?;
             let socket = connected_socket(bind.map(|local| SocketAddr::new(local, 0)), peer, parameters)?;
             let rejected = RejectedConnections::default();

@@ -10,7 +10,14 @@ if TYPE_CHECKING:
 
 OF_BACKGROUND = ("flows", "samples")
 """Tables whose rows of background traffic are kept apart; of the others they are left out."""
-NUMBERED = {"samples": "flow", "flows": "flow", "datagrams": "flow", "histograms": "flow", "cpu": "id"}
+NUMBERED = {
+    "samples": "flow",
+    "flows": "flow",
+    "datagrams": "flow",
+    "histograms": "flow",
+    "subflows": "flow",
+    "cpu": "id",
+}
 """Tables with rows of flows, and the column with the flow's number."""
 
 

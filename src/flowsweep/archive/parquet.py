@@ -103,6 +103,22 @@ _TRAIN_FIELDS = (
     pa.field("sent_ns", pa.int64(), nullable=False),
     pa.field("received_ns", pa.int64(), nullable=False),
 )
+_SUBFLOW_FIELDS = (
+    *HOST_FIELDS,
+    pa.field("role", pa.string(), nullable=False),
+    pa.field("flow", pa.int32(), nullable=False),
+    pa.field("subflow", pa.int32(), nullable=False),
+    pa.field("start_ns", pa.int64(), nullable=False),
+    pa.field("end_ns", pa.int64(), nullable=False),
+    pa.field("local_address", pa.string()),
+    pa.field("remote_address", pa.string()),
+    pa.field("connection_sent_bytes", pa.int64(), nullable=False),
+    pa.field("connection_reinjected_bytes", pa.int64(), nullable=False),
+    pa.field("bytes_sent", pa.int64()),
+    pa.field("bytes_retrans", pa.int64()),
+    pa.field("total_retrans", pa.int64()),
+    pa.field("min_rtt_us", pa.int64()),
+)
 NEEDED_FIELDS = {
     "samples": NEEDED_SAMPLE_FIELDS,
     "cpu": NEEDED_CPU_FIELDS,
@@ -111,6 +127,7 @@ NEEDED_FIELDS = {
     "echoes": _ECHO_FIELDS,
     "hops": _HOP_FIELDS,
     "trains": _TRAIN_FIELDS,
+    "subflows": _SUBFLOW_FIELDS,
 }
 """What an analysis may ask of each of the engines' tables: schema/NAME.json says what the columns mean."""
 

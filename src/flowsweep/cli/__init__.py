@@ -22,6 +22,7 @@ COMMANDS = {
     "udp": "Measure loss, jitter and goodput of datagrams to a host now. Kept only with --save.",
     "rtt": "Measure round-trip times to a host now: spread, loss, order. Kept only with --save.",
     "path": "Measure a path to a host now: hops, capacity, available bandwidth. Kept only with --save.",
+    "mptcp": "Measure Multipath TCP to a host now: what each path carries. Kept only with --save.",
     "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it.",
     "predict": "Predict goodput and bytes of every point of a plan, and its time, without sending a packet.",
     "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
@@ -36,7 +37,7 @@ COMMANDS = {
 """What `flowsweep --help` says of each command, in its order: the beginning of the command's own help."""
 
 
-_OF_ONE_TRIAL = ("tcp", "udp", "rtt", "path")
+_OF_ONE_TRIAL = ("tcp", "udp", "rtt", "path", "mptcp")
 _PARTS_OF_ARROW = {
     "summary": (),
     "verify": ("parquet",),

@@ -1,5 +1,6 @@
 """A trial without a plan: `flowsweep tcp` and its like write one, run it, and tell what came of it."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from flowsweep.cli.stopping import Stopped, stopped_by_signals
 from flowsweep.cli.terminal import say, say_json
 from flowsweep.defaults import MILLISECOND_NS, SECOND_NS
 from flowsweep.errors import ArchiveError, LaunchError, PlanError, SessionError
-from flowsweep.hosts.of_plan import accesses_of
+from flowsweep.hosts.of_plan import accesses_of, data_address
 from flowsweep.plan import Plan, parse_overrides, parse_plan
 from flowsweep.run.conductor import run_campaign
 from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
@@ -55,6 +56,8 @@ class OneTrialRequest:
     """One JSON object is printed, and nothing else."""
     save: Path | None
     """Where an archive of it is made; absent: nothing is kept."""
+    paths: Sequence[str] = ()
+    """Further paths: an address here, a comma, and one there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,8 @@ def _plan_of(request: OneTrialRequest) -> Plan:
     settings = {f"sweep.{key}": value for key, value in request.keys.items() if value is not None}
     if facts_of(request.test).bulk:
         settings["sweep.interval"] = _interval(settings["sweep.duration"])
-    text = _plan_text(request.test, far_host(request.host, request.address), reverse=request.reverse)
+    there = far_host(request.host, request.address)
+    text = _plan_text(request.test, there, _ends_of_paths(request.paths), reverse=request.reverse)
     return _plan(text, settings, request.overrides, address_given=request.address is not None)
 
 
@@ -151,14 +155,28 @@ def _plan(text: str, settings: Mapping[str, str], overrides: Sequence[str], *, a
     return parse_plan(text, COMMAND_LINE, {**settings, **written}, options=options)
 
 
-def _plan_text(test: str, there: Mapping[str, str], *, reverse: bool) -> str:
+def _ends_of_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The addresses of further paths, here and there."""
+    pairs = [path.split(",") for path in paths]
+    for path, ends in zip(paths, pairs, strict=True):
+        if len(ends) != len((HERE, THERE)) or not all(data_address(end).family for end in ends):
+            message = (
+                f"--path: found {path!r}, expected an IP address of this machine, a comma, and one of HOST"
+            )
+            raise PlanError(COMMAND_LINE, (message,))
+    return [here for here, _ in pairs], [there for _, there in pairs]
+
+
+def _plan_text(
+    test: str, there: Mapping[str, str], further: tuple[list[str], list[str]], *, reverse: bool
+) -> str:
     """A plan of one trial. The far host listens in both roles, so that this machine may be behind NAT."""
     source, sink = (THERE, HERE) if reverse else (HERE, THERE)
     return "\n".join(
         [
             f'[campaign]\nname = "{test}"',
-            f"[hosts.{HERE}]\nlistens = false",
-            f"[hosts.{THERE}]",
+            f"[hosts.{HERE}]\nlistens = false\nfurther_addresses = {json.dumps(further[0])}",
+            f"[hosts.{THERE}]\nfurther_addresses = {json.dumps(further[1])}",
             *(f"{key} = {value}" for key, value in there.items()),
             f'[[sweep]]\nname = "{test}"\ntest = "{test}"\npaths = [{{ from = "{source}", to = "{sink}" }}]',
         ]

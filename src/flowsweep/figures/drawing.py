@@ -12,6 +12,7 @@ from flowsweep.analysis.binning.truncated_durations import CutRow
 from flowsweep.analysis.findings.finding import FigureKey, FigureKind, Finding
 from flowsweep.analysis.grid_points import CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.mptcp.paths import PathRate
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho
 from flowsweep.analysis.tests.udp.datagrams import SpacingRow
@@ -41,6 +42,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "product": "Goodput against window × flows",
     "per_flow": "Goodput per flow against window per flow",
     "limits": "What limited",
+    "paths": "What each path carried",
     "cpu": "CPU load",
     "ecdf": "Distribution of goodput",
     "time_series": "Goodput over the campaign",
@@ -71,6 +73,8 @@ class FigureData:
     """Rows of `flowsweep.analysis.tests.path.hop_rows`; none without measurements of paths."""
     trains: Sequence[TrainRow] = ()
     """Rows of `flowsweep.analysis.tests.path.rows`, likewise."""
+    path_rates: Sequence[PathRate] = ()
+    """Rows of `flowsweep.analysis.tests.mptcp.paths.path_rates`; none without trials of MPTCP."""
     shares: Sequence[ShareRow] = ()
     """Rows of `flowsweep.analysis.background.shares.shares`; none without traffic beside trials."""
     share_series: Sequence[ShareIntervalRow] = ()

@@ -1,7 +1,7 @@
 """How to reach a host: to start its engine, and to send it traffic."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flowsweep.plan.model import Iperf3Peer
 from flowsweep.schedule.parameters import Family
@@ -28,6 +28,8 @@ class HostAccess:
     """Path of the engine on that host; absent: the one of this installation, copied there where needed."""
     addresses: Mapping[str, tuple[DataAddress, ...]]
     """Where a peer, by its host name, reaches this host: first choice first."""
+    further: Mapping[str, tuple[DataAddress, ...]] = field(default_factory=dict)
+    """By a peer's host name: its own addresses of further paths between the two, in the order of both."""
     bind: str | None = None
     ports: tuple[int, int] | None = None
     listens: bool = True

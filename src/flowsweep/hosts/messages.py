@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
+from typing import Annotated, Any, Literal
 from typing_extensions import TypeAliasType
 
 
@@ -26,6 +26,26 @@ class AddedTest(BaseModel):
     As that crate has them.
     """
     type: Literal["added"] = "added"
+
+
+class AddressPair(BaseModel):
+    """
+    A path by the addresses of its ends; absent: that of the first path.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+    )
+    local: str | None = None
+    """
+    Address of this end.
+    """
+    remote: str | None = None
+    """
+    Address of the other end.
+    """
 
 
 class Alive(BaseModel):
@@ -98,6 +118,10 @@ class Connect(BaseModel):
     """
     Local address to send from; the kernel's choice if absent.
     """
+    further: Annotated[list[AddressPair] | None, Field(validate_default=True)] = []
+    """
+    Further paths to the other end, for tests that use several; those of another IP version are left out.
+    """
     port: Annotated[int, Field(ge=0, le=65535)]
     """
     Port the other end listens on.
@@ -133,6 +157,9 @@ class Connected(BaseModel):
 CountersAdditionalProperty = TypeAliasType(
     "CountersAdditionalProperty", Annotated[int, Field(ge=0)]
 )
+
+
+Cpu = TypeAliasType("Cpu", Annotated[int, Field(ge=0)])
 
 
 class CpuTime(BaseModel):
@@ -653,6 +680,29 @@ How bytes get into and out of the kernel.
 """
 
 
+class MptcpTest(BaseModel):
+    """
+    Bulk connections of Multipath TCP.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+    )
+    subflows: Annotated[int | None, Field(ge=0)] = None
+    """
+    TCP connections that each connection consists of, its first one included: one for each path that the
+    rendezvous names if absent, or, where it names none, as many as the path managers of both hosts make.
+    """
+    tcp: TcpSettings
+    """
+    As of connections of TCP, but in `copy` mode only, without `mss_bytes`, `pacing_rate_bps`, and with no
+    `silence_timeout_us` that ends it: Linux has none of these for such connections.
+    """
+    type: Literal["mptcp"] = "mptcp"
+
+
 class Nic(BaseModel):
     """
     A network device.
@@ -870,6 +920,92 @@ class Progress(BaseModel):
     The trial.
     """
     type: Literal["progress"] = "progress"
+
+
+class QuicTest(BaseModel):
+    """
+    Bulk streams of QUIC connections.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+    )
+    congestion: str | None = None
+    """
+    Congestion control: `cubic`, `newreno` or `bbr`; the implementation's own if absent.
+    """
+    connect_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long the handshakes of all flows may take.
+    """
+    cpus: list[Cpu]
+    """
+    CPUs the flows' threads are bound to, in turn; unbound if empty.
+    """
+    datagram_bytes: Annotated[int | None, Field(ge=0, le=65535)] = None
+    """
+    Payload of UDP datagrams; found on the path (RFC 8899) if absent.
+    """
+    drain_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long the sink may need to read what is still under way once the source has stopped.
+    """
+    dscp: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    Differentiated services code point, 0 to 63.
+    """
+    duration_us: Annotated[int, Field(ge=0)]
+    """
+    How long the source sends once every flow runs.
+    """
+    family: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    4 or 6: the IP version to use; either if absent.
+    """
+    flows: Annotated[int, Field(ge=0)]
+    """
+    Parallel connections.
+    """
+    gso: bool
+    """
+    Have the kernel cut what is sent at once into datagrams (`UDP_SEGMENT`).
+    """
+    length_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes handed to one write.
+    """
+    pad_us: Annotated[int, Field(ge=0)]
+    """
+    How much longer it sends, so that the sink's last bin is whole.
+    """
+    rate_bps: Annotated[int | None, Field(ge=0)] = None
+    """
+    Rate the application writes at, per flow, in bit/s; as fast as it can if absent.
+    """
+    sample_interval_us: Annotated[int, Field(ge=0)]
+    """
+    How often both ends record.
+    """
+    silence_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long a path may be silent before its flows count as broken.
+    """
+    stream_window_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of each stream, what a sink lets the source send ahead (`MAX_STREAM_DATA`); the implementation's own if absent.
+    """
+    streams: Annotated[int, Field(ge=0)]
+    """
+    Streams of each connection, all of them sent at once.
+    """
+    type: Literal["quic"] = "quic"
+    window_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Of a connection: what a sink lets the source send ahead of what it has read (`MAX_DATA`), or what a source keeps
+    that is not acknowledged; the implementation's own if absent.
+    """
 
 
 class Refused(BaseModel):
@@ -1167,6 +1303,99 @@ TableRowsAdditionalProperty = TypeAliasType(
 )
 
 
+class TcpSettings(BaseModel):
+    """
+    The settings of one end's flows. Times in whole microseconds.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+    )
+    clip_allowed: bool
+    """
+    Run even if the kernel grants less than was asked for.
+    """
+    congestion: str | None = None
+    """
+    Congestion control; the host's default if absent.
+    """
+    connect_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long connecting and the handshakes of all flows may take.
+    """
+    cpus: list[Cpu]
+    """
+    CPUs the flows' threads are bound to, in turn; unbound if empty.
+    """
+    drain_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long the sink may need to read what is still under way once the source has stopped.
+    """
+    dscp: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    Differentiated services code point, 0 to 63.
+    """
+    duration_us: Annotated[int, Field(ge=0)]
+    """
+    How long the source sends once every flow runs.
+    """
+    family: Annotated[int | None, Field(ge=0, le=255)] = None
+    """
+    4 or 6: the IP version to use; either if absent.
+    """
+    flows: Annotated[int, Field(ge=0)]
+    """
+    Parallel connections.
+    """
+    fwmark: Annotated[int | None, Field(ge=0)] = None
+    """
+    Mark of this end's packets (`SO_MARK`), for which it needs `CAP_NET_ADMIN`; none if absent.
+    """
+    length_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes handed to one write or read.
+    """
+    mode: Mode
+    """
+    How bytes get into and out of the kernel.
+    """
+    mss_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    `TCP_MAXSEG`, in bytes.
+    """
+    no_delay: bool
+    """
+    `TCP_NODELAY`.
+    """
+    pacing_rate_bps: Annotated[int | None, Field(ge=0)] = None
+    """
+    Rate the kernel paces at, per flow, in bit/s (`SO_MAX_PACING_RATE`).
+    """
+    pad_us: Annotated[int, Field(ge=0)]
+    """
+    How much longer it sends, so that the sink's last bin is whole.
+    """
+    rate_bps: Annotated[int | None, Field(ge=0)] = None
+    """
+    Rate the application writes at, per flow, in bit/s; as fast as it can if absent.
+    """
+    sample_interval_us: Annotated[int, Field(ge=0)]
+    """
+    How often both ends record.
+    """
+    silence_timeout_us: Annotated[int, Field(ge=0)]
+    """
+    How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
+    """
+    window_bytes: Annotated[int | None, Field(ge=0)] = None
+    """
+    Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
+    absent.
+    """
+
+
 class TcpTest(BaseModel):
     """
     Bulk TCP connections.
@@ -1418,7 +1647,8 @@ class UdpTest(BaseModel):
 Test = TypeAliasType(
     "Test",
     Annotated[
-        TcpTest | UdpTest | RttTest | PathTest | AddedTest, Field(discriminator="type")
+        TcpTest | MptcpTest | QuicTest | UdpTest | RttTest | PathTest | AddedTest,
+        Field(discriminator="type"),
     ],
 )
 """

@@ -52,11 +52,13 @@ def data_address(address: str) -> DataAddress:
 def _access(host: Host, names: Sequence[str]) -> HostAccess:
     written = host.data_address or host.address
     addresses = LOOPBACK if written is None or written == _LOOPBACK_NAME else (data_address(written),)
+    further = tuple(data_address(address) for address in host.further_addresses)
     return HostAccess(
         name=host.name,
         launch=host.launch,
         engine=host.engine,
         addresses={peer: addresses for peer in names if peer != host.name},
+        further={peer: further for peer in names if peer != host.name},
         bind=host.bind,
         ports=host.ports,
         listens=host.listens,

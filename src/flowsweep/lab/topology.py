@@ -1,6 +1,7 @@
 """From a plan's links to names and addresses. Pure: nothing here touches the machine."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
@@ -156,9 +157,11 @@ def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostA
     `ip`: path of that program, which starts the engine. What is started so is known as the lab's (`guard`).
     """
     addresses: dict[str, tuple[DataAddress, ...]] = {}
+    links: Counter[str] = Counter()
     for layout in topology.links:
         for end, peer in _reached(layout):
             if end.host == host.name:
+                links[peer.host] += 1
                 addresses[peer.host] = (*addresses.get(peer.host, ()), *_data_addresses(end, ipv6=ipv6))
     return HostAccess(
         name=host.name,
@@ -172,6 +175,7 @@ def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostA
         ),
         engine=host.engine,
         addresses=addresses,
+        further={peer: known[len(known) // links[peer] :] for peer, known in addresses.items()},
         bind=host.bind,
         ports=host.ports,
         listens=host.listens,

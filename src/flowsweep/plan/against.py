@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from flowsweep.errors import PlanError
 from flowsweep.plan.difference import ABSENT, key_change, plan_changes, sweep_changes
 from flowsweep.plan.model import Plan, Setting, Sweep
+from flowsweep.plan.readers import listed
 from flowsweep.tests import BULK_TESTS
 
 _NOT_SHARED = ("sweep", "campaign.name", "campaign.seed")
@@ -87,7 +88,7 @@ def _sweep_problems(a: Plan, b: Plan) -> Iterator[str]:
     of_b = {sweep.name: sweep for sweep in b.sweeps}
     both = [(sweep, of_b[sweep.name]) for sweep in a.sweeps if sweep.name in of_b]
     if both and not any(first.test in BULK_TESTS for first, _ in both):
-        tests = " or ".join(sorted(BULK_TESTS))
+        tests = listed(BULK_TESTS)
         yield f"sweep: none of both has the test {tests}, expected one: what is compared is goodput"
     for first, second in both:
         yield from (f"sweep.{first.name}.{problem}" for problem in _unmatched(first, second))

@@ -142,6 +142,7 @@ def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
         ports=host.ports,
         engine=host.engine,
         listens=host.listens,
+        further_addresses=tuple(host.further_addresses),
         iperf3=_iperf3(host) if host.peer == "iperf3" else None,
     )
 

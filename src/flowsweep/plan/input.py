@@ -47,6 +47,12 @@ class HostTable(Table):
     data_address: fields.Address | None = key(
         "Name or IP address for the traffic, where it is not `address`.", None, examples=["10.0.0.7"]
     )
+    further_addresses: Annotated[list[fields.BindAddress], Field(max_length=defaults.SUBFLOWS_MAX - 1)] = key(
+        "IP addresses of its other devices, in the order in which they belong together with those of the "
+        "peer: MPTCP makes a subflow for each.",
+        [],
+        examples=[["192.0.2.71", "198.51.100.7"]],
+    )
     bind: fields.BindAddress | None = key(
         "IP address of that host to listen on and send from.", None, examples=["10.0.0.7"]
     )

@@ -1,5 +1,7 @@
 """The checked plan: frozen types that cannot be wrong. Only plan/ makes them; nothing checks them again."""
 
+from collections.abc import Collection
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -14,21 +16,15 @@ Setting = Literal["A", "B"]
 Echo = Literal["auto", "icmp", "udp", "tcp_connect"]
 
 
-def _known_test(test: str) -> str:
-    if test not in TESTS:
-        raise ValueError(f"found the test {test!r}, expected one of {', '.join(TESTS)}")
+def _among(test: str, tests: Collection[str]) -> str:
+    if test not in tests:
+        raise ValueError(f"found the test {test!r}, expected one of {', '.join(tests)}")
     return test
 
 
-def _known_bulk_test(test: str) -> str:
-    if test not in BULK_TESTS:
-        raise ValueError(f"found the test {test!r}, expected one of {', '.join(BULK_TESTS)}")
-    return test
-
-
-Test = Annotated[str, AfterValidator(_known_test)]
+Test = Annotated[str, AfterValidator(partial(_among, tests=TESTS))]
 """A row of `flowsweep.tests`."""
-BulkTest = Annotated[str, AfterValidator(_known_bulk_test)]
+BulkTest = Annotated[str, AfterValidator(partial(_among, tests=BULK_TESTS))]
 """A row of it that sends for a time."""
 
 
@@ -224,6 +220,8 @@ class Host(Frozen):
     """Path of the engine there; absent: the one that comes with Flowsweep, copied there where needed."""
     listens: bool
     """False: cannot be reached from outside (NAT), so that its peer listens in either role."""
+    further_addresses: tuple[str, ...] = ()
+    """Of its other devices: peers reach it there, too."""
     iperf3: Iperf3Peer | None = None
     """Absent: an engine."""
 
@@ -347,6 +345,7 @@ class Sweep(Frozen):
     dscp: tuple[int | None, ...]
     no_delay: tuple[bool, ...]
     fwmark: tuple[int | None, ...] = (None,)
+    subflows: tuple[int | None, ...] = (None,)
     affinity: tuple[tuple[int, ...], ...]
     """Each element is a list of CPUs, empty for unbound."""
     family: tuple[Literal[4, 6] | None, ...]

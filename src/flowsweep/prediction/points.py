@@ -110,7 +110,7 @@ def _setting_or_reason(
 ) -> FlowSetting | Prediction | str:
     test = PREDICTED_TESTS.get(trial.test)
     if test is None:
-        return "it measures no goodput"
+        return "there is no model of this test" if facts_of(trial.test).bulk else "it measures no goodput"
     if any(facts_of(beside.test).bulk for beside in trial.background):
         return "other traffic runs beside it"
     if len(trial.pairs) != 1:

@@ -27,7 +27,7 @@ SOURCES = (
     "tests.py",
 )
 """What the statement is made of, from the package's folder."""
-_OF_ROWS = ("__init__.py", "findings.py", "loss.py", "rate_search.py", "routes.py")
+_OF_ROWS = ("__init__.py", "findings.py", "paths.py", "carried.py", "loss.py", "rate_search.py", "routes.py")
 """Files among them that start from the summary's rows, or have nothing but names."""
 _STEP = re.compile(r"^-- step (\w+), after: ([\w, ]*); from rows of: ([\w, ]*)$", re.MULTILINE)
 

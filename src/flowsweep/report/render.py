@@ -42,6 +42,7 @@ def render(data: ReportData) -> str:
             data.spacings,
             hops=data.hops,
             trains=data.trains,
+            path_rates=data.path_rates,
             shares=data.shares,
             share_series=data.share_series,
             echoes=data.echoes,

@@ -31,6 +31,7 @@ from flowsweep.analysis.findings.topics import findings
 from flowsweep.analysis.grid_points import CellRow
 from flowsweep.analysis.predicted import with_predictions
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.mptcp.paths import PathRate, path_rates
 from flowsweep.analysis.tests.path import facts_table, hop_rows, measured_paths, train_rows
 from flowsweep.analysis.tests.path.rows import HopRow, TrainRow
 from flowsweep.analysis.tests.rtt.under_load import ShownEcho, shown_echoes
@@ -87,6 +88,8 @@ class ReportData:
     """The hops of measured paths; none without measurements of paths."""
     trains: tuple[TrainRow, ...] = ()
     """Their trains and streams, likewise."""
+    path_rates: tuple[PathRate, ...] = ()
+    """What the paths of some trials of MPTCP carried in time; none where there were none."""
     echoes: tuple[ShownEcho, ...] = ()
     """Probes of the round-trip time of some trials; none where there were none."""
     details: TrialDetails = field(default_factory=TrialDetails)
@@ -134,6 +137,7 @@ def report_data(archive: Archive, progress: Callable[[str], object] = str) -> Re
         findings=concluded,
         hops=tuple(hop_rows(paths)),
         trains=tuple(train_rows(paths)),
+        path_rates=tuple(path_rates(tables, trials)),
         echoes=tuple(shown_echoes(tables, trials)),
         details=trial_details(tables),
         series=_series(tables),

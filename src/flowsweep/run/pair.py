@@ -77,7 +77,7 @@ class Pair:
 
         await listener.prepare(request(listener, listen(listener.access)))
         port = await listener.listening()
-        await connector.prepare(request(connector, connect(connector.access, address, port)))
+        await connector.prepare(request(connector, connect(connector.access, address, port, listener.access)))
         timeout_s = CONNECT_TIMEOUT_NS / SECOND_NS
         await all_of([end.connected(timeout_s) for end in self.ends])
 

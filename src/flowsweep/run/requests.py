@@ -1,9 +1,10 @@
 """How the two ends of a pair of hosts meet."""
 
+from itertools import zip_longest
 from typing import Literal
 
 from flowsweep.hosts.access import HostAccess
-from flowsweep.hosts.messages import Connect, Listen, PortRange
+from flowsweep.hosts.messages import AddressPair, Connect, Listen, PortRange
 
 EndRole = Literal["source", "sink"]
 
@@ -14,9 +15,31 @@ def listen(access: HostAccess) -> Listen:
     return Listen(bind=access.bind, ports=ports)
 
 
-def connect(access: HostAccess, address: str, port: int) -> Connect:
-    """How a host goes to the other end."""
-    return Connect(address=address, port=port, bind=access.bind)
+def connect(access: HostAccess, address: str, port: int, listener: HostAccess | None = None) -> Connect:
+    """How a host goes to the other end, at an address of the listener; without one there is no engine."""
+    further = [] if listener is None else _further_paths(access, listener)
+    return Connect(address=address, port=port, bind=access.bind, further=further)
+
+
+def _further_paths(access: HostAccess, listener: HostAccess) -> list[AddressPair]:
+    """Addresses of both hosts that belong together, in their order, of each IP version.
+
+    Of a host with fewer addresses the last one serves for the rest; of one with none, that of the first path.
+    """
+    paths = []
+    for version in (4, 6):
+        own, others = (
+            [known.address for known in host.further.get(peer, ()) if known.family == version]
+            for host, peer in ((access, listener.name), (listener, access.name))
+        )
+        for local, remote in zip_longest(own, others):
+            paths.append(
+                AddressPair(
+                    local=local or (own[-1] if own else None),
+                    remote=remote or (others[-1] if others else None),
+                )
+            )
+    return paths
 
 
 def address_for(listener: HostAccess, peer: str, family: int | None) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from flowsweep import defaults
 from flowsweep.plan.expansion import HostPair
 from flowsweep.plan.model import Link
+from flowsweep.schedule.path import links_of
 from flowsweep.schedule.rate_search import at_rate
 from flowsweep.schedule.trial import Slot, Trial
 
@@ -64,22 +65,24 @@ def _bytes_at_most(trial: Trial, links: Sequence[Link]) -> int | None:
         (background.parameters, ((background.src, background.dst),)) for background in trial.background
     ]
     sizes = [
-        parameters.bytes_at_most(len(pairs), _links_bps(pairs, links), trial.pad_ns)
+        parameters.bytes_at_most(len(pairs), _links_bps(pairs, links, parameters.paths), trial.pad_ns)
         for parameters, pairs in senders
     ]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
 
 
-def _links_bps(trial_pairs: Sequence[HostPair], links: Sequence[Link]) -> int | None:
+def _links_bps(trial_pairs: Sequence[HostPair], links: Sequence[Link], paths: int | None) -> int | None:
     """Add up what the links let through at most: a switch as much as the fewer of its ports, in or out."""
     carried: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for pair in trial_pairs:
-        ways = ((link.name, link.direction(*pair)) for link in links)
-        name, way = next(((name, way) for name, way in ways if way is not None), ("", None))
-        if way is None or way.carried_bps is None:
+        used = links_of(pair, links, paths)
+        if not used:
             return None
-        carried.setdefault((name, way.carried_bps), []).append(pair)
+        for name, way in used:
+            if way.carried_bps is None:
+                return None
+            carried.setdefault((name, way.carried_bps), []).append(pair)
     return sum(
         rate_bps * min(len({src for src, _ in pairs}), len({dst for _, dst in pairs}))
         for (_, rate_bps), pairs in carried.items()

@@ -64,6 +64,11 @@ class Parameters(BaseModel):
         return None
 
     @property
+    def paths(self) -> int | None:
+        """Of paths between two hosts, how many of the first ones a flow takes; None: all of them."""
+        return 1
+
+    @property
     def packet_bytes(self) -> int:
         """Of IP, the longest that it hands to the kernel as one packet; 0 where the kernel cuts to size."""
         return 0

@@ -92,7 +92,11 @@ def test_a_plan_of_one_setting_is_none_of_two() -> None:
         ('window = "1MiB"', 'window_sum = ["1MiB", "2MiB"]', "one value in each: what is swept must be the"),
         ('directions = "both"', "", 'grid.directions: "both" in A, "one" in B, expected the same in both'),
         ('test = "udp"\nrate = "1Mbit/s"', 'rate = "1Mbit/s"', 'grid.test: "udp" in A, "tcp" in B, expected'),
-        ('test = "rtt"', 'test = "rtt"\nlength = "100B"', "sweep: none of both has the test tcp or udp"),
+        (
+            'test = "rtt"',
+            'test = "rtt"\nlength = "100B"',
+            'sweep: none of both has the test "tcp", "udp" or "mptcp"',
+        ),
         (
             'window_sum = ["1MiB", "2MiB"]\nwindow_max = "1MiB"\nflows = 1',
             'window_sum = ["1MiB", "2MiB"]\nwindow_max = "1MiB"\nflows = 2',

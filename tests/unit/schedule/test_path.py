@@ -20,6 +20,14 @@ def test_links_side_by_side_add_up() -> None:
     assert path_rate_bps(links, [("a", "b"), ("c", "d")]) == 150
 
 
+def test_of_links_between_the_same_hosts_a_flow_takes_the_first_ones() -> None:
+    links = [link("a", "b", forward=100), link("b", "a", forward=7, backward=50)]
+    links.append(link("a", "b", forward=8).model_copy(update={"name": "third"}))
+    assert path_rate_bps(links, [("a", "b")]) == 100
+    assert path_rate_bps(links, [("a", "b")], 2) == 150
+    assert path_rate_bps(links, [("a", "b")], None) == 158
+
+
 def test_a_switch_carries_what_the_side_with_fewer_ports_does() -> None:
     switch = link("s1", "s2", "t1", "t2", "t3", forward=100, backward=100)
     pairs = [(source, sink) for source in ("s1", "s2") for sink in ("t1", "t2", "t3")]
@@ -38,6 +46,13 @@ def test_the_smallest_mtu_counts() -> None:
     assert path_mtu_bytes(links, [("a", "b")]) == 9000
     assert path_mtu_bytes(links, [("a", "b"), ("a", "c")]) == 1500
     assert path_mtu_bytes(links, [("a", "d")]) is None
+
+
+def test_of_parallel_links_those_that_are_used_count() -> None:
+    links = [link("a", "b", forward=1, mtu=9000), link("a", "b", forward=1, mtu=1500)]
+    assert path_mtu_bytes(links[:1], [("a", "b")]) == 9000
+    assert path_mtu_bytes([links[0], links[1].model_copy(update={"name": "second"})], [("a", "b")]) == 9000
+    assert path_mtu_bytes([links[0], links[1].model_copy(update={"name": "second"})], [("a", "b")], 2) == 1500
 
 
 def test_links_of_a_stored_plan() -> None:

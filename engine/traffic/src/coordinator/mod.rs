@@ -2,6 +2,7 @@
 //! kinds of tests; what differs between them is a [`Procedure`].
 
 mod side;
+mod two_engines;
 
 use std::{
     thread::{self, Scope},
@@ -10,7 +11,10 @@ use std::{
 
 use wire::FlowEnd;
 
-pub use self::side::{Running, Sampling, Side};
+pub use self::{
+    side::{Running, Sampling, Side},
+    two_engines::{Times, TwoEngines},
+};
 use crate::{
     TrialError,
     defaults::{RUNNING_CHECK, STOP_CHECK},

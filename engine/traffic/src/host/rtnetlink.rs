@@ -3,30 +3,19 @@
 
 use std::{
     io,
-    mem::MaybeUninit,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    os::fd::OwnedFd,
 };
 
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::{
     RouteNetlinkMessage,
+    address::{AddressAttribute, AddressMessage},
     link::{LinkAttribute, LinkMessage, Stats64},
     route::{RouteAddress, RouteAttribute, RouteMessage, RouteMetric},
     tc::{TcAttribute, TcHandle, TcMessage},
 };
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, socket,
-    sockopt::{Timeout, set_socket_timeout},
-};
 
-use crate::defaults::NETLINK_TIMEOUT;
-
-/// Larger than any message of the kernel: it packs at most 32 KiB into one.
-const ANSWER_BYTES: usize = 64 << 10;
-/// Answers that are read to one request.
-const ANSWERS_MAX: usize = 100_000;
-const HEADER_BYTES: usize = 16;
+use crate::netlink::{self, Protocol};
 
 /// A network device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +89,30 @@ pub fn route_to(address: IpAddr) -> io::Result<Option<NextHop>> {
     message.header.destination_prefix_length = if address.is_ipv4() { 32 } else { 128 };
     message.attributes.push(RouteAttribute::Destination(address.into()));
     Ok(request(RouteNetlinkMessage::GetRoute(message), 0)?.into_iter().find_map(next_hop))
+}
+
+/// The number of the device that has an address; `None` if this host has no such address.
+///
+/// # Errors
+/// What the kernel says.
+pub fn device_of(address: IpAddr) -> io::Result<Option<u32>> {
+    let answers = request(RouteNetlinkMessage::GetAddress(AddressMessage::default()), NLM_F_DUMP)?;
+    Ok(answers.into_iter().find_map(|answer| {
+        let RouteNetlinkMessage::NewAddress(message) = answer else { return None };
+        let attributes = message.attributes;
+        // On a link between two points, `Address` is the other end's.
+        let own = attributes.iter().find_map(|one| match one {
+            AddressAttribute::Local(own) => Some(*own),
+            _ => None,
+        });
+        let own = own.or_else(|| {
+            attributes.iter().find_map(|one| match one {
+                AddressAttribute::Address(own) => Some(*own),
+                _ => None,
+            })
+        });
+        (own == Some(address)).then_some(message.header.index)
+    }))
 }
 
 fn link(answer: RouteNetlinkMessage) -> Option<Link> {
@@ -192,51 +205,8 @@ fn ip_address(address: &RouteAddress) -> Option<IpAddr> {
     .filter(|address| *address != IpAddr::V4(Ipv4Addr::UNSPECIFIED) && *address != IpAddr::V6(Ipv6Addr::UNSPECIFIED))
 }
 
-/// Sends one request and reads all answers to it.
 fn request(body: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RouteNetlinkMessage>> {
-    // NETLINK_ROUTE is protocol 0, which is what a socket has without one.
-    let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
-    set_socket_timeout(&socket, Timeout::Recv, Some(NETLINK_TIMEOUT))?;
-    let mut header = NetlinkHeader::default();
-    header.flags = NLM_F_REQUEST | flags;
-    let mut message = NetlinkMessage::new(header, NetlinkPayload::from(body));
-    message.finalize();
-    let mut bytes = vec![0; message.buffer_len()];
-    message.serialize(&mut bytes);
-    send(&socket, &bytes, SendFlags::empty())?;
-    let mut answers = Vec::new();
-    while answers.len() < ANSWERS_MAX {
-        if take_answers(&receive(&socket)?, &mut answers)? || flags & NLM_F_DUMP == 0 {
-            return Ok(answers);
-        }
-    }
-    Err(io::Error::other(format!("more than {ANSWERS_MAX} answers of the kernel")))
-}
-
-fn receive(socket: &OwnedFd) -> io::Result<Vec<u8>> {
-    let mut room = vec![MaybeUninit::uninit(); ANSWER_BYTES];
-    let ((bytes, _), length) = recv(socket, &mut room[..], RecvFlags::TRUNC)?;
-    if length > bytes.len() {
-        return Err(io::Error::other(format!("an answer of {length} bytes")));
-    }
-    Ok(bytes.to_vec())
-}
-
-/// Adds what a datagram holds; says whether the last answer was among it. An answer that makes no sense is left out.
-fn take_answers(mut datagram: &[u8], answers: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
-    while let Some(length) = datagram.first_chunk().map(|length| u32::from_ne_bytes(*length) as usize) {
-        if length < HEADER_BYTES || length > datagram.len() {
-            return Err(io::Error::other("a torn answer of the kernel"));
-        }
-        match NetlinkMessage::deserialize(&datagram[..length]).map(|message| message.payload) {
-            Ok(NetlinkPayload::Done(_)) => return Ok(true),
-            Ok(NetlinkPayload::Error(error)) if error.code.is_some() => return Err(error.to_io()),
-            Ok(NetlinkPayload::InnerMessage(message)) => answers.push(message),
-            _ => {}
-        }
-        datagram = datagram.get(length.next_multiple_of(4)..).unwrap_or_default();
-    }
-    Ok(false)
+    netlink::request(Protocol::Route, body, flags)
 }
 
 #[cfg(test)]
@@ -260,29 +230,8 @@ mod tests {
             assert_eq!(links().unwrap().iter().find(|link| link.name == "lo").unwrap().index, hop.link_index);
             assert_eq!(hop.gateway, None);
         }
-    }
-
-    #[test]
-    fn what_the_kernel_refuses_is_its_error() {
-        // A header of type NLMSG_ERROR, ENETUNREACH, and the header of the request.
-        let mut refused = vec![0; 36];
-        refused[..4].copy_from_slice(&36_u32.to_ne_bytes());
-        refused[4..6].copy_from_slice(&2_u16.to_ne_bytes());
-        refused[16..20].copy_from_slice(&(-101_i32).to_ne_bytes());
-        refused[20..24].copy_from_slice(&16_u32.to_ne_bytes());
-        let error = take_answers(&refused, &mut Vec::new()).unwrap_err();
-        assert_eq!(error.raw_os_error(), Some(101));
-    }
-
-    #[test]
-    fn torn_answers_are_errors_and_nonsense_is_left_out() {
-        let mut answers = Vec::new();
-        assert!(take_answers(&[255, 255, 0, 0, 1, 2], &mut answers).is_err());
-        assert!(take_answers(&[0; 16], &mut answers).is_err());
-        let mut nonsense = vec![0; 20];
-        nonsense[..4].copy_from_slice(&20_u32.to_ne_bytes());
-        nonsense[4..6].copy_from_slice(&999_u16.to_ne_bytes());
-        assert!(!take_answers(&nonsense, &mut answers).unwrap());
-        assert!(answers.is_empty());
+        let lo = links().unwrap().iter().find(|link| link.name == "lo").map(|link| link.index);
+        assert_eq!(device_of("127.0.0.1".parse().unwrap()).unwrap(), lo);
+        assert_eq!(device_of("192.0.2.1".parse().unwrap()).unwrap(), None);
     }
 }

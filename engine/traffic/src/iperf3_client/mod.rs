@@ -124,7 +124,7 @@ impl<'a, K: Kind> Trial<'a, K> {
     }
 
     fn server(first: &Task<'_, K::Settings>) -> Result<Server, TrialError> {
-        let RendezvousRole::Connect { address, port, bind } = first.rendezvous else {
+        let RendezvousRole::Connect { address, port, bind, .. } = first.rendezvous else {
             return Err(TrialError::Settings("an iperf3 server is connected to, it does not connect".into()));
         };
         let reach = K::reach(first.settings);

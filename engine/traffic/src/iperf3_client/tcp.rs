@@ -25,6 +25,7 @@ use crate::{
     halt::Halt,
     samples::Delivery,
     tcp::{
+        self,
         buffers::{Buffers, Carriers},
         check,
         flow::{TcpFlow, TcpFlows},
@@ -86,7 +87,7 @@ impl Kind for Tcp {
         for flow in 0..settings.flows {
             halt.check()?;
             let failed = |source| TrialError::Connect { flow, address: server.remote.to_string(), source };
-            let socket = socket::make(server.remote, task.role, settings)?;
+            let socket = socket::make(&tcp::Tcp, server.remote, task.role, settings)?;
             granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
             if let Some(local) = server.bind {
                 socket.bind(&SocketAddr::new(local, 0).into()).map_err(failed)?;
@@ -94,7 +95,7 @@ impl Kind for Tcp {
             socket.connect_timeout(&server.remote.into(), server.connect_timeout).map_err(failed)?;
             let mut stream = TcpStream::from(socket);
             stream.write_all(cookie.bytes()).map_err(failed)?;
-            socket::set_connected(&SockRef::from(&stream), settings)
+            socket::set_connected(&SockRef::from(&stream), settings, socket::TCP)
                 .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
             streams.push(stream);
         }

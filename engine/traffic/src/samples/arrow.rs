@@ -1,4 +1,4 @@
-use sys::{BbrInfo, FIELDS, Kind};
+use sys::{BbrInfo, FIELDS, Kind, TcpInfo};
 
 use super::{Sample, column::Column, stream::Tabular};
 
@@ -26,6 +26,17 @@ const BBR_COLUMNS: [BbrColumn; 4] = [
         u64::from(bbr.cwnd_gain)
     }),
 ];
+
+/// The columns of what the kernel says of a TCP connection, for rows that have that.
+pub fn kernel_columns<R: 'static>(info: fn(&R) -> &TcpInfo) -> impl Iterator<Item = Column<R>> {
+    FIELDS.iter().map(move |field| {
+        let kind = if field.kind == Kind::Counter { "counter" } else { "gauge" };
+        let value = move |row: &R| field.value(info(row)).map(u64::cast_signed);
+        let bits = field.counter_bits().map_or_else(String::new, |bits| bits.to_string());
+        let column = Column::int64_if_any(field.name, field.unit, field.description, value);
+        column.with("kind", kind).with("counter_bits", bits)
+    })
+}
 
 impl Tabular for Sample {
     const TABLE: &'static str = "samples";
@@ -56,13 +67,7 @@ impl Tabular for Sample {
                 |sample: &Self| sample.bytes.cast_signed(),
             ),
         ];
-        let kernel = FIELDS.iter().map(|field| {
-            let kind = if field.kind == Kind::Counter { "counter" } else { "gauge" };
-            let value = |sample: &Self| field.value(&sample.tcp_info).map(u64::cast_signed);
-            let bits = field.counter_bits().map_or_else(String::new, |bits| bits.to_string());
-            let column = Column::int64_if_any(field.name, field.unit, field.description, value);
-            column.with("kind", kind).with("counter_bits", bits)
-        });
+        let kernel = kernel_columns(|sample: &Self| &sample.tcp_info);
         let bbr = BBR_COLUMNS.into_iter().map(|(name, unit, description, value)| {
             let value = move |sample: &Self| sample.bbr.as_ref().map(|bbr| value(bbr).cast_signed());
             Column::int64_if_any(name, unit, description, value).with("kind", "gauge")
@@ -75,7 +80,6 @@ impl Tabular for Sample {
 mod tests {
     use arrow_array::{Array, Int64Array};
     use arrow_ipc::reader::StreamReader;
-    use sys::TcpInfo;
     use wire::Role;
 
     use super::*;

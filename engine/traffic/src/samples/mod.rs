@@ -5,12 +5,15 @@ mod arrow;
 mod column;
 mod delivery;
 mod log;
+mod marks;
 mod sample;
 mod stream;
 
+pub use arrow::kernel_columns;
 pub use column::Column;
 pub use delivery::Delivery;
 pub use log::{Log, Record, take};
+pub use marks::Marks;
 pub use sample::Sample;
 pub use stream::{SampleBatch, Tabular, for_each_batch, schema_json};
 

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 use wire::{ANSWER_BYTES, Granted, Opening, TcpSettings};
 
-use super::socket;
+use super::{kind::Kind, socket};
 use crate::{
     Control, Task, TrialError,
     address::{family_of, resolve},
@@ -33,7 +33,8 @@ enum State {
 }
 
 /// Connects every flow and shakes hands, in the order of the flows' index.
-pub fn connect_flows(
+pub fn connect_flows<K: Kind>(
+    kind: &K,
     task: &Task<'_, TcpSettings>,
     address: &str,
     port: u16,
@@ -41,7 +42,7 @@ pub fn connect_flows(
     control: &Control,
 ) -> Result<(Vec<TcpStream>, Granted), TrialError> {
     let remote = resolve(address, port, family_of(task.settings.family, bind))?;
-    let (mut attempts, granted) = begin(task, remote, bind)?;
+    let (mut attempts, granted) = begin(kind, task, remote, bind)?;
     let timeout = Duration::from_micros(task.settings.connect_timeout_us);
     let deadline = Instant::now() + timeout;
     loop {
@@ -63,7 +64,8 @@ pub fn connect_flows(
     }
 }
 
-fn begin(
+fn begin<K: Kind>(
+    kind: &K,
     task: &Task<'_, TcpSettings>,
     remote: SocketAddr,
     bind: Option<IpAddr>,
@@ -71,7 +73,7 @@ fn begin(
     let mut granted = Granted::default();
     let mut attempts = Vec::new();
     for flow in 0..task.settings.flows {
-        let socket = socket::make(remote, task.role, task.settings)?;
+        let socket = socket::make(kind, remote, task.role, task.settings)?;
         granted = verify_window(&socket, task.role, task.settings.window_bytes, task.settings.clip_allowed)?;
         let failed = |source| TrialError::Connect { flow, address: remote.to_string(), source };
         if let Some(local) = bind {

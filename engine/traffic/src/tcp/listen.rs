@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::Socket;
 use wire::{Granted, OPENING_BYTES, Opening, PortRange, RejectedConnections, TcpSettings};
 
-use super::socket;
+use super::{kind::Kind, socket};
 use crate::{
     Control, Task, TrialError,
     address::{local_address, on_free_port},
@@ -43,17 +43,18 @@ enum Verdict {
 }
 
 /// Binds and listens, with the window set and verified before any connection can come.
-pub fn listen(
+pub fn listen<K: Kind>(
+    kind: &K,
     task: &Task<'_, TcpSettings>,
     bind: Option<IpAddr>,
     ports: Option<PortRange>,
 ) -> Result<Listener, TrialError> {
-    on_free_port(local_address(bind, task.settings.family)?, ports, |local| listen_on(task, local))
+    on_free_port(local_address(bind, task.settings.family)?, ports, |local| listen_on(kind, task, local))
 }
 
-fn listen_on(task: &Task<'_, TcpSettings>, local: SocketAddr) -> Result<Listener, TrialError> {
+fn listen_on<K: Kind>(kind: &K, task: &Task<'_, TcpSettings>, local: SocketAddr) -> Result<Listener, TrialError> {
     let settings = task.settings;
-    let socket = socket::make(local, task.role, settings)?;
+    let socket = socket::make(kind, local, task.role, settings)?;
     let granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
     let backlog = i32::try_from(settings.flows + SPARE_BACKLOG).unwrap_or(i32::MAX);
     let begin = || {

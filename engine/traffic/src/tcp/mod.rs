@@ -1,10 +1,11 @@
-//! One end of a TCP trial: check, meet, wait for the start, run, report.
+//! One end of a trial of byte streams: check, meet, wait for the start, run, report. TCP is one kind of them.
 
 pub mod buffers;
 pub mod check;
 mod connect;
 pub mod flow;
 pub mod intake;
+mod kind;
 mod listen;
 pub mod payload;
 mod run;
@@ -18,20 +19,38 @@ use std::net::TcpStream;
 use socket2::SockRef;
 use wire::{Connected, Event, Granted, Listening, RejectedConnections, RendezvousRole, Report, Role, TcpSettings};
 
-use self::{buffers::Buffers, flow::TcpFlows, run::Ran};
+use self::{buffers::Buffers, listen::Listener, run::Ran};
+pub use self::{
+    flow::{TcpFlow, TcpFlows},
+    kind::{Kind, Tcp},
+    payload::random_bytes,
+    sampler::Sampler,
+    socket::{Transport, open},
+};
 use crate::{
     Control, Outbox, Task, TrialError, defaults::START_TIMEOUT, host::Counters, origin::Origin, samples::Delivery,
 };
 
-/// Carries one end of a trial out, from the sockets to the report.
+/// Carries one end of a trial of TCP out, from the sockets to the report.
 pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn Outbox) -> Result<(), TrialError> {
+    carry_out_as(&Tcp, task, control, outbox)
+}
+
+/// Carries one end of a trial of byte streams out.
+pub fn carry_out_as<K: Kind>(
+    kind: &K,
+    task: &Task<'_, TcpSettings>,
+    control: &Control,
+    outbox: &dyn Outbox,
+) -> Result<(), TrialError> {
     check::check(task)?;
     let mut buffers = Buffers::new(task)?;
-    let (streams, rejected, granted) = meet(task, control, outbox)?;
+    let Met { streams, rejected, granted, _listener } = meet(kind, task, control, outbox)?;
     for stream in &streams {
-        socket::set_connected(&SockRef::from(stream), task.settings)
+        socket::set_connected(&SockRef::from(stream), task.settings, K::TRANSPORT)
             .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
     }
+    kind.wait_until_ready(&streams, control)?;
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
     let counters = Counters::read();
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
@@ -40,47 +59,61 @@ pub fn carry_out(task: &Task<'_, TcpSettings>, control: &Control, outbox: &dyn O
     }
     let origin = Origin::now();
     let flows = TcpFlows::new((0..).zip(streams), origin);
-    let ran = run::run(&flows, task, &mut buffers, counters, control, outbox)?;
-    report(task, flows, ran, rejected, origin.unix_ns, outbox)
+    let sampler = K::sampler(task.role, &flows.all);
+    let ran = run::run(&flows, task, sampler, &mut buffers, counters, control, outbox)?;
+    report::<K>(task, flows, ran, rejected, origin.unix_ns, outbox)
 }
 
-fn meet(
+/// All flows of one end, and how they came about.
+struct Met {
+    streams: Vec<TcpStream>,
+    rejected: RejectedConnections,
+    granted: Granted,
+    /// Where it stays.
+    _listener: Option<Listener>,
+}
+
+fn meet<K: Kind>(
+    kind: &K,
     task: &Task<'_, TcpSettings>,
     control: &Control,
     outbox: &dyn Outbox,
-) -> Result<(Vec<TcpStream>, RejectedConnections, Granted), TrialError> {
-    let (streams, rejected, granted) = match task.rendezvous {
+) -> Result<Met, TrialError> {
+    let mut met = match task.rendezvous {
         RendezvousRole::Listen { bind, ports } => {
-            let listener = listen::listen(task, *bind, *ports)?;
+            let listener = listen::listen(kind, task, *bind, *ports)?;
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port: listener.port }));
             let (streams, rejected) = listener.accept_flows(task, control)?;
-            (streams, rejected, listener.granted)
+            let granted = listener.granted.clone();
+            Met { streams, rejected, granted, _listener: K::LISTENS_ON.then_some(listener) }
         }
-        RendezvousRole::Connect { address, port, bind } => {
-            let (streams, granted) = connect::connect_flows(task, address, *port, *bind, control)?;
-            (streams, RejectedConnections::default(), granted)
+        RendezvousRole::Connect { address, port, bind, .. } => {
+            let (streams, granted) = connect::connect_flows(kind, task, address, *port, *bind, control)?;
+            Met { streams, rejected: RejectedConnections::default(), granted, _listener: None }
         }
     };
-    let (congestion, mss_bytes) =
-        streams.first().map_or((None, None), |stream| socket::read_connected(&SockRef::from(stream)));
-    Ok((streams, rejected, Granted { congestion, mss_bytes, ..granted }))
+    if let Some(first) = met.streams.first() {
+        let (congestion, mss_bytes) = socket::read_connected(&SockRef::from(first));
+        met.granted = Granted { congestion, mss_bytes: mss_bytes.filter(|_| K::TRANSPORT.single), ..met.granted };
+    }
+    Ok(met)
 }
 
-fn report(
+fn report<K: Kind>(
     task: &Task<'_, TcpSettings>,
     flows: TcpFlows,
-    ran: Ran,
+    ran: Ran<K::Sampler>,
     rejected: RejectedConnections,
     origin_unix_ns: i64,
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     let mut tables = Delivery::new(task.trial, task.role, outbox);
-    let reports = ran.sampler.deliver(flows, &mut tables)?;
+    let (reports, wrong) = K::deliver(ran.sampler, flows, &mut tables)?;
     outbox.event(Event::Report(Box::new(Report {
         origin_unix_ns,
         flows: reports,
         rejected_connections: rejected,
-        incomplete: ran.incomplete.map(|error| error.to_failed(task.trial)),
+        incomplete: wrong.or(ran.incomplete).map(|error| error.to_failed(task.trial)),
         ..tables.report(ran.observed)
     })));
     Ok(())

@@ -117,7 +117,8 @@ fn constant(bytes: &[u8]) -> io::Result<ConstantPages> {
     pages.freeze()
 }
 
-fn random_bytes(count: usize) -> Vec<u8> {
+/// Bytes that do not compress.
+pub fn random_bytes(count: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let next = || {
         state ^= state << 13;

@@ -3,52 +3,61 @@
 use std::net::TcpStream;
 
 use rustix::net::sockopt::tcp_congestion;
-use sys::{TcpInfo, bbr_info, tcp_info};
+use sys::{bbr_info, tcp_info};
 use wire::{FlowReport, Role};
 
 use super::flow::{TcpFlow, TcpFlows};
 use crate::{
     TrialError,
     coordinator::Sampling,
-    samples::{Delivery, Sample, SampleLog},
+    samples::{Delivery, Marks, Sample, SampleLog},
 };
 
 /// Where each flow's last sample ended.
 pub struct Sampler {
-    role: Role,
-    marks: Vec<Mark>,
+    marks: Marks,
+    /// What the kernel says of a flow's connection is that of all its bytes.
+    tells: bool,
     /// Flows of this end send, and bbr says how fast.
     bbr: bool,
     log: SampleLog,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Mark {
-    at_ns: Option<i64>,
-    bytes: u64,
-    closed: bool,
 }
 
 impl Sampling for Sampler {
     type Connection = TcpStream;
 
     fn sample(&mut self, flows: &TcpFlows) {
-        for (index, flow) in flows.all.iter().enumerate() {
-            if let Some(sample) = self.next_sample(index, flow, flows) {
-                self.log.push(&sample);
-            }
-        }
+        self.take(flows);
     }
 }
 
 impl Sampler {
     /// A sampler for these flows. A source's first sample begins at the origin, a sink's with the flow's first byte.
     pub fn new(role: Role, flows: &[TcpFlow]) -> Self {
-        let at_ns = (role == Role::Source).then_some(0);
-        let marks = vec![Mark { at_ns, ..Mark::default() }; flows.len()];
         let is_bbr = |flow: &TcpFlow| tcp_congestion(&flow.connection).is_ok_and(|name| name == "bbr");
         let bbr = role == Role::Source && flows.first().is_some_and(is_bbr);
-        Self { role, marks, bbr, log: SampleLog::new() }
+        Self { marks: Marks::new(role, flows.len()), tells: true, bbr, log: SampleLog::new() }
+    }
+
+    /// One that keeps bytes and times only, of connections of which the kernel says nothing as a whole.
+    pub fn of_bytes(role: Role, flows: &[TcpFlow]) -> Self {
+        Self { tells: false, bbr: false, ..Self::new(role, flows) }
+    }
+
+    /// Takes a sample of every flow, and says which those are, each with its flow.
+    pub fn take<'f>(&mut self, flows: &'f TcpFlows) -> Vec<(Sample, &'f TcpFlow)> {
+        let taken = flows.all.iter().enumerate().filter_map(|(place, flow)| {
+            let mut sample = self.marks.next(place, flow, flows)?;
+            if self.tells {
+                sample.tcp_info = tcp_info(&flow.connection).unwrap_or(sample.tcp_info);
+            }
+            if self.bbr {
+                sample.bbr = bbr_info(&flow.connection).ok().flatten();
+            }
+            self.log.push(&sample);
+            Some((sample, flow))
+        });
+        taken.collect()
     }
 
     /// Hands the samples over, and says what became of the flows.
@@ -61,31 +70,5 @@ impl Sampler {
         drop(flows);
         tables.deliver(self.log).map_err(|error| TrialError::Samples(error.to_string()))?;
         Ok(reports)
-    }
-
-    fn next_sample(&mut self, index: usize, flow: &TcpFlow, flows: &TcpFlows) -> Option<Sample> {
-        let mark = self.marks.get_mut(index).filter(|mark| !mark.closed)?;
-        // The order matters: an ending that is seen here has all its bytes in the counter that is read after it.
-        let ended_ns = flow.ending().map(|ending| ending.at_ns);
-        let first_byte_ns = flow.first_byte_ns();
-        let (now_ns, bytes) = (flows.now_ns(), flow.bytes());
-        if self.role == Role::Sink {
-            mark.at_ns = mark.at_ns.or(first_byte_ns);
-        }
-        mark.closed = ended_ns.is_some();
-        let start_ns = mark.at_ns?;
-        // The thread may have looked at the clock just before the previous sample did.
-        let end_ns = ended_ns.unwrap_or(now_ns).max(start_ns);
-        let sample = Sample {
-            flow: flow.index,
-            start_ns,
-            end_ns,
-            bytes: bytes - mark.bytes,
-            tcp_info: tcp_info(&flow.connection).unwrap_or_else(|_| TcpInfo::from_bytes(&[])),
-            bbr: if self.bbr { bbr_info(&flow.connection).ok().flatten() } else { None },
-        };
-        mark.at_ns = Some(end_ns);
-        mark.bytes = bytes;
-        (sample.bytes > 0 || end_ns > start_ns).then_some(sample)
     }
 }

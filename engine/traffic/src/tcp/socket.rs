@@ -5,6 +5,7 @@ use std::{fs, io, net::SocketAddr, time::Duration};
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use wire::{Role, TcpSettings};
 
+use super::kind::Kind;
 use crate::{
     TrialError,
     address::set_dscp,
@@ -12,12 +13,30 @@ use crate::{
     window::set_window,
 };
 
+/// What carries a trial's byte streams.
+#[derive(Clone, Copy)]
+pub struct Transport {
+    /// Of its sockets.
+    pub protocol: Protocol,
+    /// What is said where the kernel gives no such socket.
+    pub refused: &'static str,
+    /// Each of its sockets is one TCP connection, with one segment size, which breaks once its peer is silent for too long.
+    pub single: bool,
+}
+
+/// TCP.
+pub const TCP: Transport = Transport { protocol: Protocol::TCP, refused: "cannot make a TCP socket", single: true };
+
 /// A socket with every setting that must be there before `connect` or `listen`.
-pub fn make(local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<Socket, TrialError> {
-    let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))
-        .map_err(|source| failed("cannot make a TCP socket", source))?;
+pub fn make<K: Kind>(kind: &K, local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<Socket, TrialError> {
+    let socket = kind.open(Domain::for_address(local))?;
     set(&socket, local, role, settings)?;
     Ok(socket)
+}
+
+/// A socket without any setting.
+pub fn open(domain: Domain, transport: Transport) -> Result<Socket, TrialError> {
+    Socket::new(domain, Type::STREAM, Some(transport.protocol)).map_err(|source| failed(transport.refused, source))
 }
 
 /// What a connected flow really has: congestion control and segment size.
@@ -30,10 +49,12 @@ pub fn read_connected(socket: &SockRef<'_>) -> (Option<String>, Option<u32>) {
 }
 
 /// Settings that only matter once the flow stands: how long a silent peer is waited for, how long a write may take.
-pub fn set_connected(socket: &SockRef<'_>, settings: &TcpSettings) -> io::Result<()> {
-    let silence = Duration::from_micros(settings.silence_timeout_us);
-    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE))?;
-    socket.set_tcp_user_timeout(Some(silence))?;
+pub fn set_connected(socket: &SockRef<'_>, settings: &TcpSettings, transport: Transport) -> io::Result<()> {
+    if transport.single {
+        let silence = Duration::from_micros(settings.silence_timeout_us);
+        socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE))?;
+        socket.set_tcp_user_timeout(Some(silence))?;
+    }
     socket.set_write_timeout(Some(WRITE_TIMEOUT))?;
     socket.set_nonblocking(false)
 }

@@ -30,11 +30,11 @@ use wire::{Connected, Event, Listening, RejectedConnections, RendezvousRole, Rep
 
 use self::{
     delivered::{Delivered, add},
-    established::{Established, MissingFlow},
-    listen::Listener,
+    established::MissingFlow,
     run::{Offloads, Ran},
-    stream::{Stream, UdpFlows},
+    stream::UdpFlows,
 };
+pub use self::{established::Established, listen::Listener, stream::Stream};
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{START_TIMEOUT, STOP_CHECK},
@@ -67,7 +67,11 @@ pub fn carry_out(task: &Task<'_, UdpSettings>, control: &Control, outbox: &dyn O
     report(task, flows, established.missing, ran, established.rejected, origin.unix_ns, outbox)
 }
 
-fn meet(
+/// Gives every flow of a trial a socket between its two ends alone.
+///
+/// # Errors
+/// None of them stands.
+pub fn meet(
     task: &Task<'_, UdpSettings>,
     control: &Control,
     outbox: &dyn Outbox,
@@ -78,7 +82,7 @@ fn meet(
             outbox.event(Event::Listening(Listening { trial: task.trial.into(), port: listener.port }));
             Ok((listener.accept_flows(task, control)?, Some(listener)))
         }
-        RendezvousRole::Connect { address, port, bind } => {
+        RendezvousRole::Connect { address, port, bind, .. } => {
             Ok((connect::connect_flows(task, address, *port, *bind, control)?, None))
         }
     }

@@ -63,7 +63,12 @@ impl Server {
             role,
             token: Token([1; 16]),
             answer: Token([2; 16]),
-            rendezvous: RendezvousRole::Connect { address: "127.0.0.1".into(), port: self.port, bind: None },
+            rendezvous: RendezvousRole::Connect {
+                address: "127.0.0.1".into(),
+                port: self.port,
+                bind: None,
+                further: vec![],
+            },
             test: Test::Tcp(tcp),
             iperf3: Some(iperf3),
         }

@@ -62,7 +62,7 @@ pub fn listen(role: Role, path: PathSettings) -> Prepare {
 }
 
 pub fn connect(role: Role, address: &str, port: u16, path: PathSettings) -> Prepare {
-    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None }, path)
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, path)
 }
 
 fn prepare(role: Role, rendezvous: RendezvousRole, path: PathSettings) -> Prepare {

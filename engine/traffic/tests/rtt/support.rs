@@ -73,7 +73,7 @@ pub fn listen(role: Role, rtt: RttSettings) -> Prepare {
 }
 
 pub fn connect(role: Role, address: &str, port: u16, rtt: RttSettings) -> Prepare {
-    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None }, rtt)
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, rtt)
 }
 
 /// What source and sink reported of a measurement that ran over loopback, and what was granted at the source.

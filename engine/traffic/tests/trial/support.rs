@@ -155,5 +155,5 @@ pub fn listen(role: Role, tcp: TcpSettings) -> Prepare {
 }
 
 pub fn connect(role: Role, address: &str, port: u16, tcp: TcpSettings) -> Prepare {
-    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None }, tcp)
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, tcp)
 }

@@ -97,7 +97,7 @@ pub fn listen(role: Role, udp: UdpSettings) -> Prepare {
 }
 
 pub fn connect(role: Role, address: &str, port: u16, udp: UdpSettings) -> Prepare {
-    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None }, udp)
+    prepare(role, RendezvousRole::Connect { address: address.into(), port, bind: None, further: vec![] }, udp)
 }
 
 /// A trial that runs: source and sink, once both are connected, before the start.

@@ -3,8 +3,10 @@
 
 mod host;
 mod iperf3;
+mod mptcp;
 mod outcome;
 mod path;
+mod quic;
 mod rtt;
 mod setup;
 mod udp;
@@ -14,14 +16,18 @@ use serde::{Deserialize, Serialize};
 
 pub use host::{HostFacts, Nic, Route};
 pub use iperf3::{FarFlow, FarSide, Iperf3, Iperf3Login, Secret};
+pub use mptcp::MptcpSettings;
 pub use outcome::{CpuTime, Failed, FlowEnd, FlowReport, Phase, Progress, RejectedConnections, Report};
 pub use path::PathSettings;
+pub use quic::QuicSettings;
 pub use rtt::{Echo, RttSettings};
-pub use setup::{Connected, Granted, Listening, Mode, PortRange, Prepare, RendezvousRole, Role, TcpSettings, Test};
+pub use setup::{
+    AddressPair, Connected, Granted, Listening, Mode, PortRange, Prepare, RendezvousRole, Role, TcpSettings, Test,
+};
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// What the controller asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

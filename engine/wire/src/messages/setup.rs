@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Echo, Iperf3, PathSettings, RttSettings, UdpSettings};
+use super::{Echo, Iperf3, MptcpSettings, PathSettings, QuicSettings, RttSettings, UdpSettings};
 use crate::Token;
 
 /// Everything one end must know of a trial.
@@ -34,6 +34,10 @@ pub struct Prepare {
 pub enum Test {
     /// Bulk TCP connections.
     Tcp(TcpSettings),
+    /// Bulk connections of Multipath TCP.
+    Mptcp(MptcpSettings),
+    /// Bulk streams of QUIC connections.
+    Quic(QuicSettings),
     /// Streams of numbered datagrams.
     Udp(UdpSettings),
     /// Round-trip times.
@@ -83,7 +87,20 @@ pub enum RendezvousRole {
         port: u16,
         /// Local address to send from; the kernel's choice if absent.
         bind: Option<IpAddr>,
+        /// Further paths to the other end, for tests that use several; those of another IP version are left out.
+        #[serde(default)]
+        further: Vec<AddressPair>,
     },
+}
+
+/// A path by the addresses of its ends; absent: that of the first path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddressPair {
+    /// Address of this end.
+    pub local: Option<IpAddr>,
+    /// Address of the other end.
+    pub remote: Option<IpAddr>,
 }
 
 /// An inclusive range of ports.

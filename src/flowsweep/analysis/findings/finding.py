@@ -9,7 +9,7 @@ FindingKind = Literal[
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat", "plateau",
     "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift", "step", "cycle",
     "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start", "slow_start",
-    "segment_size", "model", "theory", "variation",
+    "segment_size", "paths", "model", "theory", "variation",
 ]  # fmt: skip
 """What a finding is about; the most important first, where decisions are alike."""
 
@@ -18,7 +18,7 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 
 FigureKind = Literal[
     "plane", "line", "repeats", "prediction", "ratio", "product", "per_flow", "time_series", "ecdf", "cpu",
-    "limits", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
+    "limits", "paths", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
     "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf", "rtt_size",
     "overlay", "shift",
 ]  # fmt: skip

@@ -37,6 +37,8 @@ from flowsweep.analysis.statistics.observations import Observations, observation
 from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
+from flowsweep.analysis.tests.mptcp.paths import path_rows
 from flowsweep.analysis.tests.path import path_hypotheses, path_windows
 from flowsweep.analysis.tests.rtt.findings import rtt_hypotheses
 from flowsweep.analysis.tests.udp.loss import broken_hypotheses, loss_hypotheses
@@ -87,6 +89,9 @@ def findings(
     hypotheses += rtt_hypotheses(summary)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
     hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
+    if tables is not None and any(row["subflows_used"] for row in summary):
+        paths = path_rows(tables)
+        hypotheses += [found for observed in comparable for found in path_share_hypotheses(observed, paths)]
     if within is not None:
         hypotheses += segment_hypotheses(comparable, within.segments, hosts)
     hypotheses += late

@@ -42,6 +42,8 @@ class StableColumns(TypedDict):
     mode: str | None
 
 
+GOODPUTS = ("goodput_bps", "goodput_p10_bps", "goodput_p90_bps", "goodput_mean_bps", "stalled_share")
+"""Columns that only a trial with a result has."""
 STABLE_COLUMNS = tuple(StableColumns.__annotations__)
 """Their names."""
 

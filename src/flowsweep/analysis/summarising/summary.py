@@ -9,9 +9,11 @@ from flowsweep.analysis.binning.interval_goodput import Keep, as_it_is
 from flowsweep.analysis.expressions import columns_added
 from flowsweep.analysis.hosts import host_load
 from flowsweep.analysis.path_emulation import path_emulation
-from flowsweep.analysis.summarising.columns import STABLE_COLUMNS
+from flowsweep.analysis.summarising.columns import GOODPUTS, STABLE_COLUMNS
 from flowsweep.analysis.summarising.samples import Sampled, sampled
 from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS
+from flowsweep.analysis.tests.mptcp.subflows import subflow_facts, with_subflows
+from flowsweep.analysis.tests.mptcp.verdict import with_subflow_verdict
 from flowsweep.analysis.tests.path.from_tables import UNANSWERED, path_facts, unanswered
 from flowsweep.analysis.tests.rtt.under_load import rtt_facts
 from flowsweep.analysis.tests.tcp.limits import trial_limits
@@ -70,13 +72,14 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         keep("send_errors", send_errors(tables.counters)),
         found.fairness,
         keep("rtt", rtt_facts(tables)),
+        keep("subflow_facts", subflow_facts(tables.subflows)),
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.
     joined = tables.trials.rename(echo_planned="echo")
     joined = columns_added(joined, parts, ["trial_id"])
-    judged = with_predictions(_judged(_settled(joined)))
+    judged = with_predictions(with_subflows(_judged(_settled(joined))))
     judged = keep("judged", with_sender_drops(with_rate_sum(judged)))
-    judged = with_datagram_verdict(with_verdict(judged))
+    judged = with_subflow_verdict(with_datagram_verdict(with_verdict(judged)))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 
@@ -153,9 +156,6 @@ def _judged(rows: ir.Table) -> ir.Table:
     flows = (rows.unbalanced == 1).ifelse("1 flow", rows.unbalanced.cast("string") + " flows")
     unequal = "bytes sent, read and sampled differ in " + flows
     known = ~few & (rows.status != "failed")
-    goodputs = (
-        "goodput_bps", "goodput_p10_bps", "goodput_p90_bps", "goodput_mean_bps", "stalled_share"
-    )  # fmt: skip
     return rows.mutate(
         status=(went_well & (few | torn | unseen)).ifelse("incomplete", rows.status),
         error=ibis.coalesce(
@@ -179,5 +179,5 @@ def _judged(rows: ir.Table) -> ir.Table:
             name: (rows[flow_count] == rows.flows).ifelse(rows[name], _reported_bytes(rows, name))
             for name, flow_count in SUMS_OVER_FLOWS.items()
         },
-        **{name: known.ifelse(rows[name], ibis.null("float64")) for name in goodputs},
+        **{name: known.ifelse(rows[name], ibis.null("float64")) for name in GOODPUTS},
     )

@@ -18,6 +18,7 @@ from flowsweep.analysis.summarising.columns import (
     StableColumns,
     StallColumns,
 )
+from flowsweep.analysis.tests.mptcp.columns import SubflowColumns
 from flowsweep.analysis.tests.path.columns import PathColumns
 from flowsweep.analysis.tests.rtt.columns import RttColumns
 from flowsweep.analysis.tests.tcp.columns import (
@@ -51,6 +52,7 @@ class TrialRow(
     LinkDropColumns,
     SenderColumns,
     StallColumns,
+    SubflowColumns,
 ):
     """What `flowsweep.analysis.summary` says of a trial. Definitions: docs/explanation/statistics.md."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from flowsweep.analysis.tests.mptcp import columns as mptcp
 from flowsweep.analysis.tests.path import columns as path
 from flowsweep.analysis.tests.rtt import columns as rtt
 from flowsweep.analysis.tests.tcp import columns as tcp
@@ -12,4 +13,5 @@ COLUMNS_OF_TESTS: Mapping[str, tuple[str, ...]] = {
     "udp": udp.ONE_TRIAL_COLUMNS,
     "rtt": rtt.ONE_TRIAL_COLUMNS,
     "path": path.ONE_TRIAL_COLUMNS,
+    "mptcp": mptcp.ONE_TRIAL_COLUMNS,
 }

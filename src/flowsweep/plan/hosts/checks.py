@@ -95,7 +95,7 @@ def _lab_host_problems(file: PlanFile, links: dict[str, LinkTable]) -> Iterator[
             message = "is in no link of the lab: a plan with a lab measures between hosts of its links only"
             yield Problem(("hosts", name), message + did_you_mean(name, list(link_of)), about=betweens)
             continue
-        for key in ("launch", "address", "data_address", "bind"):
+        for key in ("launch", "address", "data_address", "further_addresses", "bind"):
             if getattr(host, key):
                 message = (
                     f"found on a host of lab.links.{link_of[name]}: a lab makes its hosts on this machine "

@@ -8,11 +8,11 @@ from flowsweep.plan.expansion import members
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
 from flowsweep.plan.sweeps.table import SweepTable
-from flowsweep.tests import BULK_TESTS, facts_of
+from flowsweep.tests import facts_of
 from flowsweep.units import write_duration, write_size
 
 _OF_IPERF3 = ("port", "user", "password_env", "public_key", "padding")
-_OF_ENGINES = ("launch", "data_address", "bind", "ports", "engine", "listens")
+_OF_ENGINES = ("launch", "data_address", "further_addresses", "bind", "ports", "engine", "listens")
 _LOGIN = ("user", "password_env", "public_key")
 
 
@@ -87,7 +87,7 @@ def _path_problems(file: PlanFile, sweep: SweepTable, servers: set[str], at: Key
                 "expected an engine at one end"
             )
             yield Problem(here, message, about=(("hosts", path.src, "peer"), ("hosts", path.dst, "peer")))
-        elif sweep.test not in BULK_TESTS:
+        elif not facts_of(sweep.test).iperf3:
             message = f'found "{sweep.test}" on a path to an iperf3 server, which takes "tcp" and "udp" only'
             yield Problem((*at, "test"), message, about=(here,))
 

@@ -45,8 +45,9 @@ def link_problems(file: PlanFile) -> Iterator[Problem]:
         else:
             yield from _path_problems(link, link.mtu, at)
     for (first, one), (second, other) in itertools.combinations(links.items(), 2):
-        if len(set(one.between) & set(other.between)) >= HOSTS_OF_A_PATH:
-            message = f"joins hosts that lab.links.{first} joins already: leave one out"
+        several = len(one.between) > HOSTS_OF_A_PATH or len(other.between) > HOSTS_OF_A_PATH
+        if several and len(set(one.between) & set(other.between)) >= HOSTS_OF_A_PATH:
+            message = f"joins hosts that lab.links.{first} joins already, one of them a switch: leave one out"
             yield Problem(("lab", "links", second, "between"), message)
 
 

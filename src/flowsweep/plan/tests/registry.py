@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from flowsweep import defaults
 from flowsweep.plan.background.keys import BackgroundKeys
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
+from flowsweep.plan.tests.mptcp.checks import mptcp_problems
+from flowsweep.plan.tests.mptcp.keys import OF_TCP, MptcpKeys
 from flowsweep.plan.tests.path.build import built_path
 from flowsweep.plan.tests.path.checks import path_problems
 from flowsweep.plan.tests.path.keys import PathKeys
@@ -40,5 +42,6 @@ PLAN_TESTS: Mapping[str, PlanTest] = {
         built_path,
         duration_ns=defaults.PATH_DURATION_NS,
     ),
+    "mptcp": PlanTest(_BULK | OF_TCP | MptcpKeys.model_fields.keys(), mptcp_problems),
     **rows_of_packages("plan"),
 }

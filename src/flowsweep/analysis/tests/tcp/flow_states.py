@@ -14,7 +14,7 @@ from flowsweep.analysis.tests.tcp.recoveries import is_recovering, with_recoveri
 
 NO_THRESHOLD = 2_147_483_647
 """Linux's slow-start threshold before it has one (`TCP_INFINITE_SSTHRESH`)."""
-_RTT_UNKNOWN_US = 0xFFFF_FFFF
+RTT_UNKNOWN_US = 0xFFFF_FFFF
 """What the kernel says before it has measured any."""
 _US_NS = 1_000
 COUNTERS = {
@@ -109,7 +109,7 @@ def _gauges(rows: ir.Table) -> ir.Table:
         # selectively acknowledged, nor what is believed lost.
         path_segments=not_below_0(rows.unacked - rows.sacked - rows.lost + rows.retrans),
         rwnd_bytes=rows.snd_wnd_bytes,
-        min_rtt_us=rows.min_rtt_us.nullif(_RTT_UNKNOWN_US),
+        min_rtt_us=rows.min_rtt_us.nullif(RTT_UNKNOWN_US),
         delivery_rate_bps=rows.delivery_rate_bytes_per_s * 8,
     )
 

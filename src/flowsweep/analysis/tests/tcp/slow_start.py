@@ -7,14 +7,13 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis.binning.interval_goodput import trial_intervals
 from flowsweep.analysis.expressions import column_or_null, quotient
+from flowsweep.analysis.tests.tcp.flow_states import RTT_UNKNOWN_US
 from flowsweep.defaults import MICROSECOND_NS, SECOND_NS
 
 SPEED_SHARE = 0.9
 """Of the headline goodput: from here on a trial is up to speed."""
 SOUGHT_NS = 60 * SECOND_NS
 """Only this much of the beginning is looked at."""
-_UNKNOWN_US = 0xFFFF_FFFF
-"""Linux's least round-trip time before it has one."""
 
 
 class SlowStartRow(TypedDict):
@@ -49,7 +48,7 @@ def slow_starts(
     """
     early = samples.filter(samples.start_ns < SOUGHT_NS)
     source = early.filter(early.role == "source")
-    rtt_us = column_or_null(source, "min_rtt_us").nullif(_UNKNOWN_US)
+    rtt_us = column_or_null(source, "min_rtt_us").nullif(RTT_UNKNOWN_US)
     trips = source.mutate(rtt_us=rtt_us).group_by("trial_id").aggregate(rtt_us=ibis._.rtt_us.min())
     known = trials.filter(trials.sample_interval_ns.notnull()).left_join(trips, "trial_id")
     width = known.sample_interval_ns

@@ -1,0 +1,88 @@
+//! How the flows of reliable streams between two engines go, each of which knows the settings: they need say no more than
+//! that all flows run.
+
+use std::{marker::PhantomData, time::Duration};
+
+use wire::Role;
+
+use super::{Coordinator, Procedure, Running, Sampling, Sides};
+use crate::{
+    TrialError,
+    defaults::{SINK_SLACK, START_TIMEOUT},
+    flow::Flow,
+};
+
+/// The deadlines of a trial.
+#[derive(Clone, Copy)]
+pub struct Times {
+    /// Of the handshakes, and of the first bytes.
+    pub connect: Duration,
+    /// That the source sends once every flow runs.
+    pub duration: Duration,
+    /// That it sends longer.
+    pub pad: Duration,
+    /// For what is under way then.
+    pub drain: Duration,
+}
+
+/// Two engines.
+pub struct TwoEngines<S: Sampling> {
+    role: Role,
+    times: Times,
+    running: Running,
+    sink_has_received: fn(&Flow<S::Connection>) -> bool,
+    sampler: PhantomData<S>,
+}
+
+impl<S: Sampling> TwoEngines<S> {
+    /// Of so many flows. `sink_has_received`: whether a source knows that the first bytes of a flow were read.
+    pub fn new(role: Role, times: Times, flows: usize, sink_has_received: fn(&Flow<S::Connection>) -> bool) -> Self {
+        Self { role, times, running: Running::none(flows), sink_has_received, sampler: PhantomData }
+    }
+}
+
+impl<S: Sampling> Procedure for TwoEngines<S> {
+    type Sampler = S;
+
+    /// The sink's application must have read from every flow; each of its threads says so with one byte. From then on the
+    /// duration counts, so that the sink sees all flows for the whole of it.
+    fn first_not_running(&mut self, sides: &Sides<'_, Self>) -> Option<u32> {
+        let runs = |flow: &Flow<S::Connection>| match self.role {
+            Role::Sink => flow.first_byte_ns().is_some(),
+            Role::Source => (self.sink_has_received)(flow),
+        };
+        sides.iter().find_map(|side| self.running.first_missing(side.flows, |_| true, runs))
+    }
+
+    /// A sink is connected before the source may start; it waits longer.
+    fn wait_on(&mut self, _: &Sides<'_, Self>, flow: u32, waited: Duration) -> Result<(), TrialError> {
+        let connect = self.times.connect;
+        let timeout = if self.role == Role::Sink { START_TIMEOUT + connect } else { connect };
+        if waited < timeout { Ok(()) } else { Err(TrialError::NotRunning { flow, timeout }) }
+    }
+
+    fn begin(&mut self, _: i64) -> Duration {
+        self.times.duration.saturating_add(self.times.pad)
+    }
+
+    fn look(&mut self, _: &mut Sides<'_, Self>) -> Result<(), TrialError> {
+        Ok(())
+    }
+
+    fn conclude(coordinator: &mut Coordinator<'_, '_, Self>) -> Result<(), TrialError> {
+        coordinator.sides.iter().for_each(|side| side.flows.stop_sending());
+        let drain = coordinator.procedure.times.drain;
+        coordinator.drain(if coordinator.procedure.role == Role::Sink { drain + SINK_SLACK } else { drain })
+    }
+
+    /// A source counts the duration from when it knows that all flows run, which a sink has known before: at a sink
+    /// every flow lasts longer than the duration, or was cut off.
+    fn first_early(&self, sides: &Sides<'_, Self>) -> Option<TrialError> {
+        let due = self.times.duration;
+        let began_ns = |flow: &Flow<S::Connection>| flow.first_byte_ns().unwrap_or(i64::MAX);
+        sides.iter().filter(|side| side.role == Role::Sink).find_map(|side| {
+            let all_run_ns = side.flows.all.iter().map(began_ns).max()?;
+            side.first_early(all_run_ns, due)
+        })
+    }
+}

@@ -1,0 +1,209 @@
+//! The table `subflows`: one row is one subflow of one flow, one end, one sample interval.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use sys::{MptcpInfo, Subflow, TCP_INFO_BYTES, TcpInfo};
+
+use crate::{
+    defaults::SAMPLES_MAX_BYTES,
+    samples::{Column, Record, Sample, Tabular, kernel_columns, take},
+};
+
+/// One subflow, one sample interval.
+#[derive(Clone, Copy, Debug)]
+pub struct SubflowRow {
+    flow: u32,
+    subflow: u32,
+    start_ns: i64,
+    end_ns: i64,
+    local: SocketAddr,
+    remote: SocketAddr,
+    connection_sent_bytes: u64,
+    connection_received_bytes: u64,
+    connection_reinjected_bytes: u64,
+    connection_acked_bytes: u64,
+    tcp_info: TcpInfo,
+}
+
+impl SubflowRow {
+    /// What the kernel says of a subflow at the end of a flow's sample.
+    #[must_use]
+    pub fn new(sample: &Sample, connection: &MptcpInfo, subflow: &Subflow) -> Self {
+        Self {
+            flow: sample.flow,
+            subflow: subflow.id,
+            start_ns: sample.start_ns,
+            end_ns: sample.end_ns,
+            local: subflow.local,
+            remote: subflow.remote,
+            connection_sent_bytes: connection.bytes_sent,
+            connection_received_bytes: connection.bytes_received,
+            connection_reinjected_bytes: connection.bytes_reinjected,
+            connection_acked_bytes: connection.bytes_acked,
+            tcp_info: subflow.tcp_info,
+        }
+    }
+}
+
+impl Record for SubflowRow {
+    const BYTES: usize = 2 * 4 + 2 * 8 + 2 * (16 + 2) + 4 * 8 + 4 + TCP_INFO_BYTES;
+    const LOG_MAX_BYTES: u64 = SAMPLES_MAX_BYTES;
+
+    fn encode(&self, record: &mut Vec<u8>) {
+        let begin = record.len();
+        let info = self.tcp_info.as_bytes();
+        record.extend(self.flow.to_le_bytes());
+        record.extend(self.subflow.to_le_bytes());
+        record.extend(self.start_ns.to_le_bytes());
+        record.extend(self.end_ns.to_le_bytes());
+        for address in [self.local, self.remote] {
+            let ipv6 = match address.ip() {
+                IpAddr::V4(address) => address.to_ipv6_mapped(),
+                IpAddr::V6(address) => address,
+            };
+            record.extend(ipv6.octets());
+            record.extend(address.port().to_le_bytes());
+        }
+        record.extend(self.connection_sent_bytes.to_le_bytes());
+        record.extend(self.connection_received_bytes.to_le_bytes());
+        record.extend(self.connection_reinjected_bytes.to_le_bytes());
+        record.extend(self.connection_acked_bytes.to_le_bytes());
+        record.extend(u32::try_from(info.len()).unwrap_or(0).to_le_bytes());
+        record.extend(info);
+        record.resize(begin + Self::BYTES, 0);
+    }
+
+    fn decode(mut record: &[u8]) -> Self {
+        let rest = &mut record;
+        let flow = u32::from_le_bytes(take(rest));
+        let subflow = u32::from_le_bytes(take(rest));
+        let start_ns = i64::from_le_bytes(take(rest));
+        let end_ns = i64::from_le_bytes(take(rest));
+        let [local, remote] = [0; 2].map(|_| {
+            let address = Ipv6Addr::from(take(rest)).to_canonical();
+            SocketAddr::new(address, u16::from_le_bytes(take(rest)))
+        });
+        let connection_sent_bytes = u64::from_le_bytes(take(rest));
+        let connection_received_bytes = u64::from_le_bytes(take(rest));
+        let connection_reinjected_bytes = u64::from_le_bytes(take(rest));
+        let connection_acked_bytes = u64::from_le_bytes(take(rest));
+        let info_length = u32::from_le_bytes(take(rest)) as usize;
+        Self {
+            flow,
+            subflow,
+            start_ns,
+            end_ns,
+            local,
+            remote,
+            connection_sent_bytes,
+            connection_received_bytes,
+            connection_reinjected_bytes,
+            connection_acked_bytes,
+            tcp_info: TcpInfo::from_bytes(&rest[..info_length.min(rest.len())]),
+        }
+    }
+}
+
+impl Tabular for SubflowRow {
+    const TABLE: &'static str = "subflows";
+    const TITLE: &'static str =
+        "Subflows of Multipath TCP: one row is one subflow of one flow, one end, one sample interval";
+
+    fn columns() -> Vec<Column<Self>> {
+        let counter = |name, meaning: &str, value: fn(&Self) -> u64| {
+            Column::int64(name, "bytes", meaning, move |row: &Self| value(row).cast_signed()).with("kind", "counter")
+        };
+        let own = [
+            Column::role("Which end saw this: source or sink."),
+            Column::int32("flow", "", "Index of the flow in its trial, from 0.", |row: &Self| row.flow.cast_signed()),
+            Column::int32(
+                "subflow",
+                "",
+                "Number of the subflow within its flow, as this end's kernel counts; 1 is the first one.",
+                |row: &Self| row.subflow.cast_signed(),
+            ),
+            Column::int64(
+                "start_ns",
+                "ns",
+                "Beginning of the flow's sample, since this end's origin.",
+                |row: &Self| row.start_ns,
+            ),
+            Column::int64(
+                "end_ns",
+                "ns",
+                "End of the flow's sample, exclusive, since this end's origin.",
+                |row: &Self| row.end_ns,
+            ),
+            Column::text_if_any("local_address", "Address of this end.", |row: &Self| {
+                Some(row.local.ip().to_string().into())
+            }),
+            Column::int32("local_port", "", "Port of this end.", |row: &Self| row.local.port().into()),
+            Column::text_if_any("remote_address", "Address of the other end.", |row: &Self| {
+                Some(row.remote.ip().to_string().into())
+            }),
+            Column::int32("remote_port", "", "Port of the other end.", |row: &Self| row.remote.port().into()),
+            counter(
+                "connection_sent_bytes",
+                "Payload bytes that the whole flow has sent so far, each counted once.",
+                |row| row.connection_sent_bytes,
+            ),
+            counter(
+                "connection_received_bytes",
+                "Payload bytes that the whole flow has received so far, each counted once.",
+                |row| row.connection_received_bytes,
+            ),
+            counter(
+                "connection_reinjected_bytes",
+                "Payload bytes that MPTCP itself has sent once more so far (reinjected), on this subflow or on another one.",
+                |row| row.connection_reinjected_bytes,
+            ),
+            counter(
+                "connection_acked_bytes",
+                "Payload bytes of the whole flow that the other end has acknowledged so far.",
+                |row| row.connection_acked_bytes,
+            ),
+        ];
+        own.into_iter().chain(kernel_columns(|row: &Self| &row.tcp_info)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Log;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let row = SubflowRow {
+            flow: 3,
+            subflow: 2,
+            start_ns: -5,
+            end_ns: i64::MAX,
+            local: "192.0.2.1:5000".parse().unwrap(),
+            remote: "[2001:db8::1]:65535".parse().unwrap(),
+            connection_sent_bytes: u64::MAX,
+            connection_received_bytes: 1,
+            connection_reinjected_bytes: 2,
+            connection_acked_bytes: 3,
+            tcp_info: TcpInfo::from_bytes(&[9; 104]),
+        };
+        let mut log = Log::new();
+        log.push(&row);
+        log.push(&row);
+        let (rows, found) = log.into_rows().unwrap();
+        assert_eq!(rows, 2);
+        for one in found {
+            assert_eq!(format!("{:?}", one.unwrap()), format!("{row:?}"));
+        }
+    }
+
+    #[test]
+    fn every_column_says_what_it_means_and_none_comes_twice() {
+        let columns = SubflowRow::columns();
+        let mut names: Vec<_> = columns.iter().map(|column| column.field().name().clone()).collect();
+        assert!(columns.iter().all(|column| column.field().metadata().contains_key("description")));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), columns.len());
+    }
+}

@@ -1,0 +1,260 @@
+//! How the two ends of a trial come to connections: sockets first, as those of datagrams, then a handshake on each.
+
+use std::{
+    io,
+    mem::MaybeUninit,
+    net::{SocketAddr, UdpSocket},
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use quinn::{
+    ClientConfig, Connection, Endpoint, EndpointConfig, IdleTimeout, MtuDiscoveryConfig, ServerConfig, TokioRuntime,
+    TransportConfig, VarInt,
+};
+use rustix::net::RecvFlags;
+use socket2::SockRef;
+use tokio::{runtime, time::timeout};
+use wire::{OPENING_BYTES, QuicSettings, RendezvousRole, Role, UdpSettings};
+
+use super::{
+    connection::{Driver, QuicConnection},
+    tls::{NAME, Secrets},
+    watched::{self, Held, Watched},
+};
+use crate::{
+    Control, Outbox, Task, TrialError,
+    defaults::{DATAGRAM_WINDOW_BYTES, STOP_CHECK, SUBFLOW_CHECK},
+    udp::{self, Established, Stream},
+};
+
+/// Sockets of all flows, each between the two ends alone.
+pub fn sockets(
+    task: &Task<'_, QuicSettings>,
+    control: &Control,
+    outbox: &dyn Outbox,
+) -> Result<(Established, Option<udp::Listener>), TrialError> {
+    let settings = datagrams(task.settings);
+    let datagrams = Task {
+        trial: task.trial,
+        role: task.role,
+        token: task.token,
+        answer: task.answer,
+        rendezvous: task.rendezvous,
+        settings: &settings,
+    };
+    let (established, listener) = udp::meet(&datagrams, control, outbox)?;
+    if let Some(missing) = established.missing.into_iter().next() {
+        let reason = format!("flow {}: {}", missing.flow, missing.reason);
+        return Err(TrialError::Socket { what: "not all flows stand".into(), source: io::Error::other(reason) });
+    }
+    Ok((Established { missing: Vec::new(), ..established }, listener))
+}
+
+/// What the rendezvous of datagrams has to know.
+fn datagrams(settings: &QuicSettings) -> UdpSettings {
+    UdpSettings {
+        flows: settings.flows,
+        length_bytes: u32::try_from(OPENING_BYTES).unwrap_or(u32::MAX),
+        window_bytes: Some(DATAGRAM_WINDOW_BYTES),
+        clip_allowed: true,
+        duration_us: settings.duration_us,
+        pad_us: settings.pad_us,
+        sample_interval_us: settings.sample_interval_us,
+        connect_timeout_us: settings.connect_timeout_us,
+        drain_us: settings.drain_timeout_us,
+        silence_timeout_us: settings.silence_timeout_us,
+        rate_bps: None,
+        spacing_ns: None,
+        gso: false,
+        gro: false,
+        dscp: settings.dscp,
+        cpus: Vec::new(),
+        family: settings.family,
+    }
+}
+
+/// Shakes hands on all sockets, all at once.
+pub fn connections(
+    task: &Task<'_, QuicSettings>,
+    flows: Vec<(u32, Stream)>,
+    control: &Control,
+) -> Result<Vec<(u32, QuicConnection)>, TrialError> {
+    let connects = matches!(task.rendezvous, RendezvousRole::Connect { .. });
+    if !connects {
+        answer_until_handshakes(task, &flows, control)?;
+    }
+    thread::scope(|scope| {
+        let threads: Vec<_> = flows
+            .into_iter()
+            .map(|(flow, stream)| (flow, scope.spawn(move || shake(task, flow, stream.socket, connects))))
+            .collect();
+        let shaken = threads.into_iter().map(|(flow, thread)| {
+            let panicked = |_| TrialError::Thread(io::Error::other("the handshake's thread failed"));
+            Ok((flow, thread.join().map_err(panicked)??))
+        });
+        shaken.collect()
+    })
+}
+
+/// An answer may have been lost: an opening that is repeated is answered again, until a handshake comes.
+fn answer_until_handshakes(
+    task: &Task<'_, QuicSettings>,
+    flows: &[(u32, Stream)],
+    control: &Control,
+) -> Result<(), TrialError> {
+    let deadline = Instant::now() + Duration::from_micros(task.settings.connect_timeout_us);
+    let mut begun = vec![false; flows.len()];
+    while !begun.iter().all(|begun| *begun) && Instant::now() < deadline {
+        if control.stopped() {
+            return Err(TrialError::Stopped);
+        }
+        for ((_, stream), begun) in flows.iter().zip(&mut begun).filter(|(_, begun)| !**begun) {
+            while let Some(length) = peeked(&stream.socket) {
+                *begun = length != OPENING_BYTES;
+                if *begun {
+                    break;
+                }
+                let mut bytes = [0; OPENING_BYTES];
+                if stream.socket.recv(&mut bytes).is_ok() {
+                    stream.answer_again(&bytes);
+                }
+            }
+        }
+        thread::sleep(SUBFLOW_CHECK);
+    }
+    Ok(())
+}
+
+/// Length of the datagram that waits, if one does.
+fn peeked(socket: &UdpSocket) -> Option<usize> {
+    let mut bytes = [MaybeUninit::uninit(); OPENING_BYTES + 1];
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    SockRef::from(socket).recv_with_flags(&mut bytes, flags.bits().cast_signed()).ok()
+}
+
+fn shake(
+    task: &Task<'_, QuicSettings>,
+    flow: u32,
+    socket: UdpSocket,
+    connects: bool,
+) -> Result<QuicConnection, TrialError> {
+    let failed = |source| TrialError::Socket { what: format!("flow {flow}: cannot use its socket"), source };
+    let ends = (socket.local_addr().map_err(failed)?, socket.peer_addr().map_err(failed)?);
+    let ipv6 = ends.1.is_ipv6();
+    sys::disable_ancillary(&socket, sys::Ancillary::Arrival, ipv6).map_err(failed)?;
+    let held = Arc::new(Held::default());
+    let transport = Arc::new(transport(task.settings, task.role, &held)?);
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(TrialError::Thread)?;
+    let longest = Duration::from_micros(task.settings.connect_timeout_us);
+    let (endpoint, connection) = runtime.block_on(async {
+        let (endpoint, shaking) = begin(task, flow, socket, ends.1, transport, connects)?;
+        match timeout(longest, shaking.connected(&endpoint)).await {
+            Ok(connected) => Ok((endpoint, connected.map_err(|reason| handshake(flow, ends.1, reason))?)),
+            Err(_) => Err(handshake(flow, ends.1, format!("no handshake within {} s", longest.as_secs_f64()))),
+        }
+    })?;
+    Ok(QuicConnection::new(Driver { runtime, endpoint }, connection, held, ends, task.settings.streams))
+}
+
+fn handshake(flow: u32, address: SocketAddr, reason: String) -> TrialError {
+    TrialError::Handshake { flow, address: address.to_string(), reason }
+}
+
+/// A handshake that has begun.
+enum Shaking {
+    Connects(quinn::Connecting),
+    Listens,
+}
+
+impl Shaking {
+    async fn connected(self, endpoint: &Endpoint) -> Result<Connection, String> {
+        match self {
+            Self::Connects(connecting) => connecting.await.map_err(|error| error.to_string()),
+            Self::Listens => match endpoint.accept().await {
+                Some(incoming) => incoming.await.map_err(|error| error.to_string()),
+                None => Err("the socket is gone".into()),
+            },
+        }
+    }
+}
+
+fn begin(
+    task: &Task<'_, QuicSettings>,
+    flow: u32,
+    socket: UdpSocket,
+    remote: SocketAddr,
+    transport: Arc<TransportConfig>,
+    connects: bool,
+) -> Result<(Endpoint, Shaking), TrialError> {
+    let secrets = Secrets { token: task.token, answer: task.answer };
+    let refused = |reason: String| handshake(flow, remote, reason);
+    let server = if connects {
+        None
+    } else {
+        let crypto = secrets.server().map_err(|error| refused(error.to_string()))?;
+        let mut server = ServerConfig::with_crypto(Arc::new(crypto));
+        server.transport_config(transport.clone()).migration(false);
+        Some(server)
+    };
+    let mut config = EndpointConfig::default();
+    config.max_udp_payload_size(u16::MAX).map_err(|error| refused(error.to_string()))?;
+    let unusable = |source| TrialError::Socket { what: format!("flow {flow}: cannot use its socket"), source };
+    let endpoint = Endpoint::new(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable)?;
+    if !connects {
+        return Ok((endpoint, Shaking::Listens));
+    }
+    let crypto = secrets.client().map_err(|error| refused(error.to_string()))?;
+    let mut client = ClientConfig::new(Arc::new(crypto));
+    client.transport_config(transport);
+    let connecting = endpoint.connect_with(client, remote, NAME).map_err(|error| refused(error.to_string()))?;
+    Ok((endpoint, Shaking::Connects(connecting)))
+}
+
+/// What the library is asked for.
+fn transport(settings: &QuicSettings, role: Role, held: &Arc<Held>) -> Result<TransportConfig, TrialError> {
+    let mut transport = TransportConfig::default();
+    let name = settings.congestion.as_deref().unwrap_or(watched::USUAL);
+    let Some(inner) = watched::library_factory(name) else {
+        let available = watched::NAMES.join(" ");
+        return Err(TrialError::Settings(format!(
+            "found the congestion control {name} of QUIC, expected one of {available}"
+        )));
+    };
+    transport.congestion_controller_factory(Arc::new(Watched::new(inner, held.clone())));
+    let idle = Duration::from_micros(settings.silence_timeout_us);
+    transport.max_idle_timeout(IdleTimeout::try_from(idle).ok());
+    transport.keep_alive_interval(Some(idle / 4));
+    transport.max_concurrent_uni_streams(settings.streams.into());
+    transport.max_concurrent_bidi_streams(1_u8.into());
+    transport.enable_segmentation_offload(settings.gso);
+    if let Some(bytes) = settings.datagram_bytes {
+        transport.initial_mtu(bytes).min_mtu(bytes).mtu_discovery_config(None);
+    } else {
+        let mut discovery = MtuDiscoveryConfig::default();
+        discovery.upper_bound(u16::MAX);
+        transport.mtu_discovery_config(Some(discovery));
+    }
+    match (role, settings.window_bytes) {
+        (Role::Sink, Some(bytes)) => {
+            transport.receive_window(size(bytes)?);
+        }
+        (Role::Source, Some(bytes)) => {
+            transport.send_window(bytes);
+        }
+        (_, None) => {}
+    }
+    if let Some(bytes) = settings.stream_window_bytes {
+        transport.stream_receive_window(size(bytes)?);
+    }
+    Ok(transport)
+}
+
+fn size(bytes: u64) -> Result<VarInt, TrialError> {
+    VarInt::from_u64(bytes)
+        .map_err(|_| TrialError::Settings(format!("found a window of {bytes} B, which QUIC has no number for")))
+}
+
+/// How often threads of connections look whether they are to stop.
+pub const LOOKS_EVERY: Duration = STOP_CHECK;

@@ -1,0 +1,203 @@
+//! Who may talk to whom: each end has a key that follows from the trial's secrets, and both pin the other's certificate.
+//!
+//! The controller draws two secrets for each trial and tells them to both engines, over channels of their own. Each end
+//! works out both certificates; no name and no authority is trusted, and no certificate outlives its trial.
+
+use std::sync::Arc;
+
+use quinn::{
+    crypto::rustls::{QuicClientConfig, QuicServerConfig},
+    rustls::{
+        ClientConfig, DigitallySignedStruct, DistinguishedName, Error, OtherError, ServerConfig, SignatureScheme,
+        client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
+        pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime},
+        server::danger::{ClientCertVerified, ClientCertVerifier},
+        version::TLS13,
+    },
+};
+use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
+use sha2::{Digest, Sha256};
+use wire::Token;
+
+/// What the two ends speak over QUIC (RFC 7301).
+const PROTOCOL: &[u8] = b"flowsweep";
+/// Nobody looks it up.
+pub const NAME: &str = "flowsweep.invalid";
+/// Of an Ed25519 key in PKCS #8 (RFC 8410, section 7): what comes before its 32 bytes.
+const PKCS8_BEGIN: [u8; 16] =
+    [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
+
+/// A certificate and its key.
+struct Identity {
+    certificate: CertificateDer<'static>,
+    key: PrivateKeyDer<'static>,
+}
+
+/// The secrets of a trial.
+#[derive(Clone, Copy)]
+pub struct Secrets {
+    /// What the connecting side shows.
+    pub token: Token,
+    /// What the listening side answers.
+    pub answer: Token,
+}
+
+impl Secrets {
+    fn identity(&self, whose: &[u8]) -> Result<Identity, Error> {
+        let mut digest = Sha256::new_with_prefix(whose);
+        digest.update(self.token.0);
+        digest.update(self.answer.0);
+        let key = [&PKCS8_BEGIN[..], &digest.finalize()].concat();
+        let key = PrivatePkcs8KeyDer::from(key);
+        let pair = KeyPair::from_pkcs8_der_and_sign_algo(&key, &PKCS_ED25519).map_err(|error| other(&error))?;
+        let parameters = CertificateParams::new([NAME.to_owned()]).map_err(|error| other(&error))?;
+        // Ed25519 draws nothing, and a serial number follows from the key: both ends make the same bytes.
+        let certificate = parameters.self_signed(&pair).map_err(|error| other(&error))?;
+        Ok(Identity { certificate: certificate.der().clone(), key: key.into() })
+    }
+
+    /// Of the end that connects.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn client(&self) -> Result<QuicClientConfig, Error> {
+        let (own, other) = (self.identity(b"connects")?, self.identity(b"listens")?);
+        let pinned = Arc::new(Pinned::new(other));
+        let mut config = ClientConfig::builder_with_provider(pinned.provider.clone())
+            .with_protocol_versions(&[&TLS13])?
+            .dangerous()
+            .with_custom_certificate_verifier(pinned)
+            .with_client_auth_cert(vec![own.certificate], own.key)?;
+        config.alpn_protocols = vec![PROTOCOL.to_vec()];
+        QuicClientConfig::try_from(config).map_err(other_error)
+    }
+
+    /// Of the end that listens.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn server(&self) -> Result<QuicServerConfig, Error> {
+        let (own, other) = (self.identity(b"listens")?, self.identity(b"connects")?);
+        let pinned = Arc::new(Pinned::new(other));
+        let mut config = ServerConfig::builder_with_provider(pinned.provider.clone())
+            .with_protocol_versions(&[&TLS13])?
+            .with_client_cert_verifier(pinned)
+            .with_single_cert(vec![own.certificate], own.key)?;
+        config.alpn_protocols = vec![PROTOCOL.to_vec()];
+        QuicServerConfig::try_from(config).map_err(other_error)
+    }
+}
+
+fn other(error: &rcgen::Error) -> Error {
+    Error::General(error.to_string())
+}
+
+fn other_error(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::Other(OtherError(Arc::new(error)))
+}
+
+/// Accepts one certificate.
+#[derive(Debug)]
+struct Pinned {
+    certificate: CertificateDer<'static>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Pinned {
+    fn new(identity: Identity) -> Self {
+        Self { certificate: identity.certificate, provider: Arc::new(ring::default_provider()) }
+    }
+
+    fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), Error> {
+        let same = *certificate == self.certificate;
+        if same { Ok(()) } else { Err(Error::General("the other end is not the engine of this trial".into())) }
+    }
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        self.check(certificate).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+impl ClientCertVerifier for Pinned {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        self.check(certificate).map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_make_the_same_certificates_and_other_trials_make_others() {
+        let secrets = Secrets { token: Token([1; 16]), answer: Token([2; 16]) };
+        let (one, again) = (secrets.identity(b"listens").unwrap(), secrets.identity(b"listens").unwrap());
+        assert_eq!(one.certificate, again.certificate);
+        let later = Secrets { token: Token([3; 16]), ..secrets };
+        assert_ne!(one.certificate, later.identity(b"listens").unwrap().certificate);
+        assert_ne!(one.certificate, secrets.identity(b"connects").unwrap().certificate);
+    }
+}

@@ -1,0 +1,1 @@
+"""What trials of Multipath TCP say beyond bytes: what each path carried."""

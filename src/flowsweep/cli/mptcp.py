@@ -1,0 +1,67 @@
+"""`flowsweep mptcp`: what several paths give one connection, without a plan."""
+
+from typing import Annotated
+
+import typer
+
+from flowsweep.cli.app import app
+from flowsweep.cli.mptcp_summary import print_summary
+from flowsweep.cli.one_trial import OneTrialRequest, measure_and_exit
+from flowsweep.cli.options import Address, AsJson, Duration, Host, Overrides, Reverse, Save
+
+_EXAMPLES = (
+    "[bold]flowsweep mptcp ssh:server[/bold] takes the subflows that both hosts make by themselves "
+    "(`ip mptcp endpoint`); [bold]flowsweep mptcp ssh:server --path 198.51.100.7,203.0.113.9[/bold] makes "
+    "one more, from that address of this machine to that one of server, for which it needs CAP_NET_ADMIN."
+)
+
+
+@app.command(epilog=_EXAMPLES)
+def mptcp(
+    host: Host,
+    path: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HERE,THERE",
+            help="A further path: an address of this machine, and one of HOST. Repeat it for more.",
+        ),
+    ] = None,
+    flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
+    window: Annotated[
+        str | None, typer.Option(help="Socket buffer per flow, as in 256KiB; autotuning if absent.")
+    ] = None,
+    length: Annotated[
+        str | None, typer.Option(help="Bytes of one write or read; 256KiB, or what suits a rate, if absent.")
+    ] = None,
+    congestion: Annotated[
+        str | None,
+        typer.Option(help="Congestion control of each subflow, as in cubic; the host's default if absent."),
+    ] = None,
+    duration: Duration = "5s",
+    address: Address = None,
+    overrides: Overrides = None,
+    save: Save = None,
+    *,
+    reverse: Reverse = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure Multipath TCP to a host now: what each path carries. Kept only with --save."""
+    keys = {
+        "flows": str(flows),
+        "window": window,
+        "length": length,
+        "congestion": congestion,
+        "duration": duration,
+    }
+    request = OneTrialRequest(
+        "mptcp",
+        host,
+        address,
+        keys,
+        overrides or [],
+        reverse=reverse,
+        as_json=as_json,
+        save=save,
+        paths=path or (),
+    )
+    measure_and_exit(request, print_summary)

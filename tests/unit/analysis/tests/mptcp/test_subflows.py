@@ -1,0 +1,125 @@
+"""What the subflows of a trial are together, what each path carried, and what is no result."""
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow.compute as pc
+import pytest
+
+from analysis_support import SECOND_NS
+from flowsweep.analysis import summary
+from flowsweep.analysis.findings.finding import FigureKey
+from flowsweep.analysis.statistics.observations import observations
+from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
+from flowsweep.analysis.tests.mptcp.paths import path_rates, path_rows
+from flowsweep.archive import Tables
+from flowsweep.archive.tables import tables_of
+from flowsweep.cli.summary_rows import row_of_outcomes
+from flowsweep.figures.drawing import FigureData
+from flowsweep.figures.tests.mptcp.path_rates import drawn_path_rates
+from flowsweep.run.outcome import TrialOutcome
+from mptcp_support import SECONDS, make_mptcp_outcome, make_mptcp_trial
+
+Row = dict[str, Any]
+FIRST, SECOND = "10.0.0.1 → 10.0.0.2", "10.0.1.1 → 10.0.1.2"
+
+
+def row_of(outcome: TrialOutcome) -> Row:
+    """Of the summary, by the prepared statement, which a contract test compares with the analysis."""
+    return row_of_outcomes([outcome])
+
+
+@pytest.fixture(scope="module")
+def told() -> tuple[Tables, list[Row]]:
+    """Four repeats over both paths and one over the first alone, and their summary."""
+    outcomes = [
+        make_mptcp_outcome(make_mptcp_trial(repeat=repeat), [3_000_000 + 100_000 * repeat, 1_000_000])
+        for repeat in range(1, 5)
+    ]
+    tables = tables_of([*outcomes, make_mptcp_outcome(make_mptcp_trial(subflows=1), [5_000_000])])
+    return tables, summary(tables).to_pyarrow().to_pylist()
+
+
+def test_subflows_add_up() -> None:
+    carried = [3_000_000, 1_000_000]
+    row = row_of(make_mptcp_outcome(make_mptcp_trial(), carried, retransmitted=5000, reinjected=70))
+    assert row["goodput_mean_bps"] == 32_000_000
+    assert (row["subflows_used"], row["busiest_path_share"], row["reinjected_bytes"]) == (2, 0.75, 70)
+    assert (row["retransmits"], row["retransmitted_bytes"], row["rtt_min_ms"]) == (10, 10_000, 1.0)
+    assert row["verdict"] is None
+
+
+def test_a_subflow_that_carries_nothing_is_not_used() -> None:
+    row = row_of(make_mptcp_outcome(make_mptcp_trial(subflows=2), [3_000_000, 0]))
+    assert (row["subflows"], row["subflows_used"], row["busiest_path_share"]) == (2, 1, 1.0)
+
+
+def test_a_rate_that_came_is_what_limited() -> None:
+    row = row_of(make_mptcp_outcome(make_mptcp_trial(rate_bps=32_000_000), [3_000_000, 1_000_000]))
+    assert row["verdict"] == "application rate"
+
+
+def test_what_fell_back_has_no_goodput() -> None:
+    row = row_of(make_mptcp_outcome(make_mptcp_trial(), [3_000_000], fell_back=True))
+    assert (row["status"], row["goodput_bps"], row["goodput_mean_bps"]) == ("incomplete", None, None)
+    assert "fell back to TCP" in row["error"]
+
+
+def test_paths_are_pairs_of_addresses() -> None:
+    outcome = make_mptcp_outcome(make_mptcp_trial(), [3_000_000, 1_000_000], retransmitted=5000)
+    rows = path_rows(tables_of([outcome]))
+    carried = {row["path"]: (row["path_bytes"], row["retransmitted_bytes"], row["share"]) for row in rows}
+    assert carried == {FIRST: (12_000_000, 5000, 0.75), SECOND: (4_000_000, 5000, 0.25)}
+
+
+def test_rates_are_of_whole_intervals_of_a_trial_with_most_subflows(told: tuple[Tables, list[Row]]) -> None:
+    rates = path_rates(*told)
+    assert len({row["trial_id"] for row in rates}) == 1
+    by_path = {path: [row["rate_bps"] for row in rates if row["path"] == path] for path in (FIRST, SECOND)}
+    assert by_path[FIRST] == [24_800_000] * (SECONDS - 1)
+    assert by_path[SECOND] == [8_000_000] * (SECONDS - 1)
+    assert [row["start_s"] for row in rates if row["path"] == FIRST] == [0, 1, 2]
+
+
+def test_a_subflow_that_ended_carries_nothing_from_then_on() -> None:
+    outcome = make_mptcp_outcome(make_mptcp_trial(), [3_000_000, 1_000_000])
+    subflows = outcome.of_tests["subflows"]
+    lives = pc.or_(pc.equal(subflows["subflow"], 1), pc.less_equal(subflows["end_ns"], 2 * SECOND_NS))
+    ended = replace(outcome, of_tests={"subflows": subflows.filter(lives)})
+    rates = path_rates(tables_of([ended]), [row_of(ended)])
+    assert [row["rate_bps"] for row in rates if row["path"] == SECOND] == [8_000_000, 8_000_000, 0]
+
+
+@pytest.mark.parametrize(("repeats", "interval"), [([1, 2], "none"), ([1, 2, 3, 4], "one")])
+def test_a_finding_tells_the_shares(
+    told: tuple[Tables, list[Row]], repeats: list[int], interval: str
+) -> None:
+    tables, rows = told
+    rows = [row for row in rows if row["repeat"] in repeats]
+    found = [
+        hypothesis
+        for observed in observations(rows)
+        for hypothesis in path_share_hypotheses(observed, path_rows(tables))
+    ]
+    (hypothesis,) = found
+    claim = hypothesis.say("described")
+    assert claim.index(FIRST) < claim.index(SECOND)
+    assert hypothesis.estimate.effect == pytest.approx(0.76, abs=0.01)
+    assert (hypothesis.estimate.low is None) == (interval == "none")
+    assert hypothesis.n == len(repeats)
+    assert hypothesis.p_value is None
+
+
+def test_one_path_is_no_finding(told: tuple[Tables, list[Row]]) -> None:
+    tables, rows = told
+    (observed,) = observations([row for row in rows if row["subflows"] == 1])
+    assert path_share_hypotheses(observed, path_rows(tables)) == []
+
+
+def test_the_figure_stacks_what_each_path_carried(told: tuple[Tables, list[Row]]) -> None:
+    tables, rows = told
+    data = FigureData(trials=rows, cells=(), path_rates=path_rates(tables, rows))
+    (drawn,) = drawn_path_rates(data)
+    assert drawn.key == FigureKey("paths", "paths", None, "a → b")
+    assert [trace.name for trace in drawn.figure.data] == [FIRST, SECOND]
+    assert {row["path"] for row in drawn.rows} == {FIRST, SECOND}

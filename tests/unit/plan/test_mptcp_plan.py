@@ -1,0 +1,111 @@
+"""A sweep of Multipath TCP: its keys, the paths that it may use, and what engines are told."""
+
+import pytest
+
+from flowsweep.errors import PlanError
+from flowsweep.hosts.of_plan import accesses_of
+from flowsweep.plan import parse_plan
+from flowsweep.run.requests import connect
+from flowsweep.run.tests.registry import settings_of
+from flowsweep.schedule import expand
+from flowsweep.schedule.tests.mptcp import MptcpParameters
+
+LINKS = """
+[lab.links.first]
+between = ["left", "right"]
+[lab.links.second]
+between = ["right", "left"]
+"""
+SWEEP = """
+[[sweep]]
+test = "mptcp"
+paths = [{ from = "left", to = "right" }]
+"""
+HOSTS = """
+[hosts.left]
+address = "192.0.2.7"
+further_addresses = ["198.51.100.7", "2001:db8::7"]
+[hosts.right]
+address = "192.0.2.9"
+"""
+
+
+def parameters_of(text: str) -> list[MptcpParameters]:
+    points = expand(parse_plan(text, "plan.toml"))
+    return [point.parameters for point in points if isinstance(point.parameters, MptcpParameters)]
+
+
+def problems_of(text: str) -> str:
+    with pytest.raises(PlanError) as caught:
+        parse_plan(text, "plan.toml")
+    return str(caught.value)
+
+
+def test_subflows_are_an_axis_and_absent_means_all_paths() -> None:
+    assert [asked.subflows for asked in parameters_of(LINKS + SWEEP)] == [None]
+    assert [asked.subflows for asked in parameters_of(LINKS + SWEEP + "subflows = [1, 2]")] == [1, 2]
+
+
+def test_keys_reach_the_engine() -> None:
+    keys = 'subflows = 2\ncongestion = "bbr"\nwindow = "1MiB"\nrate = ["1Mbit/s", "2Mbit/s"]\nno_delay = true'
+    asked, _ = parameters_of(LINKS + SWEEP + keys)
+    told = settings_of(asked, "source", 0).model_dump()
+    assert told["subflows"] == 2
+    assert (told["tcp"]["congestion"], told["tcp"]["window_bytes"], told["tcp"]["rate_bps"]) == (
+        "bbr", 1 << 20, 10**6,
+    )  # fmt: skip
+    assert (told["tcp"]["mss_bytes"], told["tcp"]["pacing_rate_bps"], told["tcp"]["mode"]) == (
+        None,
+        None,
+        "copy",
+    )
+
+
+@pytest.mark.parametrize("key", ['mss = "1000B"', 'pacing_rate = "1Mbit/s"', 'mode = "zerocopy"'])
+def test_keys_that_linux_has_not_are_refused(key: str) -> None:
+    assert "has no effect" in problems_of(LINKS + SWEEP + key)
+
+
+def test_more_subflows_than_paths_are_refused() -> None:
+    assert "found 3, with 2 paths between left and right" in problems_of(LINKS + SWEEP + "subflows = [1, 3]")
+    assert "found 4, with 2 paths" in problems_of(HOSTS + SWEEP + "subflows = 4")
+
+
+def test_dscp_needs_ipv4() -> None:
+    assert "Linux marks no such connection over IPv6" in problems_of(LINKS + SWEEP + "dscp = 46")
+    assert parameters_of(LINKS + SWEEP + "dscp = 46\nfamily = 4")[0].dscp == 46
+
+
+def test_a_switch_joins_no_hosts_that_a_link_joins() -> None:
+    switch = '[lab.links.third]\nbetween = ["left", "right", "other"]\n'
+    assert "one of them a switch" in problems_of(LINKS + switch + SWEEP)
+
+
+def paths_of(text: str) -> list[tuple[str | None, str | None]]:
+    """Further paths from left to right, as the engine of left is told."""
+    access = accesses_of(parse_plan(text + SWEEP, "plan.toml").hosts)
+    asked = connect(access["left"], "right.example.org", 5000, access["right"])
+    return [(path.local and str(path.local), path.remote and str(path.remote)) for path in asked.further]
+
+
+def test_addresses_that_belong_together_are_further_paths() -> None:
+    more = 'further_addresses = ["203.0.113.9", "203.0.113.10", "2001:db8::9"]'
+    assert paths_of(HOSTS + more) == [
+        ("198.51.100.7", "203.0.113.9"), ("198.51.100.7", "203.0.113.10"), ("2001:db8::7", "2001:db8::9"),
+    ]  # fmt: skip
+
+
+def test_where_a_host_has_no_further_address_that_of_the_first_path_serves() -> None:
+    named = HOSTS.replace("192.0.2.9", "right.example.org")
+    assert paths_of(named) == [("198.51.100.7", None), ("2001:db8::7", None)]
+    assert paths_of('[hosts.left]\naddress = "192.0.2.7"\n[hosts.right]\naddress = "192.0.2.9"\n') == []
+
+
+def test_a_host_of_a_lab_has_its_addresses_from_its_links() -> None:
+    host = '[hosts.left]\nfurther_addresses = ["192.0.2.1"]\n'
+    assert "a lab makes its hosts" in problems_of(LINKS + host + SWEEP)
+
+
+def test_an_iperf3_server_does_not_take_it() -> None:
+    server = '[hosts.right]\naddress = "192.0.2.9"\npeer = "iperf3"\n[hosts.left]\naddress = "192.0.2.7"\n'
+    assert 'found "mptcp" on a path to an iperf3 server' in problems_of(server + SWEEP)
