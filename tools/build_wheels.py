@@ -7,7 +7,8 @@ Usage: python tools/build_wheels.py --uv UV [--machine x86_64] [--machine aarch6
 - flowsweep_engine_MACHINE: the same engine as a file, for any machine: installed beside the other one, it is
   what the controller copies to hosts of that kind.
 
-It needs cargo, rustup (for the targets) and uv, and no C compiler for the other architecture.
+It needs cargo, rustup (for the targets) and uv. What is C in the engine is compiled by zig, which uv brings
+and which knows every architecture.
 """
 
 import argparse
@@ -72,11 +73,9 @@ def build_engine(uv: str, machine: str, folder: Path) -> None:
     ).stdout.split()
     if target not in installed:
         run(["rustup", "--quiet", "target", "add", target], ROOT)
-    # Rust brings a linker that knows every architecture.
-    linker = {f"CARGO_TARGET_{target.upper().replace('-', '_')}_LINKER": "rust-lld"}
     maturin = [uv, "run", "--quiet", "--isolated", "--locked", "--only-group", "wheels", "maturin", "build"]
-    options = ["--quiet", "--release", "--locked", "--target", target, "--compatibility", *TAGS]
-    run([*maturin, *options, "--out", str(folder)], ROOT / "engine", linker)
+    options = ["--quiet", "--release", "--locked", "--zig", "--target", target, "--compatibility", *TAGS]
+    run([*maturin, *options, "--out", str(folder)], ROOT / "engine")
 
 
 def build_beside(uv: str, machine: str, wheel: Path) -> None:

@@ -16,10 +16,11 @@ from flowsweep.hosts.engine import engine_path
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "schema" / "messages.json"
-TABLES = {
-    name: ROOT / "schema" / f"{name}.json"
-    for name in ("samples", "cpu", "datagrams", "histograms", "echoes", "hops", "trains", "subflows")
-}
+OF_ENGINES = (
+    "samples", "cpu", "datagrams", "histograms", "echoes", "hops", "trains", "subflows", "quic",
+    "streams",
+)  # fmt: skip
+TABLES = {name: ROOT / "schema" / f"{name}.json" for name in OF_ENGINES}
 """The tables that engines send."""
 COLUMNS = ROOT / "docs" / "reference" / "columns.md"
 EMULATION = ROOT / "schema" / "emulation.json"

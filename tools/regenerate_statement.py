@@ -58,6 +58,7 @@ NEEDED = {
     "rtt": ("echoes",),
     "send_errors": (DATAGRAM_TRIALS,),
     "subflow_facts": ("subflows",),
+    "quic_facts": ("quic",),
 }
 """Tables without whose rows a step has none, so that it is left out; or trials of such tests."""
 Schema = Mapping[str, Mapping[str, str]]

@@ -48,6 +48,7 @@ _COLUMN_PAGES = (
     "explanation/theory.md",
     "guide/udp.md",
     "guide/rtt.md",
+    "guide/quic.md",
     "guide/mptcp.md",
     "guide/path.md",
     "guide/background-traffic.md",

@@ -19,7 +19,9 @@ Write = Callable[[Any], str]
 _BULK = frozenset(BULK_TESTS)
 _TCP, _UDP, _RTT = frozenset({"tcp"}), frozenset({"udp"}), frozenset({"rtt"})
 _MPTCP = frozenset({"mptcp"})
-_STREAMS = _TCP | _MPTCP
+_QUIC = frozenset({"quic"})
+_OF_KERNEL = _TCP | _MPTCP
+_STREAMS = _OF_KERNEL | _QUIC
 _EVERY = frozenset(TESTS)
 _NONE: frozenset[str] = frozenset()
 
@@ -142,7 +144,7 @@ SETTINGS = (
     ),
     Axis(
         "no_delay", "no_delay", "no delay", _switch,
-        tests=_STREAMS, spans=_STREAMS, parameter="no_delay", quantity=False, default=False, kind="bool",
+        tests=_OF_KERNEL, spans=_OF_KERNEL, parameter="no_delay", quantity=False, default=False, kind="bool",
     ),
     Axis(
         "affinity", "affinity", "choice of CPUs", lambda cpus: f"CPU {', '.join(map(str, cpus))}",
@@ -156,7 +158,7 @@ SETTINGS = (
     ),
     Axis(
         "fwmark", "fwmark", "firewall mark", lambda mark: f"{mark:#x}",
-        tests=_STREAMS, spans=_STREAMS, parameter="fwmark", quantity=False, unset="none",
+        tests=_OF_KERNEL, spans=_OF_KERNEL, parameter="fwmark", quantity=False, unset="none",
         heading="fwmark", note="of the packets of both ends, by which hosts choose routes",
     ),
     Axis(
@@ -164,7 +166,22 @@ SETTINGS = (
         tests=_MPTCP, spans=_MPTCP, parameter="subflows", unset="one for each path",
         note="that a connection of MPTCP consists of",
     ),
-    Axis("gso", "gso", "GSO", _switch, tests=_UDP, spans=_UDP, parameter="gso", quantity=False, kind="bool"),
+    Axis(
+        "streams_per_flow", "streams_per_flow", "streams per flow",
+        tests=_QUIC, spans=_QUIC, parameter="streams_per_flow", default=1, note="of a connection of QUIC",
+    ),
+    Axis(
+        "stream_window", "stream_window_bytes", "window per stream", format_size, write_size,
+        _QUIC, _QUIC, "stream_window_bytes", unset="the implementation's own",
+    ),
+    Axis(
+        "datagram", "datagram_bytes", "UDP payload", lambda size: f"{size} B", write_size,
+        _QUIC, _QUIC, "datagram_bytes", unset="found on the path", note="of packets of QUIC",
+    ),
+    Axis(
+        "gso", "gso", "GSO", _switch,
+        tests=_UDP | _QUIC, spans=_UDP | _QUIC, parameter="gso", quantity=False, kind="bool",
+    ),
     Axis("gro", "gro", "GRO", _switch, tests=_UDP, spans=_UDP, parameter="gro", quantity=False, kind="bool"),
 )  # fmt: skip
 """What most plans leave to the hosts. Every table shows them alike."""
@@ -182,6 +199,9 @@ class SettingColumns(TypedDict):
     family: int | None
     fwmark: int | None
     subflows: int | None
+    streams_per_flow: int | None
+    stream_window_bytes: int | None
+    datagram_bytes: int | None
 
 
 OTHERS = (LENGTH, CONGESTION, DURATION, RATE, RATE_SUM, *SETTINGS[1:])

@@ -22,6 +22,9 @@ BACKGROUND_PROBE_BYTES = 64
 FLOWS = 1
 FLOWS_MAX = 1024
 REPEATS = 1
+QUIC_STREAMS_MAX = 1024
+QUIC_DATAGRAM_MIN_BYTES = 1200
+"""What every path of QUIC carries, as payload of UDP (RFC 9000, section 14)."""
 SUBFLOWS_MAX = 8
 """Of one connection of MPTCP, its first one included."""
 DRAIN_TIMEOUT_NS = 10 * SECOND_NS

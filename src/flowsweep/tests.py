@@ -34,6 +34,7 @@ TESTS: dict[str, TestFacts] = {
     "udp": TestFacts(bulk=True, datagrams=True, iperf3=True),
     "rtt": TestFacts(answer="round-trip time"),
     "path": TestFacts(answer="hops and capacity", ends_early=True),
+    "quic": TestFacts(bulk=True),
     "mptcp": TestFacts(bulk=True, windows_tuned=True),
 }
 

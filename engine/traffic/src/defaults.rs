@@ -255,3 +255,5 @@ pub const STREAMS_MAX: u32 = 1024;
 pub const QUIC_DATAGRAM_MIN_BYTES: u16 = 1200;
 /// Subflows of one connection of Multipath TCP, as plans may ask for.
 pub const SUBFLOWS_MAX: u32 = 8;
+/// What IPv6 takes, as payload of UDP.
+pub const QUIC_DATAGRAM_MAX_BYTES: u16 = 65_527;

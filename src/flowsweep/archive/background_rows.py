@@ -11,12 +11,8 @@ if TYPE_CHECKING:
 OF_BACKGROUND = ("flows", "samples")
 """Tables whose rows of background traffic are kept apart; of the others they are left out."""
 NUMBERED = {
-    "samples": "flow",
-    "flows": "flow",
-    "datagrams": "flow",
-    "histograms": "flow",
-    "subflows": "flow",
     "cpu": "id",
+    **dict.fromkeys(("samples", "flows", "datagrams", "histograms", "subflows", "quic", "streams"), "flow"),
 }
 """Tables with rows of flows, and the column with the flow's number."""
 

@@ -119,6 +119,23 @@ _SUBFLOW_FIELDS = (
     pa.field("total_retrans", pa.int64()),
     pa.field("min_rtt_us", pa.int64()),
 )
+_OF_CONNECTION = (
+    *HOST_FIELDS,
+    pa.field("role", pa.string(), nullable=False),
+    pa.field("flow", pa.int32(), nullable=False),
+    pa.field("start_ns", pa.int64(), nullable=False),
+    pa.field("end_ns", pa.int64(), nullable=False),
+)
+_QUIC_COUNTS = (
+    "min_rtt_us", "packets_lost", "bytes_lost", "datagrams_sent", "datagram_bytes_sent",
+    "congestion_limited_us", "flow_control_limited_us", "application_limited_us",
+)  # fmt: skip
+_QUIC_FIELDS = (*_OF_CONNECTION, *(pa.field(name, pa.int64(), nullable=False) for name in _QUIC_COUNTS))
+_STREAM_FIELDS = (
+    *_OF_CONNECTION,
+    pa.field("stream", pa.int32(), nullable=False),
+    pa.field("stream_bytes", pa.int64(), nullable=False),
+)
 NEEDED_FIELDS = {
     "samples": NEEDED_SAMPLE_FIELDS,
     "cpu": NEEDED_CPU_FIELDS,
@@ -128,6 +145,8 @@ NEEDED_FIELDS = {
     "hops": _HOP_FIELDS,
     "trains": _TRAIN_FIELDS,
     "subflows": _SUBFLOW_FIELDS,
+    "quic": _QUIC_FIELDS,
+    "streams": _STREAM_FIELDS,
 }
 """What an analysis may ask of each of the engines' tables: schema/NAME.json says what the columns mean."""
 

@@ -52,6 +52,10 @@ class Tables:
     """One row per trial and packet of a train or stream that arrived."""
     subflows: ir.Table
     """One row per trial, flow of MPTCP, end, subflow and sample interval."""
+    quic: ir.Table
+    """One row per trial, flow of QUIC, end and sample interval."""
+    streams: ir.Table
+    """One row per trial, flow of QUIC, end, stream and sample interval."""
     background_flows: ir.Table
     """Like `flows`, of what ran beside a trial; in all tables above are the trial's own flows only."""
     background_samples: ir.Table

@@ -18,7 +18,8 @@ from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, parse_overrides, setting_changes
-from flowsweep.plan.model import Background, Group, PathProbing, Probe, RateSearch, RttProbing, Sweep
+from flowsweep.plan.model import Background, Group, RateSearch, Sweep
+from flowsweep.plan.probing import PathProbing, Probe, RttProbing
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, matched, remarks, schedule
 from flowsweep.schedule.parameters import Bulk
 from flowsweep.tests import BULK_TESTS

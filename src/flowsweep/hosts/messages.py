@@ -946,7 +946,7 @@ class QuicTest(BaseModel):
     """
     datagram_bytes: Annotated[int | None, Field(ge=0, le=65535)] = None
     """
-    Payload of UDP datagrams; found on the path (RFC 8899) if absent.
+    Payload of UDP datagrams; found on the path (RFC 8899), up to 1452 B, if absent.
     """
     drain_timeout_us: Annotated[int, Field(ge=0)]
     """

@@ -4,16 +4,17 @@ from collections.abc import Collection
 from functools import partial
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from flowsweep import defaults
 from flowsweep.plan.expansion import halvings, members
+from flowsweep.plan.frozen import Frozen
+from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
 from flowsweep.tests import BULK_TESTS, TESTS
 
 Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
 Setting = Literal["A", "B"]
-Echo = Literal["auto", "icmp", "udp", "tcp_connect"]
 
 
 def _among(test: str, tests: Collection[str]) -> str:
@@ -26,12 +27,6 @@ Test = Annotated[str, AfterValidator(partial(_among, tests=TESTS))]
 """A row of `flowsweep.tests`."""
 BulkTest = Annotated[str, AfterValidator(partial(_among, tests=BULK_TESTS))]
 """A row of it that sends for a time."""
-
-
-class Frozen(BaseModel):
-    """Base of all plan types."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Campaign(Frozen):
@@ -241,42 +236,6 @@ class Path(Frozen):
     dst: str
 
 
-class RttProbing(Frozen):
-    """How a measurement of round-trip times probes."""
-
-    every_ns: int
-    """From one probe to the next; the mean of it if `poisson`."""
-    timeout_ns: int
-    poisson: bool
-
-
-class PathProbing(Frozen):
-    """What a measurement of a path probes with; sizes are of IP packets."""
-
-    ttl_max: int
-    sizes_bytes: tuple[int, ...]
-    probes: int
-    every_ns: int
-    timeout_ns: int
-    trains: int
-    train_packets: int
-    train_bytes: int
-    streams: int
-    stream_packets: int
-    stream_rates: int
-
-
-class Probe(Frozen):
-    """Questions for the round-trip time beside each trial."""
-
-    every_ns: int
-    before_ns: int
-    """How long before the traffic starts, and after it has stopped."""
-    after_ns: int
-    echo: Echo
-    poisson: bool
-
-
 class RateSearch(Frozen):
     """A search for the highest rate that is carried: payload of all flows of a trial together."""
 
@@ -346,6 +305,9 @@ class Sweep(Frozen):
     no_delay: tuple[bool, ...]
     fwmark: tuple[int | None, ...] = (None,)
     subflows: tuple[int | None, ...] = (None,)
+    streams_per_flow: tuple[int, ...] = (1,)
+    stream_window_bytes: tuple[int | None, ...] = (None,)
+    datagram_bytes: tuple[int | None, ...] = (None,)
     affinity: tuple[tuple[int, ...], ...]
     """Each element is a list of CPUs, empty for unbound."""
     family: tuple[Literal[4, 6] | None, ...]

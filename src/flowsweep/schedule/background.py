@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from flowsweep import defaults
 from flowsweep.plan.expansion import HostPair, host_pairs
-from flowsweep.plan.model import Background, Plan, Probe, Sweep
+from flowsweep.plan.model import Background, Plan, Sweep
+from flowsweep.plan.probing import Probe
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.tests.registry import SCHEDULE_TESTS
 from flowsweep.schedule.tests.rtt import RttParameters

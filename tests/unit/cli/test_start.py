@@ -91,6 +91,7 @@ ROWS = {
     "udp": (ONE_TRIAL, "udp exec:/nowhere/program --address 127.0.0.1", 2),
     "rtt": (ONE_TRIAL, "rtt exec:/nowhere/program --address 127.0.0.1", 2),
     "path": (ONE_TRIAL, "path exec:/nowhere/program --address 127.0.0.1", 2),
+    "quic": (ONE_TRIAL, "quic exec:/nowhere/program --address 127.0.0.1", 2),
     "mptcp": (ONE_TRIAL, "mptcp exec:/nowhere/program --address 127.0.0.1", 2),
     "check": ((*NO_TABLES, TRAFFIC), "check plan.toml", 2),
     "predict": (

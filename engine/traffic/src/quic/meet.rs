@@ -10,8 +10,8 @@ use std::{
 };
 
 use quinn::{
-    ClientConfig, Connection, Endpoint, EndpointConfig, IdleTimeout, MtuDiscoveryConfig, ServerConfig, TokioRuntime,
-    TransportConfig, VarInt,
+    ClientConfig, Connection, Endpoint, EndpointConfig, IdleTimeout, ServerConfig, TokioRuntime, TransportConfig,
+    VarInt,
 };
 use rustix::net::RecvFlags;
 use socket2::SockRef;
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::{DATAGRAM_WINDOW_BYTES, STOP_CHECK, SUBFLOW_CHECK},
+    defaults::{DATAGRAM_WINDOW_BYTES, QUIC_DATAGRAM_MAX_BYTES, STOP_CHECK, SUBFLOW_CHECK},
     udp::{self, Established, Stream},
 };
 
@@ -199,7 +199,7 @@ fn begin(
         Some(server)
     };
     let mut config = EndpointConfig::default();
-    config.max_udp_payload_size(u16::MAX).map_err(|error| refused(error.to_string()))?;
+    config.max_udp_payload_size(QUIC_DATAGRAM_MAX_BYTES).map_err(|error| refused(error.to_string()))?;
     let unusable = |source| TrialError::Socket { what: format!("flow {flow}: cannot use its socket"), source };
     let endpoint = Endpoint::new(config, server, socket, Arc::new(TokioRuntime)).map_err(unusable)?;
     if !connects {
@@ -231,10 +231,6 @@ fn transport(settings: &QuicSettings, role: Role, held: &Arc<Held>) -> Result<Tr
     transport.enable_segmentation_offload(settings.gso);
     if let Some(bytes) = settings.datagram_bytes {
         transport.initial_mtu(bytes).min_mtu(bytes).mtu_discovery_config(None);
-    } else {
-        let mut discovery = MtuDiscoveryConfig::default();
-        discovery.upper_bound(u16::MAX);
-        transport.mtu_discovery_config(Some(discovery));
     }
     match (role, settings.window_bytes) {
         (Role::Sink, Some(bytes)) => {

@@ -60,7 +60,7 @@ pub fn carry_out(task: &Task<'_, QuicSettings>, control: &Control, outbox: &dyn 
             let (flows, payload) = (&flows, &payload);
             spawn(scope, flow, flows, &settings.cpus, move || match task.role {
                 Role::Source => source::send(flow, flows, settings, payload),
-                Role::Sink => sink::receive(flow, flows, settings.length_bytes as usize),
+                Role::Sink => sink::receive(flow, flows),
             })
         })
     })?;

@@ -2,6 +2,7 @@
 
 use std::{cell::Cell, io, time::Instant};
 
+use bytes::Bytes;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use quinn::{ConnectionError, RecvStream};
 use tokio::sync::Notify;
@@ -10,10 +11,13 @@ use wire::{CpuTime, FlowEnd, RUNNING};
 use super::connection::{QuicConnection, QuicFlow, QuicFlows};
 use crate::flow::cpu_since;
 
+/// Pieces of a stream that are read at once, each of a packet.
+const CHUNKS_AT_ONCE: usize = 64;
+
 /// Reads all streams to their ends, tells the source how much that was, and waits until it closes.
-pub fn receive(flow: &QuicFlow, flows: &QuicFlows, length: usize) {
+pub fn receive(flow: &QuicFlow, flows: &QuicFlows) {
     let Some(driver) = flow.connection.take_driver() else { return };
-    let reader = Reader { flow, flows, length, begun: Cell::new(None), first: Notify::new() };
+    let reader = Reader { flow, flows, begun: Cell::new(None), first: Notify::new() };
     let mut cpu = CpuTime::default();
     let ended = driver.runtime.block_on(async {
         let (mut word, mut control) = flow.connection.connection.accept_bi().await?;
@@ -35,7 +39,6 @@ pub fn receive(flow: &QuicFlow, flows: &QuicFlows, length: usize) {
 struct Reader<'a> {
     flow: &'a QuicFlow,
     flows: &'a QuicFlows,
-    length: usize,
     /// What the thread costs counts from the first byte: before it, the thread only waits.
     begun: Cell<Option<(Option<sys::ThreadCpu>, Instant)>>,
     first: Notify,
@@ -61,8 +64,9 @@ impl Reader<'_> {
 
     async fn read(&self, number: usize, mut stream: RecvStream) -> io::Result<u64> {
         let mut total = 0;
-        while let Some(chunk) = stream.read_chunk(self.length, true).await.map_err(io::Error::other)? {
-            let count = chunk.bytes.len();
+        let mut chunks = [const { Bytes::new() }; CHUNKS_AT_ONCE];
+        while let Some(filled) = stream.read_chunks(&mut chunks).await.map_err(io::Error::other)? {
+            let count = chunks[..filled].iter().map(Bytes::len).sum();
             self.flow.connection.count(number, count);
             self.flow.passed(count, self.flows.origin());
             total += count as u64;

@@ -133,10 +133,12 @@ impl Writer<'_> {
                 continue;
             }
             self.waiting.set(true);
+            // What is not taken of it is dropped; nothing is copied.
+            let mut chunks = [payload.clone()];
             tokio::select! {
                 biased;
-                count = self.stream.write(payload) => {
-                    let count = count?;
+                written = self.stream.write_chunks(&mut chunks) => {
+                    let count = written?.bytes;
                     total += count as u64;
                     self.flow.connection.count(self.number, count);
                     self.flow.passed(count, self.flows.origin());

@@ -20,7 +20,7 @@ pub struct QuicSettings {
     pub stream_window_bytes: Option<u64>,
     /// Congestion control: `cubic`, `newreno` or `bbr`; the implementation's own if absent.
     pub congestion: Option<String>,
-    /// Payload of UDP datagrams; found on the path (RFC 8899) if absent.
+    /// Payload of UDP datagrams; found on the path (RFC 8899), up to 1452 B, if absent.
     pub datagram_bytes: Option<u16>,
     /// Have the kernel cut what is sent at once into datagrams (`UDP_SEGMENT`).
     pub gso: bool,

@@ -15,6 +15,8 @@ from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS
 from flowsweep.analysis.tests.mptcp.subflows import subflow_facts, with_subflows
 from flowsweep.analysis.tests.mptcp.verdict import with_subflow_verdict
 from flowsweep.analysis.tests.path.from_tables import UNANSWERED, path_facts, unanswered
+from flowsweep.analysis.tests.quic.connections import quic_facts, with_connections
+from flowsweep.analysis.tests.quic.verdict import with_quic_verdict
 from flowsweep.analysis.tests.rtt.under_load import rtt_facts
 from flowsweep.analysis.tests.tcp.limits import trial_limits
 from flowsweep.analysis.tests.tcp.link_drops import link_drops
@@ -72,14 +74,15 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         keep("send_errors", send_errors(tables.counters)),
         found.fairness,
         keep("rtt", rtt_facts(tables)),
+        keep("quic_facts", quic_facts(tables.quic)),
         keep("subflow_facts", subflow_facts(tables.subflows)),
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.
     joined = tables.trials.rename(echo_planned="echo")
     joined = columns_added(joined, parts, ["trial_id"])
-    judged = with_predictions(with_subflows(_judged(_settled(joined))))
+    judged = with_predictions(with_connections(with_subflows(_judged(_settled(joined)))))
     judged = keep("judged", with_sender_drops(with_rate_sum(judged)))
-    judged = with_subflow_verdict(with_datagram_verdict(with_verdict(judged)))
+    judged = with_quic_verdict(with_subflow_verdict(with_datagram_verdict(with_verdict(judged))))
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 

@@ -20,6 +20,7 @@ from flowsweep.analysis.summarising.columns import (
 )
 from flowsweep.analysis.tests.mptcp.columns import SubflowColumns
 from flowsweep.analysis.tests.path.columns import PathColumns
+from flowsweep.analysis.tests.quic.columns import QuicColumns
 from flowsweep.analysis.tests.rtt.columns import RttColumns
 from flowsweep.analysis.tests.tcp.columns import (
     FlowStateColumns,
@@ -53,6 +54,7 @@ class TrialRow(
     SenderColumns,
     StallColumns,
     SubflowColumns,
+    QuicColumns,
 ):
     """What `flowsweep.analysis.summary` says of a trial. Definitions: docs/explanation/statistics.md."""
 

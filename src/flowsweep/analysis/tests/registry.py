@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from flowsweep.analysis.tests.mptcp import columns as mptcp
 from flowsweep.analysis.tests.path import columns as path
+from flowsweep.analysis.tests.quic import columns as quic
 from flowsweep.analysis.tests.rtt import columns as rtt
 from flowsweep.analysis.tests.tcp import columns as tcp
 from flowsweep.analysis.tests.udp import columns as udp
@@ -13,5 +14,6 @@ COLUMNS_OF_TESTS: Mapping[str, tuple[str, ...]] = {
     "udp": udp.ONE_TRIAL_COLUMNS,
     "rtt": rtt.ONE_TRIAL_COLUMNS,
     "path": path.ONE_TRIAL_COLUMNS,
+    "quic": quic.ONE_TRIAL_COLUMNS,
     "mptcp": mptcp.ONE_TRIAL_COLUMNS,
 }

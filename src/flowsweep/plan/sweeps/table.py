@@ -12,6 +12,7 @@ from flowsweep.plan.readers import one_of
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
 from flowsweep.plan.tests.mptcp.keys import MptcpKeys
 from flowsweep.plan.tests.path.keys import PathKeys
+from flowsweep.plan.tests.quic.keys import QuicKeys
 from flowsweep.plan.tests.rtt.keys import RttKeys
 from flowsweep.plan.tests.tcp.keys import TcpKeys
 from flowsweep.plan.tests.udp.keys import UdpKeys
@@ -30,7 +31,7 @@ class PathTable(Table):
     dst: fields.Name = Field(alias="to", description="Host or group that receives.", examples=["right"])
 
 
-class SweepTable(RttKeys, BackgroundKeys, PathKeys, MptcpKeys, UdpKeys, TcpKeys, BulkKeys):
+class SweepTable(RttKeys, BackgroundKeys, PathKeys, MptcpKeys, QuicKeys, UdpKeys, TcpKeys, BulkKeys):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
     Which keys belong to which test: `flowsweep.plan.tests.registry`.
@@ -41,7 +42,7 @@ class SweepTable(RttKeys, BackgroundKeys, PathKeys, MptcpKeys, UdpKeys, TcpKeys,
     name: fields.Name | None = key(
         "Name of the sweep; sweep-1, sweep-2, … if absent.", None, examples=["windows-vs-streams"]
     )
-    test: Annotated[str, one_of(*TESTS, later=("file", "quic"))] = key("What is measured.", "tcp")
+    test: Annotated[str, one_of(*TESTS, later=("file",))] = key("What is measured.", "tcp")
     paths: Annotated[list[PathTable], Field(min_length=1)] = key(
         "Where to measure.", [], examples=[[{"from": "left", "to": "right"}]]
     )

@@ -12,6 +12,7 @@ _REPORT_TESTS: Mapping[str, ReportTest] = {
     "udp": ReportTest(goodput_words),
     "rtt": ReportTest(round_trip_words, MEDIAN_ROUND_TRIP),
     "path": ReportTest(capacity_words, CAPACITY),
+    "quic": ReportTest(goodput_words),
     "mptcp": ReportTest(goodput_words),
 }
 _OF_ANOTHER_PACKAGE = ReportTest(goodput_words)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from flowsweep.run.requests import EndRole
 from flowsweep.run.tests.mptcp import mptcp_settings, mptcp_table_bytes
 from flowsweep.run.tests.path import path_settings, path_table_bytes
+from flowsweep.run.tests.quic import quic_settings, quic_table_bytes
 from flowsweep.run.tests.row import RunTest, Settings
 from flowsweep.run.tests.rtt import rtt_settings, rtt_table_bytes
 from flowsweep.run.tests.tcp import tcp_settings, tcp_table_bytes
@@ -17,6 +18,7 @@ RUN_TESTS: Mapping[str, RunTest] = {
     "udp": RunTest(udp_settings, udp_table_bytes),
     "rtt": RunTest(rtt_settings, rtt_table_bytes),
     "path": RunTest(path_settings, path_table_bytes),
+    "quic": RunTest(quic_settings, quic_table_bytes),
     "mptcp": RunTest(mptcp_settings, mptcp_table_bytes),
     **rows_of_packages("run"),
 }

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flowsweep.hosts.messages import AddedTest, MptcpTest, PathTest, RttTest, TcpTest, UdpTest
+from flowsweep.hosts.messages import AddedTest, MptcpTest, PathTest, QuicTest, RttTest, TcpTest, UdpTest
 from flowsweep.run.requests import EndRole
 
-Settings = TcpTest | MptcpTest | UdpTest | RttTest | PathTest | AddedTest
+Settings = TcpTest | QuicTest | MptcpTest | UdpTest | RttTest | PathTest | AddedTest
 
 
 @dataclass(frozen=True, slots=True)

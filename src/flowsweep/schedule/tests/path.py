@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from flowsweep.plan.model import PathProbing, Sweep
+from flowsweep.plan.model import Sweep
+from flowsweep.plan.probing import PathProbing
 from flowsweep.schedule.combinations import combined
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.windows import NO_WINDOW, Window

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from flowsweep.schedule.tests import mptcp, tcp, udp
+from flowsweep.schedule.tests import mptcp, quic, tcp, udp
 from flowsweep.schedule.tests.path import PathParameters, path_points
 from flowsweep.schedule.tests.row import ScheduleTest
 from flowsweep.schedule.tests.rtt import RttParameters, rtt_points
@@ -13,6 +13,7 @@ SCHEDULE_TESTS: Mapping[str, ScheduleTest] = {
     "udp": ScheduleTest(udp.UdpParameters, udp.udp_points, udp.udp_remarks, udp.BACKGROUND),
     "rtt": ScheduleTest(RttParameters, rtt_points),
     "path": ScheduleTest(PathParameters, path_points),
+    "quic": ScheduleTest(quic.QuicParameters, quic.quic_points, background=quic.BACKGROUND),
     "mptcp": ScheduleTest(mptcp.MptcpParameters, mptcp.mptcp_points, background=mptcp.BACKGROUND),
     **rows_of_packages("schedule"),
 }

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from flowsweep import defaults
-from flowsweep.plan.model import Echo, Sweep
+from flowsweep.plan.model import Sweep
+from flowsweep.plan.probing import Echo
 from flowsweep.schedule.combinations import combined
 from flowsweep.schedule.parameters import Parameters
 from flowsweep.schedule.windows import NO_WINDOW, Window

@@ -1,7 +1,7 @@
 """What becomes of the keys that only a sweep of paths has."""
 
 from flowsweep import defaults
-from flowsweep.plan.model import PathProbing
+from flowsweep.plan.probing import PathProbing
 from flowsweep.plan.sweeps.table import SweepTable
 
 

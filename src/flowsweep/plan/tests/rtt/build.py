@@ -1,7 +1,7 @@
 """What becomes of the keys that only a sweep of round-trip times has."""
 
 from flowsweep import defaults
-from flowsweep.plan.model import RttProbing
+from flowsweep.plan.probing import RttProbing
 from flowsweep.plan.sweeps.table import SweepTable
 
 

@@ -1,0 +1,1 @@
+"""What trials of QUIC say beyond bytes: what held the source back, and what packets cost."""

@@ -1,0 +1,57 @@
+"""Sums over the connections of each trial, from their last samples at the source."""
+
+import ibis.expr.types as ir
+
+_COUNTS = (
+    "packets_lost", "datagrams_sent", "datagram_bytes_sent",
+    "congestion_limited_us", "flow_control_limited_us", "application_limited_us",
+)  # fmt: skip
+
+
+def quic_facts(quic: ir.Table) -> ir.Table:
+    """Sum up the connections of each trial: running counts never fall.
+
+    Args:
+        quic: As in an archive.
+
+    Returns:
+        One row per trial with connections: trial_id; congestion_limited_share, flow_control_limited_share,
+        application_limited_share (float64: of the time between acknowledgements, over all flows; null without
+        any), packets_lost, quic_datagrams_sent, datagram_bytes_sent (int64, Σ over flows), quic_rtt_min_ms
+        (float64, least).
+    """
+    source = quic.filter(quic.role == "source")
+    flows = source.group_by("trial_id", "flow").aggregate(
+        **{name: source[name].max() for name in _COUNTS}, least_us=source.min_rtt_us.nullif(0).min()
+    )
+    sums = flows.group_by("trial_id").aggregate(
+        **{name: flows[name].sum().cast("int64") for name in _COUNTS},
+        quic_rtt_min_ms=flows.least_us.min().cast("float64") / 1000,
+    )
+    limited = ("congestion_limited", "flow_control_limited", "application_limited")
+    whole_us = sum((sums[f"{name}_us"] for name in limited[1:]), sums[f"{limited[0]}_us"]).nullif(0)
+    return sums.select(
+        "trial_id",
+        "packets_lost",
+        "datagram_bytes_sent",
+        quic_datagrams_sent=sums.datagrams_sent,
+        quic_rtt_min_ms=sums.quic_rtt_min_ms,
+        **{f"{name}_share": sums[f"{name}_us"].cast("float64") / whole_us for name in limited},
+    )
+
+
+def with_connections(rows: ir.Table) -> ir.Table:
+    """Tell of connections of QUIC what the kernel tells of TCP's.
+
+    Args:
+        rows: One row per trial, with columns as in a summary and those of `quic_facts`.
+
+    Returns:
+        The rows; rtt_min_ms is that of the connections where the kernel has none; quic_overhead_percent
+        (float64): what all UDP payload of the sources was more than what their applications wrote.
+    """
+    sent = rows.datagram_bytes_sent.cast("float64")
+    return rows.mutate(
+        rtt_min_ms=rows.rtt_min_ms.coalesce(rows.quic_rtt_min_ms),
+        quic_overhead_percent=(sent / rows.bytes_sent.nullif(0) - 1) * 100,
+    )

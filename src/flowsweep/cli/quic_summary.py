@@ -1,0 +1,49 @@
+"""What `flowsweep quic` says at its end."""
+
+from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.cli.limited_by import LIMITED_BY, limited_by
+from flowsweep.cli.summary_lines import goodput, pair, print_lines
+from flowsweep.defaults import MILLISECOND_NS
+from flowsweep.wording import format_duration, format_number, format_share
+
+
+def print_summary(row: TrialRow) -> None:
+    """Lines of a name and a value; what is not known is left out.
+
+    `row`: of the summary's columns.
+    """
+    overhead, least_ms = row["quic_overhead_percent"], row["rtt_min_ms"]
+    print_lines(
+        [
+            *goodput(row),
+            ("packets lost", row["packets_lost"]),
+            ("least RTT", None if least_ms is None else format_duration(least_ms * MILLISECOND_NS)),
+            ("congestion", row["congestion"]),
+            ("held back by", _held_back(row)),
+            (
+                "UDP payload",
+                None if overhead is None else f"{format_number(overhead)} % more than was written",
+            ),
+            ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
+            (row["status"], row["error"]),
+            (LIMITED_BY, _limited_by(row)),
+        ]
+    )
+
+
+def _held_back(row: TrialRow) -> str | None:
+    shares = {
+        "congestion control": row["congestion_limited_share"],
+        "windows": row["flow_control_limited_share"],
+        "the application": row["application_limited_share"],
+    }
+    known = sorted(((share, name) for name, share in shares.items() if share), reverse=True)
+    return ", ".join(f"{name} {format_share(share)} of the time" for share, name in known) or None
+
+
+def _limited_by(row: TrialRow) -> str:
+    if row["goodput_bps"] is None:
+        unknown = "there are too few whole intervals for a goodput"
+    else:
+        unknown = "there were too few acknowledgements"
+    return limited_by(row, unclear="no cause accounts for enough of the trial", unknown=unknown)

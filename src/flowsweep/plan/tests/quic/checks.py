@@ -1,0 +1,20 @@
+"""What the keys of a sweep of QUIC must agree on."""
+
+from collections.abc import Iterator
+
+from flowsweep.plan.input import PlanFile
+from flowsweep.plan.problems import KeyPath, Problem
+from flowsweep.plan.readers import listed, shown
+from flowsweep.plan.sweeps.table import SweepTable
+
+CONGESTION = ("cubic", "newreno", "bbr")
+"""That engines have for QUIC, whatever the kernel has."""
+
+
+def quic_problems(_: PlanFile, sweep: SweepTable, __: list[int], at: KeyPath) -> Iterator[Problem]:
+    """Find what engines have not for QUIC."""
+    for index, name in enumerate(sweep.congestion or ()):
+        if name not in CONGESTION:
+            path = (*at, "congestion", index) if len(sweep.congestion or ()) > 1 else (*at, "congestion")
+            message = f"found {shown(name)}, expected one of {listed(CONGESTION)}: QUIC is not the kernel's"
+            yield Problem(path, message, about=((*at, "test"),))

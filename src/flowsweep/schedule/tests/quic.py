@@ -1,0 +1,52 @@
+"""A sweep of QUIC."""
+
+from collections.abc import Iterator, Mapping
+from typing import Self
+
+from flowsweep import defaults
+from flowsweep.plan.model import Sweep
+from flowsweep.schedule.combinations import bulk_points
+from flowsweep.schedule.parameters import Bulk
+from flowsweep.schedule.windows import Window
+from flowsweep.wording import counted
+
+BACKGROUND: Mapping[str, object] = {
+    "drain_timeout_ns": defaults.DRAIN_TIMEOUT_NS,
+    "streams_per_flow": 1,
+    "stream_window_bytes": None,
+    "datagram_bytes": None,
+    "gso": True,
+}
+"""What a plan cannot set of background traffic."""
+
+
+class QuicParameters(Bulk):
+    """One point of a sweep of QUIC: windows are those of whole connections, which no kernel clips."""
+
+    test = "quic"
+    reliable = True
+
+    congestion: str | None
+    streams_per_flow: int
+    stream_window_bytes: int | None
+    datagram_bytes: int | None
+    gso: bool
+
+    @property
+    def bound_bps(self) -> int | None:
+        """The application's pace."""
+        return self.rate_bps
+
+    def plain(self) -> Self:
+        """One flow of one stream."""
+        return super().plain().model_copy(update={"streams_per_flow": 1, "stream_window_bytes": None})
+
+    def in_words(self, flows: int) -> str:
+        """Flows, their windows, and their streams where there are several."""
+        streams = "" if self.streams_per_flow == 1 else f" of {counted(self.streams_per_flow, 'stream')}"
+        return f"{super().in_words(flows)}{streams}, QUIC"
+
+
+def quic_points(sweep: Sweep, flows: int, pairs: int, _: int) -> Iterator[tuple[Window, QuicParameters]]:
+    """List what a sweep asks for with some flows between each of some pairs of hosts."""
+    return bulk_points(QuicParameters, sweep, flows, pairs)
