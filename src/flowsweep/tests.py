@@ -23,6 +23,8 @@ class TestFacts:
     """It ends with its answers: its duration is the longest that it may take."""
     answer: str = ""
     """What it asks for, where it does not send for a time: it has no flows to speak of."""
+    socket_windows: bool = True
+    """Its windows are those of sockets, which the kernel grants."""
     iperf3: bool = False
     """iperf3's servers have it."""
     package: str = ""
@@ -34,7 +36,7 @@ TESTS: dict[str, TestFacts] = {
     "udp": TestFacts(bulk=True, datagrams=True, iperf3=True),
     "rtt": TestFacts(answer="round-trip time"),
     "path": TestFacts(answer="hops and capacity", ends_early=True),
-    "quic": TestFacts(bulk=True),
+    "quic": TestFacts(bulk=True, socket_windows=False),
     "mptcp": TestFacts(bulk=True, windows_tuned=True),
 }
 

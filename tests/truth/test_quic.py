@@ -36,15 +36,15 @@ def test_a_full_window_is_told_from_a_full_path(tmp_path: Path) -> None:
 
 def asked_bytes(row: dict[str, str]) -> int:
     """The window that the case is about."""
-    name = {"stream windows": "stream_window_bytes", "send windows": "window_send_bytes"}.get(row["sweep"])
-    return int(row[name or "window_bytes"])
+    name = {"stream": "stream_window_bytes", "source": "window_send_bytes"}.get(row["sweep"])
+    return int(row[name or "window_recv_bytes"])
 
 
 def expected(row: dict[str, str]) -> str:
     """What limits by construction."""
     if asked_bytes(row) > LIMITS_BELOW_BYTES:
         return "congestion window: queue"
-    return "send window" if row["sweep"] == "send windows" else "receive window"
+    return "send window" if row["sweep"] == "source" else "receive window"
 
 
 def cells_of(row: dict[str, str]) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class VerdictWords(NamedTuple):
 
 VERDICTS: Mapping[str, VerdictWords] = {
     "send window": VerdictWords(
-        "The source's socket buffer was full of what the sink had not acknowledged yet.",
+        "The source's send buffer was full of what the sink had not acknowledged yet.",
         "the send window",
         of_datagrams="the sender's own device, behind a full socket buffer,",
     ),

@@ -16,6 +16,7 @@ from flowsweep.lab.iperf3 import iperf3_program
 from flowsweep.plan.model import Host, Plan
 from flowsweep.schedule import Point
 from flowsweep.schedule.parameters import Bulk, Parameters
+from flowsweep.tests import facts_of
 from flowsweep.wording import format_size
 
 _WINDOWS = {
@@ -75,7 +76,7 @@ def _of_ends(asked: Parameters, sources: set[str], sinks: set[str], *, lab: bool
     if isinstance(asked, Bulk):
         for cpu in set(asked.affinity) - os.sched_getaffinity(0):
             yield f"affinity: this machine lets nothing run on CPU {cpu}"
-        if not asked.clip_allowed:
+        if facts_of(asked.test).socket_windows and not asked.clip_allowed:
             yield from _window_refused("send", asked.window_send_bytes if sources else None)
             yield from _window_refused("receive", asked.window_recv_bytes if sinks else None)
 

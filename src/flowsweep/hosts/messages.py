@@ -952,10 +952,6 @@ class QuicTest(BaseModel):
     """
     How long the sink may need to read what is still under way once the source has stopped.
     """
-    dscp: Annotated[int | None, Field(ge=0, le=255)] = None
-    """
-    Differentiated services code point, 0 to 63.
-    """
     duration_us: Annotated[int, Field(ge=0)]
     """
     How long the source sends once every flow runs.

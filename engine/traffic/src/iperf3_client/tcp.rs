@@ -25,7 +25,7 @@ use crate::{
     halt::Halt,
     samples::Delivery,
     tcp::{
-        self,
+        self, Kind as _,
         buffers::{Buffers, Carriers},
         check,
         flow::{TcpFlow, TcpFlows},
@@ -87,7 +87,7 @@ impl Kind for Tcp {
         for flow in 0..settings.flows {
             halt.check()?;
             let failed = |source| TrialError::Connect { flow, address: server.remote.to_string(), source };
-            let socket = socket::make(&tcp::Tcp, server.remote, task.role, settings)?;
+            let socket = tcp::Tcp.socket(server.remote, task.role, settings)?;
             granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
             if let Some(local) = server.bind {
                 socket.bind(&SocketAddr::new(local, 0).into()).map_err(failed)?;

@@ -17,7 +17,6 @@ pub fn check(task: &Task<'_, QuicSettings>) -> Result<(), TrialError> {
     within("rate_bps", settings.rate_bps.unwrap_or(u64::MAX), settings.streams.into(), u64::MAX)?;
     let datagram_bytes = settings.datagram_bytes.unwrap_or(QUIC_DATAGRAM_MIN_BYTES);
     within("datagram_bytes", datagram_bytes.into(), QUIC_DATAGRAM_MIN_BYTES.into(), DATAGRAM_MAX_BYTES.into())?;
-    within("dscp", settings.dscp.unwrap_or(0).into(), 0, 63)?;
     let microsecond = Duration::from_micros(1);
     check_times([
         ("duration_us", settings.duration_us, microsecond),

@@ -1,18 +1,26 @@
 //! What carries one flow of QUIC: a connection, the thread's own runtime, and what the coordinator reads of both.
 
 use std::{
+    io,
     net::SocketAddr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use quinn::{Endpoint, VarInt};
-use tokio::runtime::Runtime;
+use tokio::{runtime::Runtime, sync::oneshot, time::timeout};
 
 use super::watched::Held;
 use crate::flow::{Connection, Flow, Flows};
+
+/// What an end closes a connection with that it is done with.
+pub const DONE: u8 = 0;
+/// How long a connection that is closed may take to say so.
+const LAST_PACKETS: Duration = Duration::from_secs(1);
 
 /// A flow of QUIC.
 pub type QuicFlow = Flow<QuicConnection>;
@@ -30,7 +38,7 @@ pub struct QuicConnection {
     /// The sink's application has read first bytes.
     pub received: AtomicBool,
     ports: (u16, u16),
-    driver: Mutex<Option<Driver>>,
+    idle: Mutex<Option<Idle>>,
 }
 
 /// What moves a connection's packets: whoever has it runs it.
@@ -41,28 +49,63 @@ pub struct Driver {
     pub endpoint: Endpoint,
 }
 
+impl Driver {
+    /// Closes the connection, and gives its last packets time to go out and to come.
+    pub fn close(&self, connection: &quinn::Connection, code: u8, reason: &str) {
+        connection.close(code.into(), reason.as_bytes());
+        self.runtime.block_on(async { timeout(LAST_PACKETS, self.endpoint.wait_idle()).await.ok() });
+    }
+}
+
+/// A driver that runs, so that acknowledgements come and go, until the flow's own thread takes it.
+struct Idle {
+    /// Dropped to end it.
+    awake: oneshot::Sender<()>,
+    thread: JoinHandle<Driver>,
+}
+
+impl Idle {
+    fn begin(driver: Driver) -> io::Result<Self> {
+        let (awake, taken) = oneshot::channel::<()>();
+        let run = move || {
+            driver.runtime.block_on(async { taken.await.ok() });
+            driver
+        };
+        let thread = thread::Builder::new().name("quic-idle".into()).spawn(run)?;
+        Ok(Self { awake, thread })
+    }
+
+    fn end(self) -> Option<Driver> {
+        drop(self.awake);
+        self.thread.join().ok()
+    }
+}
+
 impl QuicConnection {
     /// Takes over a connection between two addresses.
+    ///
+    /// # Errors
+    /// There is no thread for it.
     pub fn new(
         driver: Driver,
         connection: quinn::Connection,
         held: Arc<Held>,
         (local, remote): (SocketAddr, SocketAddr),
         streams: u32,
-    ) -> Self {
-        Self {
+    ) -> io::Result<Self> {
+        Ok(Self {
             connection,
             held,
             streams: (0..streams).map(|_| AtomicU64::new(0)).collect(),
             received: AtomicBool::new(false),
             ports: (local.port(), remote.port()),
-            driver: Mutex::new(Some(driver)),
-        }
+            idle: Mutex::new(Some(Idle::begin(driver)?)),
+        })
     }
 
     /// Takes what moves its packets; there is one, for the flow's own thread.
     pub fn take_driver(&self) -> Option<Driver> {
-        self.driver.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).take()?.end()
     }
 
     /// Counts application bytes of a stream.

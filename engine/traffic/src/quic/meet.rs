@@ -15,19 +15,25 @@ use quinn::{
 };
 use rustix::net::RecvFlags;
 use socket2::SockRef;
-use tokio::{runtime, time::timeout};
-use wire::{OPENING_BYTES, QuicSettings, RendezvousRole, Role, UdpSettings};
+use tokio::{
+    runtime,
+    time::{sleep, timeout},
+};
+use wire::{DATAGRAM_MAX_BYTES, OPENING_BYTES, QuicSettings, RendezvousRole, Role, UdpSettings};
 
 use super::{
     connection::{Driver, QuicConnection},
-    tls::{NAME, Secrets},
+    tls::{NAME, Secrets, opening_token},
     watched::{self, Held, Watched},
 };
 use crate::{
     Control, Outbox, Task, TrialError,
-    defaults::{DATAGRAM_WINDOW_BYTES, QUIC_DATAGRAM_MAX_BYTES, STOP_CHECK, SUBFLOW_CHECK},
+    defaults::{DATAGRAM_WINDOW_BYTES, QUIC_DATAGRAM_MAX_BYTES, QUIC_DATAGRAM_MIN_BYTES, STOP_CHECK, SUBFLOW_CHECK},
     udp::{self, Established, Stream},
 };
+
+/// Datagrams that the library hands to the kernel at once.
+const SEGMENTS_AT_ONCE: u32 = 10;
 
 /// Sockets of all flows, each between the two ends alone.
 pub fn sockets(
@@ -39,8 +45,9 @@ pub fn sockets(
     let datagrams = Task {
         trial: task.trial,
         role: task.role,
-        token: task.token,
-        answer: task.answer,
+        // These are shown in clear: nobody may learn the secrets from them.
+        token: opening_token(task.token),
+        answer: opening_token(task.answer),
         rendezvous: task.rendezvous,
         settings: &settings,
     };
@@ -69,7 +76,7 @@ fn datagrams(settings: &QuicSettings) -> UdpSettings {
         spacing_ns: None,
         gso: false,
         gro: false,
-        dscp: settings.dscp,
+        dscp: None,
         cpus: Vec::new(),
         family: settings.family,
     }
@@ -88,7 +95,7 @@ pub fn connections(
     thread::scope(|scope| {
         let threads: Vec<_> = flows
             .into_iter()
-            .map(|(flow, stream)| (flow, scope.spawn(move || shake(task, flow, stream.socket, connects))))
+            .map(|(flow, stream)| (flow, scope.spawn(move || shake(task, flow, stream.socket, connects, control))))
             .collect();
         let shaken = threads.into_iter().map(|(flow, thread)| {
             let panicked = |_| TrialError::Thread(io::Error::other("the handshake's thread failed"));
@@ -139,6 +146,7 @@ fn shake(
     flow: u32,
     socket: UdpSocket,
     connects: bool,
+    control: &Control,
 ) -> Result<QuicConnection, TrialError> {
     let failed = |source| TrialError::Socket { what: format!("flow {flow}: cannot use its socket"), source };
     let ends = (socket.local_addr().map_err(failed)?, socket.peer_addr().map_err(failed)?);
@@ -150,12 +158,21 @@ fn shake(
     let longest = Duration::from_micros(task.settings.connect_timeout_us);
     let (endpoint, connection) = runtime.block_on(async {
         let (endpoint, shaking) = begin(task, flow, socket, ends.1, transport, connects)?;
-        match timeout(longest, shaking.connected(&endpoint)).await {
-            Ok(connected) => Ok((endpoint, connected.map_err(|reason| handshake(flow, ends.1, reason))?)),
-            Err(_) => Err(handshake(flow, ends.1, format!("no handshake within {} s", longest.as_secs_f64()))),
+        let stopped = async {
+            while !control.stopped() {
+                sleep(LOOKS_EVERY).await;
+            }
+        };
+        tokio::select! {
+            connected = timeout(longest, shaking.connected(&endpoint)) => match connected {
+                Ok(connected) => Ok((endpoint, connected.map_err(|reason| handshake(flow, ends.1, reason))?)),
+                Err(_) => Err(handshake(flow, ends.1, format!("no handshake within {} s", longest.as_secs_f64()))),
+            },
+            () = stopped => Err(TrialError::Stopped),
         }
     })?;
-    Ok(QuicConnection::new(Driver { runtime, endpoint }, connection, held, ends, task.settings.streams))
+    let driver = Driver { runtime, endpoint };
+    QuicConnection::new(driver, connection, held, ends, task.settings.streams).map_err(TrialError::Thread)
 }
 
 fn handshake(flow: u32, address: SocketAddr, reason: String) -> TrialError {
@@ -212,6 +229,12 @@ fn begin(
     Ok((endpoint, Shaking::Connects(connecting)))
 }
 
+/// Whether the kernel is to cut what is sent at once: not where that would be more than it takes.
+pub fn cuts(settings: &QuicSettings) -> bool {
+    let at_once = u32::from(settings.datagram_bytes.unwrap_or(QUIC_DATAGRAM_MIN_BYTES)) * SEGMENTS_AT_ONCE;
+    settings.gso && at_once <= DATAGRAM_MAX_BYTES
+}
+
 /// What the library is asked for.
 fn transport(settings: &QuicSettings, role: Role, held: &Arc<Held>) -> Result<TransportConfig, TrialError> {
     let mut transport = TransportConfig::default();
@@ -228,7 +251,7 @@ fn transport(settings: &QuicSettings, role: Role, held: &Arc<Held>) -> Result<Tr
     transport.keep_alive_interval(Some(idle / 4));
     transport.max_concurrent_uni_streams(settings.streams.into());
     transport.max_concurrent_bidi_streams(1_u8.into());
-    transport.enable_segmentation_offload(settings.gso);
+    transport.enable_segmentation_offload(cuts(settings));
     if let Some(bytes) = settings.datagram_bytes {
         transport.initial_mtu(bytes).min_mtu(bytes).mtu_discovery_config(None);
     }

@@ -44,7 +44,11 @@ pub fn carry_out(task: &Task<'_, QuicSettings>, control: &Control, outbox: &dyn 
     let connections = meet::connections(task, established.flows, control)?;
     let counters = Counters::read();
     let congestion = settings.congestion.as_deref().unwrap_or(watched::USUAL).to_owned();
-    let granted = Granted { congestion: Some(congestion), gso: Some(settings.gso), ..Granted::default() };
+    let mut granted = Granted { congestion: Some(congestion), ..Granted::default() };
+    if settings.gso && !meet::cuts(settings) {
+        granted.gso = Some(false);
+        granted.remarks.push("datagrams are too long for several of them in one UDP_SEGMENT: sent one by one".into());
+    }
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));
     if task.role == Role::Source && !control.wait_for_start(START_TIMEOUT) {
         return Err(if control.stopped() { TrialError::Stopped } else { TrialError::StartTimeout(START_TIMEOUT) });

@@ -8,7 +8,7 @@ use quinn::{ConnectionError, RecvStream};
 use tokio::sync::Notify;
 use wire::{CpuTime, FlowEnd, RUNNING};
 
-use super::connection::{QuicConnection, QuicFlow, QuicFlows};
+use super::connection::{DONE, QuicConnection, QuicFlow, QuicFlows};
 use crate::flow::cpu_since;
 
 /// Pieces of a stream that are read at once, each of a packet.
@@ -18,7 +18,7 @@ const CHUNKS_AT_ONCE: usize = 64;
 pub fn receive(flow: &QuicFlow, flows: &QuicFlows) {
     let Some(driver) = flow.connection.take_driver() else { return };
     let reader = Reader { flow, flows, begun: Cell::new(None), first: Notify::new() };
-    let mut cpu = CpuTime::default();
+    let mut cpu = None;
     let ended = driver.runtime.block_on(async {
         let (mut word, mut control) = flow.connection.connection.accept_bi().await?;
         control.read_exact(&mut [0; 1]).await.map_err(io::Error::other)?;
@@ -27,13 +27,18 @@ pub fn receive(flow: &QuicFlow, flows: &QuicFlows) {
             word.write_all(&[RUNNING]).await.map_err(io::Error::from)
         };
         let (total, ()) = tokio::try_join!(reader.read_all(), running)?;
-        cpu = reader.spent();
+        cpu = Some(reader.spent());
         word.write_all(&total.to_be_bytes()).await?;
         word.finish().map_err(io::Error::other)?;
-        closed(&flow.connection).await?;
+        // Either tells that the source has it: that it was acknowledged, or that the source has closed.
+        tokio::select! {
+            acknowledged = word.stopped() => acknowledged.map(drop).map_err(io::Error::other)?,
+            closed = closed(&flow.connection) => closed?,
+        }
         Ok(flows.aborted().unwrap_or(FlowEnd::Drained))
     });
-    flows.end_as(flow, ended, cpu);
+    flows.end_as(flow, ended, cpu.unwrap_or_else(|| reader.spent()));
+    driver.close(&flow.connection.connection, DONE, "done");
 }
 
 struct Reader<'a> {
@@ -86,7 +91,7 @@ impl Reader<'_> {
 /// Waits until the source has heard.
 async fn closed(connection: &QuicConnection) -> io::Result<()> {
     match connection.connection.closed().await {
-        ConnectionError::ApplicationClosed(closed) if closed.error_code == 0_u8.into() => Ok(()),
+        ConnectionError::ApplicationClosed(closed) if closed.error_code == DONE.into() => Ok(()),
         error => Err(error.into()),
     }
 }

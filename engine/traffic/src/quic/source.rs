@@ -2,21 +2,18 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 use quinn::{RecvStream, SendStream};
-use tokio::{
-    sync::watch,
-    time::{sleep, timeout},
-};
+use tokio::{sync::watch, time::sleep};
 use wire::{FlowEnd, QuicSettings, RUNNING};
 
 use super::{
-    connection::{QuicFlow, QuicFlows},
+    connection::{DONE, QuicFlow, QuicFlows},
     meet::LOOKS_EVERY,
 };
 use crate::{
@@ -27,8 +24,6 @@ use crate::{
 
 /// Bytes of a count.
 const COUNT_BYTES: usize = 8;
-/// How long an end that knows all waits for its last packet to go out.
-const LAST_PACKET: Duration = Duration::from_millis(20);
 
 /// Sends until asked to stop, ends all streams, and waits until the sink says what it has read.
 pub fn send(flow: &QuicFlow, flows: &QuicFlows, settings: &QuicSettings, payload: &Bytes) {
@@ -49,9 +44,7 @@ pub fn send(flow: &QuicFlow, flows: &QuicFlows, settings: &QuicSettings, payload
         if read == written { Ok(flows.aborted().unwrap_or(FlowEnd::Drained)) } else { Err(differ(written, read)) }
     });
     flows.end_as(flow, ended, sent_cpu.unwrap_or_else(|| cpu_since(cpu, began)));
-    // The sink waits for this end to close.
-    flow.connection.connection.close(0_u8.into(), b"done");
-    driver.runtime.block_on(async { timeout(LAST_PACKET, driver.endpoint.wait_idle()).await.ok() });
+    driver.close(&flow.connection.connection, DONE, "done");
 }
 
 fn differ(written: u64, read: u64) -> io::Error {
@@ -78,38 +71,22 @@ async fn listen(flow: &QuicFlow, mut control: RecvStream) -> io::Result<u64> {
 /// Writes on all streams until asked to stop, and ends them; how many bytes.
 async fn write_all(flow: &QuicFlow, flows: &QuicFlows, settings: &QuicSettings, payload: &Bytes) -> io::Result<u64> {
     let (stop, _) = watch::channel(false);
-    let waiting = Waiting::default();
     let mut written = Vec::new();
     for number in 0..settings.streams as usize {
         let stream = flow.connection.connection.open_uni().await?;
         let schedule =
             settings.rate_bps.map(|rate_bps| Schedule::new(Gap::at_rate(1, rate_bps / u64::from(settings.streams)), 0));
-        let writer = Writer { flow, flows, number, stream, stop: stop.subscribe(), waiting: &waiting, schedule };
+        let writer = Writer { flow, flows, number, stream, stop: stop.subscribe(), schedule };
         written.push(writer.write(payload));
     }
     let stopper = async {
         while !flows.sending_stopped() {
             sleep(LOOKS_EVERY).await;
-            flow.connection.held.writes_wait.store(waiting.any(), Ordering::Relaxed);
         }
         stop.send_replace(true);
     };
     let (counts, ()) = tokio::join!(try_join_all(written), stopper);
     Ok(counts?.iter().sum())
-}
-
-/// Whether writers wait for room.
-#[derive(Default)]
-struct Waiting(AtomicBool);
-
-impl Waiting {
-    fn any(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, waits: bool) {
-        self.0.store(waits, Ordering::Relaxed);
-    }
 }
 
 struct Writer<'a> {
@@ -118,7 +95,6 @@ struct Writer<'a> {
     number: usize,
     stream: SendStream,
     stop: watch::Receiver<bool>,
-    waiting: &'a Waiting,
     schedule: Option<Schedule>,
 }
 
@@ -128,25 +104,25 @@ impl Writer<'_> {
         let mut total = 0;
         while !self.flows.sending_stopped() {
             if let Some(pause) = self.pause(began.elapsed()) {
-                self.waiting.set(false);
                 sleep(pause.min(LOOKS_EVERY)).await;
                 continue;
             }
-            self.waiting.set(true);
+            self.flow.connection.held.waiting_writes.fetch_add(1, Ordering::Relaxed);
             // What is not taken of it is dropped; nothing is copied.
             let mut chunks = [payload.clone()];
-            tokio::select! {
+            let written = tokio::select! {
                 biased;
-                written = self.stream.write_chunks(&mut chunks) => {
-                    let count = written?.bytes;
-                    total += count as u64;
-                    self.flow.connection.count(self.number, count);
-                    self.flow.passed(count, self.flows.origin());
-                    if let Some(schedule) = &mut self.schedule {
-                        schedule.sent(count as u64);
-                    }
-                }
-                _ = self.stop.changed() => break,
+                written = self.stream.write_chunks(&mut chunks) => Some(written),
+                _ = self.stop.changed() => None,
+            };
+            self.flow.connection.held.waiting_writes.fetch_sub(1, Ordering::Relaxed);
+            let Some(written) = written else { break };
+            let count = written?.bytes;
+            total += count as u64;
+            self.flow.connection.count(self.number, count);
+            self.flow.passed(count, self.flows.origin());
+            if let Some(schedule) = &mut self.schedule {
+                schedule.sent(count as u64);
             }
         }
         self.stream.finish().map_err(io::Error::other)?;

@@ -1,7 +1,7 @@
 //! Who may talk to whom: each end has a key that follows from the trial's secrets, and both pin the other's certificate.
 //!
-//! The controller draws two secrets for each trial and tells them to both engines, over channels of their own. Each end
-//! works out both certificates; no name and no authority is trusted, and no certificate outlives its trial.
+//! The controller draws two secrets for each trial and tells them to both engines, over channels of their own. The openings
+//! of sockets, which travel in clear, show only digests of them. Each end works out both certificates; no name and no authority is trusted, and no certificate outlives its trial.
 
 use std::sync::Arc;
 
@@ -35,7 +35,16 @@ struct Identity {
     key: PrivateKeyDer<'static>,
 }
 
-/// The secrets of a trial.
+/// What stands for a secret where anybody may read it.
+pub fn opening_token(secret: Token) -> Token {
+    let mut digest = Sha256::new_with_prefix(b"opening");
+    digest.update(secret.0);
+    let mut shown = [0; 16];
+    shown.iter_mut().zip(digest.finalize()).for_each(|(shown, byte)| *shown = byte);
+    Token(shown)
+}
+
+/// The secrets of a trial, of which nothing is ever sent.
 #[derive(Clone, Copy)]
 pub struct Secrets {
     /// What the connecting side shows.

@@ -4,7 +4,7 @@ use std::{
     any::Any,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Instant,
 };
@@ -38,8 +38,8 @@ pub struct Held {
     pub flow_control_us: AtomicU64,
     /// Time in which the application had nothing to send.
     pub application_us: AtomicU64,
-    /// The application waits for room to write.
-    pub writes_wait: AtomicBool,
+    /// Writes of the application that wait for room.
+    pub waiting_writes: AtomicU64,
 }
 
 /// Makes watched controllers.
@@ -86,7 +86,7 @@ impl Controller for WatchedController {
         let held = &self.held;
         held.in_flight_bytes.store(in_flight, Ordering::Relaxed);
         if let Some(since) = self.since {
-            let reason = match (app_limited, held.writes_wait.load(Ordering::Relaxed)) {
+            let reason = match (app_limited, held.waiting_writes.load(Ordering::Relaxed) > 0) {
                 (false, _) => &held.congestion_us,
                 (true, true) => &held.flow_control_us,
                 (true, false) => &held.application_us,

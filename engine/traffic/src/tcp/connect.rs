@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 use wire::{ANSWER_BYTES, Granted, Opening, TcpSettings};
 
-use super::{kind::Kind, socket};
+use super::kind::Kind;
 use crate::{
     Control, Task, TrialError,
     address::{family_of, resolve},
@@ -73,7 +73,7 @@ fn begin<K: Kind>(
     let mut granted = Granted::default();
     let mut attempts = Vec::new();
     for flow in 0..task.settings.flows {
-        let socket = socket::make(kind, remote, task.role, task.settings)?;
+        let socket = kind.socket(remote, task.role, task.settings)?;
         granted = verify_window(&socket, task.role, task.settings.window_bytes, task.settings.clip_allowed)?;
         let failed = |source| TrialError::Connect { flow, address: remote.to_string(), source };
         if let Some(local) = bind {

@@ -1,9 +1,9 @@
 //! What differs between kinds of byte streams.
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 
 use socket2::{Domain, Socket};
-use wire::{FlowReport, Role};
+use wire::{FlowReport, Role, TcpSettings};
 
 use super::{
     flow::{TcpFlow, TcpFlows},
@@ -27,6 +27,16 @@ pub trait Kind {
     /// The kernel gives none.
     fn open(&self, domain: Domain) -> Result<Socket, TrialError> {
         socket::open(domain, Self::TRANSPORT)
+    }
+
+    /// A socket with every setting that must be there before `connect` or `listen`.
+    ///
+    /// # Errors
+    /// The kernel gives none, or refuses a setting.
+    fn socket(&self, local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<Socket, TrialError> {
+        let socket = self.open(Domain::for_address(local))?;
+        socket::set(&socket, local, role, settings)?;
+        Ok(socket)
     }
 
     /// Waits until connected streams are what the trial needs.

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::Socket;
 use wire::{Granted, OPENING_BYTES, Opening, PortRange, RejectedConnections, TcpSettings};
 
-use super::{kind::Kind, socket};
+use super::kind::Kind;
 use crate::{
     Control, Task, TrialError,
     address::{local_address, on_free_port},
@@ -54,7 +54,7 @@ pub fn listen<K: Kind>(
 
 fn listen_on<K: Kind>(kind: &K, task: &Task<'_, TcpSettings>, local: SocketAddr) -> Result<Listener, TrialError> {
     let settings = task.settings;
-    let socket = socket::make(kind, local, task.role, settings)?;
+    let socket = kind.socket(local, task.role, settings)?;
     let granted = verify_window(&socket, task.role, settings.window_bytes, settings.clip_allowed)?;
     let backlog = i32::try_from(settings.flows + SPARE_BACKLOG).unwrap_or(i32::MAX);
     let begin = || {

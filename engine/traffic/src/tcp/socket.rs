@@ -5,7 +5,6 @@ use std::{fs, io, net::SocketAddr, time::Duration};
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use wire::{Role, TcpSettings};
 
-use super::kind::Kind;
 use crate::{
     TrialError,
     address::set_dscp,
@@ -27,16 +26,32 @@ pub struct Transport {
 /// TCP.
 pub const TCP: Transport = Transport { protocol: Protocol::TCP, refused: "cannot make a TCP socket", single: true };
 
-/// A socket with every setting that must be there before `connect` or `listen`.
-pub fn make<K: Kind>(kind: &K, local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<Socket, TrialError> {
-    let socket = kind.open(Domain::for_address(local))?;
-    set(&socket, local, role, settings)?;
-    Ok(socket)
-}
-
 /// A socket without any setting.
 pub fn open(domain: Domain, transport: Transport) -> Result<Socket, TrialError> {
     Socket::new(domain, Type::STREAM, Some(transport.protocol)).map_err(|source| failed(transport.refused, source))
+}
+
+/// Gives a socket every setting that must be there before `connect` or `listen`.
+pub fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<(), TrialError> {
+    if let Some(bytes) = settings.window_bytes {
+        set_window(socket, role, bytes)?;
+    }
+    if let Some(bytes) = settings.mss_bytes {
+        socket
+            .set_tcp_mss(bytes)
+            .map_err(|source| failed(format!("cannot set a segment size of {bytes} B"), source))?;
+    }
+    if let Some(dscp) = settings.dscp {
+        set_dscp(socket, local, settings.family, dscp)?;
+    }
+    if let Some(mark) = settings.fwmark {
+        let what = || format!("cannot mark packets with {mark:#x} (the engine needs CAP_NET_ADMIN for it)");
+        socket.set_mark(mark).map_err(|source| failed(what(), source))?;
+    }
+    if role == Role::Source {
+        set_source(socket, settings)?;
+    }
+    Ok(())
 }
 
 /// What a connected flow really has: congestion control and segment size.
@@ -57,28 +72,6 @@ pub fn set_connected(socket: &SockRef<'_>, settings: &TcpSettings, transport: Tr
     }
     socket.set_write_timeout(Some(WRITE_TIMEOUT))?;
     socket.set_nonblocking(false)
-}
-
-fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSettings) -> Result<(), TrialError> {
-    if let Some(bytes) = settings.window_bytes {
-        set_window(socket, role, bytes)?;
-    }
-    if let Some(bytes) = settings.mss_bytes {
-        socket
-            .set_tcp_mss(bytes)
-            .map_err(|source| failed(format!("cannot set a segment size of {bytes} B"), source))?;
-    }
-    if let Some(dscp) = settings.dscp {
-        set_dscp(socket, local, settings.family, dscp)?;
-    }
-    if let Some(mark) = settings.fwmark {
-        let what = || format!("cannot mark packets with {mark:#x} (the engine needs CAP_NET_ADMIN for it)");
-        socket.set_mark(mark).map_err(|source| failed(what(), source))?;
-    }
-    if role == Role::Source {
-        set_source(socket, settings)?;
-    }
-    Ok(())
 }
 
 fn set_source(socket: &Socket, settings: &TcpSettings) -> Result<(), TrialError> {

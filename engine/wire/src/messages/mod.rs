@@ -9,6 +9,7 @@ mod path;
 mod quic;
 mod rtt;
 mod setup;
+mod tcp;
 mod udp;
 
 use schemars::JsonSchema;
@@ -21,9 +22,8 @@ pub use outcome::{CpuTime, Failed, FlowEnd, FlowReport, Phase, Progress, Rejecte
 pub use path::PathSettings;
 pub use quic::QuicSettings;
 pub use rtt::{Echo, RttSettings};
-pub use setup::{
-    AddressPair, Connected, Granted, Listening, Mode, PortRange, Prepare, RendezvousRole, Role, TcpSettings, Test,
-};
+pub use setup::{AddressPair, Connected, Granted, Listening, PortRange, Prepare, RendezvousRole, Role, Test};
+pub use tcp::{Mode, TcpSettings};
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.

@@ -38,8 +38,6 @@ pub struct QuicSettings {
     pub silence_timeout_us: u64,
     /// Rate the application writes at, per flow, in bit/s; as fast as it can if absent.
     pub rate_bps: Option<u64>,
-    /// Differentiated services code point, 0 to 63.
-    pub dscp: Option<u8>,
     /// CPUs the flows' threads are bound to, in turn; unbound if empty.
     pub cpus: Vec<u32>,
     /// 4 or 6: the IP version to use; either if absent.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from flowsweep.analysis.summarising.trial_row import TrialRow, goodput_of
 from flowsweep.analysis.theory import bandwidth_delay_bytes
 from flowsweep.analysis.verdicts import QUEUE
+from flowsweep.tests import facts_of
 from flowsweep.wording import format_size
 
 Side = Literal["send", "receive"]
@@ -73,7 +74,8 @@ def window_advice(
         lower another.
     """
     sides: dict[str, Side] = {"send window": "send", "receive window": "receive"}
-    side = sides.get(row.get("verdict") or "")
+    # No setting of a host is in the way of windows that are none of its sockets.
+    side = sides.get(row.get("verdict") or "") if facts_of(row["test"]).socket_windows else None
     if side is None or path_bps is None or not row["rtt_min_ms"]:
         return None
     if (row.get("goodput_bps") or 0.0) >= NOTHING_GAINED * path_bps:

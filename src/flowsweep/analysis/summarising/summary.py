@@ -74,7 +74,7 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         keep("send_errors", send_errors(tables.counters)),
         found.fairness,
         keep("rtt", rtt_facts(tables)),
-        keep("quic_facts", quic_facts(tables.quic)),
+        keep("quic_facts", quic_facts(tables.quic, tables.trials)),
         keep("subflow_facts", subflow_facts(tables.subflows)),
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.

@@ -11,7 +11,7 @@ from flowsweep.plan.tests.path.build import built_path
 from flowsweep.plan.tests.path.checks import path_problems
 from flowsweep.plan.tests.path.keys import PathKeys
 from flowsweep.plan.tests.quic.checks import quic_problems
-from flowsweep.plan.tests.quic.keys import OF_OTHERS, QuicKeys
+from flowsweep.plan.tests.quic.keys import KERNELS, OF_OTHERS, QuicKeys
 from flowsweep.plan.tests.row import EVERY_TEST, PlanTest
 from flowsweep.plan.tests.rtt.build import built_rtt
 from flowsweep.plan.tests.rtt.checks import rtt_problems
@@ -44,7 +44,7 @@ PLAN_TESTS: Mapping[str, PlanTest] = {
         built_path,
         duration_ns=defaults.PATH_DURATION_NS,
     ),
-    "quic": PlanTest(_BULK | OF_OTHERS | QuicKeys.model_fields.keys(), quic_problems),
+    "quic": PlanTest((_BULK - KERNELS) | OF_OTHERS | QuicKeys.model_fields.keys(), quic_problems),
     "mptcp": PlanTest(_BULK | OF_TCP | MptcpKeys.model_fields.keys(), mptcp_problems),
     **rows_of_packages("plan"),
 }

@@ -5,6 +5,7 @@ from typing import Any
 from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS, SECOND_NS, SILENCE_TIMEOUT_NS
 from flowsweep.run.requests import EndRole
 from flowsweep.schedule.parameters import Bulk, Parameters
+from flowsweep.tests import facts_of
 
 SAMPLE_BYTES = 1024
 """Of a row as Arrow, rounded up well."""
@@ -12,8 +13,13 @@ SAMPLE_BYTES = 1024
 
 def window_of(parameters: Parameters, role: EndRole) -> int | None:
     """What one end asks for as its socket buffer, per flow; absent where that is left to the host."""
-    if not isinstance(parameters, Bulk):
+    if not isinstance(parameters, Bulk) or not facts_of(parameters.test).socket_windows:
         return None
+    return asked_of(parameters, role)
+
+
+def asked_of(parameters: Bulk, role: EndRole) -> int | None:
+    """The window that one end is asked for, per flow; absent where a plan leaves it open."""
     return parameters.window_send_bytes if role == "source" else parameters.window_recv_bytes
 
 
@@ -28,7 +34,7 @@ def bulk_settings(parameters: Bulk, role: EndRole, pad_ns: int) -> dict[str, Any
     return {
         "flows": parameters.flows,
         "length_bytes": parameters.length_bytes,
-        "window_bytes": window_of(parameters, role),
+        "window_bytes": asked_of(parameters, role),
         "clip_allowed": parameters.clip_allowed,
         "duration_us": parameters.duration_ns // MICROSECOND_NS,
         "pad_us": pad_ns // MICROSECOND_NS,

@@ -12,7 +12,7 @@ _STREAM_BYTES = 64
 def quic_settings(parameters: QuicParameters, role: EndRole, pad_ns: int) -> QuicTest:
     """What one end of a pair of hosts is asked to do."""
     bulk = bulk_settings(parameters, role, pad_ns)
-    del bulk["clip_allowed"]
+    del bulk["clip_allowed"], bulk["dscp"]
     return QuicTest(
         **bulk,
         drain_timeout_us=parameters.drain_timeout_ns // MICROSECOND_NS,

@@ -2,41 +2,48 @@
 
 import ibis.expr.types as ir
 
-_COUNTS = (
-    "packets_lost", "datagrams_sent", "datagram_bytes_sent",
-    "congestion_limited_us", "flow_control_limited_us", "application_limited_us",
-)  # fmt: skip
+_COUNTS = ("packets_lost", "datagrams_sent", "datagram_bytes_sent")
+_LIMITED = ("congestion_limited", "flow_control_limited", "application_limited")
 
 
-def quic_facts(quic: ir.Table) -> ir.Table:
+def quic_facts(quic: ir.Table, trials: ir.Table) -> ir.Table:
     """Sum up the connections of each trial: running counts never fall.
 
     Args:
         quic: As in an archive.
+        trials: As in an archive.
 
     Returns:
         One row per trial with connections: trial_id; congestion_limited_share, flow_control_limited_share,
-        application_limited_share (float64: of the time between acknowledgements, over all flows; null without
-        any), packets_lost, quic_datagrams_sent, datagram_bytes_sent (int64, Σ over flows), quic_rtt_min_ms
-        (float64, least).
+        application_limited_share (float64: of the time between acknowledgements, over all flows, behind what
+        is omitted and within the duration; null without any); packets_lost, quic_datagrams_sent,
+        datagram_bytes_sent (int64: of whole trials, Σ over flows), quic_rtt_min_ms (float64, least).
     """
-    source = quic.filter(quic.role == "source")
+    times = trials.select("trial_id", "omit_ns", "duration_ns")
+    source = quic.filter(quic.role == "source").inner_join(times, "trial_id")
+    before, within = source.end_ns <= source.omit_ns, source.end_ns <= source.duration_ns
+    limited = {
+        name: source[f"{name}_us"].max(where=within) - source[f"{name}_us"].max(where=before).coalesce(0)
+        for name in _LIMITED
+    }
     flows = source.group_by("trial_id", "flow").aggregate(
-        **{name: source[name].max() for name in _COUNTS}, least_us=source.min_rtt_us.nullif(0).min()
+        **{name: source[name].max() for name in _COUNTS},
+        **limited,
+        least_us=source.min_rtt_us.nullif(0).min(),
     )
     sums = flows.group_by("trial_id").aggregate(
-        **{name: flows[name].sum().cast("int64") for name in _COUNTS},
+        **{name: flows[name].sum().cast("int64") for name in (*_COUNTS, *_LIMITED)},
         quic_rtt_min_ms=flows.least_us.min().cast("float64") / 1000,
     )
-    limited = ("congestion_limited", "flow_control_limited", "application_limited")
-    whole_us = sum((sums[f"{name}_us"] for name in limited[1:]), sums[f"{limited[0]}_us"]).nullif(0)
+    congestion, windows, application = (sums[name] for name in _LIMITED)
+    whole_us = (congestion + windows + application).nullif(0)
     return sums.select(
         "trial_id",
         "packets_lost",
         "datagram_bytes_sent",
         quic_datagrams_sent=sums.datagrams_sent,
         quic_rtt_min_ms=sums.quic_rtt_min_ms,
-        **{f"{name}_share": sums[f"{name}_us"].cast("float64") / whole_us for name in limited},
+        **{f"{name}_share": sums[name].cast("float64") / whole_us for name in _LIMITED},
     )
 
 

@@ -6,8 +6,10 @@ import ibis.expr.types as ir
 from flowsweep.analysis.tests.tcp.verdict import PATH_FULL
 from flowsweep.analysis.verdicts import BUSY, LOSS, MOST, NOT_CLEAR, QUEUE, RATE_REACHED
 
-_HEADERS_BYTES = 28
-"""Of IPv4 and UDP."""
+_HEADERS_BYTES, _HEADERS_IPV6_BYTES = 28, 48
+"""Of IP and UDP."""
+_STREAM_WINDOW_BYTES, _SEND_WINDOW_BYTES = 1_250_000, 10_000_000
+"""What quinn has where nothing is asked for; a connection's receive window has no limit then."""
 _UNLIMITED = 2**62
 """More than any window (RFC 9000, section 16)."""
 
@@ -17,25 +19,33 @@ def with_quic_verdict(rows: ir.Table) -> ir.Table:
 
     Args:
         rows: One row per trial, with columns as in a summary: test, verdict, goodput_bps, flows, rate_bps,
-            thread_busy_send, thread_busy_recv, window_send_bytes, window_recv_bytes, link_queue_drops,
-            link_random_drops, path_rate_bps, bytes_sent, packets_lost and those of `quic_facts`.
+            thread_busy_send, thread_busy_recv, window_send_bytes, window_recv_bytes, stream_window_bytes,
+            streams_per_flow, family, link_queue_drops, link_random_drops, link_policer_drops, path_rate_bps,
+            bytes_sent and those of `quic_facts`.
 
     Method:
         The first rule that holds: the rate that was asked for came; an end's threads were always busy; what
         the source sent, headers included, was all that an emulated path carries: it was full; windows held
-        the source back for most of the time (the smaller one, of those that were asked for; else the
-        receiver's); congestion control did: with no packet lost, or most drops at an emulated link's queue,
-        the path was full; with most drops at random, losses did. What is no clear majority is "not clear".
+        the source back for most of the time (the source's own, where it is smaller than what the sink's
+        windows allow, else the sink's; those that nobody asked for are the library's); congestion control
+        did, and most drops at emulated links were at a queue: the path was full; or most were at random or
+        of a policer: losses did. What is no clear majority, or has no emulated link to tell, is "not clear".
     """
     reached = (rows.goodput_bps >= rows.rate_bps.cast("float64") * rows.flows * RATE_REACHED).coalesce(False)
     sending = (rows.thread_busy_send >= BUSY).coalesce(False)
     receiving = (rows.thread_busy_recv >= BUSY).coalesce(False)
     windows = (rows.flow_control_limited_share >= MOST).coalesce(False)
     congestion = (rows.congestion_limited_share >= MOST).coalesce(False)
-    own = (rows.window_send_bytes < rows.window_recv_bytes.coalesce(_UNLIMITED)).coalesce(False)
-    at_random = (rows.link_random_drops > rows.link_queue_drops).coalesce(False)
-    at_queue = (rows.link_queue_drops > rows.link_random_drops).coalesce(False)
-    sent_bytes = rows.datagram_bytes_sent + rows.quic_datagrams_sent * _HEADERS_BYTES
+    of_streams = rows.stream_window_bytes.coalesce(_STREAM_WINDOW_BYTES) * rows.streams_per_flow
+    of_sink = ibis.least(rows.window_recv_bytes.coalesce(_UNLIMITED), of_streams)
+    own = (rows.window_send_bytes.coalesce(_SEND_WINDOW_BYTES) < of_sink).coalesce(False)
+    drops = rows.link_queue_drops + rows.link_random_drops + rows.link_policer_drops
+    at_random = ((rows.link_random_drops + rows.link_policer_drops >= drops * MOST) & (drops > 0)).coalesce(
+        False
+    )
+    at_queue = ((rows.link_queue_drops >= drops * MOST) & (drops > 0)).coalesce(False)
+    headers = (rows.family == 6).coalesce(False).ifelse(_HEADERS_IPV6_BYTES, _HEADERS_BYTES)
+    sent_bytes = rows.datagram_bytes_sent + rows.quic_datagrams_sent * headers
     wire_bps = rows.goodput_bps * sent_bytes.cast("float64") / rows.bytes_sent.nullif(0)
     full = (wire_bps >= rows.path_rate_bps * PATH_FULL).coalesce(False)
     found = ibis.cases(
@@ -48,7 +58,7 @@ def with_quic_verdict(rows: ir.Table) -> ir.Table:
         (windows & own, "send window"),
         (windows, "receive window"),
         (congestion & at_random, LOSS),
-        (congestion & (at_queue | (rows.packets_lost == 0)), QUEUE),
+        (congestion & at_queue, QUEUE),
         else_=NOT_CLEAR,
     )
     return rows.mutate(verdict=(rows.test == "quic").ifelse(found, rows.verdict))

@@ -10,6 +10,9 @@ from flowsweep.plan.readers import whole
 OF_OTHERS = frozenset({"congestion", "gso"})
 """Keys of TCP and of UDP that mean the same here."""
 
+KERNELS = frozenset({"dscp", "clip"})
+"""Keys of bulk transfers without effect here: the library marks packets, and no kernel grants its windows."""
+
 
 class QuicKeys(Table):
     """What can be asked of QUIC only."""

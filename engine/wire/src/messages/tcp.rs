@@ -1,0 +1,65 @@
+//! What an engine must know of a trial of bulk TCP connections.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The settings of one end's flows. Times in whole microseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TcpSettings {
+    /// Parallel connections.
+    pub flows: u32,
+    /// Bytes handed to one write or read.
+    pub length_bytes: u32,
+    /// Socket buffer of this end, per flow: `SO_SNDBUF` of a source, `SO_RCVBUF` of a sink; the kernel's autotuning if
+    /// absent.
+    pub window_bytes: Option<u64>,
+    /// Run even if the kernel grants less than was asked for.
+    pub clip_allowed: bool,
+    /// Congestion control; the host's default if absent.
+    pub congestion: Option<String>,
+    /// How long the source sends once every flow runs.
+    pub duration_us: u64,
+    /// How much longer it sends, so that the sink's last bin is whole.
+    pub pad_us: u64,
+    /// How often both ends record.
+    pub sample_interval_us: u64,
+    /// How long connecting and the handshakes of all flows may take.
+    pub connect_timeout_us: u64,
+    /// How long the sink may need to read what is still under way once the source has stopped.
+    pub drain_timeout_us: u64,
+    /// How long a path may be silent before its flows count as broken (`TCP_USER_TIMEOUT`).
+    pub silence_timeout_us: u64,
+    /// Rate the application writes at, per flow, in bit/s; as fast as it can if absent.
+    pub rate_bps: Option<u64>,
+    /// Rate the kernel paces at, per flow, in bit/s (`SO_MAX_PACING_RATE`).
+    pub pacing_rate_bps: Option<u64>,
+    /// `TCP_MAXSEG`, in bytes.
+    pub mss_bytes: Option<u32>,
+    /// Differentiated services code point, 0 to 63.
+    pub dscp: Option<u8>,
+    /// `TCP_NODELAY`.
+    pub no_delay: bool,
+    /// Mark of this end's packets (`SO_MARK`), for which it needs `CAP_NET_ADMIN`; none if absent.
+    pub fwmark: Option<u32>,
+    /// CPUs the flows' threads are bound to, in turn; unbound if empty.
+    pub cpus: Vec<u32>,
+    /// 4 or 6: the IP version to use; either if absent.
+    pub family: Option<u8>,
+    /// How bytes get into and out of the kernel.
+    pub mode: Mode,
+}
+
+/// How bytes get into and out of the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// `write` and `read`, as an application does.
+    #[default]
+    Copy,
+    /// The source maps one constant buffer into its sockets (`vmsplice`, `splice`), at most 1 MiB at once, whatever
+    /// `length_bytes` says; the sink reads as in `copy`. The source's memory is out of the picture.
+    Zerocopy,
+    /// The source as in `zerocopy`; the sink has the kernel drop what arrived (`MSG_TRUNC`) in place of copying it.
+    Discard,
+}
