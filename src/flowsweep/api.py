@@ -105,6 +105,21 @@ class OpenCampaign:
         """One row per trial and packet of a train or stream that arrived."""
         return self.archive.tables().trains
 
+    @property
+    def subflows(self) -> ir.Table:
+        """One row per trial, flow of Multipath TCP, end, subflow and sample interval."""
+        return self.archive.tables().subflows
+
+    @property
+    def quic(self) -> ir.Table:
+        """One row per trial, flow of QUIC, end and sample interval: packets, windows and what limits."""
+        return self.archive.tables().quic
+
+    @property
+    def streams(self) -> ir.Table:
+        """One row per trial, flow of QUIC, end, stream and sample interval: bytes."""
+        return self.archive.tables().streams
+
     @cached_property
     def summary(self) -> ir.Table:
         """One row per trial, what a person wants to know of it: as `flowsweep summary` has it."""

@@ -40,9 +40,13 @@ HOSTS = """
 left = ["l1", "l2", "l3"]
 right = ["r1", "r2", "r3"]
 """ + "".join(
-    f'[hosts.{host}]\naddress = "{host}.example"\n' for host in ("l1", "l2", "l3", "r1", "r2", "r3")
+    f'[hosts.{host}]\naddress = "{host}.example"\n'
+    f'further_addresses = ["198.51.100.{number}", "203.0.113.{number}"]\n'
+    for number, host in enumerate(("l1", "l2", "l3", "r1", "r2", "r3"), start=1)
 )
 
+TESTS = ("tcp", "udp", "rtt", "mptcp", "quic")
+"""Every test with axes."""
 ALIKE: dict[str, tuple[str, ...]] = {
     "pairs": ("1", "2", "3"),
     "flows": ("1", "2", "3"),
@@ -66,9 +70,17 @@ ALIKE: dict[str, tuple[str, ...]] = {
     "affinity": ('"0"', '"0,1"', '"1"'),
     "family": ("4", "6"),
     "mode": ('"copy"', '"zerocopy"', '"discard"'),
+    "subflows": ("1", "2", "3"),
+    "streams_per_flow": ("1", "2", "3"),
+    "stream_window": ('"65536B"', '"100001B"', '"100002B"'),
+    "datagram": ('"1200B"', '"1451B"', '"1452B"'),
     "echo": ('"icmp"', '"udp"', '"tcp-connect"'),
 }
 """Values of every axis; where figures of three digits make some look alike, two of those."""
+OTHERWISE = {("quic", "congestion"): ('"cubic"', '"newreno"', '"bbr"')}
+"""Values of an axis in one test."""
+NEEDED = {("mptcp", "dscp"): {"family": ("4",)}}
+"""What an axis of a test needs beside it."""
 CLASHES = ({"window", "window_sum"}, {"window_sum", "window_send"}, {"window_sum", "window_recv"},
            {"rate", "rate_sum"}, {"rate", "spacing"}, {"rate_sum", "spacing"})  # fmt: skip
 """What no plan has together."""
@@ -87,20 +99,27 @@ def is_axis(annotation: object) -> bool:
 @st.composite
 def varied(draw: st.DrawFn) -> tuple[str, dict[str, tuple[str, ...]]]:
     """A test and some values of up to three of its axes."""
-    test = draw(st.sampled_from(["tcp", "udp", "rtt"]))
+    test = draw(st.sampled_from(TESTS))
     names = draw(st.lists(st.sampled_from(sorted(axes_of(test))), min_size=1, max_size=3, unique=True))
     while any(len(clash & set(names)) > 1 for clash in CLASHES):
         names.pop()
     values = {
-        name: tuple(draw(st.lists(st.sampled_from(ALIKE[name]), min_size=2, max_size=2, unique=True)))
+        name: tuple(
+            draw(st.lists(st.sampled_from(values_of(test, name)), min_size=2, max_size=2, unique=True))
+        )
         for name in names
     }
     return test, values
 
 
+def values_of(test: str, axis: str) -> tuple[str, ...]:
+    return OTHERWISE.get((test, axis), ALIKE[axis])
+
+
 def failed_trials(test: str, values: dict[str, tuple[str, ...]]) -> list[TrialOutcome]:
     """Every trial that a plan asks for, failed: what it asked for is known all the same."""
-    lines = [f"{name} = [{', '.join(levels)}]" for name, levels in values.items()]
+    needed = {key: level for axis in values for key, level in NEEDED.get((test, axis), {}).items()}
+    lines = [f"{name} = [{', '.join(levels)}]" for name, levels in (needed | values).items()]
     plan = parse_plan(
         f'{HOSTS}\n[[sweep]]\nname = "s"\ntest = "{test}"\npaths = [{{ from = "left", to = "right" }}]\n'
         + "\n".join(lines),
@@ -181,8 +200,8 @@ def test_every_axis_of_points_has_words_and_every_one_of_goodput_is_asked_about(
 
 @pytest.mark.parametrize("axis", ALIKE)
 def test_points_of_each_axis_are_told_apart(axis: str) -> None:
-    test = next(test for test in ("tcp", "udp", "rtt") if axis in axes_of(test))
-    check(test, {axis: ALIKE[axis]})
+    test = next(test for test in TESTS if axis in axes_of(test))
+    check(test, {axis: values_of(test, axis)})
 
 
 def test_an_export_has_all_that_points_differ_in() -> None:

@@ -124,6 +124,8 @@ def test_what_a_host_says_in_place_of_an_engine(
     said = [
         command("run", plan, "--archive", tmp_path / "archive"),
         command("tcp", *host),
+        command("mptcp", *host),
+        command("quic", *host),
         command("udp", *host, "--rate", "1Mbit/s"),
         command("rtt", *host),
         command("path", *host),

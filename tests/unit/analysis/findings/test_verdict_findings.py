@@ -19,7 +19,7 @@ KIB = 1024
 def trial(**changes: Any) -> Row:
     """A trial from "slac" to "in2p3", 100 Mbit/s and 175 ms, that its receive window limits."""
     usual: Row = {
-        "trial_id": "t", "sweep": "s", "repeat": 1, "src": "slac", "dst": "in2p3", "flows": 1,
+        "trial_id": "t", "test": "tcp", "sweep": "s", "repeat": 1, "src": "slac", "dst": "in2p3", "flows": 1,
         "window_sum_bytes": 1024 * KIB, "window_bytes": 1024 * KIB, "window_send_bytes": 1024 * KIB,
         "window_recv_bytes": 1024 * KIB, "rate_bps": None, "pacing_rate_bps": None, "length_bytes": 8192,
         "congestion": "cubic", "congestion_asked": "cubic", "goodput_bps": 63e6, "rtt_min_ms": 175.0,
