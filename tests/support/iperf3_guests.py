@@ -296,6 +296,8 @@ def rates_at_once(clients: int, rate_bps: int) -> list[float]:
         def run(numbered: tuple[int, Case]) -> float:
             number, case = numbered
             report = ask(server, case, f"client {number}", ["-t", "6", "-l", "10000", "-b", str(rate_bps)])
+            failed = report.get("error") or report["returned"] != 0
+            assert not failed, f"client {number}: {report.get('error')} {report['stderr']}"
             wrong = disagreement(report, server.ended(f"client {number}"))
             assert wrong is None, wrong
             rate: float = report["end"]["sum_received"]["bits_per_second"]
