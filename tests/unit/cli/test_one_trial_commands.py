@@ -201,7 +201,7 @@ UNCLEAR = (
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"verdict": "send window"}, "send window: the source's socket buffer was full"),
+        ({"verdict": "send window"}, "send window: the source's send buffer was full of what the sink"),
         ({"verdict": "application rate"}, "application rate: goodput came to the rate that was asked for"),
         (
             {"verdict": "not clear"},
