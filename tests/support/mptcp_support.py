@@ -75,10 +75,14 @@ def make_mptcp_outcome(
         for at in range(SECONDS)
     ]  # fmt: skip
     reason = Failure(phase="run", host="a", kind="fell_back_to_tcp", message="flow 0 fell back to TCP")
-    status, failure = ("incomplete", reason) if fell_back else ("ok", None)
     ends = [{"role": role, "flow": 0, "bytes": SECONDS * per_second} for role in ("source", "sink")]
     return TrialOutcome(
-        make_record(trial, status=status, failure=failure, started_at=STARTED_AT),  # type: ignore[arg-type]
+        make_record(
+            trial,
+            status="incomplete" if fell_back else "ok",
+            failure=reason if fell_back else None,
+            started_at=STARTED_AT,
+        ),
         samples=make_samples(samples),
         flows=make_flows(ends),
         of_tests={"subflows": pa.Table.from_pylist(subflows, schema=pa.schema(NEEDED_FIELDS["subflows"]))},
