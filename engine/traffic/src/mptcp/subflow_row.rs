@@ -113,27 +113,18 @@ impl Tabular for SubflowRow {
         let counter = |name, meaning: &str, value: fn(&Self) -> u64| {
             Column::int64(name, "bytes", meaning, move |row: &Self| value(row).cast_signed()).with("kind", "counter")
         };
+        let [start_ns, end_ns] = Column::bounds_of_sample(|row: &Self| row.start_ns, |row| row.end_ns);
         let own = [
             Column::role("Which end saw this: source or sink."),
-            Column::int32("flow", "", "Index of the flow in its trial, from 0.", |row: &Self| row.flow.cast_signed()),
+            Column::flow(|row: &Self| row.flow),
             Column::int32(
                 "subflow",
                 "",
                 "Number of the subflow within its flow, as this end's kernel counts; 1 is the first one.",
                 |row: &Self| row.subflow.cast_signed(),
             ),
-            Column::int64(
-                "start_ns",
-                "ns",
-                "Beginning of the flow's sample, since this end's origin.",
-                |row: &Self| row.start_ns,
-            ),
-            Column::int64(
-                "end_ns",
-                "ns",
-                "End of the flow's sample, exclusive, since this end's origin.",
-                |row: &Self| row.end_ns,
-            ),
+            start_ns,
+            end_ns,
             Column::text_if_any("local_address", "Address of this end.", |row: &Self| {
                 Some(row.local.ip().to_string().into())
             }),

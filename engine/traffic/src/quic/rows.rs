@@ -128,21 +128,12 @@ impl Tabular for QuicRow {
     const TITLE: &'static str = "QUIC: one row is one connection, one end, one sample interval";
 
     fn columns() -> Vec<Column<Self>> {
+        let [start_ns, end_ns] = Column::bounds_of_sample(|row: &Self| row.start_ns, |row| row.end_ns);
         let own = [
             Column::role("Which end saw this: source or sink."),
-            Column::int32("flow", "", "Index of the flow in its trial, from 0.", |row: &Self| row.flow.cast_signed()),
-            Column::int64(
-                "start_ns",
-                "ns",
-                "Beginning of the flow's sample, since this end's origin.",
-                |row: &Self| row.start_ns,
-            ),
-            Column::int64(
-                "end_ns",
-                "ns",
-                "End of the flow's sample, exclusive, since this end's origin.",
-                |row: &Self| row.end_ns,
-            ),
+            Column::flow(|row: &Self| row.flow),
+            start_ns,
+            end_ns,
         ];
         let quantities = QUANTITIES.into_iter().enumerate().map(|(place, (name, unit, counts, meaning))| {
             let value = move |row: &Self| row.quantities[place].cast_signed();
@@ -196,27 +187,18 @@ impl Tabular for StreamRow {
     const TITLE: &'static str = "Streams of QUIC: one row is one stream, one end, one sample interval";
 
     fn columns() -> Vec<Column<Self>> {
+        let [start_ns, end_ns] = Column::bounds_of_sample(|row: &Self| row.start_ns, |row| row.end_ns);
         vec![
             Column::role("Which end saw this: source or sink."),
-            Column::int32("flow", "", "Index of the flow in its trial, from 0.", |row: &Self| row.flow.cast_signed()),
+            Column::flow(|row: &Self| row.flow),
             Column::int32(
                 "stream",
                 "",
                 "Number of the stream in its flow, from 0, in the order of its numbers in QUIC.",
                 |row: &Self| row.stream.cast_signed(),
             ),
-            Column::int64(
-                "start_ns",
-                "ns",
-                "Beginning of the flow's sample, since this end's origin.",
-                |row: &Self| row.start_ns,
-            ),
-            Column::int64(
-                "end_ns",
-                "ns",
-                "End of the flow's sample, exclusive, since this end's origin.",
-                |row: &Self| row.end_ns,
-            ),
+            start_ns,
+            end_ns,
             Column::int64(
                 "stream_bytes",
                 "bytes",

@@ -45,9 +45,7 @@ impl Tabular for Sample {
     fn columns() -> Vec<Column<Self>> {
         let own = [
             Column::role("Which end saw this: source or sink."),
-            Column::int32("flow", "", "Index of the flow in its trial, from 0.", |sample: &Self| {
-                sample.flow.cast_signed()
-            }),
+            Column::flow(|sample: &Self| sample.flow),
             Column::int64(
                 "start_ns",
                 "ns",

@@ -36,6 +36,19 @@ impl<R> Column<R> {
         Self::new("role", "", meaning, false, Values::Role)
     }
 
+    /// Which flow it is of.
+    pub fn flow(value: impl Fn(&R) -> u32 + 'static) -> Self {
+        Self::int32("flow", "", "Index of the flow in its trial, from 0.", move |row| value(row).cast_signed())
+    }
+
+    /// Beginning and end of the flow's sample that it belongs to.
+    pub fn bounds_of_sample(start_ns: impl Fn(&R) -> i64 + 'static, end_ns: impl Fn(&R) -> i64 + 'static) -> [Self; 2] {
+        [
+            Self::int64("start_ns", "ns", "Beginning of the flow's sample, since this end's origin.", start_ns),
+            Self::int64("end_ns", "ns", "End of the flow's sample, exclusive, since this end's origin.", end_ns),
+        ]
+    }
+
     /// Words.
     pub fn text(name: &'static str, meaning: &str, value: impl Fn(&R) -> &'static str + 'static) -> Self {
         Self::new(name, "", meaning, false, Values::Text(Box::new(move |row| Some(value(row).into()))))

@@ -205,10 +205,7 @@ impl Tabular for HistogramRow {
 }
 
 fn keys<R>(flow: impl Fn(&R) -> u32 + 'static) -> [Column<R>; 2] {
-    [
-        Column::role("Which end saw this: source or sink."),
-        Column::int32("flow", "", "Index of the flow in its trial, from 0.", move |row| flow(row).cast_signed()),
-    ]
+    [Column::role("Which end saw this: source or sink."), Column::flow(flow)]
 }
 
 #[cfg(test)]
