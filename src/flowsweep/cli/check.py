@@ -22,7 +22,7 @@ from flowsweep.plan.model import Background, Group, RateSearch, Sweep
 from flowsweep.plan.probing import PathProbing, Probe, RttProbing
 from flowsweep.schedule import Estimate, Point, Slot, estimate, expand, matched, remarks, schedule
 from flowsweep.schedule.parameters import Bulk
-from flowsweep.tests import BULK_TESTS
+from flowsweep.tests import BULK_TESTS, facts_of
 from flowsweep.wording import (
     counted,
     direction,
@@ -37,6 +37,8 @@ from flowsweep.wording import (
 NO_SEED = 0
 """Counts and times are the same for every seed."""
 
+OWN_OF_LIBRARY = "the library's own"
+"""Of windows and congestion control that are none of a host's sockets."""
 Row = tuple[str, str]
 
 
@@ -175,7 +177,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     return [
         *common,
         *_flow_rows(sweep, own_points),
-        ("window per flow", _windows(own_points)),
+        ("window per flow", _windows(sweep.test, own_points)),
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
         *_congestion_rows(sweep),
         ("duration", _durations(sweep)),
@@ -189,7 +191,8 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
 def _congestion_rows(sweep: Sweep) -> list[Row]:
     if sweep.test not in CONGESTION.tests:
         return []
-    return [("congestion", ", ".join(name or "default of the host" for name in sweep.congestion))]
+    absent = "default of the host" if facts_of(sweep.test).socket_windows else OWN_OF_LIBRARY
+    return [("congestion", ", ".join(name or absent for name in sweep.congestion))]
 
 
 def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
@@ -289,18 +292,21 @@ def _order(plan: Plan) -> str:
     return "randomised blocks, " + ("seed drawn when the campaign starts" if seed is None else f"seed {seed}")
 
 
-def _windows(points: Sequence[Point]) -> str:
+def _windows(test: str, points: Sequence[Point]) -> str:
     """Show the range at each end, once where both are alike."""
+    facts = facts_of(test)
+    absent = "default of the host" if facts.socket_windows else OWN_OF_LIBRARY
+    absent = "autotuning" if facts.windows_tuned else absent
     bulk = [point.parameters for point in points if isinstance(point.parameters, Bulk)]
-    send = _range([parameters.window_send_bytes for parameters in bulk])
-    recv = _range([parameters.window_recv_bytes for parameters in bulk])
+    send = _range([parameters.window_send_bytes for parameters in bulk], absent)
+    recv = _range([parameters.window_recv_bytes for parameters in bulk], absent)
     return send if send == recv else f"send {send}, receive {recv}"
 
 
-def _range(sizes: Sequence[int | None]) -> str:
+def _range(sizes: Sequence[int | None], absent: str) -> str:
     known = [size for size in sizes if size is not None]
     if not known:
-        return "autotuning"
+        return absent
     least, most = format_size(min(known)), format_size(max(known))
     return least if least == most else f"{least} to {most}"
 

@@ -69,6 +69,21 @@ family = 4"""
     assert not [line for line in lines[:at] if line.startswith(titles)]
 
 
+@pytest.mark.parametrize(
+    ("test", "window", "congestion"),
+    [
+        ("tcp", "autotuning", "default of the host"),
+        ("mptcp", "autotuning", "default of the host"),
+        ("quic", "the library's own", "the library's own"),
+    ],
+)
+def test_whose_choice_it_is_where_nothing_is_asked_for(
+    tmp_path, monkeypatch, capsys, test, window, congestion
+):
+    lines = checked(tmp_path, monkeypatch, capsys, sweep("free", f'test = "{test}"'))
+    assert {f"window per flow {window}", f"congestion {congestion}"} <= set(lines)
+
+
 def test_a_search_says_where_it_looks_and_how_often(tmp_path, monkeypatch, capsys):
     search = 'rate_search = { low = "10Mbit/s", high = "1Gbit/s", resolution = "5Mbit/s" }'
     more = f'test = "udp"\ndirections = "both"\n{search}'

@@ -18,7 +18,8 @@ class BulkKeys(Table):
         examples=[[1, 2, 4, 8]],
     )
     window: fields.Axis[fields.Window] | None = key(
-        "Socket buffer per flow, both ends; the kernel's autotuning if absent.",
+        "Socket buffer per flow, both ends, of QUIC the window of a connection; the kernel's autotuning, "
+        "or what QUIC's library has, if absent.",
         None,
         examples=["64KiB", ["64KiB", "128KiB", "256KiB"]],
     )

@@ -11,7 +11,8 @@ class TcpKeys(Table):
     """What can be asked of TCP only."""
 
     congestion: fields.Axis[fields.Name] | None = key(
-        "Congestion control; the host's default, which is recorded, if absent.",
+        "Congestion control, of QUIC cubic, newreno or bbr; the host's default, of QUIC cubic, which is "
+        "recorded, if absent.",
         None,
         examples=["cubic", ["cubic", "bbr"]],
     )
