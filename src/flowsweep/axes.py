@@ -22,6 +22,7 @@ _MPTCP = frozenset({"mptcp"})
 _QUIC = frozenset({"quic"})
 _OF_KERNEL = _TCP | _MPTCP
 _STREAMS = _OF_KERNEL | _QUIC
+_SOCKETS = _OF_KERNEL | _UDP | _RTT
 _EVERY = frozenset(TESTS)
 _NONE: frozenset[str] = frozenset()
 
@@ -140,7 +141,7 @@ SETTINGS = (
     ),
     Axis(
         "dscp", "dscp", "DSCP",
-        tests=_BULK | _RTT, spans=_BULK | _RTT, parameter="dscp", quantity=False,
+        tests=_SOCKETS, spans=_SOCKETS, parameter="dscp", quantity=False,
     ),
     Axis(
         "no_delay", "no_delay", "no delay", _switch,

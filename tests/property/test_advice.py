@@ -43,7 +43,7 @@ def trials(draw: st.DrawFn) -> tuple[dict[str, Any], ...]:
         src, dst = draw(st.sampled_from([("a", "b"), ("b", "a"), ("a", "c"), ("c", "b")]))
         asked = draw(st.none() | st.integers(4096, 1 << 26))
         rows.append({
-            "trial_id": str(number), "verdict": draw(VERDICTS), "src": src, "dst": dst,
+            "trial_id": str(number), "test": "tcp", "verdict": draw(VERDICTS), "src": src, "dst": dst,
             DIRECTION: f"{src} → {dst}", "flows": draw(st.sampled_from([1, 4])),
             "rtt_min_ms": draw(st.floats(0.01, 500)), "window_send_bytes": asked, "window_recv_bytes": asked,
             "goodput_bps": draw(st.floats(1e3, PATH_BPS)),
@@ -82,7 +82,7 @@ def test_no_advice_lowers_a_limit(
     reached: float,
 ) -> None:
     row: dict[str, Any] = {
-        "verdict": verdict, "src": "a", "dst": "b", "flows": flows, "rtt_min_ms": rtt_ms,
+        "test": "tcp", "verdict": verdict, "src": "a", "dst": "b", "flows": flows, "rtt_min_ms": rtt_ms,
         "window_send_bytes": asked, "window_recv_bytes": asked, "goodput_bps": reached * path_bps,
     }  # fmt: skip
     advice = window_advice(row, path_bps=path_bps, hosts={host: {"sysctls": limits} for host in "ab"})
@@ -125,7 +125,7 @@ def test_a_host_is_advised_once_and_only_where_something_is_gained(
 
 def test_a_host_that_allows_enough_is_not_told_to_set_anything() -> None:
     row = {
-        "verdict": "receive window", "src": "a", "dst": "b", "flows": 1, "rtt_min_ms": 1.0,
+        "test": "tcp", "verdict": "receive window", "src": "a", "dst": "b", "flows": 1, "rtt_min_ms": 1.0,
         "window_send_bytes": 4096, "window_recv_bytes": 4096, "goodput_bps": 30e6,
     }  # fmt: skip
     hosts = {"b": {"sysctls": {"net.core.rmem_max": "4194304", "net.ipv4.tcp_rmem": "4096 131072 6291456"}}}

@@ -26,6 +26,8 @@ class QuicParameters(Bulk):
     test = "quic"
     reliable = True
 
+    dscp: None = None
+    """The library writes the field itself, for ECN."""
     congestion: str | None
     streams_per_flow: int
     stream_window_bytes: int | None
