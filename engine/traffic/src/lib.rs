@@ -27,6 +27,7 @@ mod task;
 mod tcp;
 mod threads;
 mod time;
+mod tls;
 mod trial;
 mod udp;
 mod window;

@@ -12,6 +12,7 @@ use std::{
 use quinn::{
     ClientConfig, Connection, Endpoint, EndpointConfig, IdleTimeout, ServerConfig, TokioRuntime, TransportConfig,
     VarInt,
+    crypto::rustls::{QuicClientConfig, QuicServerConfig},
 };
 use rustix::net::RecvFlags;
 use socket2::SockRef;
@@ -23,12 +24,12 @@ use wire::{DATAGRAM_MAX_BYTES, OPENING_BYTES, QuicSettings, RendezvousRole, Role
 
 use super::{
     connection::{Driver, QuicConnection},
-    tls::{NAME, Secrets, opening_token},
     watched::{self, Held, Watched},
 };
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::{DATAGRAM_WINDOW_BYTES, QUIC_DATAGRAM_MAX_BYTES, QUIC_DATAGRAM_MIN_BYTES, STOP_CHECK, SUBFLOW_CHECK},
+    tls::{NAME, Secrets, opening_token},
     udp::{self, Established, Stream},
 };
 
@@ -210,7 +211,8 @@ fn begin(
     let server = if connects {
         None
     } else {
-        let crypto = secrets.server().map_err(|error| refused(error.to_string()))?;
+        let tls = secrets.server().map_err(|error| refused(error.to_string()))?;
+        let crypto = QuicServerConfig::try_from(tls).map_err(|error| refused(error.to_string()))?;
         let mut server = ServerConfig::with_crypto(Arc::new(crypto));
         server.transport_config(transport.clone()).migration(false);
         Some(server)
@@ -222,7 +224,8 @@ fn begin(
     if !connects {
         return Ok((endpoint, Shaking::Listens));
     }
-    let crypto = secrets.client().map_err(|error| refused(error.to_string()))?;
+    let tls = secrets.client().map_err(|error| refused(error.to_string()))?;
+    let crypto = QuicClientConfig::try_from(tls).map_err(|error| refused(error.to_string()))?;
     let mut client = ClientConfig::new(Arc::new(crypto));
     client.transport_config(transport);
     let connecting = endpoint.connect_with(client, remote, NAME).map_err(|error| refused(error.to_string()))?;

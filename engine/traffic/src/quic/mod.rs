@@ -10,7 +10,6 @@ mod rows;
 mod sampler;
 mod sink;
 mod source;
-mod tls;
 mod watched;
 
 use std::{slice, time::Duration};

@@ -1,27 +1,23 @@
-//! Who may talk to whom: each end has a key that follows from the trial's secrets, and both pin the other's certificate.
+//! Who may talk to whom where TLS 1.3 protects a trial's flows: each end has a key that follows from the trial's secrets, and both pin the other's certificate.
 //!
 //! The controller draws two secrets for each trial and tells them to both engines, over channels of their own. The openings
 //! of sockets, which travel in clear, show only digests of them. Each end works out both certificates; no name and no authority is trusted, and no certificate outlives its trial.
 
 use std::sync::Arc;
 
-use quinn::{
-    crypto::rustls::{QuicClientConfig, QuicServerConfig},
-    rustls::{
-        CipherSuite, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, OtherError, ServerConfig,
-        SignatureScheme,
-        client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-        crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
-        pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime},
-        server::danger::{ClientCertVerified, ClientCertVerifier},
-        version::TLS13,
-    },
-};
 use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
+use rustls::{
+    CipherSuite, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, ServerConfig, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime},
+    server::danger::{ClientCertVerified, ClientCertVerifier},
+    version::TLS13,
+};
 use sha2::{Digest, Sha256};
 use wire::Token;
 
-/// What the two ends speak over QUIC (RFC 7301).
+/// What the two ends speak (RFC 7301).
 const PROTOCOL: &[u8] = b"flowsweep";
 /// Nobody looks it up.
 pub const NAME: &str = "flowsweep.invalid";
@@ -71,7 +67,7 @@ impl Secrets {
     ///
     /// # Errors
     /// What the library says.
-    pub fn client(&self) -> Result<QuicClientConfig, Error> {
+    pub fn client(&self) -> Result<ClientConfig, Error> {
         let (own, other) = (self.identity(b"connects")?, self.identity(b"listens")?);
         let pinned = Arc::new(Pinned::new(other));
         let mut config = ClientConfig::builder_with_provider(pinned.provider.clone())
@@ -80,14 +76,14 @@ impl Secrets {
             .with_custom_certificate_verifier(pinned)
             .with_client_auth_cert(vec![own.certificate], own.key)?;
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
-        QuicClientConfig::try_from(config).map_err(other_error)
+        Ok(config)
     }
 
     /// Of the end that listens.
     ///
     /// # Errors
     /// What the library says.
-    pub fn server(&self) -> Result<QuicServerConfig, Error> {
+    pub fn server(&self) -> Result<ServerConfig, Error> {
         let (own, other) = (self.identity(b"listens")?, self.identity(b"connects")?);
         let pinned = Arc::new(Pinned::new(other));
         let mut config = ServerConfig::builder_with_provider(pinned.provider.clone())
@@ -95,7 +91,7 @@ impl Secrets {
             .with_client_cert_verifier(pinned)
             .with_single_cert(vec![own.certificate], own.key)?;
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
-        QuicServerConfig::try_from(config).map_err(other_error)
+        Ok(config)
     }
 }
 
@@ -103,11 +99,7 @@ fn other(error: &rcgen::Error) -> Error {
     Error::General(error.to_string())
 }
 
-fn other_error(error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::Other(OtherError(Arc::new(error)))
-}
-
-/// The library's, with the cipher first that costs least and is the usual one of QUIC.
+/// The library's, with the cipher first that costs least and is the usual one.
 fn provider() -> CryptoProvider {
     let mut provider = ring::default_provider();
     provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
@@ -206,34 +198,37 @@ impl ClientCertVerifier for Pinned {
 
 #[cfg(test)]
 mod tests {
-    use quinn::{ClientConfig as ClientConfigOfQuic, Endpoint, ServerConfig as ServerConfigOfQuic};
-    use tokio::runtime::Builder;
+    use rustls::{ClientConnection, ServerConnection};
 
     use super::*;
 
-    async fn handshake(connects: Secrets, listens: Secrets) -> (Result<(), String>, Result<(), String>) {
-        let local = "127.0.0.1:0".parse().unwrap();
-        let server = ServerConfigOfQuic::with_crypto(Arc::new(listens.server().unwrap()));
-        let (server, client) = (Endpoint::server(server, local).unwrap(), Endpoint::client(local).unwrap());
-        let config = ClientConfigOfQuic::new(Arc::new(connects.client().unwrap()));
-        let connecting = client.connect_with(config, server.local_addr().unwrap(), NAME).unwrap();
-        let accepting = async { server.accept().await.unwrap().await.map_err(|error| error.to_string()) };
-        let connected = async { connecting.await.map_err(|error| error.to_string()) };
-        let (accepted, connected) = tokio::join!(accepting, connected);
-        (connected.map(drop), accepted.map(drop))
+    /// What each end says of the other.
+    fn handshake(connects: Secrets, listens: Secrets) -> (Result<(), String>, Result<(), String>) {
+        let name = ServerName::try_from(NAME).unwrap();
+        let mut client = ClientConnection::new(Arc::new(connects.client().unwrap()), name).unwrap();
+        let mut server = ServerConnection::new(Arc::new(listens.server().unwrap())).unwrap();
+        let (mut of_client, mut of_server) = (Ok(()), Ok(()));
+        while client.wants_write() || server.wants_write() {
+            let mut sent = Vec::new();
+            client.write_tls(&mut sent).unwrap();
+            server.read_tls(&mut &sent[..]).unwrap();
+            of_server = of_server.and(server.process_new_packets().map(drop).map_err(|error| error.to_string()));
+            sent.clear();
+            server.write_tls(&mut sent).unwrap();
+            client.read_tls(&mut &sent[..]).unwrap();
+            of_client = of_client.and(client.process_new_packets().map(drop).map_err(|error| error.to_string()));
+        }
+        (of_client, of_server)
     }
 
     #[test]
     fn only_ends_of_one_trial_come_to_a_connection() {
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let own = Secrets { token: Token([1; 16]), answer: Token([2; 16]) };
         let other = Secrets { answer: Token([3; 16]), ..own };
-        runtime.block_on(async {
-            assert_eq!(handshake(own, own).await, (Ok(()), Ok(())));
-            let (client, server) = handshake(own, other).await;
-            assert!(client.unwrap_err().contains("not the engine of this trial"));
-            assert!(server.is_err());
-        });
+        assert_eq!(handshake(own, own), (Ok(()), Ok(())));
+        let (client, server) = handshake(own, other);
+        assert!(client.unwrap_err().contains("not the engine of this trial"));
+        assert!(server.is_err());
     }
 
     #[test]
