@@ -128,6 +128,11 @@ DURATION = Axis(
 )  # fmt: skip
 RATE = _rate("rate", "application rate per flow", _BULK, _STREAMS, "rate per flow", "of the application")
 RATE_SUM = _rate("rate_sum", "rate of all flows", _UDP, _NONE)
+ENCRYPTION = Axis(
+    "encryption", "encryption", "encryption",
+    tests=_TCP, spans=_TCP, parameter="encryption", quantity=False, default="none", kind="string",
+    note="of the flows, by TLS 1.3",
+)  # fmt: skip
 SETTINGS = (
     RATE,
     Axis(
@@ -162,6 +167,7 @@ SETTINGS = (
         tests=_OF_KERNEL, spans=_OF_KERNEL, parameter="fwmark", quantity=False, unset="none",
         heading="fwmark", note="of the packets of both ends, by which hosts choose routes",
     ),
+    ENCRYPTION,
     Axis(
         "subflows", "subflows", "subflows per flow",
         tests=_MPTCP, spans=_MPTCP, parameter="subflows", unset="one for each path",
@@ -199,6 +205,7 @@ class SettingColumns(TypedDict):
     affinity: list[int]
     family: int | None
     fwmark: int | None
+    encryption: str | None
     subflows: int | None
     streams_per_flow: int | None
     stream_window_bytes: int | None

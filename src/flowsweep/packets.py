@@ -6,6 +6,17 @@ TCP_HEADER_BYTES = 20
 TIMESTAMPS_BYTES = 12
 """The option of RFC 7323 with its padding, which Linux puts into every segment."""
 
+TLS_RECORD_BYTES = 16_384
+"""Application bytes of a full record of TLS 1.3 (RFC 8446, section 5.1)."""
+TLS_RECORD_EXTRA_BYTES = 22
+"""What a record is more: its header, its kind and the tag of AES-GCM."""
+
+
+def in_tls_records(length_bytes: int) -> int:
+    """How many bytes of TLS 1.3 so many application bytes are that are written at once."""
+    records = -(-length_bytes // TLS_RECORD_BYTES)
+    return length_bytes + records * TLS_RECORD_EXTRA_BYTES
+
 
 def header_bytes(family: int, *, timestamps: bool = True) -> int:
     """Bytes of a full packet that are no payload: IP and TCP.

@@ -67,6 +67,7 @@ ALIKE: dict[str, tuple[str, ...]] = {
     "dscp": ("0", "46"),
     "no_delay": ("true", "false"),
     "fwmark": ("1", "255", "4294967295"),
+    "encryption": ('"none"', '"tls"'),
     "affinity": ('"0"', '"0,1"', '"1"'),
     "family": ("4", "6"),
     "mode": ('"copy"', '"zerocopy"', '"discard"'),

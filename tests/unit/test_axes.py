@@ -31,7 +31,7 @@ def test_the_last_axis_of_a_grid_is_the_fastest_in_the_order_that_plans_always_h
     )  # fmt: skip
     assert grid_parameters("tcp") == (
         "length_bytes", "congestion", "duration_ns", "rate_bps", "pacing_rate_bps", "mss_bytes", "dscp",
-        "no_delay", "affinity", "family", "fwmark", "mode",
+        "no_delay", "affinity", "family", "fwmark", "encryption", "mode",
     )  # fmt: skip
     assert grid_parameters("rtt") == ("duration_ns", "dscp", "family", "echo")
 

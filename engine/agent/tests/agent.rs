@@ -11,7 +11,8 @@ use std::{
 };
 
 use wire::{
-    Event, FrameKind, HEADER_BYTES, MAGIC, Mode, Prepare, RendezvousRole, Request, Role, TcpSettings, Test, Token,
+    Encryption, Event, FrameKind, HEADER_BYTES, MAGIC, Mode, Prepare, RendezvousRole, Request, Role, TcpSettings, Test,
+    Token,
 };
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -87,6 +88,7 @@ fn prepare(role: Role, rendezvous: RendezvousRole) -> Request {
         cpus: Vec::new(),
         family: None,
         mode: Mode::Copy,
+        encryption: Encryption::None,
     };
     let (token, answer) = (Token([3; 16]), Token([4; 16]));
     Request::Prepare(Box::new(Prepare {

@@ -20,10 +20,10 @@ pub use emulation::{
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
 pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};
 pub use messages::{
-    AddressPair, ClockReading, Connected, CpuTime, Echo, Event, Failed, FarFlow, FarSide, FlowEnd, FlowReport, Granted,
-    Hello, HostFacts, Iperf3, Iperf3Login, Listening, Mode, MptcpSettings, Nic, PROTOCOL, PathSettings, Phase,
-    PortRange, Prepare, Progress, QuicSettings, RejectedConnections, RendezvousRole, Report, Request, Role, Route,
-    RttSettings, Secret, TcpSettings, Test, UdpCounts, UdpSettings,
+    AddressPair, ClockReading, Connected, CpuTime, Echo, Encryption, Event, Failed, FarFlow, FarSide, FlowEnd,
+    FlowReport, Granted, Hello, HostFacts, Iperf3, Iperf3Login, Listening, Mode, MptcpSettings, Nic, PROTOCOL,
+    PathSettings, Phase, PortRange, Prepare, Progress, QuicSettings, RejectedConnections, RendezvousRole, Report,
+    Request, Role, Route, RttSettings, Secret, TcpSettings, Test, UdpCounts, UdpSettings,
 };
 pub use schema::message_schema;
 pub use token::Token;

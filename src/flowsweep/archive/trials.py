@@ -15,7 +15,7 @@ from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
 
-_TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "list<int64>": pa.list_(pa.int64())}
+_TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "string": pa.string(), "list<int64>": pa.list_(pa.int64())}
 
 TRIALS_SCHEMA = pa.schema(
     [

@@ -12,7 +12,8 @@ from flowsweep.cli.tcp_summary import print_summary
 _EXAMPLES = (
     "[bold]flowsweep tcp ssh:server[/bold] sends from here to server, "
     "[bold]flowsweep tcp ssh:server --reverse[/bold] from server to here; "
-    "[bold]flowsweep tcp local[/bold] shows the limit of this machine itself."
+    "[bold]flowsweep tcp local[/bold] shows the limit of this machine itself, "
+    "[bold]--encryption tls[/bold] what TLS costs."
 )
 
 
@@ -37,6 +38,9 @@ def tcp(
             "discard: the sink does not either."
         ),
     ] = None,
+    encryption: Annotated[
+        str | None, typer.Option(help="none (the default), or tls: TLS 1.3 in the thread of each flow.")
+    ] = None,
     address: Address = None,
     overrides: Overrides = None,
     save: Save = None,
@@ -51,6 +55,7 @@ def tcp(
         "length": length,
         "congestion": congestion,
         "duration": duration,
+        "encryption": encryption,
         "mode": mode,
     }
     request = OneTrialRequest(

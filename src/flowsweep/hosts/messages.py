@@ -217,6 +217,12 @@ What a round trip consists of.
 """
 
 
+Encryption = TypeAliasType("Encryption", Literal["none", "tls"])
+"""
+What protects flows on the path.
+"""
+
+
 class Failed(BaseModel):
     """
     Why a trial, or one end of it, did not go as asked.
@@ -1337,6 +1343,10 @@ class TcpSettings(BaseModel):
     """
     How long the source sends once every flow runs.
     """
+    encryption: Encryption
+    """
+    What protects the flows on the path.
+    """
     family: Annotated[int | None, Field(ge=0, le=255)] = None
     """
     4 or 6: the IP version to use; either if absent.
@@ -1429,6 +1439,10 @@ class TcpTest(BaseModel):
     duration_us: Annotated[int, Field(ge=0)]
     """
     How long the source sends once every flow runs.
+    """
+    encryption: Encryption
+    """
+    What protects the flows on the path.
     """
     family: Annotated[int | None, Field(ge=0, le=255)] = None
     """

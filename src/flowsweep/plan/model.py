@@ -304,6 +304,7 @@ class Sweep(Frozen):
     dscp: tuple[int | None, ...]
     no_delay: tuple[bool, ...]
     fwmark: tuple[int | None, ...] = (None,)
+    encryption: tuple[Literal["none", "tls"], ...] = ("none",)
     subflows: tuple[int | None, ...] = (None,)
     streams_per_flow: tuple[int, ...] = (1,)
     stream_window_bytes: tuple[int | None, ...] = (None,)

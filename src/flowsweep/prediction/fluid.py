@@ -127,7 +127,7 @@ def _state(settings: Sequence[FlowSetting], counts: Sequence[int]) -> _State:
         stands_for=flows / modelled,
         present=present,
         most=each(lambda setting: _or_unlimited(setting.window_segments)),
-        offered_per_s=each(lambda setting: _or_unlimited(setting.flow_bps) / 8 / setting.segment_bytes),
+        offered_per_s=each(lambda setting: _or_unlimited(setting.flow_bps) / 8 / setting.counted_bytes),
         at_s=np.zeros_like(flows),
         unrepaired=np.zeros(present.shape),
         flew=np.zeros(present.shape),
@@ -280,7 +280,7 @@ class _Runs:
 
 
 def _prediction(setting: FlowSetting, counted: Array, whole: Array, rtts: Array, last: Array) -> Prediction:
-    segment_bits, counted_s = setting.segment_bytes * 8, setting.duration_s - setting.omit_s
+    segment_bits, counted_s = setting.counted_bytes * 8, setting.duration_s - setting.omit_s
     goodputs = counted * segment_bits / counted_s
     reached = max(float(goodputs.mean()), float(last.mean()) * segment_bits)
     return Prediction(
@@ -295,10 +295,10 @@ def _prediction(setting: FlowSetting, counted: Array, whole: Array, rtts: Array,
 
 def _limit(setting: FlowSetting, goodput_bps: float) -> Limit:
     """What a goodput, of the whole time or at its end, is close to: the first of them that it is."""
-    path, segment_bits = setting.path, setting.segment_bytes * 8 * setting.flows
+    path, segment_bits = setting.path, setting.counted_bytes * 8 * setting.flows
     bounds: list[tuple[Limit, float | None]] = [
         ("rate asked", None if setting.flow_bps is None else setting.flow_bps * setting.flows),
-        ("path", path.rate_bps * setting.segment_bytes / path.packet_bytes),
+        ("path", path.rate_bps * setting.counted_bytes / path.packet_bytes),
         (
             "window",
             None

@@ -49,6 +49,13 @@ class FlowSetting:
     duration_s: float
     omit_s: float
     """From the start, left out of the mean."""
+    application_share: float = 1.0
+    """What applications count, of the payload of packets: encryption takes some of it."""
+
+    @property
+    def counted_bytes(self) -> float:
+        """What applications count of a full packet."""
+        return self.segment_bytes * self.application_share
 
 
 @dataclass(frozen=True, slots=True)

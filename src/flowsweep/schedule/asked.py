@@ -10,7 +10,7 @@ _WITHOUT: dict[str, Any] = {"omit_ns": 0, "affinity": (), "mode": None, "congest
 
 def asked_columns(trial: Trial) -> dict[str, Any]:
     """Its parameters by name, and what follows from them and from its hosts."""
-    asked = _WITHOUT | trial.parameters.model_dump()
+    asked = _WITHOUT | dict(trial.parameters)
     return asked | {
         "flows": trial.total_flows,
         "flows_per_pair": trial.parameters.flows,

@@ -9,7 +9,7 @@ use std::{
 
 use iperf3::Cookie;
 use socket2::SockRef;
-use wire::{FlowEnd, FlowReport, Granted, Iperf3, Role, TcpSettings};
+use wire::{Encryption, FlowEnd, FlowReport, Granted, Iperf3, Role, TcpSettings};
 
 use super::{
     conversation::{Conversation, Server},
@@ -46,6 +46,10 @@ impl Kind for Tcp {
     type Buffers = Buffers;
 
     fn check(task: &Task<'_, TcpSettings>) -> Result<(), TrialError> {
+        if task.settings.encryption != Encryption::None {
+            let text = "found encryption, expected none: an iperf3 server has none";
+            return Err(TrialError::Settings(text.into()));
+        }
         check::check(task)
     }
 
@@ -143,9 +147,9 @@ impl Kind for Tcp {
 
 /// Writes until asked to stop, and waits until the server's kernel has everything: the connection stays open, since a
 /// server takes its end for a failure.
-fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, feed: Feed<'_>) {
+fn send(flow: &TcpFlow, flows: &TcpFlows, settings: &TcpSettings, mut feed: Feed<'_>) {
     let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
-    let written = source::write_until_stopped(flow, flows, settings.rate_bps, feed);
+    let written = source::write_until_stopped(flow, flows, settings.rate_bps, &mut feed);
     let cpu = cpu_since(cpu, began);
     let drained = written.and_then(|()| {
         while flows.aborted().is_none() {
@@ -169,7 +173,7 @@ fn is_acknowledged(stream: &TcpStream) -> bool {
 
 /// Reads to the end. The server is not written to, not even closed to: its last bytes would be lost with what it has not
 /// read.
-fn receive(flow: &TcpFlow, flows: &TcpFlows, intake: Intake<'_>) {
-    let (ended, cpu) = sink::read_to_end(flow, flows, intake, |_| {});
+fn receive(flow: &TcpFlow, flows: &TcpFlows, mut intake: Intake<'_>) {
+    let (ended, cpu) = sink::read_to_end(flow, flows, &mut intake, |_| {});
     flows.end_as(flow, ended, cpu);
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use wire::TcpSettings;
+use wire::{Encryption, Mode, TcpSettings};
 
 use crate::{
     Task, TrialError,
@@ -16,6 +16,10 @@ pub fn check(task: &Task<'_, TcpSettings>) -> Result<(), TrialError> {
     within("rate_bps", settings.rate_bps.unwrap_or(u64::MAX), 1, u64::MAX)?;
     within("pacing_rate_bps", settings.pacing_rate_bps.unwrap_or(u64::MAX), PACING_RATE_MIN_BPS, u64::MAX)?;
     within("dscp", settings.dscp.unwrap_or(0).into(), 0, 63)?;
+    if settings.encryption != Encryption::None && settings.mode != Mode::Copy {
+        let text = "found a mode other than copy with encryption, expected copy: TLS reads what it protects";
+        return Err(TrialError::Settings(text.into()));
+    }
     let microsecond = Duration::from_micros(1);
     check_times([
         ("duration_us", settings.duration_us, microsecond),

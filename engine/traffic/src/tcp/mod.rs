@@ -3,6 +3,7 @@
 pub mod buffers;
 pub mod check;
 mod connect;
+mod encryption;
 pub mod flow;
 pub mod intake;
 mod kind;
@@ -17,7 +18,9 @@ pub mod source;
 use std::net::TcpStream;
 
 use socket2::SockRef;
-use wire::{Connected, Event, Granted, Listening, RejectedConnections, RendezvousRole, Report, Role, TcpSettings};
+use wire::{
+    Connected, Encryption, Event, Granted, Listening, RejectedConnections, RendezvousRole, Report, Role, TcpSettings,
+};
 
 use self::{buffers::Buffers, listen::Listener, run::Ran};
 pub use self::{
@@ -28,7 +31,12 @@ pub use self::{
     socket::{Transport, open},
 };
 use crate::{
-    Control, Outbox, Task, TrialError, defaults::START_TIMEOUT, host::Counters, origin::Origin, samples::Delivery,
+    Control, Outbox, Task, TrialError,
+    defaults::START_TIMEOUT,
+    host::Counters,
+    origin::Origin,
+    samples::Delivery,
+    tls::{Secrets, opening_token},
 };
 
 /// Carries one end of a trial of TCP out, from the sockets to the report.
@@ -45,12 +53,21 @@ pub fn carry_out_as<K: Kind>(
 ) -> Result<(), TrialError> {
     check::check(task)?;
     let mut buffers = Buffers::new(task)?;
+    let secrets = Secrets { token: task.token, answer: task.answer };
+    let task = &match task.settings.encryption {
+        Encryption::None => Task { ..*task },
+        // Tokens are shown in clear: nobody may learn the secrets from them.
+        Encryption::Tls => Task { token: opening_token(task.token), answer: opening_token(task.answer), ..*task },
+    };
     let Met { streams, rejected, granted, _listener } = meet(kind, task, control, outbox)?;
     for stream in &streams {
         socket::set_connected(&SockRef::from(stream), task.settings, K::TRANSPORT)
             .map_err(|source| TrialError::Socket { what: "cannot set up a connected flow".into(), source })?;
     }
     kind.wait_until_ready(&streams, control)?;
+    if task.settings.encryption == Encryption::Tls {
+        buffers.protect(encryption::sessions(task, secrets, &streams, control)?);
+    }
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
     let counters = Counters::read();
     outbox.event(Event::Connected(Connected { trial: task.trial.into(), role: task.role, granted }));

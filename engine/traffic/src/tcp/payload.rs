@@ -14,6 +14,7 @@ use rustix::{
 use sys::{ConstantPages, Pages};
 use wire::Mode;
 
+use super::encryption::{Sealing, Session};
 use crate::defaults::{LENT_PAYLOADS, PIPE_BYTES};
 
 /// The bytes that the flows of a source send, over and over.
@@ -30,6 +31,8 @@ pub enum Feed<'a> {
     Copy(&'a [u8]),
     /// The kernel sends the buffer's own pages, which go to the socket by way of a pipe.
     Lend(Lending<'a>),
+    /// TLS makes records of the application's buffer, which the kernel copies.
+    Seal(Box<Sealing<'a>>),
 }
 
 /// A pipe, and what of the payload is in it.
@@ -61,6 +64,11 @@ impl Payload {
         Ok(Self { blocks, mode })
     }
 
+    /// The way into the kernel of one flow that TLS protects.
+    pub fn sealed(&self, session: Session) -> Feed<'_> {
+        Feed::Seal(Box::new(Sealing::new(session, &self.blocks[0])))
+    }
+
     /// The way into the kernel of one flow; `at_once` where no segment may wait for the next write to fill it.
     ///
     /// # Errors
@@ -87,6 +95,29 @@ impl Feed<'_> {
         match self {
             Self::Copy(block) => stream.write(block),
             Self::Lend(lending) => lending.write(stream),
+            Self::Seal(sealing) => sealing.write(stream),
+        }
+    }
+
+    /// Whether the socket has all that belongs to what it was handed; else it is to be handed more.
+    ///
+    /// # Errors
+    /// What TLS says.
+    pub fn is_finished(&mut self) -> io::Result<bool> {
+        match self {
+            Self::Copy(_) | Self::Lend(_) => Ok(true),
+            Self::Seal(sealing) => sealing.is_finished(),
+        }
+    }
+
+    /// Whether what the sink sent, beside the word that it runs, is what ends a flow.
+    ///
+    /// # Errors
+    /// What TLS says.
+    pub fn heard(&mut self, sent: &mut [u8]) -> io::Result<bool> {
+        match self {
+            Self::Copy(_) | Self::Lend(_) => Ok(sent.is_empty()),
+            Self::Seal(sealing) => sealing.heard(sent),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{net::TcpStream, slice, time::Duration};
 
-use wire::TcpSettings;
+use wire::{Encryption, TcpSettings};
 
 use super::{
     buffers::{Buffers, Carriers},
@@ -39,7 +39,11 @@ pub fn run<S: Sampling<Connection = TcpStream>>(
 ) -> Result<Ran<S>, TrialError> {
     let interval = Duration::from_micros(task.settings.sample_interval_us);
     let mut side = Side::begin(task, flows, sampler, interval, counters, outbox);
-    let mut procedure = TwoEngines::new(task.role, times(task.settings), flows.all.len(), source::sink_has_received);
+    let sink_has_received = match task.settings.encryption {
+        Encryption::None => source::sink_has_received,
+        Encryption::Tls => source::sink_has_spoken,
+    };
+    let mut procedure = TwoEngines::new(task.role, times(task.settings), flows.all.len(), sink_has_received);
     let carriers = Carriers { send: source::send, receive: sink::receive };
     let incomplete = coordinator::run(slice::from_mut(&mut side), &mut procedure, &Halt::of(control), move |scope| {
         buffers.spawn_all(scope, flows, task.settings, carriers)

@@ -1,10 +1,6 @@
 //! The receiving thread of one flow.
 
-use std::{
-    io::{self, Write},
-    net::{Shutdown, TcpStream},
-    time::Instant,
-};
+use std::{io, net::Shutdown, time::Instant};
 
 use wire::{CpuTime, FlowEnd, RUNNING};
 
@@ -15,23 +11,24 @@ use super::{
 use crate::flow::cpu_since;
 
 /// Reads to the end, then closes, which tells the source that everything arrived.
-pub fn receive(flow: &TcpFlow, flows: &TcpFlows, intake: Intake<'_>) {
-    let (ended, cpu) = read_to_end(flow, flows, intake, |mut connection| {
+pub fn receive(flow: &TcpFlow, flows: &TcpFlows, mut intake: Intake<'_>) {
+    let (ended, cpu) = read_to_end(flow, flows, &mut intake, |intake| {
         // The source counts the duration from here. Where this fails, the next read says why.
-        let _ = connection.write(&[RUNNING]);
+        let _ = intake.tell(&flow.connection, RUNNING);
     });
+    // Where this fails, the source misses it.
+    let _ = intake.close(&flow.connection);
     // Fails only where the connection is gone already.
     let _ = flow.connection.shutdown(Shutdown::Write);
     flows.end_as(flow, ended, cpu);
 }
 
-/// Reads to the end; how the flow ended, and what that cost. `begin`: what is to be done with the connection once its
-/// first bytes have come.
+/// Reads to the end; how the flow ended, and what that cost. `begin`: what is to be done once its first bytes have come.
 pub fn read_to_end(
     flow: &TcpFlow,
     flows: &TcpFlows,
-    mut intake: Intake<'_>,
-    begin: impl Fn(&TcpStream),
+    intake: &mut Intake<'_>,
+    begin: impl Fn(&mut Intake<'_>),
 ) -> (io::Result<FlowEnd>, CpuTime) {
     let mut running = None;
     let ended = loop {
@@ -42,7 +39,7 @@ pub fn read_to_end(
                 if running.is_none() {
                     // What the thread costs counts from the first byte: before it, the thread only waits.
                     running = Some((sys::thread_cpu().ok(), Instant::now()));
-                    begin(&flow.connection);
+                    begin(intake);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -54,6 +54,12 @@ pub fn set(socket: &Socket, local: SocketAddr, role: Role, settings: &TcpSetting
     Ok(())
 }
 
+/// Whether a call only took too long.
+pub fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+        && error.raw_os_error() != Some(rustix::io::Errno::TIMEDOUT.raw_os_error())
+}
+
 /// What a connected flow really has: congestion control and segment size.
 pub fn read_connected(socket: &SockRef<'_>) -> (Option<String>, Option<u32>) {
     let congestion = socket.tcp_congestion().ok().map(|name| {

@@ -14,7 +14,9 @@ use std::{
 
 use iperf3::COOKIE_BYTES;
 use traffic::{Control, Outbox, SampleBatch};
-use wire::{Connected, Event, Failed, Iperf3, Mode, Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token};
+use wire::{
+    Connected, Encryption, Event, Failed, Iperf3, Mode, Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token,
+};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -155,5 +157,6 @@ pub fn settings(flows: u32) -> TcpSettings {
         cpus: Vec::new(),
         family: None,
         mode: Mode::Copy,
+        encryption: Encryption::None,
     }
 }

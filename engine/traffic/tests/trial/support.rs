@@ -13,7 +13,7 @@ use std::{
 use arrow_array::{Array, Int32Array, Int64Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use traffic::{Control, Outbox, SampleBatch};
-use wire::{Event, Failed, Mode, Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token};
+use wire::{Encryption, Event, Failed, Mode, Prepare, RendezvousRole, Report, Role, TcpSettings, Test, Token};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -135,6 +135,7 @@ pub fn settings(flows: u32) -> TcpSettings {
         cpus: Vec::new(),
         family: None,
         mode: Mode::Copy,
+        encryption: Encryption::None,
     }
 }
 

@@ -149,7 +149,8 @@ fn a_peer_that_breaks_off_is_noticed() {
 }
 
 /// A trial that ends well: every byte that was written was read, and is in a sample, for every flow.
-fn runs_whole(address: &str, listener: Role, tcp: &TcpSettings) -> (Report, Report) {
+/// Runs both ends; what they report when both agree to the byte.
+pub fn runs_whole(address: &str, listener: Role, tcp: &TcpSettings) -> (Report, Report) {
     let connector = if listener == Role::Sink { Role::Source } else { Role::Sink };
     let listening = End::begin(listen(listener, tcp.clone()));
     let port = listening.listening_port();

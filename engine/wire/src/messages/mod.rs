@@ -23,11 +23,11 @@ pub use path::PathSettings;
 pub use quic::QuicSettings;
 pub use rtt::{Echo, RttSettings};
 pub use setup::{AddressPair, Connected, Granted, Listening, PortRange, Prepare, RendezvousRole, Role, Test};
-pub use tcp::{Mode, TcpSettings};
+pub use tcp::{Encryption, Mode, TcpSettings};
 pub use udp::{UdpCounts, UdpSettings};
 
 /// Version of the messages. An engine and a controller that differ do not talk.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// What the controller asks of an engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -48,6 +48,19 @@ pub struct TcpSettings {
     pub family: Option<u8>,
     /// How bytes get into and out of the kernel.
     pub mode: Mode,
+    /// What protects the flows on the path.
+    pub encryption: Encryption,
+}
+
+/// What protects flows on the path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Encryption {
+    /// Nothing.
+    #[default]
+    None,
+    /// TLS 1.3, by a library in the thread of each flow; with `copy` only. What is counted is the application's bytes.
+    Tls,
 }
 
 /// How bytes get into and out of the kernel.

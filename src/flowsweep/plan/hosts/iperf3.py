@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from flowsweep import defaults
-from flowsweep.axes import MODE
+from flowsweep.axes import ENCRYPTION, MODE
 from flowsweep.plan.expansion import members
 from flowsweep.plan.input import HostTable, PlanFile
 from flowsweep.plan.problems import KeyPath, Problem
@@ -101,6 +101,8 @@ def _key_problems(sweep: SweepTable, at: KeyPath) -> Iterator[Problem]:
         yield Problem((*at, "flows"), message)
     if sweep.test in MODE.tests and any(mode != "copy" for mode in sweep.mode):
         yield Problem((*at, "mode"), f'{server} reads and writes as "copy" does; leave the others out')
+    if sweep.test in ENCRYPTION.tests and any(kind != "none" for kind in sweep.encryption):
+        yield Problem((*at, "encryption"), f"{server} encrypts nothing; leave it out")
     most = defaults.IPERF3_LENGTH_MAX_BYTES
     if not facts_of(sweep.test).datagrams and any(length > most for length in sweep.length or ()):
         message = f"found {write_size(max(sweep.length or ()))}, {server} takes at most {write_size(most)}"

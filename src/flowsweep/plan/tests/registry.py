@@ -16,6 +16,7 @@ from flowsweep.plan.tests.row import EVERY_TEST, PlanTest
 from flowsweep.plan.tests.rtt.build import built_rtt
 from flowsweep.plan.tests.rtt.checks import rtt_problems
 from flowsweep.plan.tests.rtt.keys import RttKeys
+from flowsweep.plan.tests.tcp.checks import tcp_problems
 from flowsweep.plan.tests.tcp.keys import TcpKeys
 from flowsweep.plan.tests.udp.checks import udp_problems
 from flowsweep.plan.tests.udp.keys import UdpKeys
@@ -25,7 +26,7 @@ _BULK = EVERY_TEST | BackgroundKeys.model_fields.keys() | BulkKeys.model_fields.
 """Keys of tests that send for a time: there may be traffic and probes beside them."""
 
 PLAN_TESTS: Mapping[str, PlanTest] = {
-    "tcp": PlanTest(_BULK | TcpKeys.model_fields.keys()),
+    "tcp": PlanTest(_BULK | TcpKeys.model_fields.keys(), tcp_problems),
     "udp": PlanTest(
         _BULK | UdpKeys.model_fields.keys(),
         udp_problems,

@@ -95,4 +95,4 @@ def _one(process: "subprocess.Popen[bytes]", answers: "queue.Queue[bytes]", sett
         answer = b""
     if not answer:
         raise SimulationError(f"ns-3 ended without an answer; run it by hand to see why: {_PROGRAM}")
-    return float(json.loads(answer)["goodput_bps"])
+    return float(json.loads(answer)["goodput_bps"]) * setting.application_share

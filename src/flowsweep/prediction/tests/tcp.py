@@ -1,7 +1,7 @@
 """TCP's points: by the fluid model."""
 
 from flowsweep.defaults import SECOND_NS
-from flowsweep.packets import TIMESTAMPS_BYTES, header_bytes
+from flowsweep.packets import TIMESTAMPS_BYTES, header_bytes, in_tls_records
 from flowsweep.prediction.congestion import LAWS
 from flowsweep.prediction.setting import FlowSetting, PathModel
 from flowsweep.prediction.tests.row import NoModelError, PredictedTest
@@ -43,7 +43,13 @@ def _setting(parameters: TcpParameters, flows: int, path: PathModel) -> FlowSett
         segment_bytes=segment_bytes,
         duration_s=parameters.duration_ns / SECOND_NS,
         omit_s=parameters.omit_ns / SECOND_NS,
+        application_share=_application_share(parameters),
     )
+
+
+def _application_share(parameters: TcpParameters) -> float:
+    length_bytes = parameters.length_bytes
+    return 1.0 if parameters.encryption == "none" else length_bytes / in_tls_records(length_bytes)
 
 
 def _check(

@@ -15,6 +15,7 @@ def mptcp_settings(parameters: MptcpParameters, role: EndRole, pad_ns: int) -> M
         congestion=parameters.congestion,
         no_delay=parameters.no_delay,
         fwmark=parameters.fwmark,
+        encryption="none",
         mode="copy",
     )
     return MptcpTest(tcp=tcp, subflows=parameters.subflows)

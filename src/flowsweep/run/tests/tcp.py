@@ -17,6 +17,7 @@ def tcp_settings(parameters: TcpParameters, role: EndRole, pad_ns: int) -> TcpTe
         mss_bytes=parameters.mss_bytes,
         no_delay=parameters.no_delay,
         fwmark=parameters.fwmark,
+        encryption=parameters.encryption,
         mode=parameters.mode,
     )
 

@@ -17,6 +17,7 @@ BACKGROUND: Mapping[str, object] = {
     "pacing_rate_bps": None,
     "mss_bytes": None,
     "no_delay": False,
+    "encryption": "none",
     "mode": "copy",
 }
 """What a plan cannot set of background traffic."""
@@ -33,8 +34,9 @@ class TcpParameters(Bulk):
     pacing_rate_bps: int | None
     mss_bytes: int | None
     no_delay: bool
-    # Trials without it are those that they were before there was one.
+    # Trials without these are those that they were before there were any.
     fwmark: int | None = Field(default=None, exclude_if=lambda mark: mark is None)
+    encryption: Literal["none", "tls"] = Field(default="none", exclude_if=lambda kind: kind == "none")
     mode: Literal["copy", "zerocopy", "discard"]
 
     @property
@@ -52,8 +54,9 @@ class TcpParameters(Bulk):
         return super().plain().model_copy(update={"congestion": None})
 
     def in_words(self, flows: int) -> str:
-        """Flows, their windows, and another mode than that of applications."""
-        return super().in_words(flows) + ("" if self.mode == "copy" else f", {self.mode}")
+        """Flows, their windows, what protects them, and another mode than that of applications."""
+        protected = "" if self.encryption == "none" else f", {self.encryption}"
+        return super().in_words(flows) + protected + ("" if self.mode == "copy" else f", {self.mode}")
 
 
 def tcp_points(sweep: Sweep, flows: int, pairs: int, _: int) -> Iterator[tuple[Window, TcpParameters]]:

@@ -8,7 +8,7 @@ import ibis.expr.types as ir
 
 from flowsweep.analysis import theory
 from flowsweep.analysis.expressions import column_or_null
-from flowsweep.packets import header_bytes
+from flowsweep.packets import TLS_RECORD_BYTES, TLS_RECORD_EXTRA_BYTES, header_bytes
 
 _US_PER_S = 1_000_000
 _MS_PER_S = 1_000
@@ -92,9 +92,9 @@ def with_predictions(rows: ir.Table) -> ir.Table:
 
     Returns:
         The rows with path_rate_bps (int64; what the plan's emulated links carry, null for other paths),
-        link_payload_bps (float64, bit/s: of that, the payload in full packets), theory_window_bps (float64,
-        bit/s: usable window × flows / least round-trip time), buffer_delay_percent and transfer_time_ratio
-        (float64, RFC 6349). Null where an input is not known.
+        link_payload_bps (float64, bit/s: of that, the payload in full packets, without what encryption adds),
+        theory_window_bps (float64, bit/s: usable window × flows / least round-trip time, without that, too),
+        buffer_delay_percent and transfer_time_ratio (float64, RFC 6349). Null where an input is not known.
     """
     rate_bps = column_or_null(rows, "path_rate_bps").cast("float64")
     mtu_bytes = column_or_null(rows, "path_mtu_bytes").cast("float64")
@@ -104,11 +104,19 @@ def with_predictions(rows: ir.Table) -> ir.Table:
     packet_bytes = rows.mss_bytes.notnull().ifelse(ibis.least(mss + headers, mtu_bytes), mtu_bytes)
     rtt_min_ms = rows.rtt_min_ms.nullif(0.0)
     flying = rows.window_usable_bytes.cast("float64") * rows.flows
-    payload_bps = theory.link_payload_bps(rate_bps, packet_bytes, packet_bytes - mss)
+    share = _application_share(rows)
+    payload_bps = theory.link_payload_bps(rate_bps, packet_bytes, packet_bytes - mss) * share
     return rows.mutate(
         path_rate_bps=column_or_null(rows, "path_rate_bps"),
         link_payload_bps=payload_bps,
-        theory_window_bps=theory.window_bps(flying, rtt_min_ms / _MS_PER_S),
+        theory_window_bps=theory.window_bps(flying, rtt_min_ms / _MS_PER_S) * share,
         buffer_delay_percent=theory.buffer_delay_percent(rows.rtt_mean_ms, rtt_min_ms),
         transfer_time_ratio=theory.transfer_time_ratio(payload_bps, rows.goodput_mean_bps.nullif(0.0)),
     )
+
+
+def _application_share(rows: ir.Table) -> ir.FloatingValue:
+    """What applications count, of what TCP carries: records of TLS take the rest."""
+    records = (rows.length_bytes / TLS_RECORD_BYTES).ceil()
+    share = rows.length_bytes / (rows.length_bytes + records * TLS_RECORD_EXTRA_BYTES)
+    return (rows.encryption == "tls").coalesce(False).ifelse(share, 1.0)

@@ -29,6 +29,13 @@ class TcpKeys(Table):
         None,
         examples=[7, [1, 2]],
     )
+    encryption: fields.Axis[Annotated[Literal["none", "tls"], one_of("none", "tls")]] = key(
+        "What protects the flows. tls: TLS 1.3 with AES-128-GCM, by the library rustls in the thread of each "
+        "flow; bytes are the application's.",
+        ["none"],
+        written="none",
+        examples=[["none", "tls"]],
+    )
     mode: fields.Axis[
         Annotated[Literal["copy", "zerocopy", "discard"], one_of("copy", "zerocopy", "discard")]
     ] = key(
