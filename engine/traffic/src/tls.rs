@@ -68,8 +68,16 @@ impl Secrets {
     /// # Errors
     /// What the library says.
     pub fn client(&self) -> Result<ClientConfig, Error> {
+        self.client_by(provider())
+    }
+
+    /// The same by other cryptography.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn client_by(&self, provider: CryptoProvider) -> Result<ClientConfig, Error> {
         let (own, other) = (self.identity(b"connects")?, self.identity(b"listens")?);
-        let pinned = Arc::new(Pinned::new(other));
+        let pinned = Arc::new(Pinned::new(other, provider));
         let mut config = ClientConfig::builder_with_provider(pinned.provider.clone())
             .with_protocol_versions(&[&TLS13])?
             .dangerous()
@@ -85,7 +93,7 @@ impl Secrets {
     /// What the library says.
     pub fn server(&self) -> Result<ServerConfig, Error> {
         let (own, other) = (self.identity(b"listens")?, self.identity(b"connects")?);
-        let pinned = Arc::new(Pinned::new(other));
+        let pinned = Arc::new(Pinned::new(other, provider()));
         let mut config = ServerConfig::builder_with_provider(pinned.provider.clone())
             .with_protocol_versions(&[&TLS13])?
             .with_client_cert_verifier(pinned)
@@ -100,7 +108,7 @@ fn other(error: &rcgen::Error) -> Error {
 }
 
 /// The library's, with the cipher first that costs least and is the usual one.
-fn provider() -> CryptoProvider {
+pub fn provider() -> CryptoProvider {
     let mut provider = ring::default_provider();
     provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
     provider
@@ -114,8 +122,8 @@ struct Pinned {
 }
 
 impl Pinned {
-    fn new(identity: Identity) -> Self {
-        Self { certificate: identity.certificate, provider: Arc::new(provider()) }
+    fn new(identity: Identity, provider: CryptoProvider) -> Self {
+        Self { certificate: identity.certificate, provider: Arc::new(provider) }
     }
 
     fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), Error> {

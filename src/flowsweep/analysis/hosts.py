@@ -21,6 +21,8 @@ ZERO_WINDOW = "TcpExt.TCPToZeroWindowAdv"
 """How often the host announced that a window was closed."""
 _DRIVER = ".ethtool."
 """A driver's own counters say the same again."""
+_S_PER_GB = 1_000
+"""In a microsecond a byte."""
 
 
 def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
@@ -33,11 +35,12 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
 
     Returns:
         One row per trial that any of them tells of: trial_id; thread_busy_send, thread_busy_recv (float64, 0
-        to 1: CPU time / elapsed time of the flows' threads at that end, mean over flows); cores_busy_send,
-        cores_busy_recv (0 to 1: of all cores of the busiest host at that end, time stolen by a hypervisor
-        included, whoever used them); softirq_core_recv (0 to 1: the largest share of a core that a sink's
-        software interrupts took); host_dropped_packets (int64: of the hosts' kernels and devices, sinks'
-        receiving and sources' sending; 0 where no counter rose, empty where nobody watched the hosts).
+        to 1: CPU time / elapsed time of the flows' threads at that end, mean over flows); cpu_send_s_per_gb,
+        cpu_recv_s_per_gb (float64, s/GB: CPU time of all those threads / bytes that they passed);
+        cores_busy_send, cores_busy_recv (0 to 1: of all cores of the busiest host at that end, time stolen by
+        a hypervisor included, whoever used them); softirq_core_recv (0 to 1: the largest share of a core that
+        a sink's software interrupts took); host_dropped_packets (int64: of the hosts' kernels and devices,
+        sinks' receiving and sources' sending; 0 where no counter rose, empty where nobody watched the hosts).
     """
     ends = flows.select("trial_id").distinct()
     parts = (_threads(flows), _cores(cpu), _drops(counters))
@@ -51,10 +54,18 @@ def host_load(cpu: ir.Table, counters: ir.Table, flows: ir.Table) -> ir.Table:
 
 
 def _threads(flows: ir.Table) -> ir.Table:
-    busy = (flows.cpu_user_us + flows.cpu_system_us).cast("float64") / flows.cpu_elapsed_us.nullif(0)
+    used_us = (flows.cpu_user_us + flows.cpu_system_us).cast("float64")
+    busy = used_us / flows.cpu_elapsed_us.nullif(0)
+
+    def s_per_gb(role: str) -> ir.FloatingValue:
+        own = (flows.role == role) & used_us.notnull()
+        return used_us.sum(where=own) * _S_PER_GB / flows.bytes.sum(where=own).nullif(0)
+
     return flows.group_by("trial_id").aggregate(
         thread_busy_send=busy.mean(where=flows.role == "source"),
         thread_busy_recv=busy.mean(where=flows.role == "sink"),
+        cpu_send_s_per_gb=s_per_gb("source"),
+        cpu_recv_s_per_gb=s_per_gb("sink"),
     )
 
 

@@ -7,7 +7,7 @@ from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.analysis.tests.mptcp.carried import SubflowCount, carried
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
 from flowsweep.cli.one_trial import Measured
-from flowsweep.cli.summary_lines import goodput, pair, print_lines
+from flowsweep.cli.summary_lines import cpu, goodput, print_lines
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.wording import format_duration, format_share, format_size
 
@@ -27,7 +27,7 @@ def print_summary(measured: Measured) -> None:
                 None if row["rtt_min_ms"] is None else format_duration(row["rtt_min_ms"] * MILLISECOND_NS),
             ),
             ("congestion", row["congestion"]),
-            ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
+            *cpu(row),
             (row["status"], row["error"]),
             (LIMITED_BY, _limited_by(row)),
         ]

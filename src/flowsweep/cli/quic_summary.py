@@ -2,7 +2,7 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
-from flowsweep.cli.summary_lines import goodput, pair, print_lines
+from flowsweep.cli.summary_lines import cpu, goodput, print_lines
 from flowsweep.defaults import MILLISECOND_NS
 from flowsweep.wording import format_duration, format_number, format_share
 
@@ -24,7 +24,7 @@ def print_summary(row: TrialRow) -> None:
                 "UDP payload",
                 None if overhead is None else f"{format_number(overhead)} % more than was written",
             ),
-            ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
+            *cpu(row),
             (row["status"], row["error"]),
             (LIMITED_BY, _limited_by(row)),
         ]

@@ -16,7 +16,14 @@ from flowsweep.csv_text import csv_text
 from flowsweep.defaults import DUCKDB
 from flowsweep.report.goodput_words import has_intervals
 from flowsweep.schedule import planned_sweeps, planned_trials
-from flowsweep.wording import counted, format_milliseconds, format_rate, format_share, format_size
+from flowsweep.wording import (
+    counted,
+    format_milliseconds,
+    format_number,
+    format_rate,
+    format_share,
+    format_size,
+)
 
 if TYPE_CHECKING:
     from flowsweep.archive import Backend
@@ -125,5 +132,7 @@ _RESULTS: tuple[Column, ...] = (
     ("least RTT", cell("rtt_min_ms", format_milliseconds)),
     ("p10", cell("goodput_p10_bps", format_rate)),
     ("p90", cell("goodput_p90_bps", format_rate)),
+    ("CPU s/GB sent", cell("cpu_send_s_per_gb", format_number)),
+    ("read", cell("cpu_recv_s_per_gb", format_number)),
 )
 """The most telling first."""

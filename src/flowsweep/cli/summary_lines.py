@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.terminal import say
 from flowsweep.report.goodput_words import shown_goodput
-from flowsweep.wording import format_rate
+from flowsweep.wording import format_number, format_rate, format_share
 
 
 def print_lines(lines: Sequence[tuple[str, object]]) -> None:
@@ -30,3 +30,12 @@ def pair(send: float | None, receive: float | None, write: Callable[[float], str
         f"{write(value)} {side}" for value, side in ((send, "source"), (receive, "sink")) if value is not None
     ]
     return ", ".join(sides) or None
+
+
+def cpu(row: TrialRow) -> list[tuple[str, object]]:
+    """What the threads of the flows took."""
+    costs = (row["cpu_send_s_per_gb"], row["cpu_recv_s_per_gb"])
+    return [
+        ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
+        ("CPU, all threads", pair(*costs, lambda cost: f"{format_number(cost)} s/GB")),
+    ]

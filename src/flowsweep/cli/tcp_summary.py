@@ -2,9 +2,9 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by, windows_full
-from flowsweep.cli.summary_lines import goodput, pair, print_lines
+from flowsweep.cli.summary_lines import cpu, goodput, pair, print_lines
 from flowsweep.defaults import MILLISECOND_NS
-from flowsweep.wording import format_duration, format_share, format_size
+from flowsweep.wording import format_duration, format_size
 
 _ALLOW_CLIPPING = "--set sweep.clip=allow"
 """A plan's words for it are in the error."""
@@ -33,7 +33,7 @@ def print_summary(row: TrialRow) -> None:
                 None if row["window_usable_bytes"] is None else format_size(row["window_usable_bytes"]),
             ),
             ("congestion", row["congestion"]),
-            ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
+            *cpu(row),
             (row["status"], row["error"]),
             ("that is here", _ALLOW_CLIPPING if row["failure_kind"] == "window_clipped" else None),
             (LIMITED_BY, _limited_by(row)),

@@ -2,7 +2,7 @@
 
 from flowsweep.analysis.summarising.trial_row import TrialRow
 from flowsweep.cli.limited_by import LIMITED_BY, limited_by
-from flowsweep.cli.summary_lines import goodput, pair, print_lines
+from flowsweep.cli.summary_lines import cpu, goodput, print_lines
 from flowsweep.defaults import LOSS_MATTERS
 from flowsweep.wording import counted, format_milliseconds, format_share
 
@@ -23,7 +23,7 @@ def print_summary(row: TrialRow) -> None:
             ("jitter", _duration(row["jitter_ms"])),
             ("delay variation", _duration(row["delay_variation_ms"])),
             ("least delay", _delay(row)),
-            ("CPU, busiest thread", pair(row["cpu_send"], row["cpu_recv"], format_share)),
+            *cpu(row),
             (row["status"], row["error"]),
             ("remark", row["remarks"]),
             (LIMITED_BY, _limited_by(row)),

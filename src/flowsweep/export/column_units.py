@@ -5,7 +5,7 @@ _BY_NAME = {
     "cpu_recv": "share of 1", "retransmits": "segments", "started_at": "UTC",
 }  # fmt: skip
 _BY_ENDING = {
-    "_bps": "bit/s", "_bytes": "bytes", "_s": "s", "_ms": "ms", "_us": "µs", "_ns": "ns",
+    "_s_per_gb": "s/GB", "_bps": "bit/s", "_bytes": "bytes", "_s": "s", "_ms": "ms", "_us": "µs", "_ns": "ns",
     "_share": "share of 1", "_percent": "%", "_at": "UTC", "_packets": "packets", "_segments": "segments",
 }  # fmt: skip
 

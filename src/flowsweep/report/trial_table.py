@@ -17,6 +17,7 @@ from flowsweep.wording import (
     both_windows,
     direction_of,
     format_milliseconds,
+    format_number,
     format_rate,
     format_seconds,
     format_share,
@@ -254,6 +255,8 @@ COLUMNS = (
     ),
     _quantity("CPU send", "cpu_send", format_share, "busiest thread of the sending engine"),
     _quantity("CPU recv", "cpu_recv", format_share, "busiest thread of the receiving engine"),
+    _quantity("CPU s/GB, send", "cpu_send_s_per_gb", format_number, "all threads of the sender's flows"),
+    _quantity("CPU s/GB, recv", "cpu_recv_s_per_gb", format_number, "all threads of the receiver's flows"),
     _label(
         "Emulation",
         "path_emulation",

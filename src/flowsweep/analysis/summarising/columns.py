@@ -97,6 +97,8 @@ class HostLoadColumns(TypedDict):
     throttled_recv_share: float | None
     thread_busy_send: float | None
     thread_busy_recv: float | None
+    cpu_send_s_per_gb: float | None
+    cpu_recv_s_per_gb: float | None
     cores_busy_send: float | None
     cores_busy_recv: float | None
     softirq_core_recv: float | None

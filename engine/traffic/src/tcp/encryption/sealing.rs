@@ -77,3 +77,79 @@ impl<'a> Sealing<'a> {
         Ok(taken == sent.len() && closed && words == [RUNNING])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Read, net::TcpListener, sync::Arc, thread};
+
+    use rustls::{CipherSuiteCommon, SupportedCipherSuite, Tls13CipherSuite};
+    use wire::Token;
+
+    use super::*;
+    use crate::{
+        tcp::encryption::session::Next,
+        tls::{Secrets, provider},
+    };
+
+    /// Two ends after their handshake; the keys of the first one protect so many records.
+    fn ends(records: u64) -> (Session, Session) {
+        let secrets = Secrets { token: Token([1; 16]), answer: Token([2; 16]) };
+        let mut provider = provider();
+        let SupportedCipherSuite::Tls13(usual) = provider.cipher_suites[0];
+        let common = CipherSuiteCommon { confidentiality_limit: records, ..usual.common };
+        let rare = Tls13CipherSuite { common, ..*usual };
+        provider.cipher_suites = vec![SupportedCipherSuite::Tls13(Box::leak(Box::new(rare)))];
+        let mut client = Session::client(Arc::new(secrets.client_by(provider).unwrap())).unwrap();
+        let mut server = secrets.server().unwrap();
+        server.send_tls13_tickets = 0;
+        let mut server = Session::server(Arc::new(server)).unwrap();
+        let (mut to_client, mut to_server) = (Vec::new(), Vec::new());
+        while client.is_handshaking() || server.is_handshaking() {
+            shake(&mut client, &mut to_client, &mut to_server);
+            shake(&mut server, &mut to_server, &mut to_client);
+        }
+        (client, server)
+    }
+
+    fn shake(session: &mut Session, incoming: &mut Vec<u8>, outgoing: &mut Vec<u8>) {
+        while let (taken, Next::Again) = session.advance(incoming, outgoing, |_| panic!("no data yet")).unwrap() {
+            incoming.drain(..taken);
+        }
+    }
+
+    #[test]
+    fn keys_that_have_protected_enough_are_replaced_and_every_byte_counts_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let (near_end, mut far_end) = ends(5);
+        let block = vec![7; 40_000];
+        let mut sealing = Sealing::new(near_end, &block);
+        let reader = thread::spawn(move || {
+            let mut sealed = Vec::new();
+            far.read_to_end(&mut sealed).unwrap();
+            let mut opened = Vec::new();
+            let ended = far_end.open(&mut sealed, |bytes| opened.extend_from_slice(bytes)).unwrap();
+            let mut words = vec![0; 256];
+            let mut length = far_end.seal(&[RUNNING], &mut words).unwrap();
+            length += far_end.close(&mut words[length..]).unwrap();
+            words.truncate(length);
+            (ended == (sealed.len(), true), opened, words)
+        });
+        let (mut sent, mut replaced) = (0, false);
+        while sent < 20 * block.len() {
+            sent += sealing.write(&stream).unwrap_or(0);
+            replaced |= sealing.ahead > 0;
+        }
+        assert!(replaced, "keys of five records have lasted for sixty");
+        while !sealing.is_finished().unwrap() {
+            sent += sealing.write(&stream).unwrap_or(0);
+        }
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let (whole, opened, mut words) = reader.join().unwrap();
+        assert!(whole);
+        assert_eq!(opened.len(), sent);
+        assert!(opened.iter().all(|byte| *byte == 7));
+        assert!(sealing.heard(&mut words).unwrap());
+    }
+}
