@@ -7,9 +7,9 @@ FindingKind = Literal[
     "emulation", "broken", "empty", "failures", "stalls", "order",
     "path", "available", "routes", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat", "plateau",
-    "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift", "step", "cycle",
-    "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start", "slow_start",
-    "segment_size", "paths", "model", "theory", "variation",
+    "share", "dip", "decline", "effect", "flows", "congestion", "encryption", "direction", "drift",
+    "step", "cycle", "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start",
+    "slow_start", "segment_size", "paths", "model", "theory", "variation",
 ]  # fmt: skip
 """What a finding is about; the most important first, where decisions are alike."""
 
@@ -55,7 +55,7 @@ class Finding:
     effect: float | None
     """The estimate, in `effect_unit`."""
     effect_unit: str | None
-    """"%" (relative change of goodput), "bytes", "flows", "s", "bit/s", "ns/byte", "1" (a share or a
+    """"%" (relative change of goodput), "bytes", "flows", "s", "s/GB", "bit/s", "ns/byte", "1" (a share or a
     coefficient)."""
     interval_low: float | None
     """Ends of the 95 % interval of `effect`."""

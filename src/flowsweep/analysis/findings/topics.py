@@ -41,6 +41,7 @@ from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
 from flowsweep.analysis.tests.mptcp.paths import path_rows
 from flowsweep.analysis.tests.path import path_hypotheses, path_windows
 from flowsweep.analysis.tests.rtt.findings import rtt_hypotheses
+from flowsweep.analysis.tests.tcp.encryption_cost import encryption_hypotheses
 from flowsweep.analysis.tests.udp.loss import broken_hypotheses, loss_hypotheses
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import Tables
@@ -117,6 +118,7 @@ def _hypotheses(
     yield from verdict_hypotheses(observed)
     yield from bufferbloat_hypotheses(observed)
     yield from loss_hypotheses(observed)
+    yield from encryption_hypotheses(observed)
     yield from model_hypotheses(observed)
     yield from theory_hypotheses(observed)
     yield from share_hypotheses(observed)
