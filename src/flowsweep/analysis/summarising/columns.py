@@ -105,6 +105,10 @@ class HostLoadColumns(TypedDict):
     host_dropped_packets: int | None
 
 
+COST_COLUMNS = ("cpu_send_s_per_gb", "cpu_recv_s_per_gb")
+"""Of sender and receiver."""
+
+
 class FairnessColumns(TypedDict):
     """How flows, and traffic that ran at the same time, shared the path."""
 

@@ -2,6 +2,8 @@
 
 from typing import TypedDict
 
+from flowsweep.analysis.summarising.columns import COST_COLUMNS
+
 
 class SubflowColumns(TypedDict):
     """What the subflows of a trial's connections did, as the source's kernel counted."""
@@ -13,5 +15,5 @@ class SubflowColumns(TypedDict):
 
 SUBFLOW_COLUMNS = tuple(SubflowColumns.__annotations__)
 """Their names."""
-ONE_TRIAL_COLUMNS = (*SUBFLOW_COLUMNS, "stalled_share")
+ONE_TRIAL_COLUMNS = (*SUBFLOW_COLUMNS, "stalled_share", *COST_COLUMNS)
 """What `flowsweep mptcp --format json` has beside the columns of all tests."""

@@ -2,6 +2,8 @@
 
 from typing import TypedDict
 
+from flowsweep.analysis.summarising.columns import COST_COLUMNS
+
 
 class QuicColumns(TypedDict):
     """What held the sources back, as shares of the time from 0 to 1, and what their packets cost."""
@@ -15,5 +17,5 @@ class QuicColumns(TypedDict):
 
 QUIC_COLUMNS = tuple(QuicColumns.__annotations__)
 """Their names."""
-ONE_TRIAL_COLUMNS = (*QUIC_COLUMNS, "stalled_share")
+ONE_TRIAL_COLUMNS = (*QUIC_COLUMNS, "stalled_share", *COST_COLUMNS)
 """What `flowsweep quic --format json` has beside the columns of all tests."""

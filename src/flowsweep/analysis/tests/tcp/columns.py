@@ -2,6 +2,8 @@
 
 from typing import TypedDict
 
+from flowsweep.analysis.summarising.columns import COST_COLUMNS
+
 LIMITS = {"cwnd": "congestion window", "rwnd": "receive window", "send_buffer": "send buffer", "none": "none"}
 """What data in flight may fill, as columns name it (limit_cwnd_share), and its words everywhere."""
 
@@ -53,5 +55,5 @@ class LinkDropColumns(TypedDict):
     link_policer_drops: int | None
 
 
-ONE_TRIAL_COLUMNS = ("stalled_share",)
+ONE_TRIAL_COLUMNS = ("stalled_share", *COST_COLUMNS)
 """What `flowsweep tcp --format json` has beside the columns of all tests."""

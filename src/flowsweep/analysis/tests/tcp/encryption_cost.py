@@ -9,13 +9,13 @@ from flowsweep.analysis.findings.finding import FigureKey
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.grid_points import POINT_COLUMNS
 from flowsweep.analysis.statistics.observations import Observations, ObservedRow, trial_ids
+from flowsweep.analysis.summarising.columns import COST_COLUMNS
 from flowsweep.axes import ENCRYPTION
 from flowsweep.defaults import CONFIDENCE
 from flowsweep.wording import counted, format_number, with_interval
 
 _PAIRS_NEEDED = 3
 """For an interval."""
-_COSTS = ("cpu_send_s_per_gb", "cpu_recv_s_per_gb")
 _METHOD = (
     "CPU time of all flows' threads by the bytes that they sent or read, in pairs of trials of one repeat "
     "that differ in encryption only; mean difference, with a t interval that takes the pairs as independent"
@@ -47,7 +47,7 @@ def encryption_hypotheses(observed: Observations) -> list[Hypothesis]:
 
 
 def _has_costs(row: ObservedRow) -> bool:
-    return all(row.get(column) is not None for column in _COSTS)
+    return all(row.get(column) is not None for column in COST_COLUMNS)
 
 
 def _place(row: ObservedRow) -> tuple[str, ...]:

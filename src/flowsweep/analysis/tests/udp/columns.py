@@ -2,6 +2,8 @@
 
 from typing import TypedDict
 
+from flowsweep.analysis.summarising.columns import COST_COLUMNS
+
 
 class AskedColumns(TypedDict):
     """Settings of datagrams, as the plan asks for them."""
@@ -54,7 +56,7 @@ class DatagramColumns(AskedColumns, CountedColumns):
 
 DATAGRAM_COLUMNS = tuple(DatagramColumns.__annotations__)
 """Their names."""
-ONE_TRIAL_COLUMNS = (*DATAGRAM_COLUMNS, "stalled_share")
+ONE_TRIAL_COLUMNS = (*DATAGRAM_COLUMNS, "stalled_share", *COST_COLUMNS)
 """What `flowsweep udp --format json` has beside the columns of all tests."""
 
 
