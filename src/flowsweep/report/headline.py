@@ -24,6 +24,7 @@ _METHODS = {
     "receiver_median": (
         "what the receiving application got after what is omitted, in the mean and in the median interval"
     ),
+    "job_mean": "what was written at the far end, in the mean until all of it was there and synced",
     "receiver_mean": "what the receiver reports, in the mean",
     "sender_median": "what the sender reports, in the median interval",
     "sender_mean": "what the sender reports, in the mean",

@@ -34,6 +34,11 @@ class Parameters(BaseModel):
         return 0
 
     @property
+    def connect_ns(self) -> int:
+        """How long both ends may take until all flows stand."""
+        return defaults.CONNECT_TIMEOUT_NS
+
+    @property
     def wait_ns(self) -> int:
         """How long an end may go on after the source has stopped."""
         return 0

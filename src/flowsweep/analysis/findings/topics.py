@@ -37,6 +37,7 @@ from flowsweep.analysis.statistics.observations import Observations, observation
 from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.file.findings import bound_hypotheses
 from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
 from flowsweep.analysis.tests.mptcp.paths import path_rows
 from flowsweep.analysis.tests.path import path_hypotheses, path_windows
@@ -87,6 +88,7 @@ def findings(
     hypotheses += failure_hypotheses(summary)
     hypotheses += order_hypotheses(summary)
     hypotheses += rtt_hypotheses(summary)
+    hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
     hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
     if tables is not None and any(row["subflows_used"] for row in summary):
