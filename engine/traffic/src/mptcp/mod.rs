@@ -24,7 +24,7 @@ use crate::{
     defaults::{SUBFLOW_CHECK, SUBFLOWS_MAX},
     limits::within,
     samples::Delivery,
-    tcp::{self, Kind, TcpFlow, TcpFlows, Transport},
+    tcp::{self, Kind, TcpFlow, TcpFlows, Transport, buffers::Buffers},
 };
 
 const ESTABLISHED: u64 = 1;
@@ -80,6 +80,7 @@ struct Mptcp<'a> {
 
 impl Kind for Mptcp<'_> {
     type Sampler = Sampler;
+    type Work = Buffers;
     const TRANSPORT: Transport = Transport {
         protocol: Protocol::MPTCP,
         refused: "cannot make an MPTCP socket; is net.mptcp.enabled 1 on this host?",
@@ -110,7 +111,11 @@ impl Kind for Mptcp<'_> {
         if self.makes_subflows() { self.wait_for_subflows(wanted, streams, control) } else { Ok(()) }
     }
 
-    fn sampler(role: Role, flows: &[TcpFlow]) -> Sampler {
+    fn work(&self, task: &Task<'_, TcpSettings>) -> Result<Buffers, TrialError> {
+        Buffers::new(task)
+    }
+
+    fn sampler(&self, role: Role, flows: &[TcpFlow]) -> Sampler {
         Sampler::new(role, flows)
     }
 

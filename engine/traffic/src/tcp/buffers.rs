@@ -39,8 +39,8 @@ impl Buffers {
         .map_err(TrialError::Buffers)
     }
 
-    /// Starts the threads of all flows.
-    pub fn spawn_all<'scope>(
+    /// Starts the threads of all flows, which do this with them.
+    pub fn spawn_with<'scope>(
         &'scope mut self,
         scope: &'scope Scope<'scope, '_>,
         flows: &'scope TcpFlows,

@@ -19,14 +19,14 @@ use std::net::TcpStream;
 use socket2::SockRef;
 use wire::{Connected, Event, Granted, Listening, RejectedConnections, RendezvousRole, Report, Role, TcpSettings};
 
-use self::{buffers::Buffers, listen::Listener, run::Ran};
 pub use self::{
     flow::{TcpFlow, TcpFlows},
-    kind::{Kind, Tcp},
+    kind::{Kind, Tcp, Work},
     payload::random_bytes,
     sampler::Sampler,
-    socket::{Transport, open},
+    socket::{TCP, Transport, open},
 };
+use self::{listen::Listener, run::Ran};
 use crate::{
     Control, Outbox, Task, TrialError, defaults::START_TIMEOUT, host::Counters, origin::Origin, samples::Delivery,
 };
@@ -44,7 +44,7 @@ pub fn carry_out_as<K: Kind>(
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     check::check(task)?;
-    let mut buffers = Buffers::new(task)?;
+    let mut work = kind.work(task)?;
     let Met { streams, rejected, granted, _listener } = meet(kind, task, control, outbox)?;
     for stream in &streams {
         socket::set_connected(&SockRef::from(stream), task.settings, K::TRANSPORT)
@@ -59,8 +59,7 @@ pub fn carry_out_as<K: Kind>(
     }
     let origin = Origin::now();
     let flows = TcpFlows::new((0..).zip(streams), origin);
-    let sampler = K::sampler(task.role, &flows.all);
-    let ran = run::run(&flows, task, sampler, &mut buffers, counters, control, outbox)?;
+    let ran = run::run(kind, &flows, task, &mut work, counters, control, outbox)?;
     report::<K>(task, flows, ran, rejected, origin.unix_ns, outbox)
 }
 
