@@ -35,6 +35,8 @@ FILE_MAX_BYTES = 1 << 50
 FILE_DURATION_NS = 60 * SECOND_NS
 FILE_DRAIN_TIMEOUT_NS = 300 * SECOND_NS
 """How long a sink may take to write, to sync and to read again what has arrived."""
+SPACE_FACTOR = 2
+"""Of what files need, as much must be free: an engine fills no disk."""
 DIRECT_BLOCK_BYTES = 4096
 """What O_DIRECT reads and writes multiples of."""
 FILE_MAKING_BYTES_PER_S = 20_000_000

@@ -39,6 +39,11 @@ class Parameters(BaseModel):
         return defaults.CONNECT_TIMEOUT_NS
 
     @property
+    def space_bytes(self) -> tuple[int | None, int | None]:
+        """What it needs in the folders of the source and of the sink; None: it is not known."""
+        return 0, 0
+
+    @property
     def wait_ns(self) -> int:
         """How long an end may go on after the source has stopped."""
         return 0

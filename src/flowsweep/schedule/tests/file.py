@@ -60,10 +60,9 @@ class FileParameters(Bulk):
         return self.job_bytes if self.part in _WRITES else 0
 
     @property
-    def space_bytes(self) -> int | None:
-        """What it needs in the folder of either host; None as of `job_bytes`."""
-        made = 0 if self.existing is not None else self.read_bytes
-        return None if made is None or self.written_bytes is None else max(made, self.written_bytes)
+    def space_bytes(self) -> tuple[int | None, int | None]:
+        """What is made at the source and written at the sink; None as of `job_bytes`."""
+        return 0 if self.existing is not None else self.read_bytes, self.written_bytes
 
     @property
     def pad_ns(self) -> int:
@@ -73,7 +72,7 @@ class FileParameters(Bulk):
     @property
     def connect_ns(self) -> int:
         """Files are made before both ends meet."""
-        made = 0 if self.existing is not None else self.read_bytes or 0
+        made = self.space_bytes[0] or 0
         return super().connect_ns + made * defaults.SECOND_NS // defaults.FILE_MAKING_BYTES_PER_S
 
     @property
