@@ -249,6 +249,12 @@ PART = Axis(
 APART = (MODE, ECHO, PART)
 """Trials that differ in one of these are never put together: tables and figures keep them apart."""
 
+
+def is_part(row: Mapping[str, Any]) -> bool:
+    """Whether a trial measured a part of the way alone: a bound that others are held against."""
+    return row.get("test") in PART.tests and row.get(PART.column) != PART.default
+
+
 AXIS_OF = {axis.column: axis for axis in AXES}
 
 

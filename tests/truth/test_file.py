@@ -115,7 +115,7 @@ def _rows(folder: Path, case: Case, folders: dict[str, Path]) -> list[dict[str, 
 def _bound(folder: Path, case: Case, folders: dict[str, Path]) -> str:
     """What is said of the bounds; empty if it is not decided which is lowest."""
     archive = _run(folder, "parts", case, folders, PARTS, 3)
-    found: list[dict[str, Any]] = json.loads(flowsweep("findings", archive, "--format", "json"))["findings"]
+    found: list[dict[str, Any]] = json.loads(flowsweep("findings", archive, "--format", "json"))
     (bound,) = [one for one in found if one["kind"] == "bounds"]
     return str(bound["claim"]) if bound["decision"] == "effect" else ""
 

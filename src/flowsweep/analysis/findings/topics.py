@@ -46,6 +46,7 @@ from flowsweep.analysis.tests.udp.loss import broken_hypotheses, loss_hypotheses
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.tests import facts_of
 
 
 def findings(
@@ -74,7 +75,8 @@ def findings(
     late, summary = list(late_hypotheses(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])
-    within = within_trials(tables, summary) if tables is not None and comparable else None
+    timed = [row for row in summary if not facts_of(row["test"]).job]
+    within = within_trials(tables, timed) if tables is not None and timed else None
     windows = path_windows(summary)
     hypotheses = [
         hypothesis
@@ -122,7 +124,7 @@ def _hypotheses(
     yield from model_hypotheses(observed)
     yield from theory_hypotheses(observed)
     yield from share_hypotheses(observed)
-    if within is not None:
+    if within is not None and not facts_of(observed.rows[0]["test"]).job:
         yield from within_trial_hypotheses(observed, within, margin=margin)
 
 

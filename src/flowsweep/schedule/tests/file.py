@@ -98,8 +98,14 @@ class FileParameters(Bulk):
         return min(known, default=None)
 
     def plain(self) -> Self:
-        """One flow, with the host's windows and congestion control."""
-        return super().plain().model_copy(update={"congestion": None})
+        """One flow, with the host's windows and congestion control, and one small file."""
+        least = None if self.existing is not None else defaults.DIRECT_BLOCK_BYTES
+        smallest = {
+            "files": 1,
+            "file_size_bytes": least,
+            "cache": "direct" if self.cache == "direct" else "dropped",
+        }
+        return super().plain().model_copy(update={"congestion": None, **smallest})
 
     def in_words(self, flows: int) -> str:
         """Files, flows and their windows, and what is left out."""
