@@ -39,6 +39,8 @@ class Seen:
 
     waits: tuple[float, float] = (0.0, 0.0)
     """Share of each second that the network thread waited for storage."""
+    idle: tuple[float, float] | None = None
+    """Share of each second that the storage thread waited; as of a stage that is much faster, if absent."""
     last_sync_s: int = 0
     """At the end, for how many of SECONDS nothing arrives any more."""
     device: str | None = "7:0"
@@ -57,6 +59,12 @@ class Seen:
     def arriving(self) -> int:
         """Rows in which something arrives."""
         return SECONDS - self.last_sync_s
+
+    def idle_of(self, end: int) -> float:
+        """Of one end: storage that nobody waits for waits itself."""
+        if self.idle is not None:
+            return self.idle[end]
+        return 0.0 if self.waits[end] > _NOBODY else 0.9
 
     @property
     def row_ns(self) -> int:
@@ -94,6 +102,7 @@ def make_file_outcome(trial: Trial, **seen: Any) -> TrialOutcome:
     )
 
 
+_NOBODY = 0.3
 _ROLES = ("source", "sink")
 _HOSTS = ({"host": "a", "peer": "b"}, {"host": "b", "peer": "a"})
 
@@ -105,11 +114,13 @@ def _storage_row(seen: Seen, end: int, at: int) -> Row:
     return {
         **_HOSTS[end], "role": _ROLES[end], "flow": 0,
         "start_ns": at * seen.row_ns, "end_ns": (at + 1) * seen.row_ns,
-        "storage_bytes": share, "network_bytes": share, "storage_call_ns": 0, "network_call_ns": 0,
+        "storage_bytes": share, "network_bytes": share, "storage_call_ns": 0,
+        "network_call_ns": round((1 - seen.waits[end]) * seen.row_ns) if arrives else 0,
         "synced_bytes": seen.moved_bytes if last else 0, "files": int(last),
         "sync_call_ns": seen.row_ns if of_sink and not arrives else 0,
         "waits_for_storage_ns": round(seen.waits[end] * seen.row_ns) if arrives else 0,
-        "waits_for_network_ns": 0, "storage_cpu_us": round(seen.storage_cpu[end] * seen.row_ns / 1000),
+        "waits_for_network_ns": round(seen.idle_of(end) * seen.row_ns) if arrives else 0,
+        "storage_cpu_us": round(seen.storage_cpu[end] * seen.row_ns / 1000),
     }  # fmt: skip
 
 

@@ -13,6 +13,8 @@ class FileColumns(TypedDict):
     source_storage_share: float | None
     network_share: float | None
     sink_storage_share: float | None
+    source_storage_idle_share: float | None
+    sink_storage_idle_share: float | None
     sync_share: float | None
     source_storage_cpu_share: float | None
     sink_storage_cpu_share: float | None

@@ -51,11 +51,13 @@ class _Part:
 
     def rate(self) -> str:
         """The mean in words, with its interval where there are trials enough."""
-        rates = [goodput_of(row) for row in self.rows]
-        if len(rates) < FEWEST_FOR_INTERVAL or len(set(rates)) == 1:
+        if len(self.rows) < FEWEST_FOR_INTERVAL:
             return format_rate(self.mean_bps)
-        low, high = scipy.stats.ttest_1samp(rates, 0.0).confidence_interval(CONFIDENCE)
-        return with_interval(format_rate, self.mean_bps, max(0.0, float(low)), float(high))
+        width = float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, len(self.rows) - 1)) * math.sqrt(
+            _spread(self.logs)
+        )
+        low, high = (self.mean_bps * math.exp(side * width) for side in (-1, 1))
+        return with_interval(format_rate, self.mean_bps, low, high)
 
 
 def bound_hypotheses(summary: Sequence[TrialRow], *, margin: float = EQUIVALENCE_MARGIN) -> list[Hypothesis]:

@@ -3,9 +3,12 @@
 import ibis
 import ibis.expr.types as ir
 
+from flowsweep.analysis.expressions import not_below_0
+
 _ENDS = ("source", "sink")
 _SUMS = (
-    "storage_bytes", "files", "sync_call_ns", "waits_for_storage_ns", "storage_cpu_us",
+    "storage_bytes", "files", "sync_call_ns", "waits_for_storage_ns", "waits_for_network_ns",
+    "storage_cpu_us",
 )  # fmt: skip
 
 
@@ -20,8 +23,9 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
     Returns:
         One row per trial with files: trial_id; job_s (float64: from the first block that a source has sent
         until the last of the sinks' flows had all of its files written and synced), files_moved (int64),
-        source_storage_share, network_share, sink_storage_share, sync_share, source_storage_cpu_share,
-        sink_storage_cpu_share, source_device_bytes_per_byte, sink_device_bytes_per_byte,
+        source_storage_share, network_share, sink_storage_share, source_storage_idle_share,
+        sink_storage_idle_share, sync_share, source_storage_cpu_share, sink_storage_cpu_share,
+        source_device_bytes_per_byte, sink_device_bytes_per_byte,
         source_device_busy_share, sink_device_busy_share (float64), source_file_system, sink_file_system.
 
     Method:
@@ -40,7 +44,7 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
     )
     below = _devices(devices)
     joined = totals.left_join(jobs, "trial_id").left_join(below, "trial_id", rname="{name}_below")
-    time_ns = joined.job_ns.cast("float64").nullif(0) * joined.flow_count
+    time_ns = joined.time_ns.nullif(0.0)
     reading = _share(joined.source_waits_for_storage_ns / time_ns)
     writing = _share((joined.sink_waits_for_storage_ns + joined.left_ns) / time_ns)
     both = ibis.greatest(reading + writing, ibis.literal(1.0))
@@ -51,6 +55,10 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
         source_storage_share=reading / both,
         network_share=ibis.greatest(1 - reading - writing, ibis.literal(0.0)),
         sink_storage_share=writing / both,
+        **{
+            f"{end}_storage_idle_share": _share(joined[f"{end}_waits_for_network_ns"] / time_ns)
+            for end in _ENDS
+        },
         sync_share=_share(joined.sink_sync_call_ns / time_ns),
         **{f"{end}_storage_cpu_share": joined[f"{end}_storage_cpu_us"] * 1000 / time_ns for end in _ENDS},
         source_device_bytes_per_byte=joined.source_read_bytes / joined.source_storage_bytes.nullif(0.0),
@@ -87,23 +95,41 @@ def with_jobs(rows: ir.Table) -> ir.Table:
 
 
 def _jobs(flows: ir.Table, storage: ir.Table) -> ir.Table:
-    """Per trial: how long it took, how many flows, and how long was left of them when no more arrived."""
+    """Per trial: how long it took, and of all its flows their time and what was left when no more arrived."""
     own = flows.semi_join(storage.select("trial_id").distinct(), "trial_id")
     ends = own.group_by("trial_id").aggregate(
         begun_ns=(own.first_byte_ns + own.origin_ns).min(),
         over_ns=(own.end_ns + own.origin_ns).max(where=own.role == "sink"),
-        flow_count=own.count(where=own.role == "sink"),
     )
-    active_ns = storage.network_call_ns + storage.waits_for_storage_ns
-    came = storage.filter((storage.role == "sink") & (active_ns + storage.network_bytes > 0))
-    last = came.group_by("trial_id", "flow").aggregate(last_ns=came.end_ns.max())
-    sinks = own.filter(own.role == "sink").select("trial_id", "flow", "origin_ns")
-    timed = sinks.left_join(last, ["trial_id", "flow"]).left_join(ends, "trial_id", rname="{name}_of_ends")
-    after_ns = ibis.greatest(timed.over_ns - timed.last_ns - timed.origin_ns, ibis.literal(0, "int64"))
-    left = timed.group_by("trial_id").aggregate(left_ns=after_ns.sum().coalesce(0).cast("float64"))
-    return ends.inner_join(left, "trial_id").select(
-        "trial_id", "flow_count", "left_ns", job_ns=ends.over_ns - ends.begun_ns
+    left = _left(own, storage).inner_join(ends.select("trial_id", "begun_ns"), "trial_id")
+    times = left.group_by("trial_id").aggregate(
+        left_ns=left.left_ns.sum().cast("float64"),
+        time_ns=(left.end_ns + left.origin_ns - left.begun_ns).sum().cast("float64"),
     )
+    return ends.inner_join(times, "trial_id").select(
+        "trial_id", "left_ns", "time_ns", job_ns=ends.over_ns - ends.begun_ns
+    )
+
+
+def _left(flows: ir.Table, storage: ir.Table) -> ir.Table:
+    """Per flow of a sink that anything arrived on: how long its storage thread was alone at the end.
+
+    What the network thread's calls and waits take together is how long it was there; it ended within the last
+    row in which it did anything, whatever was missed of it.
+    """
+    rows = storage.filter(storage.role == "sink")
+    there_ns = rows.network_call_ns + rows.waits_for_storage_ns
+    active = there_ns + rows.network_bytes > 0
+    seen = rows.group_by("trial_id", "flow").aggregate(
+        there_ns=there_ns.sum().cast("int64"),
+        from_ns=rows.start_ns.max(where=active),
+        to_ns=rows.end_ns.max(where=active),
+    )
+    sinks = flows.filter((flows.role == "sink") & flows.first_byte_ns.notnull())
+    timed = sinks.select("trial_id", "flow", "origin_ns", "end_ns").left_join(seen, ["trial_id", "flow"])
+    by_calls = ibis.greatest(timed.end_ns - timed.there_ns, timed.end_ns - timed.to_ns)
+    within = ibis.least(by_calls, timed.end_ns - timed.from_ns)
+    return timed.select("trial_id", "origin_ns", "end_ns", left_ns=not_below_0(within).coalesce(0))
 
 
 def _devices(devices: ir.Table) -> ir.Table:

@@ -17,6 +17,8 @@ from flowsweep.analysis.verdicts import (
 
 MOVED = 0.5
 """A device that moved less than this share of the files' bytes is not what they waited for."""
+LEAST_WAITS = 0.05
+"""Two stages that wait less for each other, as a share of the time, are as fast as each other."""
 
 
 def with_file_verdict(rows: ir.Table) -> ir.Table:
@@ -30,21 +32,23 @@ def with_file_verdict(rows: ir.Table) -> ir.Table:
         The rows; network_limit is what limited the connections, where the network limits.
 
     Method:
-        The first rule that holds: the pace that was asked for came; a stage has MOST of the time, which the
-        others waited for it. Where a thread of that stage was always busy it is the CPU of its host. Where it
-        is storage, the device below it moved at least half of the files' bytes, or it is the file system that
-        took the time: the page cache, memory, or one in the network. Else it is not clear.
+        The first rule that holds: the pace that was asked for came; of two stages that meet, the one that the
+        other waited for in MOST of what either waited is the slower one. The source's storage limits if it is
+        slower than sending and the sink's storage is not slower than receiving; likewise the sink's; the
+        network if it is the slower one at both ends. Where a thread of that stage was always busy it is the
+        CPU of its host. Where it is storage, the device below it moved at least half of the files' bytes, or
+        it is the file system that took the time: the page cache, memory, or one in the network. Else it is
+        not clear.
     """
-    paced = (rows.goodput_bps >= rows.pacing_rate_bps.cast("float64") * rows.flows * RATE_REACHED).coalesce(
-        False
-    )
+    pace_bps = rows.pacing_rate_bps.cast("float64") * rows.flows
+    paced = (rows.goodput_bps >= pace_bps * RATE_REACHED).coalesce(False)
     sending = (rows.thread_busy_send - rows.source_storage_cpu_share >= BUSY).coalesce(False)
     receiving = (rows.thread_busy_recv - rows.sink_storage_cpu_share >= BUSY).coalesce(False)
     reading_busy = (rows.source_storage_cpu_share >= BUSY).coalesce(False)
     writing_busy = (rows.sink_storage_cpu_share >= BUSY).coalesce(False)
-    reading = (rows.source_storage_share >= MOST).coalesce(False)
-    writing = (rows.sink_storage_share >= MOST).coalesce(False)
-    between = (rows.network_share >= MOST).coalesce(False)
+    slow_source, fast_source = _compared(rows.source_storage_share, rows.source_storage_idle_share)
+    slow_sink, fast_sink = _compared(rows.sink_storage_share, rows.sink_storage_idle_share)
+    reading, writing, between = slow_source & ~slow_sink, slow_sink & ~slow_source, fast_source & fast_sink
     from_disk = (rows.source_device_bytes_per_byte >= MOVED).coalesce(False)
     to_disk = (rows.sink_device_bytes_per_byte >= MOVED).coalesce(False)
     found = ibis.cases(
@@ -64,4 +68,16 @@ def with_file_verdict(rows: ir.Table) -> ir.Table:
     return rows.mutate(
         verdict=of_files.ifelse(found, rows.verdict),
         network_limit=(of_files & (found == NETWORK)).ifelse(rows.verdict, ibis.null("string")),
+    )
+
+
+def _compared(
+    waited_for: ir.FloatingValue, idle: ir.FloatingValue
+) -> tuple[ir.BooleanValue, ir.BooleanValue]:
+    """Whether storage is slower, and faster, than the network thread that it meets."""
+    waits = waited_for + idle
+    known = (waits >= LEAST_WAITS).coalesce(False)
+    return (
+        known & (waited_for >= MOST * waits).coalesce(False),
+        known & (idle >= MOST * waits).coalesce(False),
     )

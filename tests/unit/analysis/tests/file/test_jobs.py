@@ -81,10 +81,18 @@ def test_files_in_memory_have_no_device() -> None:
         ({"cpu": (0.98, 0.1)}, "sender CPU"),
         ({"cpu": (0.1, 0.98)}, "receiver CPU"),
         ({"cpu": (0.98, 0.98)}, "not clear"),
+        # Files in memory are read at once: the network limits, however little it leaves to wait for.
+        ({"idle": (0.08, 0.9)}, "network"),
         # A thread of the stage that does not limit may be as busy as it likes.
         ({"waits": (0.9, 0.0), "cpu": (0.1, 1.1), "storage_cpu": (0.05, 0.95)}, "source disk"),
-        ({"waits": (0.45, 0.4)}, "not clear"),
-        ({"waits": (0.5, 0.0)}, "not clear"),
+        # A network that is nearly as fast holds the source up, too, and yet its files never wait.
+        ({"waits": (0.4, 0.0), "idle": (0.01, 0.9)}, "source disk"),
+        ({"waits": (0.0, 0.4), "idle": (0.9, 0.01)}, "sink disk"),
+        # Both disks wait for nobody, or each end for the other in turn.
+        ({"waits": (0.45, 0.4), "idle": (0.0, 0.0)}, "not clear"),
+        ({"waits": (0.5, 0.0), "idle": (0.4, 0.9)}, "not clear"),
+        # Stages that hardly wait are as fast as each other.
+        ({"waits": (0.02, 0.0), "idle": (0.0, 0.02)}, "not clear"),
     ],
 )
 def test_the_verdict(seen: dict[str, Any], verdict: str) -> None:
