@@ -273,5 +273,7 @@ pub const RING_BLOCKS: (usize, usize) = (2, 64);
 pub const DIRECT_BYTES: u64 = 4096;
 /// What files are made of at once.
 pub const MAKE_BYTES: usize = 1 << 20;
+/// After so much of a file a sink has the kernel begin to write it to the disk.
+pub const WRITEBACK_BYTES: u64 = 8 << 20;
 /// How often a source of files looks whether the other end's word has been read.
 pub const WORD_CHECK: Duration = Duration::from_millis(1);

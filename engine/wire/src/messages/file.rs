@@ -76,7 +76,7 @@ pub enum Cache {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sync {
-    /// Once a file is whole (`fsync`).
+    /// Once a file is whole (`fsync`); the kernel begins to write it before (`sync_file_range`).
     #[default]
     File,
     /// With each write (`O_DSYNC`).
