@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "schema" / "messages.json"
 OF_ENGINES = (
     "samples", "cpu", "datagrams", "histograms", "echoes", "hops", "trains", "subflows", "quic",
-    "streams",
+    "streams", "storage", "devices",
 )  # fmt: skip
 TABLES = {name: ROOT / "schema" / f"{name}.json" for name in OF_ENGINES}
 """The tables that engines send."""

@@ -59,6 +59,7 @@ NEEDED = {
     "send_errors": (DATAGRAM_TRIALS,),
     "subflow_facts": ("subflows",),
     "quic_facts": ("quic",),
+    "file_facts": ("storage",),
 }
 """Tables without whose rows a step has none, so that it is left out; or trials of such tests."""
 Schema = Mapping[str, Mapping[str, str]]

@@ -50,6 +50,7 @@ _COLUMN_PAGES = (
     "guide/rtt.md",
     "guide/quic.md",
     "guide/mptcp.md",
+    "guide/files.md",
     "guide/path.md",
     "guide/background-traffic.md",
     "guide/plan.md",

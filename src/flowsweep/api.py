@@ -120,6 +120,16 @@ class OpenCampaign:
         """One row per trial, flow of QUIC, end, stream and sample interval: bytes."""
         return self.archive.tables().streams
 
+    @property
+    def storage(self) -> ir.Table:
+        """One row per trial, flow that carries files, end and sample interval: bytes, calls and waits."""
+        return self.archive.tables().storage
+
+    @property
+    def devices(self) -> ir.Table:
+        """One row per trial, end and sample interval: the block device below its files."""
+        return self.archive.tables().devices
+
     @cached_property
     def summary(self) -> ir.Table:
         """One row per trial, what a person wants to know of it: as `flowsweep summary` has it."""

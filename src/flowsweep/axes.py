@@ -20,7 +20,10 @@ _BULK = frozenset(BULK_TESTS)
 _TCP, _UDP, _RTT = frozenset({"tcp"}), frozenset({"udp"}), frozenset({"rtt"})
 _MPTCP = frozenset({"mptcp"})
 _QUIC = frozenset({"quic"})
-_OF_KERNEL = _TCP | _MPTCP
+_FILE = frozenset({"file"})
+_PACED = _TCP | _MPTCP | _QUIC
+_OF_TCP = _TCP | _FILE
+_OF_KERNEL = _OF_TCP | _MPTCP
 _STREAMS = _OF_KERNEL | _QUIC
 _SOCKETS = _OF_KERNEL | _UDP | _RTT
 _EVERY = frozenset(TESTS)
@@ -126,7 +129,9 @@ DURATION = Axis(
     lambda seconds: write_duration(round(seconds * SECOND_NS)),
     _EVERY, _EVERY, "duration_ns",
 )  # fmt: skip
-RATE = _rate("rate", "application rate per flow", _BULK, _STREAMS, "rate per flow", "of the application")
+RATE = _rate(
+    "rate", "application rate per flow", _BULK - _FILE, _PACED, "rate per flow", "of the application"
+)
 RATE_SUM = _rate("rate_sum", "rate of all flows", _UDP, _NONE)
 ENCRYPTION = Axis(
     "encryption", "encryption", "encryption",
@@ -139,10 +144,13 @@ SETTINGS = (
         "spacing", "spacing_ns", "spacing", format_duration, write_duration, _UDP,
         note="from the beginning of a datagram to that of the flow's next",
     ),
-    _rate("pacing_rate", "pacing rate per flow", _TCP, _TCP, "pacing per flow", "most that the kernel sends"),
+    _rate(
+        "pacing_rate", "pacing rate per flow", _OF_TCP, _OF_TCP, "pacing per flow",
+        "most that the kernel sends",
+    ),
     Axis(
         "mss", "mss_bytes", "MSS", lambda size: f"{size} B",
-        tests=_TCP, spans=_TCP, parameter="mss_bytes", heading="MSS asked",
+        tests=_OF_TCP, spans=_OF_TCP, parameter="mss_bytes", heading="MSS asked",
     ),
     Axis(
         "dscp", "dscp", "DSCP",
@@ -186,6 +194,24 @@ SETTINGS = (
         _QUIC, _QUIC, "datagram_bytes", unset="found on the path", note="of packets of QUIC",
     ),
     Axis(
+        "file_size", "file_size_bytes", "file size", format_size, write_size,
+        _FILE, _FILE, "file_size_bytes", unset="of files that are there",
+    ),
+    Axis(
+        "files", "files", "number of files",
+        tests=_FILE, spans=_FILE, parameter="files", unset="all that are there", heading="files",
+    ),
+    Axis(
+        "cache", "cache", "cache",
+        tests=_FILE, spans=_FILE, parameter="cache", quantity=False, unset="none", kind="string",
+        note="between files and the disk",
+    ),
+    Axis(
+        "sync", "sync", "sync",
+        tests=_FILE, spans=_FILE, parameter="sync", quantity=False, unset="none", kind="string",
+        note="when files are written to the disk",
+    ),
+    Axis(
         "gso", "gso", "GSO", _switch,
         tests=_UDP | _QUIC, spans=_UDP | _QUIC, parameter="gso", quantity=False, kind="bool",
     ),
@@ -210,6 +236,10 @@ class SettingColumns(TypedDict):
     streams_per_flow: int | None
     stream_window_bytes: int | None
     datagram_bytes: int | None
+    file_size_bytes: int | None
+    files: int | None
+    cache: str | None
+    sync: str | None
 
 
 OTHERS = (LENGTH, CONGESTION, DURATION, RATE, RATE_SUM, *SETTINGS[1:])
@@ -219,8 +249,18 @@ AXES = (*WINDOWS, *FLOWS, *HOSTS, *OTHERS)
 
 MODE = Axis("mode", "mode", "mode", format_mode, tests=_TCP, spans=_TCP, parameter="mode", quantity=False)
 ECHO = Axis("echo", "echo", "echo", tests=_RTT, spans=_RTT, parameter="echo", quantity=False)
-APART = (MODE, ECHO)
+PART = Axis(
+    "part", "mode", "part", tests=_FILE, spans=_FILE, parameter="part", quantity=False, default="whole"
+)  # fmt: skip
+"""What of the way from disk to disk there is: to tables and findings a mode, as those of TCP are."""
+APART = (MODE, ECHO, PART)
 """Trials that differ in one of these are never put together: tables and figures keep them apart."""
+
+
+def is_part(row: Mapping[str, Any]) -> bool:
+    """Whether a trial measured a part of the way alone: a bound that others are held against."""
+    return row.get("test") in PART.tests and row.get(PART.column) != PART.default
+
 
 AXIS_OF = {axis.column: axis for axis in AXES}
 

@@ -29,6 +29,18 @@ SUBFLOWS_MAX = 8
 """Of one connection of MPTCP, its first one included."""
 DRAIN_TIMEOUT_NS = 10 * SECOND_NS
 MINIMUM_BINS = 3
+FILE_BYTES = 256 * 1024 * 1024
+FILES_MAX = 16_384
+FILE_MAX_BYTES = 1 << 50
+FILE_DURATION_NS = 60 * SECOND_NS
+FILE_DRAIN_TIMEOUT_NS = 300 * SECOND_NS
+"""How long a sink may take to write, to sync and to read again what has arrived."""
+SPACE_FACTOR = 2
+"""Of what files need, as much must be free: an engine fills no disk."""
+DIRECT_BLOCK_BYTES = 4096
+"""What O_DIRECT reads and writes multiples of."""
+FILE_MAKING_BYTES_PER_S = 20_000_000
+"""The slowest disk that is borne: files are made before both ends meet."""
 DATAGRAM_BYTES = 1470
 """Payload of a datagram: fits an Ethernet frame, with room for IPv6 or a tunnel, as iperf 2 has it."""
 ECHO_BYTES = 64

@@ -20,7 +20,9 @@ class TestFacts:
     windows_tuned: bool = False
     """The kernel tunes windows that were not asked for."""
     ends_early: bool = False
-    """It ends with its answers: its duration is the longest that it may take."""
+    """It ends with its answers, or with its work: its duration is the longest that it may take."""
+    job: bool = False
+    """It has so much to do, and then it ends: its goodput is that of all of it, in however many intervals."""
     answer: str = ""
     """What it asks for, where it does not send for a time: it has no flows to speak of."""
     socket_windows: bool = True
@@ -38,9 +40,13 @@ TESTS: dict[str, TestFacts] = {
     "path": TestFacts(answer="hops and capacity", ends_early=True),
     "quic": TestFacts(bulk=True, socket_windows=False),
     "mptcp": TestFacts(bulk=True, windows_tuned=True),
+    "file": TestFacts(bulk=True, windows_tuned=True, ends_early=True, job=True),
 }
 
 BULK_TESTS = tuple(name for name, facts in TESTS.items() if facts.bulk)
+
+TIMED_TESTS = tuple(name for name in BULK_TESTS if not TESTS[name].job)
+"""Those of them that send for as long as a plan says."""
 
 _UNKNOWN = TestFacts()
 

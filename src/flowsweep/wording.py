@@ -151,7 +151,7 @@ def hosts_of_groups(sources: int | None, sinks: int | None) -> str:
 
 
 def format_mode(mode: str) -> str:
-    """Show how bytes got into and out of the kernel, and what that leaves out of the picture."""
+    """Show how bytes got into and out of the kernel or of files, and what that leaves out of the picture."""
     return _MODES.get(mode, mode)
 
 
@@ -249,6 +249,9 @@ def _cross_words(cross: Mapping[str, Any]) -> str:
 _MODES = {
     "zerocopy": "zerocopy: the source's memory is out of the picture",
     "discard": "discard: the memory of both ends is out of the picture",
+    "read": "read: the source's disk alone",
+    "network": "network: the network alone",
+    "write": "write: the sink's disk alone",
 }
 
 _BINARY_UNITS = {unit: SIZE_UNITS[unit] for unit in ("KiB", "MiB", "GiB")}

@@ -13,6 +13,7 @@ import compare_numbers
 import regenerate_statement
 from analysis_support import make_campaign, make_failed, make_outcome, make_trial, write_archive
 from datagram_support import Stream, make_udp_outcome, make_udp_trial
+from file_support import make_file_outcome, make_file_trial
 from flowsweep.analysis import summarised, summary
 from flowsweep.archive import Archive, read_archive, tables_of
 from flowsweep.cli.summary_rows import summary_table
@@ -28,9 +29,10 @@ RECORDED = compare_numbers.FOLDER / "archives"
 
 
 def mixed() -> list[TrialOutcome]:
-    """Trials of TCP, good and bad, and of datagrams."""
+    """Trials of TCP, good and bad, of datagrams and of files."""
     tcp = make_campaign(flows=(1, 3), window_sums=(1 << 18, 1 << 20))
-    return [*tcp, make_udp_outcome(make_udp_trial(), [Stream()])]
+    udp = make_udp_outcome(make_udp_trial(), [Stream()])
+    return [*tcp, udp, make_file_outcome(make_file_trial(), last_sync_s=1)]
 
 
 def alike(found: Any, expected: Any) -> bool:

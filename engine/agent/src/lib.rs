@@ -61,6 +61,10 @@ enum What {
     Quic,
     /// The columns of QUIC's streams, with unit and meaning.
     Streams,
+    /// The columns of what flows did with files, with unit and meaning.
+    Storage,
+    /// The columns of block devices, with unit and meaning.
+    Devices,
     /// The columns of histograms, with unit and meaning.
     Histograms,
 }
@@ -93,6 +97,8 @@ pub fn run(added: &'static [AddedTest]) -> ExitCode {
                     What::Subflows => traffic::schema_json::<traffic::SubflowRow>(),
                     What::Quic => traffic::schema_json::<traffic::QuicRow>(),
                     What::Streams => traffic::schema_json::<traffic::StreamRow>(),
+                    What::Storage => traffic::schema_json::<traffic::StorageRow>(),
+                    What::Devices => traffic::schema_json::<traffic::DeviceRow>(),
                     What::Histograms => traffic::schema_json::<traffic::HistogramRow>(),
                 }
             );

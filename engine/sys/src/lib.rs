@@ -18,6 +18,7 @@ mod tcp_info;
 mod thread;
 mod tun;
 mod udp;
+mod writeback;
 
 pub use cc_info::{BbrInfo, bbr_info};
 pub use datagram::{
@@ -35,3 +36,4 @@ pub use tcp_info::{FIELDS, Field, Kind, TCP_INFO_BYTES, TcpInfo, tcp_info, tcp_i
 pub use thread::{ThreadCpu, bind_to_cpu, take_realtime_priority, thread_cpu};
 pub use tun::{VNET_HEADER_BYTES, make_tun};
 pub use udp::{set_udp_gro, set_udp_segment, socket_drops};
+pub use writeback::begin_writeback;

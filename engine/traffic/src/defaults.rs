@@ -257,3 +257,23 @@ pub const QUIC_DATAGRAM_MIN_BYTES: u16 = 1200;
 pub const SUBFLOWS_MAX: u32 = 8;
 /// What IPv6 takes, as payload of UDP.
 pub const QUIC_DATAGRAM_MAX_BYTES: u16 = 65_527;
+/// Files of one trial: each is open for as long as the trial lasts.
+pub const FILES_MAX: u32 = 16_384;
+/// Size of one file.
+pub const FILE_MAX_BYTES: u64 = 1 << 50;
+/// How often over the bytes of a trial must have space where it writes.
+pub const SPACE_FACTOR: u64 = 2;
+/// What one flow reads of a file before the next one may take what follows: long enough to be read in sequence.
+pub const EXTENT_BYTES: u64 = 32 << 20;
+/// Buffers between the two threads of a flow that carries files, in bytes.
+pub const RING_BYTES: usize = 8 << 20;
+/// And in blocks, at least and at most.
+pub const RING_BLOCKS: (usize, usize) = (2, 64);
+/// What `O_DIRECT` takes: offsets, lengths and memory are multiples of it, on every device of today.
+pub const DIRECT_BYTES: u64 = 4096;
+/// What files are made of at once.
+pub const MAKE_BYTES: usize = 1 << 20;
+/// After so much of a file a sink has the kernel begin to write it to the disk.
+pub const WRITEBACK_BYTES: u64 = 8 << 20;
+/// How often a source of files looks whether the other end's word has been read.
+pub const WORD_CHECK: Duration = Duration::from_millis(1);

@@ -248,6 +248,30 @@ pub enum TrialError {
         /// The deadline.
         timeout: Duration,
     },
+    /// Files cannot be made, opened or read.
+    #[error("{what}: {source}")]
+    Files {
+        /// What was tried, with its path.
+        what: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// A trial must not fill a disk.
+    #[error(
+        "files of {needed_bytes} B need twice as much free space below {folder}, where {free_bytes} B are free; name another \
+         folder, or fewer or smaller files"
+    )]
+    NoSpace {
+        /// Where they would lie.
+        folder: String,
+        /// What they take.
+        needed_bytes: u64,
+        /// What this user may still take there.
+        free_bytes: u64,
+    },
+    /// What was written is not what was sent.
+    #[error("{0}")]
+    Corrupt(String),
     /// The controller stopped the trial.
     #[error("stopped by the controller")]
     Stopped,
@@ -289,6 +313,9 @@ impl TrialError {
             Self::CongestionForbidden { .. } => (Phase::Prepare, "congestion_forbidden"),
             Self::NoPartner { .. } => (Phase::Prepare, "iperf3_no_partner"),
             Self::Buffers(_) => (Phase::Prepare, "buffers"),
+            Self::Files { .. } => (Phase::Prepare, "files"),
+            Self::NoSpace { .. } => (Phase::Prepare, "no_space"),
+            Self::Corrupt(_) => (Phase::Report, "corrupt"),
             Self::AcceptTimeout { .. } => (Phase::Listen, "accept_timeout"),
             Self::Resolve { .. } => (Phase::Connect, "resolve"),
             Self::Connect { .. } | Self::Iperf3Connect { .. } => (Phase::Connect, "connect"),

@@ -6,6 +6,7 @@ mod control;
 mod coordinator;
 pub mod defaults;
 mod error;
+mod file;
 mod flow;
 mod halt;
 mod host;
@@ -49,6 +50,7 @@ pub mod datagrams {
 
 pub use control::Control;
 pub use error::TrialError;
+pub use file::{DeviceRow, StorageRow};
 pub use host::{CpuRow, rtnetlink};
 pub use mptcp::SubflowRow;
 pub use path::{HopRow, TrainRow};

@@ -2,7 +2,7 @@ use wire::{Event, Prepare, Test};
 
 use serde_json::Value;
 
-use crate::{Control, Outbox, Task, TrialError, iperf3_client, mptcp, path, quic, rtt, tcp, udp};
+use crate::{Control, Outbox, Task, TrialError, file, iperf3_client, mptcp, path, quic, rtt, tcp, udp};
 
 /// A test of another crate.
 pub struct AddedTest {
@@ -19,6 +19,7 @@ pub fn carry_out(prepare: &Prepare, added: &[AddedTest], control: &Control, outb
         (None, Test::Tcp(settings)) => tcp::carry_out(&Task::new(prepare, settings), control, outbox),
         (None, Test::Mptcp(settings)) => mptcp::carry_out(&Task::new(prepare, settings), control, outbox),
         (None, Test::Quic(settings)) => quic::carry_out(&Task::new(prepare, settings), control, outbox),
+        (None, Test::File(settings)) => file::carry_out(&Task::new(prepare, &**settings), control, outbox),
         (None, Test::Rtt(settings)) => rtt::carry_out(&Task::new(prepare, settings), control, outbox),
         (None, Test::Path(settings)) => path::carry_out(&Task::new(prepare, settings), control, outbox),
         (None, Test::Udp(settings)) => udp::carry_out(&Task::new(prepare, settings), control, outbox),

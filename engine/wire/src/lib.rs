@@ -2,6 +2,7 @@
 //!
 //! Pure data: no sockets, no files, no clock. Everything here can be tested without time passing.
 
+mod block;
 mod datagram;
 mod echo;
 mod emulation;
@@ -11,6 +12,7 @@ mod messages;
 mod schema;
 mod token;
 
+pub use block::{BLOCK_HEADER_BYTES, BlockHeader, BlockKind, NoBlock};
 pub use datagram::{DATAGRAM_HEADER_BYTES, DATAGRAM_MAX_BYTES, DatagramHeader, DatagramKind, datagram_tag};
 pub use echo::{ECHO_HEADER_BYTES, EchoMessage};
 pub use emulation::{
@@ -20,10 +22,11 @@ pub use emulation::{
 pub use frame::{Frame, FrameError, FrameKind, HEADER_BYTES, MAGIC, MAX_PAYLOAD_BYTES, decode_header, encode};
 pub use handshake::{ANSWER_BYTES, HandshakeError, OPENING_BYTES, Opening, RUNNING};
 pub use messages::{
-    AddressPair, ClockReading, Connected, CpuTime, Echo, Encryption, Event, Failed, FarFlow, FarSide, FlowEnd,
-    FlowReport, Granted, Hello, HostFacts, Iperf3, Iperf3Login, Listening, Mode, MptcpSettings, Nic, PROTOCOL,
-    PathSettings, Phase, PortRange, Prepare, Progress, QuicSettings, RejectedConnections, RendezvousRole, Report,
-    Request, Role, Route, RttSettings, Secret, TcpSettings, Test, UdpCounts, UdpSettings,
+    AddressPair, Cache, ClockReading, Connected, Content, CpuTime, Echo, Encryption, Event, Failed, FarFlow, FarSide,
+    FileSettings, FlowEnd, FlowReport, Granted, Hello, HostFacts, Iperf3, Iperf3Login, Listening, Mode, MptcpSettings,
+    Nic, PROTOCOL, Part, PathSettings, Phase, PortRange, Prepare, Progress, QuicSettings, RejectedConnections,
+    RendezvousRole, Report, Request, Role, Route, RttSettings, Secret, Sync, TcpSettings, Test, UdpCounts, UdpSettings,
+    Verify,
 };
 pub use schema::message_schema;
 pub use token::Token;

@@ -1,6 +1,6 @@
 """What may limit a trial: every verdict, what is said of it, and the shares by which tests decide alike.
 
-The rules: `tests/tcp/verdict.py`, `tests/udp/verdict.py`; docs/explanation/statistics.md, "Verdict".
+The rules: `tests/TEST/verdict.py`; docs/explanation/statistics.md, "Verdict".
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ from flowsweep.wording import format_margin
 
 Verdict = Literal[
     "send window", "receive window", "congestion window: loss", "congestion window: queue", "sender CPU",
-    "receiver CPU", "application rate", "host drops", "path loss", "not clear",
+    "receiver CPU", "application rate", "host drops", "path loss", "source disk", "source file system",
+    "network", "sink disk", "sink file system", "not clear",
 ]  # fmt: skip
 
 WINDOWS: Final = ("send window", "receive window")
@@ -18,6 +19,11 @@ LOSS: Final = "congestion window: loss"
 QUEUE: Final = "congestion window: queue"
 HOST_DROPS: Final = "host drops"
 PATH_LOSS: Final = "path loss"
+SOURCE_DISK: Final = "source disk"
+SOURCE_FILE_SYSTEM: Final = "source file system"
+NETWORK: Final = "network"
+SINK_DISK: Final = "sink disk"
+SINK_FILE_SYSTEM: Final = "sink file system"
 NOT_CLEAR: Final = "not clear"
 
 MOST = 2 / 3
@@ -101,6 +107,34 @@ VERDICTS: Mapping[str, VerdictWords] = {
         "what the path loses",
         "Find out where datagrams are lost: a queue loses fewer at a lower rate, noise does not.",
         of_path=True,
+    ),
+    SOURCE_DISK: VerdictWords(
+        "Sending waited for the source's disk to read.",
+        "the source's disk",
+        "More goodput needs a faster disk at {source}, or files that are in memory.",
+    ),
+    SOURCE_FILE_SYSTEM: VerdictWords(
+        "Sending waited for files that the source's disk did not have to read: for its memory, its file "
+        "system or a server of files.",
+        "the source's file system",
+        "More goodput needs longer reads, more flows or another file system at {source}.",
+    ),
+    NETWORK: VerdictWords(
+        "Both disks waited for the network.",
+        "the network",
+        'Nothing has to be set at the disks: measure the network with test = "tcp".',
+        of_path=True,
+    ),
+    SINK_DISK: VerdictWords(
+        "Receiving waited for the sink's disk to write.",
+        "the sink's disk",
+        "More goodput needs a faster disk at {sink}, or files that need not be on it yet.",
+    ),
+    SINK_FILE_SYSTEM: VerdictWords(
+        "Receiving waited for files that the sink's disk did not have to write: for its memory, its file "
+        "system or a server of files.",
+        "the sink's file system",
+        "More goodput needs longer writes, more flows or another file system at {sink}.",
     ),
     NOT_CLEAR: VerdictWords("No cause accounts for enough of the trial to be named."),
 }

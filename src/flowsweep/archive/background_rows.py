@@ -12,7 +12,9 @@ OF_BACKGROUND = ("flows", "samples")
 """Tables whose rows of background traffic are kept apart; of the others they are left out."""
 NUMBERED = {
     "cpu": "id",
-    **dict.fromkeys(("samples", "flows", "datagrams", "histograms", "subflows", "quic", "streams"), "flow"),
+    **dict.fromkeys(
+        ("samples", "flows", "datagrams", "histograms", "subflows", "quic", "streams", "storage"), "flow"
+    ),
 }
 """Tables with rows of flows, and the column with the flow's number."""
 

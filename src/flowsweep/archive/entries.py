@@ -10,7 +10,18 @@ from flowsweep.archive.format_2 import with_keys_of_today
 from flowsweep.archive.imported import ImportedTrial
 from flowsweep.run.outcome import TrialRecord
 
-OF_TESTS = ("datagrams", "histograms", "echoes", "hops", "trains", "subflows", "quic", "streams")
+OF_TESTS = (
+    "datagrams",
+    "histograms",
+    "echoes",
+    "hops",
+    "trains",
+    "subflows",
+    "quic",
+    "streams",
+    "storage",
+    "devices",
+)
 """Tables that only some tests fill."""
 TABLES = ("samples", "flows", "cpu", "counters", "links", *OF_TESTS)
 """The tables that have files; `trials` is made from the journal."""
@@ -144,6 +155,8 @@ class CompactedEntry(_Entry):
     subflows: tuple[str, ...] = ()
     quic: tuple[str, ...] = ()
     streams: tuple[str, ...] = ()
+    storage: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
     sha256: dict[str, Sha256] = {}
     """By file; versions before kept none."""
     orphans: tuple[tuple[TrialId, Attempt], ...] = ()

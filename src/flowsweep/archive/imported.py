@@ -14,7 +14,7 @@ from flowsweep.defaults import (
     IMPORT_WINDOW_MAX_BYTES,
     NAME_MAX_CHARACTERS,
 )
-from flowsweep.plan.model import BulkTest
+from flowsweep.plan.model import TimedTest
 
 GoodputMethod = Literal["receiver_median", "receiver_mean", "sender_median", "sender_mean"]
 """Which end counted, and what was taken: the median over intervals, or the mean of the whole transfer."""
@@ -46,7 +46,7 @@ class ImportedTrial(BaseModel):
     """How long the transfer took."""
     src: _Name
     dst: _Name
-    test: BulkTest = "tcp"
+    test: TimedTest = "tcp"
     simultaneous: bool = False
     flows: int = Field(ge=1, le=IMPORT_FLOWS_MAX)
     window_send_bytes: _Size | None

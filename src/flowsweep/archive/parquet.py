@@ -136,6 +136,23 @@ _STREAM_FIELDS = (
     pa.field("stream", pa.int32(), nullable=False),
     pa.field("stream_bytes", pa.int64(), nullable=False),
 )
+_STORAGE_COUNTS = (
+    "storage_bytes", "network_bytes", "synced_bytes", "files", "storage_call_ns", "sync_call_ns",
+    "network_call_ns", "waits_for_storage_ns", "waits_for_network_ns", "storage_cpu_us",
+)  # fmt: skip
+_STORAGE_FIELDS = (*_OF_CONNECTION, *(pa.field(name, pa.int64(), nullable=False) for name in _STORAGE_COUNTS))
+_DEVICE_FIELDS = (
+    *HOST_FIELDS,
+    pa.field("role", pa.string(), nullable=False),
+    pa.field("start_ns", pa.int64(), nullable=False),
+    pa.field("end_ns", pa.int64(), nullable=False),
+    pa.field("device", pa.string()),
+    pa.field("file_system", pa.string(), nullable=False),
+    pa.field("read_bytes", pa.int64()),
+    pa.field("written_bytes", pa.int64()),
+    pa.field("busy_us", pa.int64()),
+    pa.field("queued_us", pa.int64()),
+)
 NEEDED_FIELDS = {
     "samples": NEEDED_SAMPLE_FIELDS,
     "cpu": NEEDED_CPU_FIELDS,
@@ -147,6 +164,8 @@ NEEDED_FIELDS = {
     "subflows": _SUBFLOW_FIELDS,
     "quic": _QUIC_FIELDS,
     "streams": _STREAM_FIELDS,
+    "storage": _STORAGE_FIELDS,
+    "devices": _DEVICE_FIELDS,
 }
 """What an analysis may ask of each of the engines' tables: schema/NAME.json says what the columns mean."""
 

@@ -56,6 +56,10 @@ class Tables:
     """One row per trial, flow of QUIC, end and sample interval."""
     streams: ir.Table
     """One row per trial, flow of QUIC, end, stream and sample interval."""
+    storage: ir.Table
+    """One row per trial, flow that carries files, end and sample interval."""
+    devices: ir.Table
+    """One row per trial, end and sample interval: the block device below its files."""
     background_flows: ir.Table
     """Like `flows`, of what ran beside a trial; in all tables above are the trial's own flows only."""
     background_samples: ir.Table

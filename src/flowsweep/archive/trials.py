@@ -14,6 +14,7 @@ from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
 from flowsweep.schedule import path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
+from flowsweep.tests import facts_of
 
 _TYPES = {"int64": pa.int64(), "bool": pa.bool_(), "string": pa.string(), "list<int64>": pa.list_(pa.int64())}
 
@@ -52,7 +53,7 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("rate_sum_bps", pa.int64()),
         pa.field("rate_search_loss_max", pa.float64()),  # of a step of a search for the highest rate
         *(pa.field(axis.column, _TYPES[axis.kind], nullable=axis.default != ()) for axis in SETTINGS),
-        pa.field("mode", pa.string()),  # of TCP; null for other tests
+        pa.field("mode", pa.string()),  # of TCP; the part of the way of files; null for other tests
         pa.field("echo", pa.string()),  # what a round trip is to consist of
         pa.field("clip_allowed", pa.bool_()),
         pa.field("drain_timeout_ns", pa.int64()),
@@ -176,7 +177,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "failure_host": None if failure is None else failure.host,
         "failure_kind": None if failure is None else failure.kind,
         "far_side": record.far_side,
-        "goodput_method": "receiver_median",
+        "goodput_method": "job_mean" if facts_of(trial.test).job else "receiver_median",
         **_reported(record),
     }
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "path": "Measure a path to a host now: hops, capacity, available bandwidth. Kept only with --save.",
     "quic": "Measure goodput of QUIC to a host now, and what it costs. Kept only with --save.",
     "mptcp": "Measure Multipath TCP to a host now: what each path carries. Kept only with --save.",
+    "file": "Measure files from disk to disk to a host now, and what limits them. Kept only with --save.",
     "check": "Say what a plan would run: trials, seconds, bytes, and what is wrong with it.",
     "predict": "Predict goodput and bytes of every point of a plan, and its time, without sending a packet.",
     "run": "Run the trials of a plan, one after the other, and keep every sample of them.",
@@ -38,7 +39,7 @@ COMMANDS = {
 """What `flowsweep --help` says of each command, in its order: the beginning of the command's own help."""
 
 
-_OF_ONE_TRIAL = ("tcp", "udp", "rtt", "path", "quic", "mptcp")
+_OF_ONE_TRIAL = ("tcp", "udp", "rtt", "path", "quic", "mptcp", "file")
 _PARTS_OF_ARROW = {
     "summary": (),
     "verify": ("parquet",),

@@ -10,12 +10,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from flowsweep.axes import CONGESTION, MODE, RATE, RATE_SUM, SETTINGS
+from flowsweep.axes import CONGESTION, MODE, PART, RATE, RATE_SUM, SETTINGS
 from flowsweep.cli.app import app
 from flowsweep.cli.completion import complete_plan
 from flowsweep.cli.options import Against, load_both
 from flowsweep.cli.terminal import Screen, say
 from flowsweep.cli.this_machine import refusals
+from flowsweep.defaults import SPACE_FACTOR
 from flowsweep.errors import PlanError
 from flowsweep.plan import Plan, parse_overrides, setting_changes
 from flowsweep.plan.model import Background, Group, RateSearch, Sweep
@@ -161,7 +162,7 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
     own_points = [point for point in points if point.sweep == sweep.name]
     own_slots = [slot for slot in slots if slot.trials[0].sweep == sweep.name]
     expected = estimate(own_slots, plan.links)
-    at_most = "" if sweep.probing is None else "at most "
+    at_most = "at most " if facts_of(sweep.test).ends_early else ""
     common = [
         ("paths", ", ".join(direction(path.src, path.dst) for path in sweep.paths)),
         ("directions", sweep.directions),
@@ -181,7 +182,8 @@ def _sweep_rows(sweep: Sweep, plan: Plan, points: Sequence[Point], slots: Sequen
         ("length", ", ".join(map(format_size, sweep.length_bytes))),
         *_congestion_rows(sweep),
         ("duration", _durations(sweep)),
-        ("interval", format_duration(sweep.interval_ns)),
+        *([] if facts_of(sweep.test).job else [("interval", format_duration(sweep.interval_ns))]),
+        *_space_rows(plan, own_points),
         *([] if sweep.rate_search is None else [("rate search", _search(sweep.rate_search))]),
         *_set_rows(sweep),
         *_beside_rows(sweep),
@@ -207,6 +209,21 @@ def _flow_rows(sweep: Sweep, points: Sequence[Point]) -> list[Row]:
         ("flows per pair", flows[1]),
         ("flows", ", ".join(map(str, sorted({trial.total_flows for trial in trials})))),
     ]
+
+
+def _space_rows(plan: Plan, points: Sequence[Point]) -> list[Row]:
+    """How much must be free in the folders of hosts, where files are made."""
+    folders = {host.name: host.folder for host in plan.hosts}
+    needed: dict[str, int] = {}
+    unknown = False
+    for point in points:
+        for hosts, size in zip((point.sources, point.sinks), point.parameters.space_bytes, strict=True):
+            unknown |= size is None
+            for host in hosts if size else ():
+                needed[host] = max(needed.get(host, 0), SPACE_FACTOR * (size or 0))
+    said = [f"{format_size(size)} in {folders.get(host)} of {host}" for host, size in needed.items()]
+    said += ["twice as much as the files that are there"] if unknown else []
+    return [("must be free", "; ".join(said))] if said else []
 
 
 def _rtt_probing_rows(sweep: Sweep, probing: RttProbing) -> list[Row]:
@@ -267,7 +284,7 @@ def _group(group: Group) -> str:
 def _set_rows(sweep: Sweep) -> list[Row]:
     """What most plans leave to the hosts, where this one does not."""
     rows = []
-    for axis in (RATE, RATE_SUM, *SETTINGS[1:], MODE):
+    for axis in (RATE, RATE_SUM, *SETTINGS[1:], MODE, PART):
         levels = getattr(sweep, axis.parameter or axis.column) or ()
         asked = sweep.test in axis.tests and any(level is not None and axis.is_set(level) for level in levels)
         if asked:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import typer
 
@@ -26,7 +26,7 @@ from flowsweep.run.conductor import run_campaign
 from flowsweep.run.events import CampaignEvent, EventListener, TrialProbing, TrialRunning, TrialStarted
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.schedule import Slot, schedule
-from flowsweep.tests import facts_of
+from flowsweep.tests import TIMED_TESTS, facts_of
 from flowsweep.units import QuantityError, parse_duration, write_duration
 from flowsweep.wording import counted, format_rate, format_size
 
@@ -58,6 +58,8 @@ class OneTrialRequest:
     """Where an archive of it is made; absent: nothing is kept."""
     paths: Sequence[str] = ()
     """Further paths: an address here, a comma, and one there."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """Of the two hosts, where files may be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Measured:
     row: TrialRow
     """Of the summary."""
     outcome: TrialOutcome
+    parts: tuple[TrialRow, ...] = ()
+    """Of further trials, of a test that measures parts of the way, too."""
 
 
 def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], None]) -> NoReturn:
@@ -86,8 +90,11 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
     if request.as_json:
         from flowsweep.cli.summary_rows import ONE_TRIAL_COLUMNS
 
-        row: Mapping[str, object] = measured.row
-        say_json({name: row[name] for name in ONE_TRIAL_COLUMNS[request.test]})
+        said = [
+            {name: row[name] for name in ONE_TRIAL_COLUMNS[request.test]}
+            for row in cast("list[Mapping[str, object]]", [measured.row, *measured.parts])
+        ]
+        say_json(said[0] | ({"parts": said[1:]} if measured.parts else {}))
     else:
         in_words(measured)
     raise typer.Exit(0 if measured.row["status"] == "ok" else EXIT_TRIALS_FAILED)
@@ -95,19 +102,19 @@ def measure_and_exit(request: OneTrialRequest, in_words: Callable[[Measured], No
 
 def _plan_of(request: OneTrialRequest) -> Plan:
     settings = {f"sweep.{key}": value for key, value in request.keys.items() if value is not None}
-    if facts_of(request.test).bulk:
+    if request.test in TIMED_TESTS:
         settings["sweep.interval"] = _interval(settings["sweep.duration"])
     there = far_host(request.host, request.address)
-    text = _plan_text(request.test, there, _ends_of_paths(request.paths), reverse=request.reverse)
+    text = _plan_text(request, there, _ends_of_paths(request.paths))
     return _plan(text, settings, request.overrides, address_given=request.address is not None)
 
 
 def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
-    slot, recorder = _one_slot(plan), OneTrialRecord(plan, request.save)
+    slots, recorder = _slots(plan), OneTrialRecord(plan, request.save)
     events: EventListener = (lambda _: None) if request.as_json else _print_event
     try:
         with stopped_by_signals() as stopper, _far_host_as_written(request.host):
-            stopper.run(run_campaign([slot], accesses_of(plan.hosts), recorder, events=events))
+            stopper.run(run_campaign(slots, accesses_of(plan.hosts), recorder, events=events))
     except Stopped as stopped:
         if recorder.begun:
             say(
@@ -127,8 +134,8 @@ def _measured(plan: Plan, request: OneTrialRequest) -> Measured:
     # Only now, with the traffic over, the analysis is loaded.
     from flowsweep.cli.summary_rows import row_of_outcomes
 
-    (outcome,) = recorder.outcomes
-    return Measured(row_of_outcomes([outcome]), outcome)
+    whole, *parts = (row_of_outcomes([outcome]) for outcome in recorder.outcomes)
+    return Measured(whole, recorder.outcomes[0], tuple(parts))
 
 
 @contextmanager
@@ -168,15 +175,18 @@ def _ends_of_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _plan_text(
-    test: str, there: Mapping[str, str], further: tuple[list[str], list[str]], *, reverse: bool
+    request: OneTrialRequest, there: Mapping[str, str], further: tuple[list[str], list[str]]
 ) -> str:
     """A plan of one trial. The far host listens in both roles, so that this machine may be behind NAT."""
-    source, sink = (THERE, HERE) if reverse else (HERE, THERE)
+    test = request.test
+    source, sink = (THERE, HERE) if request.reverse else (HERE, THERE)
+    folders = {host: f"\nfolder = {json.dumps(folder)}" for host, folder in request.folders.items()}
     return "\n".join(
         [
-            f'[campaign]\nname = "{test}"',
-            f"[hosts.{HERE}]\nlistens = false\nfurther_addresses = {json.dumps(further[0])}",
-            f"[hosts.{THERE}]\nfurther_addresses = {json.dumps(further[1])}",
+            f'[campaign]\nname = "{test}"\norder = "listed"',
+            f"[hosts.{HERE}]\nlistens = false\nfurther_addresses = {json.dumps(further[0])}"
+            + folders.get(HERE, ""),
+            f"[hosts.{THERE}]\nfurther_addresses = {json.dumps(further[1])}" + folders.get(THERE, ""),
             *(f"{key} = {value}" for key, value in there.items()),
             f'[[sweep]]\nname = "{test}"\ntest = "{test}"\npaths = [{{ from = "{source}", to = "{sink}" }}]',
         ]
@@ -192,14 +202,15 @@ def _interval(duration: str) -> str:
     return write_duration(min(SECOND_NS, max(_INTERVAL_MIN_NS, part_ns)))
 
 
-def _one_slot(plan: Plan) -> Slot:
+def _slots(plan: Plan) -> tuple[Slot, ...]:
+    """One trial, or one for each part of the way that is asked for."""
     slots = schedule(plan, 0)
-    if len(slots) != 1 or len(slots[0].trials) != 1:
+    if len(slots) != len(plan.sweeps[0].part) or any(len(slot.trials) != 1 for slot in slots):
         message = (
             f"asks for {sum(len(slot.trials) for slot in slots)} trials: write a plan and `flowsweep run` it"
         )
         raise PlanError(COMMAND_LINE, (message,))
-    return slots[0]
+    return slots
 
 
 def _print_event(event: CampaignEvent) -> None:

@@ -15,6 +15,7 @@ from flowsweep.figures.grid.goodput import (
     drawn_repeats,
 )
 from flowsweep.figures.grid.ratio import drawn_ratios
+from flowsweep.figures.tests.file.stages import drawn_stages
 from flowsweep.figures.tests.mptcp.path_rates import drawn_path_rates
 from flowsweep.figures.tests.path.hops import drawn_hops
 from flowsweep.figures.tests.path.trains import drawn_trains
@@ -40,6 +41,7 @@ _DRAWERS = (
     drawn_products,
     drawn_per_flow,
     drawn_limits,
+    drawn_stages,
     drawn_path_rates,
     drawn_cpu,
     drawn_distributions,

@@ -50,7 +50,7 @@ class PathGroup(Generic[AnyRow]):
         self,
         kind: FigureKind,
         caption: str,
-        traces: Sequence[go.Scatter],
+        traces: Sequence[go.Scatter | go.Bar],
         rows: Iterable[Mapping[str, object]],
         file_name: str | None = None,
         **layout: object,

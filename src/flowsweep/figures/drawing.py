@@ -42,6 +42,7 @@ KIND_TITLES: Mapping[FigureKind, str] = {
     "product": "Goodput against window × flows",
     "per_flow": "Goodput per flow against window per flow",
     "limits": "What limited",
+    "stages": "What files waited for",
     "paths": "What each path carried",
     "cpu": "CPU load",
     "ecdf": "Distribution of goodput",

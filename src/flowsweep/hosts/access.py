@@ -30,6 +30,8 @@ class HostAccess:
     """Where a peer, by its host name, reaches this host: first choice first."""
     further: Mapping[str, tuple[DataAddress, ...]] = field(default_factory=dict)
     """By a peer's host name: its own addresses of further paths between the two, in the order of both."""
+    folder: str | None = None
+    """Where files may be made."""
     bind: str | None = None
     ports: tuple[int, int] | None = None
     listens: bool = True

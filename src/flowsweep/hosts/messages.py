@@ -62,6 +62,12 @@ class Alive(BaseModel):
     type: Literal["alive"] = "alive"
 
 
+Cache = TypeAliasType("Cache", Literal["dropped", "warm", "direct"])
+"""
+What stands between files and the disk.
+"""
+
+
 class Clock(BaseModel):
     """
     Answer to `clock`.
@@ -152,6 +158,12 @@ class Connected(BaseModel):
     The trial.
     """
     type: Literal["connected"] = "connected"
+
+
+Content = TypeAliasType("Content", Literal["random", "zeros"])
+"""
+What files consist of.
+"""
 
 
 CountersAdditionalProperty = TypeAliasType(
@@ -341,6 +353,61 @@ class FarSide(BaseModel):
     flows: list[FarFlow]
     """
     Flow by flow, in the order of their index; those that it did not tell of are left out.
+    """
+
+
+class FileTest(BaseModel):
+    """
+    Files, from disk to disk.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+    )
+    cache: Cache
+    """
+    What stands between files and the disk.
+    """
+    content: Content
+    """
+    What the files that are made consist of.
+    """
+    existing: str | None = None
+    """
+    What a source reads in place of files that it makes: a file, or a folder whose regular files are read, by name.
+    Nothing there is changed.
+    """
+    file_bytes: Annotated[int, Field(ge=0)]
+    """
+    Size of each file that is made.
+    """
+    files: Annotated[int, Field(ge=0)]
+    """
+    How many files are made; at most so many of those of `existing` are read.
+    """
+    folder: str
+    """
+    A folder of this host that is there already. Files are made in its file system only, without names.
+    """
+    part: Part
+    """
+    What of the way is gone.
+    """
+    sync: Sync
+    """
+    When a sink has files written to the disk.
+    """
+    tcp: TcpSettings
+    """
+    As of connections of TCP, in `copy` mode and without a rate. `length_bytes` is what is read, sent or written at once.
+    `duration_us` is the longest that files are sent; the trial ends once all of them are at the far end.
+    """
+    type: Literal["file"] = "file"
+    verify: Verify
+    """
+    What is compared.
     """
 
 
@@ -755,6 +822,12 @@ class Nic(BaseModel):
     """
     Transmit queues.
     """
+
+
+Part = TypeAliasType("Part", Literal["whole", "read", "network", "write"])
+"""
+What of the way from disk to disk is gone.
+"""
 
 
 class PathTest(BaseModel):
@@ -1300,6 +1373,12 @@ What the controller asks of an engine.
 """
 
 
+Sync = TypeAliasType("Sync", Literal["file", "write", "none"])
+"""
+When a sink has files written to the disk.
+"""
+
+
 TableRowsAdditionalProperty = TypeAliasType(
     "TableRowsAdditionalProperty", Annotated[int, Field(ge=0)]
 )
@@ -1657,10 +1736,23 @@ class UdpTest(BaseModel):
 Test = TypeAliasType(
     "Test",
     Annotated[
-        TcpTest | MptcpTest | QuicTest | UdpTest | RttTest | PathTest | AddedTest,
+        TcpTest
+        | MptcpTest
+        | QuicTest
+        | FileTest
+        | UdpTest
+        | RttTest
+        | PathTest
+        | AddedTest,
         Field(discriminator="type"),
     ],
 )
 """
 What is measured, with its settings.
+"""
+
+
+Verify = TypeAliasType("Verify", Literal["received", "stored", "none"])
+"""
+What is compared of a file at both ends.
 """

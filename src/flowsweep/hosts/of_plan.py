@@ -59,6 +59,7 @@ def _access(host: Host, names: Sequence[str]) -> HostAccess:
         engine=host.engine,
         addresses={peer: addresses for peer in names if peer != host.name},
         further={peer: further for peer in names if peer != host.name},
+        folder=host.folder,
         bind=host.bind,
         ports=host.ports,
         listens=host.listens,

@@ -176,6 +176,7 @@ def host_access(topology: Topology, host: Host, *, ip: str, ipv6: bool) -> HostA
         engine=host.engine,
         addresses=addresses,
         further={peer: known[len(known) // links[peer] :] for peer, known in addresses.items()},
+        folder=host.folder,
         bind=host.bind,
         ports=host.ports,
         listens=host.listens,

@@ -143,6 +143,7 @@ def _host(name: str, host: HostTable, *, in_lab: bool) -> Host:
         engine=host.engine,
         listens=host.listens,
         further_addresses=tuple(host.further_addresses),
+        folder=host.folder,
         iperf3=_iperf3(host) if host.peer == "iperf3" else None,
     )
 

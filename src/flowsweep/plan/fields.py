@@ -86,6 +86,10 @@ def _read_bind(value: object) -> str:
     return _ip_address(matching(value, r"\S+", expected), expected)
 
 
+def _read_folder(value: object) -> str:
+    return matching(value, r"/[^\0\n]*", 'an absolute path such as "/data/flowsweep"')
+
+
 def _read_launch(value: object) -> list[str]:
     if isinstance(value, list) and all(isinstance(part, str) and part for part in value):
         return value
@@ -221,6 +225,8 @@ Ports = Annotated[
 ]
 Launch = Annotated[list[str], Reader(_read_launch, {"type": "array", "items": {"type": "string"}})]
 Address = Annotated[str, Reader(_read_address, {"type": "string", "pattern": r"^[^\s\[\]/]+$"})]
+Folder = Annotated[str, Reader(_read_folder, {"type": "string", "pattern": "^/"})]
+FileSize = Annotated[int, size(1, defaults.FILE_MAX_BYTES)]
 BindAddress = Annotated[str, Reader(_read_bind, {"type": "string"})]
 
 

@@ -53,6 +53,11 @@ class HostTable(Table):
         [],
         examples=[["192.0.2.71", "198.51.100.7"]],
     )
+    folder: fields.Folder | None = key(
+        'Folder of that host in which files are made, without names, and nowhere else: of test = "file".',
+        None,
+        examples=["/data/flowsweep"],
+    )
     bind: fields.BindAddress | None = key(
         "IP address of that host to listen on and send from.", None, examples=["10.0.0.7"]
     )

@@ -9,8 +9,9 @@ from pydantic import AfterValidator, ConfigDict, Field
 from flowsweep import defaults
 from flowsweep.plan.expansion import halvings, members
 from flowsweep.plan.frozen import Frozen
+from flowsweep.plan.handling import Cache, Content, Part, SyncPolicy, Verify
 from flowsweep.plan.probing import Echo, PathProbing, Probe, RttProbing
-from flowsweep.tests import BULK_TESTS, TESTS
+from flowsweep.tests import TESTS, TIMED_TESTS
 
 Order = Literal["blocks", "listed"]
 Directions = Literal["one", "both", "simultaneous"]
@@ -25,8 +26,8 @@ def _among(test: str, tests: Collection[str]) -> str:
 
 Test = Annotated[str, AfterValidator(partial(_among, tests=TESTS))]
 """A row of `flowsweep.tests`."""
-BulkTest = Annotated[str, AfterValidator(partial(_among, tests=BULK_TESTS))]
-"""A row of it that sends for a time."""
+TimedTest = Annotated[str, AfterValidator(partial(_among, tests=TIMED_TESTS))]
+"""A row of it that sends for as long as a plan says."""
 
 
 class Campaign(Frozen):
@@ -217,6 +218,8 @@ class Host(Frozen):
     """False: cannot be reached from outside (NAT), so that its peer listens in either role."""
     further_addresses: tuple[str, ...] = ()
     """Of its other devices: peers reach it there, too."""
+    folder: str | None = None
+    """Where files are made, and nowhere else."""
     iperf3: Iperf3Peer | None = None
     """Absent: an engine."""
 
@@ -259,7 +262,7 @@ class Background(Frozen):
     src: str | None
     """A host or a group; absent, as is `dst` then: as the trial's."""
     dst: str | None
-    test: BulkTest
+    test: TimedTest
     flows: int
     window_bytes: int | None
     length_bytes: int
@@ -309,6 +312,15 @@ class Sweep(Frozen):
     streams_per_flow: tuple[int, ...] = (1,)
     stream_window_bytes: tuple[int | None, ...] = (None,)
     datagram_bytes: tuple[int | None, ...] = (None,)
+    file_size_bytes: tuple[int | None, ...] = (None,)
+    files: tuple[int | None, ...] = (None,)
+    part: tuple[Part, ...] = ("whole",)
+    cache: tuple[Cache | None, ...] = (None,)
+    sync: tuple[SyncPolicy | None, ...] = (None,)
+    content: Content = "random"
+    verify: Verify = "received"
+    existing: str | None = None
+    """What a source reads in place of files that it makes."""
     affinity: tuple[tuple[int, ...], ...]
     """Each element is a list of CPUs, empty for unbound."""
     family: tuple[Literal[4, 6] | None, ...]

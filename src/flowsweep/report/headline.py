@@ -13,6 +13,7 @@ from flowsweep.analysis.ceiling import above_link, link_payload_bps
 from flowsweep.analysis.findings.late_trials import UNTRUE_PATHS
 from flowsweep.analysis.grid_points import POINT_COLUMNS, CellRow
 from flowsweep.analysis.summarising.trial_row import TrialRow, known
+from flowsweep.axes import is_part
 from flowsweep.figures.axis import MODE, OTHERS
 from flowsweep.figures.grid.cells import format_range
 from flowsweep.figures.grid.panel import mode_rank, modes_named
@@ -24,6 +25,7 @@ _METHODS = {
     "receiver_median": (
         "what the receiving application got after what is omitted, in the mean and in the median interval"
     ),
+    "job_mean": "what was written at the far end, in the mean until all of it was there and synced",
     "receiver_mean": "what the receiver reports, in the mean",
     "sender_median": "what the sender reports, in the median interval",
     "sender_mean": "what the sender reports, in the mean",
@@ -106,9 +108,10 @@ def highest_goodputs(trials: Sequence[TrialRow]) -> tuple[Highest, ...]:
     The rows are those of a summary. A point's goodput is the median over its repeats of their means over what
     is not omitted. Of points whose goodputs read alike, the one with the lowest rate, the smallest window
     and fewest flows stands for all, one where they were not set before all others: more of them gains
-    nothing. The highest of few short intervals may be above what an
+    nothing. Parts of a way are none of its goodputs. The highest of few short intervals may be above what an
     emulated link carries: then the number is what the link carries, and the place says so.
     """
+    trials = [row for row in trials if not is_part(row)]
     named = modes_named(trials)
     by_name: dict[str, list[CellRow]] = {_name(row, named=named): [] for row in sorted(trials, key=mode_rank)}
     for row in _cells(trials):

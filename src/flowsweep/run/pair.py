@@ -69,7 +69,7 @@ class Pair:
         token, answer = secrets.token_hex(_TOKEN_BYTES), secrets.token_hex(_TOKEN_BYTES)
 
         def request(end: TrialEnd, rendezvous: Listen | Connect) -> Prepare:
-            test = settings_of(self.traffic.parameters, end.role, self.traffic.pad_ns)
+            test = settings_of(self.traffic.parameters, end.role, self.traffic.pad_ns, end.access)
             name = self.traffic.name
             return Prepare(
                 trial=name, role=end.role, token=token, answer=answer, rendezvous=rendezvous, test=test
@@ -78,7 +78,7 @@ class Pair:
         await listener.prepare(request(listener, listen(listener.access)))
         port = await listener.listening()
         await connector.prepare(request(connector, connect(connector.access, address, port, listener.access)))
-        timeout_s = CONNECT_TIMEOUT_NS / SECOND_NS
+        timeout_s = self.traffic.parameters.connect_ns / SECOND_NS
         await all_of([end.connected(timeout_s) for end in self.ends])
 
     async def _go_to(self, server: Iperf3Peer) -> None:
@@ -104,7 +104,7 @@ class Pair:
                 token=secrets.token_hex(_TOKEN_BYTES),
                 answer=secrets.token_hex(_TOKEN_BYTES),
                 rendezvous=connect(near.access, self._address(far, near), server.port),
-                test=settings_of(parameters, near.role, self.traffic.pad_ns),
+                test=settings_of(parameters, near.role, self.traffic.pad_ns, near.access),
                 iperf3=about,
             )
         )

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from flowsweep.defaults import (
-    CONNECT_TIMEOUT_NS,
     SECOND_NS,
     TRANSFER_LEAST_S,
     TRANSFER_MOST_S,
@@ -38,7 +37,7 @@ _USUAL = _Unasked(cores=16, histogram_rows=1024)
 
 def allowance_of(traffic: Traffic, role: EndRole) -> Allowance:
     """Bounds of what one end of some traffic may say, and of the time that it may take over it."""
-    run_s = (traffic.longest_run_ns + CONNECT_TIMEOUT_NS) / SECOND_NS
+    run_s = (traffic.longest_run_ns + traffic.parameters.connect_ns) / SECOND_NS
     transfer_s = TRANSFER_LEAST_S + _table_bytes(traffic, run_s, _USUAL) / TRANSFER_SLOWEST_BYTES_PER_S
     return Allowance(
         role=role,

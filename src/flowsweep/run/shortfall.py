@@ -1,5 +1,6 @@
 """Why a trial is not whole: the cause among all that its ends say, not what follows from it."""
 
+import errno
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,6 +18,8 @@ _ECHOES = (
     ("stopped",),
 )
 """What an end sees when another one gave up, the least telling last."""
+_GONE = (f"(os error {errno.EPIPE})", f"(os error {errno.ECONNRESET})")
+"""What breaks a connection whose other end is gone: why it is gone, that end says, if it is there."""
 
 
 def cause_of(first: Failure | None, pairs: Sequence[Pair]) -> Failure:
@@ -44,9 +47,10 @@ def shortfall(pairs: Sequence[Pair]) -> Failure | None:
     return next((failure for failure in found if failure is not None), None)
 
 
-def _echo(failure: Failure) -> int:
-    """How far from a cause; 0: it is none of those that follow from others."""
-    return next((rank for rank, kinds in enumerate(_ECHOES, start=1) if failure.kind in kinds), 0)
+def _echo(failure: Failure) -> tuple[int, bool]:
+    """How far from a cause, 0: it is none of those that follow from others; and whether it names none."""
+    rank = next((rank for rank, kinds in enumerate(_ECHOES, start=1) if failure.kind in kinds), 0)
+    return rank, failure.message.endswith(_GONE)
 
 
 def _ends(pairs: Sequence[Pair]) -> list[TrialEnd]:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from flowsweep.defaults import CONNECT_TIMEOUT_NS
 from flowsweep.run.attempt import Attempt
 from flowsweep.schedule.parameters import Parameters
 
@@ -31,7 +30,7 @@ class Traffic:
     def longest_run_ns(self) -> int:
         """What an engine allows itself: the duration counts from when bytes of all flows have arrived."""
         parameters = self.parameters
-        return CONNECT_TIMEOUT_NS + parameters.duration_ns + self.pad_ns + parameters.wait_ns
+        return parameters.connect_ns + parameters.duration_ns + self.pad_ns + parameters.wait_ns
 
 
 def own_traffic(attempt: Attempt, together_with: str | None = None) -> tuple[Traffic, ...]:

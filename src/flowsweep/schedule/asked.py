@@ -4,7 +4,7 @@ from typing import Any
 
 from flowsweep.schedule.trial import Trial
 
-_WITHOUT: dict[str, Any] = {"omit_ns": 0, "affinity": (), "mode": None, "congestion": None}
+_WITHOUT: dict[str, Any] = {"omit_ns": 0, "affinity": (), "congestion": None}
 """Of a test that has no such settings."""
 
 
@@ -17,6 +17,7 @@ def asked_columns(trial: Trial) -> dict[str, Any]:
         "sources": len(trial.sources),
         "sinks": len(trial.sinks),
         "length_bytes": getattr(trial.parameters, "length_bytes", None),
+        "mode": getattr(trial.parameters, "mode", None),
         "congestion_asked": asked["congestion"],
         "window_bytes": trial.parameters.window_bytes,
         "window_sum_bytes": trial.window_sum_bytes,

@@ -34,6 +34,16 @@ class Parameters(BaseModel):
         return 0
 
     @property
+    def connect_ns(self) -> int:
+        """How long both ends may take until all flows stand."""
+        return defaults.CONNECT_TIMEOUT_NS
+
+    @property
+    def space_bytes(self) -> tuple[int | None, int | None]:
+        """What it needs in the folders of the source and of the sink; None: it is not known."""
+        return 0, 0
+
+    @property
     def wait_ns(self) -> int:
         """How long an end may go on after the source has stopped."""
         return 0

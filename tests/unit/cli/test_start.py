@@ -92,6 +92,7 @@ ROWS = {
     "rtt": (ONE_TRIAL, "rtt exec:/nowhere/program --address 127.0.0.1", 2),
     "path": (ONE_TRIAL, "path exec:/nowhere/program --address 127.0.0.1", 2),
     "quic": (ONE_TRIAL, "quic exec:/nowhere/program --address 127.0.0.1", 2),
+    "file": (ONE_TRIAL, "file exec:/nowhere/program --address 127.0.0.1", 2),
     "mptcp": (ONE_TRIAL, "mptcp exec:/nowhere/program --address 127.0.0.1", 2),
     "check": ((*NO_TABLES, TRAFFIC), "check plan.toml", 2),
     "predict": (

@@ -126,6 +126,7 @@ def test_what_a_host_says_in_place_of_an_engine(
         command("tcp", *host),
         command("mptcp", *host),
         command("quic", *host),
+        command("file", *host),
         command("udp", *host, "--rate", "1Mbit/s"),
         command("rtt", *host),
         command("path", *host),

@@ -95,7 +95,7 @@ def test_a_plan_of_one_setting_is_none_of_two() -> None:
         (
             'test = "rtt"',
             'test = "rtt"\nlength = "100B"',
-            'sweep: none of both has the test "tcp", "udp", "quic" or "mptcp"',
+            'sweep: none of both has the test "tcp", "udp", "quic", "mptcp" or "file"',
         ),
         (
             'window_sum = ["1MiB", "2MiB"]\nwindow_max = "1MiB"\nflows = 1',

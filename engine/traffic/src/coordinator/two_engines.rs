@@ -19,7 +19,9 @@ pub struct Times {
     pub connect: Duration,
     /// That the source sends once every flow runs.
     pub duration: Duration,
-    /// That it sends longer.
+    /// That each flow lasts at a sink at least.
+    pub least_duration: Duration,
+    /// That the source sends longer.
     pub pad: Duration,
     /// For what is under way then.
     pub drain: Duration,
@@ -47,9 +49,12 @@ impl<S: Sampling> Procedure for TwoEngines<S> {
     /// The sink's application must have read from every flow; each of its threads says so with one byte. From then on the
     /// duration counts, so that the sink sees all flows for the whole of it.
     fn first_not_running(&mut self, sides: &Sides<'_, Self>) -> Option<u32> {
-        let runs = |flow: &Flow<S::Connection>| match self.role {
-            Role::Sink => flow.first_byte_ns().is_some(),
-            Role::Source => (self.sink_has_received)(flow),
+        let runs = |flow: &Flow<S::Connection>| {
+            flow.ending().is_some()
+                || match self.role {
+                    Role::Sink => flow.first_byte_ns().is_some(),
+                    Role::Source => (self.sink_has_received)(flow),
+                }
         };
         sides.iter().find_map(|side| self.running.first_missing(side.flows, |_| true, runs))
     }
@@ -78,7 +83,7 @@ impl<S: Sampling> Procedure for TwoEngines<S> {
     /// A source counts the duration from when it knows that all flows run, which a sink has known before: at a sink
     /// every flow lasts longer than the duration, or was cut off.
     fn first_early(&self, sides: &Sides<'_, Self>) -> Option<TrialError> {
-        let due = self.times.duration;
+        let due = self.times.least_duration;
         let began_ns = |flow: &Flow<S::Connection>| flow.first_byte_ns().unwrap_or(i64::MAX);
         sides.iter().filter(|side| side.role == Role::Sink).find_map(|side| {
             let all_run_ns = side.flows.all.iter().map(began_ns).max()?;

@@ -118,7 +118,7 @@ impl Kind for Tcp {
         task: &'env Task<'env, TcpSettings>,
         buffers: &'env mut Buffers,
     ) -> Result<(), TrialError> {
-        buffers.spawn_all(scope, flows, task.settings, Carriers { send, receive })
+        buffers.spawn_with(scope, flows, task.settings, Carriers { send, receive })
     }
 
     fn seen(side: &Side<'_, Sampler>, _: &TcpSettings) -> Vec<Seen> {

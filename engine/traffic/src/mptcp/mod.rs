@@ -15,7 +15,7 @@ use std::{
 
 use socket2::{Domain, Protocol, Socket};
 use sys::{MptcpInfo, mptcp_info};
-use wire::{AddressPair, FlowReport, Mode, MptcpSettings, RendezvousRole, Role, TcpSettings};
+use wire::{AddressPair, Encryption, FlowReport, Mode, MptcpSettings, RendezvousRole, Role, TcpSettings};
 
 pub use self::subflow_row::SubflowRow;
 use self::{path_manager::OwnSubflows, sampler::Sampler};
@@ -24,7 +24,7 @@ use crate::{
     defaults::{SUBFLOW_CHECK, SUBFLOWS_MAX},
     limits::within,
     samples::Delivery,
-    tcp::{self, Kind, TcpFlow, TcpFlows, Transport},
+    tcp::{self, Kind, TcpFlow, TcpFlows, Transport, buffers::Buffers},
 };
 
 const ESTABLISHED: u64 = 1;
@@ -53,10 +53,11 @@ fn check(settings: &TcpSettings) -> Result<(), TrialError> {
         ("mss_bytes", settings.mss_bytes.is_some()),
         ("pacing_rate_bps", settings.pacing_rate_bps.is_some()),
         ("a mode other than copy", settings.mode != Mode::Copy),
+        ("encryption", settings.encryption != Encryption::None),
     ];
     match refused.iter().find(|(_, asked)| *asked) {
         Some((what, _)) => {
-            Err(TrialError::Settings(format!("found {what}, expected none: Linux has no such setting for MPTCP")))
+            Err(TrialError::Settings(format!("found {what}, expected none: there is no such setting for MPTCP")))
         }
         None => Ok(()),
     }
@@ -80,6 +81,7 @@ struct Mptcp<'a> {
 
 impl Kind for Mptcp<'_> {
     type Sampler = Sampler;
+    type Work = Buffers;
     const TRANSPORT: Transport = Transport {
         protocol: Protocol::MPTCP,
         refused: "cannot make an MPTCP socket; is net.mptcp.enabled 1 on this host?",
@@ -110,7 +112,11 @@ impl Kind for Mptcp<'_> {
         if self.makes_subflows() { self.wait_for_subflows(wanted, streams, control) } else { Ok(()) }
     }
 
-    fn sampler(role: Role, flows: &[TcpFlow]) -> Sampler {
+    fn work(&self, task: &Task<'_, TcpSettings>) -> Result<Buffers, TrialError> {
+        Buffers::new(task)
+    }
+
+    fn sampler(&self, role: Role, flows: &[TcpFlow]) -> Sampler {
         Sampler::new(role, flows)
     }
 

@@ -85,6 +85,7 @@ fn times(settings: &QuicSettings) -> Times {
     Times {
         connect: Duration::from_micros(settings.connect_timeout_us),
         duration: Duration::from_micros(settings.duration_us),
+        least_duration: Duration::from_micros(settings.duration_us),
         pad: Duration::from_micros(settings.pad_us),
         drain: Duration::from_micros(settings.drain_timeout_us),
     }

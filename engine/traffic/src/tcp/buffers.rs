@@ -49,12 +49,12 @@ impl Buffers {
     }
 
     /// Has TLS protect all flows, one session each.
-    pub fn protect(&mut self, sessions: Vec<Session>) {
+    pub fn seal(&mut self, sessions: Vec<Session>) {
         self.sessions = sessions;
     }
 
-    /// Starts the threads of all flows.
-    pub fn spawn_all<'scope>(
+    /// Starts the threads of all flows, which do this with them.
+    pub fn spawn_with<'scope>(
         &'scope mut self,
         scope: &'scope Scope<'scope, '_>,
         flows: &'scope TcpFlows,

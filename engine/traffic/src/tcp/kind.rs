@@ -1,21 +1,48 @@
 //! What differs between kinds of byte streams.
 
-use std::net::{SocketAddr, TcpStream};
+use std::{
+    net::{SocketAddr, TcpStream},
+    thread::Scope,
+    time::Duration,
+};
 
 use socket2::{Domain, Socket};
 use wire::{FlowReport, Role, TcpSettings};
 
 use super::{
+    buffers::{Buffers, Carriers},
+    encryption::Session,
     flow::{TcpFlow, TcpFlows},
     sampler::Sampler,
+    sink,
     socket::{self, TCP, Transport},
+    source,
 };
-use crate::{Control, TrialError, coordinator::Sampling, samples::Delivery};
+use crate::{Control, Task, TrialError, coordinator::Sampling, samples::Delivery};
+
+/// What the flows of one end do.
+pub trait Work {
+    /// Has TLS protect all flows, one session each. What flows do that take no encryption needs nothing.
+    fn protect(&mut self, _: Vec<Session>) {}
+
+    /// Starts the threads of all flows.
+    ///
+    /// # Errors
+    /// There are no more threads, or not so many buffers.
+    fn spawn_all<'scope>(
+        &'scope mut self,
+        scope: &'scope Scope<'scope, '_>,
+        flows: &'scope TcpFlows,
+        settings: &'scope TcpSettings,
+    ) -> Result<(), TrialError>;
+}
 
 /// A kind of byte streams.
 pub trait Kind {
     /// Who samples them.
     type Sampler: Sampling<Connection = TcpStream>;
+    /// What they are for.
+    type Work: Work;
     /// What carries them.
     const TRANSPORT: Transport;
     /// The listening socket stays for as long as the trial lasts.
@@ -45,8 +72,19 @@ pub trait Kind {
     /// They do not become so, or the trial is stopped.
     fn wait_until_ready(&self, streams: &[TcpStream], control: &Control) -> Result<(), TrialError>;
 
+    /// What the flows will do, got ready before any of them stands.
+    ///
+    /// # Errors
+    /// It cannot be got ready on this host.
+    fn work(&self, task: &Task<'_, TcpSettings>) -> Result<Self::Work, TrialError>;
+
+    /// How long each flow lasts at least at a sink, from when all of them run.
+    fn least_duration(&self, settings: &TcpSettings) -> Duration {
+        Duration::from_micros(settings.duration_us)
+    }
+
     /// A sampler for these flows.
-    fn sampler(role: Role, flows: &[TcpFlow]) -> Self::Sampler;
+    fn sampler(&self, role: Role, flows: &[TcpFlow]) -> Self::Sampler;
 
     /// Hands all tables over; what became of the flows, and what keeps the trial from being whole although all ended well.
     ///
@@ -59,11 +97,27 @@ pub trait Kind {
     ) -> Result<(Vec<FlowReport>, Option<TrialError>), TrialError>;
 }
 
+impl Work for Buffers {
+    fn protect(&mut self, sessions: Vec<Session>) {
+        self.seal(sessions);
+    }
+
+    fn spawn_all<'scope>(
+        &'scope mut self,
+        scope: &'scope Scope<'scope, '_>,
+        flows: &'scope TcpFlows,
+        settings: &'scope TcpSettings,
+    ) -> Result<(), TrialError> {
+        self.spawn_with(scope, flows, settings, Carriers { send: source::send, receive: sink::receive })
+    }
+}
+
 /// Plain TCP.
 pub struct Tcp;
 
 impl Kind for Tcp {
     type Sampler = Sampler;
+    type Work = Buffers;
     const TRANSPORT: Transport = TCP;
     const LISTENS_ON: bool = false;
 
@@ -71,7 +125,11 @@ impl Kind for Tcp {
         Ok(())
     }
 
-    fn sampler(role: Role, flows: &[TcpFlow]) -> Sampler {
+    fn work(&self, task: &Task<'_, TcpSettings>) -> Result<Buffers, TrialError> {
+        Buffers::new(task)
+    }
+
+    fn sampler(&self, role: Role, flows: &[TcpFlow]) -> Sampler {
         Sampler::new(role, flows)
     }
 

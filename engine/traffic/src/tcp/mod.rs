@@ -22,14 +22,14 @@ use wire::{
     Connected, Encryption, Event, Granted, Listening, RejectedConnections, RendezvousRole, Report, Role, TcpSettings,
 };
 
-use self::{buffers::Buffers, listen::Listener, run::Ran};
 pub use self::{
     flow::{TcpFlow, TcpFlows},
-    kind::{Kind, Tcp},
+    kind::{Kind, Tcp, Work},
     payload::random_bytes,
     sampler::Sampler,
-    socket::{Transport, open},
+    socket::{TCP, Transport, open},
 };
+use self::{listen::Listener, run::Ran};
 use crate::{
     Control, Outbox, Task, TrialError,
     defaults::START_TIMEOUT,
@@ -52,7 +52,7 @@ pub fn carry_out_as<K: Kind>(
     outbox: &dyn Outbox,
 ) -> Result<(), TrialError> {
     check::check(task)?;
-    let mut buffers = Buffers::new(task)?;
+    let mut work = kind.work(task)?;
     let secrets = Secrets { token: task.token, answer: task.answer };
     let task = &match task.settings.encryption {
         Encryption::None => Task { ..*task },
@@ -66,7 +66,7 @@ pub fn carry_out_as<K: Kind>(
     }
     kind.wait_until_ready(&streams, control)?;
     if task.settings.encryption == Encryption::Tls {
-        buffers.protect(encryption::sessions(task, secrets, &streams, control)?);
+        work.protect(encryption::sessions(task, secrets, &streams, control)?);
     }
     // Whoever reads this event may start the trial at once, and a driver may take its time to tell.
     let counters = Counters::read();
@@ -76,8 +76,7 @@ pub fn carry_out_as<K: Kind>(
     }
     let origin = Origin::now();
     let flows = TcpFlows::new((0..).zip(streams), origin);
-    let sampler = K::sampler(task.role, &flows.all);
-    let ran = run::run(&flows, task, sampler, &mut buffers, counters, control, outbox)?;
+    let ran = run::run(kind, &flows, task, &mut work, counters, control, outbox)?;
     report::<K>(task, flows, ran, rejected, origin.unix_ns, outbox)
 }
 

@@ -1,7 +1,5 @@
 //! One end of a trial of any test on a thread of its own, and what it tells: for the tests beside this folder.
 
-pub mod flood;
-
 use std::{
     collections::HashMap,
     sync::{

@@ -5,7 +5,8 @@ use std::net::UdpSocket;
 use wire::{ANSWER_BYTES, Event, OPENING_BYTES, Opening, PathSettings, Role, Token};
 
 use crate::{
-    ends::{End, flood::Flood},
+    ends::End,
+    flood::Flood,
     support::{connect, listen, settings},
 };
 

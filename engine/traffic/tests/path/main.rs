@@ -4,6 +4,8 @@
 
 #[path = "../ends/mod.rs"]
 mod ends;
+#[path = "../flood/mod.rs"]
+mod flood;
 mod flooded;
 mod loopback;
 mod routers;

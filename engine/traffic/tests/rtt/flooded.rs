@@ -7,7 +7,8 @@ use wire::{
 };
 
 use crate::{
-    ends::{End, flood::Flood},
+    ends::End,
+    flood::Flood,
     support::{connect, listen, report, settings},
 };
 

@@ -9,7 +9,8 @@ use std::{
 use wire::{ANSWER_BYTES, DatagramHeader, DatagramKind, Event, FlowEnd, OPENING_BYTES, Opening, Role, UdpSettings};
 
 use crate::{
-    ends::{End, flood::Flood},
+    ends::End,
+    flood::Flood,
     support::{ANSWER, Reported, TOKEN, connect, listen, settings},
 };
 

@@ -5,6 +5,8 @@
 mod broken;
 #[path = "../ends/mod.rs"]
 mod ends;
+#[path = "../flood/mod.rs"]
+mod flood;
 mod held_up;
 mod rejected;
 mod support;

@@ -1,6 +1,7 @@
 //! The messages of the control channel. Exported as JSON Schema (`schema/messages.json`), from which the controller's
 //! models are generated: this folder is the only definition.
 
+mod file;
 mod host;
 mod iperf3;
 mod mptcp;
@@ -15,6 +16,7 @@ mod udp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use file::{Cache, Content, FileSettings, Part, Sync, Verify};
 pub use host::{HostFacts, Nic, Route};
 pub use iperf3::{FarFlow, FarSide, Iperf3, Iperf3Login, Secret};
 pub use mptcp::MptcpSettings;

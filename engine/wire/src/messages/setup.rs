@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Echo, Iperf3, MptcpSettings, PathSettings, QuicSettings, RttSettings, TcpSettings, UdpSettings};
+use super::{
+    Echo, FileSettings, Iperf3, MptcpSettings, PathSettings, QuicSettings, RttSettings, TcpSettings, UdpSettings,
+};
 use crate::Token;
 
 /// Everything one end must know of a trial.
@@ -38,6 +40,8 @@ pub enum Test {
     Mptcp(MptcpSettings),
     /// Bulk streams of QUIC connections.
     Quic(QuicSettings),
+    /// Files, from disk to disk.
+    File(Box<FileSettings>),
     /// Streams of numbered datagrams.
     Udp(UdpSettings),
     /// Round-trip times.

@@ -7,7 +7,7 @@ FindingKind = Literal[
     "emulation", "broken", "empty", "failures", "stalls", "order",
     "path", "available", "routes", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat", "plateau",
-    "share", "dip", "decline", "effect", "flows", "congestion", "encryption", "direction", "drift",
+    "bounds", "share", "dip", "decline", "effect", "flows", "congestion", "encryption", "direction", "drift",
     "step", "cycle", "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start",
     "slow_start", "segment_size", "paths", "model", "theory", "variation",
 ]  # fmt: skip
@@ -18,7 +18,7 @@ Decision = Literal["effect", "no practical effect", "undecided", "described"]
 
 FigureKind = Literal[
     "plane", "line", "repeats", "prediction", "ratio", "product", "per_flow", "time_series", "ecdf", "cpu",
-    "limits", "paths", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
+    "limits", "stages", "paths", "duration", "effects", "offered", "jitter", "spacing", "rate_search",
     "hop_times", "hop_capacity", "trains", "streams", "shares", "rtt_time", "rtt_ecdf", "rtt_size",
     "overlay", "shift",
 ]  # fmt: skip

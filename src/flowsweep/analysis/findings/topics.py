@@ -37,6 +37,7 @@ from flowsweep.analysis.statistics.observations import Observations, observation
 from flowsweep.analysis.statistics.red_noise import noise_models
 from flowsweep.analysis.statistics.repeat_noise import repeat_noise
 from flowsweep.analysis.summarising.trial_row import TrialRow
+from flowsweep.analysis.tests.file.findings import bound_hypotheses
 from flowsweep.analysis.tests.mptcp.findings import path_share_hypotheses
 from flowsweep.analysis.tests.mptcp.paths import path_rows
 from flowsweep.analysis.tests.path import path_hypotheses, path_windows
@@ -46,6 +47,7 @@ from flowsweep.analysis.tests.udp.loss import broken_hypotheses, loss_hypotheses
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import Tables
 from flowsweep.defaults import EQUIVALENCE_MARGIN
+from flowsweep.tests import facts_of
 
 
 def findings(
@@ -74,7 +76,8 @@ def findings(
     late, summary = list(late_hypotheses(summary)), trusted(summary)
     # What a search tries next follows from what came before: its trials are no sample of anything.
     comparable = observations([row for row in summary if row.get("rate_search_loss_max") is None])
-    within = within_trials(tables, summary) if tables is not None and comparable else None
+    timed = [row for row in summary if not facts_of(row["test"]).job]
+    within = within_trials(tables, timed) if tables is not None and timed else None
     windows = path_windows(summary)
     hypotheses = [
         hypothesis
@@ -88,6 +91,7 @@ def findings(
     hypotheses += failure_hypotheses(summary)
     hypotheses += order_hypotheses(summary)
     hypotheses += rtt_hypotheses(summary)
+    hypotheses += bound_hypotheses(summary, margin=margin)
     hypotheses += advice_hypotheses(comparable, hosts=hosts)
     hypotheses += [found for observed in comparable for found in autotuning_hypotheses(observed, hosts)]
     if tables is not None and any(row["subflows_used"] for row in summary):
@@ -122,7 +126,7 @@ def _hypotheses(
     yield from model_hypotheses(observed)
     yield from theory_hypotheses(observed)
     yield from share_hypotheses(observed)
-    if within is not None:
+    if within is not None and not facts_of(observed.rows[0]["test"]).job:
         yield from within_trial_hypotheses(observed, within, margin=margin)
 
 

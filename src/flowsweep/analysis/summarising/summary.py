@@ -12,6 +12,8 @@ from flowsweep.analysis.path_emulation import path_emulation
 from flowsweep.analysis.summarising.columns import GOODPUTS, STABLE_COLUMNS
 from flowsweep.analysis.summarising.samples import Sampled, sampled
 from flowsweep.analysis.summarising.trial_row import FURTHER_COLUMNS
+from flowsweep.analysis.tests.file.jobs import file_facts, with_jobs
+from flowsweep.analysis.tests.file.verdict import with_file_verdict
 from flowsweep.analysis.tests.mptcp.subflows import subflow_facts, with_subflows
 from flowsweep.analysis.tests.mptcp.verdict import with_subflow_verdict
 from flowsweep.analysis.tests.path.from_tables import UNANSWERED, path_facts, unanswered
@@ -29,7 +31,7 @@ from flowsweep.analysis.tests.udp.verdict import with_datagram_verdict
 from flowsweep.archive import Tables
 from flowsweep.defaults import MINIMUM_BINS
 from flowsweep.schedule.background import PROBE
-from flowsweep.tests import BULK_TESTS
+from flowsweep.tests import BULK_TESTS, TIMED_TESTS
 
 SUMS_OVER_FLOWS = {"bytes": "flows_read", "bytes_sent": "flows_sent", "retransmits": "flows_counted"}
 """Sums over all flows, and the column that says of how many flows each of them is."""
@@ -76,13 +78,15 @@ def concluded(tables: Tables, found: Sampled, paths: ir.Table, keep: Keep = as_i
         keep("rtt", rtt_facts(tables)),
         keep("quic_facts", quic_facts(tables.quic, tables.trials)),
         keep("subflow_facts", subflow_facts(tables.subflows)),
+        keep("file_facts", file_facts(tables.storage, tables.devices, tables.flows)),
     )
     # What was asked with stands in the echoes, since the plan may have left the choice to the source.
     joined = tables.trials.rename(echo_planned="echo")
     joined = columns_added(joined, parts, ["trial_id"])
-    judged = with_predictions(with_connections(with_subflows(_judged(_settled(joined)))))
+    judged = with_predictions(with_connections(with_subflows(with_jobs(_judged(_settled(joined))))))
     judged = keep("judged", with_sender_drops(with_rate_sum(judged)))
     judged = with_quic_verdict(with_subflow_verdict(with_datagram_verdict(with_verdict(judged))))
+    judged = with_file_verdict(judged)
     return judged.select(*STABLE_COLUMNS, *FURTHER_COLUMNS).order_by("order_index")
 
 
@@ -144,7 +148,7 @@ def _reported_bytes(rows: ir.Table, name: str) -> ir.IntegerValue:
 def _judged(rows: ir.Table) -> ir.Table:
     """Settle status and error, and leave out a goodput that would mislead."""
     bulk = rows.test.isin(BULK_TESTS)
-    few = bulk & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
+    few = rows.test.isin(TIMED_TESTS) & (rows.bins < MINIMUM_BINS) & rows.reported_goodput_bps.isnull()
     unseen = unanswered(rows)
     # Of an imported trial one end alone reported: there is nothing to compare it with. An iperf3 server does
     # not read on when it knows of the end.

@@ -18,6 +18,7 @@ from flowsweep.analysis.summarising.columns import (
     StableColumns,
     StallColumns,
 )
+from flowsweep.analysis.tests.file.columns import FileColumns
 from flowsweep.analysis.tests.mptcp.columns import SubflowColumns
 from flowsweep.analysis.tests.path.columns import PathColumns
 from flowsweep.analysis.tests.quic.columns import QuicColumns
@@ -55,6 +56,7 @@ class TrialRow(
     StallColumns,
     SubflowColumns,
     QuicColumns,
+    FileColumns,
 ):
     """What `flowsweep.analysis.summary` says of a trial. Definitions: docs/explanation/statistics.md."""
 

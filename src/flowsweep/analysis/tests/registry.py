@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from flowsweep.analysis.tests.file import columns as file
 from flowsweep.analysis.tests.mptcp import columns as mptcp
 from flowsweep.analysis.tests.path import columns as path
 from flowsweep.analysis.tests.quic import columns as quic
@@ -16,4 +17,5 @@ COLUMNS_OF_TESTS: Mapping[str, tuple[str, ...]] = {
     "path": path.ONE_TRIAL_COLUMNS,
     "quic": quic.ONE_TRIAL_COLUMNS,
     "mptcp": mptcp.ONE_TRIAL_COLUMNS,
+    "file": file.ONE_TRIAL_COLUMNS,
 }

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flowsweep.analysis.grid_points import CellRow
+from flowsweep.axes import PART
 from flowsweep.figures.axis import (
     FLOWS,
     MODE,
@@ -22,8 +23,8 @@ from flowsweep.tests import facts_of
 from flowsweep.wording import direction_of
 
 MOST_SERIES = 8
-_MODES = ("copy", "zerocopy", "discard")
-PLAIN_MODE = _MODES[0]
+_MODES = ("copy", "zerocopy", "discard", PART.default, "read", "network", "write")
+_PLAIN_MODES = (_MODES[0], PART.default)
 """What applications do: where nothing else was measured, its panels need no word about it."""
 
 DIRECTION = DrawnAxis("direction", "direction", str, scaled=False, as_found=True)
@@ -102,7 +103,7 @@ def panels(
 
 def modes_named(rows: Sequence[Mapping[str, object]]) -> bool:
     """Whether the mode must be said: where there is another one than what applications do."""
-    return any(mode not in (None, PLAIN_MODE) for mode in MODE.values(rows))
+    return any(mode not in (None, *_PLAIN_MODES) for mode in MODE.values(rows))
 
 
 def mode_rank(row: Mapping[str, object]) -> int:

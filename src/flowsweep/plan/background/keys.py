@@ -9,7 +9,7 @@ from flowsweep.plan import fields
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.tests.rtt.keys import EchoName, ProbeName
-from flowsweep.tests import BULK_TESTS
+from flowsweep.tests import TIMED_TESTS
 
 
 class BackgroundTable(Table):
@@ -28,7 +28,7 @@ class BackgroundTable(Table):
         description="Host or group that receives. Each source sends to each sink.",
         examples=["right"],
     )
-    test: Annotated[str, one_of(*BULK_TESTS)] = key("Transport of the background traffic.", "tcp")
+    test: Annotated[str, one_of(*TIMED_TESTS)] = key("Transport of the background traffic.", "tcp")
     flows: fields.Flows = key("Number of flows, from each source to each sink.", defaults.FLOWS)
     window: fields.Window | None = key(
         "Socket buffer per flow, both ends; the kernel's default or autotuning if absent.",

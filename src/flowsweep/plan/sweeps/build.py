@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from flowsweep import defaults
-from flowsweep.axes import AXES, DURATION, LENGTH, MODE, WINDOWS
+from flowsweep.axes import AXES, DURATION, LENGTH, MODE, PART, WINDOWS
 from flowsweep.plan.background.keys import BackgroundTable
 from flowsweep.plan.model import Background, Path, RateSearch, Sweep
 from flowsweep.plan.probing import Echo, Probe
@@ -19,6 +19,7 @@ _WORKED_OUT = (LENGTH, DURATION)
 
 def build_sweep(sweep: SweepTable, number: int) -> Sweep:
     """Make the frozen sweep of a table without problems; `number` is its place in the plan, from 1."""
+    sweep = PLAN_TESTS[sweep.test].completed(sweep)
     return Sweep(
         name=sweep_name(sweep, number),
         test=sweep.test,
@@ -58,7 +59,7 @@ def _windows(sweep: SweepTable) -> dict[str, Any]:
 
 def _axes(sweep: SweepTable) -> dict[str, Any]:
     """Axes that span a grid, where a level is taken as it is; one that a plan leaves open has its default."""
-    taken = [axis for axis in (*AXES, MODE) if axis.spans and axis not in _WORKED_OUT]
+    taken = [axis for axis in (*AXES, MODE, PART) if axis.spans and axis not in _WORKED_OUT]
     values = ((axis, getattr(sweep, axis.key)) for axis in taken)
     return {axis.parameter: (axis.default,) if given is None else tuple(given) for axis, given in values}
 

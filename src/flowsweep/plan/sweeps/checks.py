@@ -13,7 +13,7 @@ from flowsweep.plan.problems import KeyPath, Problem, shown_path
 from flowsweep.plan.readers import listed
 from flowsweep.plan.sweeps.table import SweepTable, sweep_name
 from flowsweep.plan.tests.registry import PLAN_TESTS
-from flowsweep.tests import BULK_TESTS
+from flowsweep.tests import TIMED_TESTS
 from flowsweep.units import write_duration, write_size
 from flowsweep.wording import counted
 
@@ -30,7 +30,7 @@ def sweep_problems(file: PlanFile) -> Iterator[Problem]:
         yield from _window_problems(sweep, at)
         yield from _window_sum_problems(sweep, flows, at)
         yield from PLAN_TESTS[sweep.test].check(file, sweep, flows, at)
-        if sweep.test in BULK_TESTS:
+        if sweep.test in TIMED_TESTS:
             yield from _time_problems(sweep, at)
         yield from background_problems(file, sweep, at)
         yield from _path_problems(file, sweep, at)

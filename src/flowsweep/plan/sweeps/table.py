@@ -10,6 +10,7 @@ from flowsweep.plan.background.keys import BackgroundKeys
 from flowsweep.plan.fields import Table, key
 from flowsweep.plan.readers import one_of
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
+from flowsweep.plan.tests.file.keys import FileKeys
 from flowsweep.plan.tests.mptcp.keys import MptcpKeys
 from flowsweep.plan.tests.path.keys import PathKeys
 from flowsweep.plan.tests.quic.keys import QuicKeys
@@ -31,7 +32,9 @@ class PathTable(Table):
     dst: fields.Name = Field(alias="to", description="Host or group that receives.", examples=["right"])
 
 
-class SweepTable(RttKeys, BackgroundKeys, PathKeys, MptcpKeys, QuicKeys, UdpKeys, TcpKeys, BulkKeys):
+class SweepTable(
+    RttKeys, BackgroundKeys, PathKeys, FileKeys, MptcpKeys, QuicKeys, UdpKeys, TcpKeys, BulkKeys
+):
     """A grid of trials. Every axis is a value or a list of values; lists of different axes multiply.
 
     Which keys belong to which test: `flowsweep.plan.tests.registry`.
@@ -42,7 +45,7 @@ class SweepTable(RttKeys, BackgroundKeys, PathKeys, MptcpKeys, QuicKeys, UdpKeys
     name: fields.Name | None = key(
         "Name of the sweep; sweep-1, sweep-2, … if absent.", None, examples=["windows-vs-streams"]
     )
-    test: Annotated[str, one_of(*TESTS, later=("file",))] = key("What is measured.", "tcp")
+    test: Annotated[str, one_of(*TESTS)] = key("What is measured.", "tcp")
     paths: Annotated[list[PathTable], Field(min_length=1)] = key(
         "Where to measure.", [], examples=[[{"from": "left", "to": "right"}]]
     )
@@ -55,7 +58,8 @@ class SweepTable(RttKeys, BackgroundKeys, PathKeys, MptcpKeys, QuicKeys, UdpKeys
         examples=[[1, 2, 4]],
     )
     duration: fields.Axis[fields.Duration] = key(
-        "How long a trial sends, `omit` included; of a path, how long it may take (180s if absent).",
+        "How long a trial sends, `omit` included; how long a path may take (180s if absent), and how long "
+        "files may be sent (60s if absent).",
         [defaults.DURATION_NS],
         written=units.write_duration(defaults.DURATION_NS),
         examples=["30s"],

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from flowsweep import defaults
 from flowsweep.plan.background.keys import BackgroundKeys
 from flowsweep.plan.sweeps.shared_keys import BulkKeys
+from flowsweep.plan.tests.file import keys as file_keys
+from flowsweep.plan.tests.file.build import built_file, with_usual_levels
+from flowsweep.plan.tests.file.checks import file_problems
 from flowsweep.plan.tests.mptcp.checks import mptcp_problems
 from flowsweep.plan.tests.mptcp.keys import OF_TCP, MptcpKeys
 from flowsweep.plan.tests.path.build import built_path
@@ -47,5 +50,14 @@ PLAN_TESTS: Mapping[str, PlanTest] = {
     ),
     "quic": PlanTest((_BULK - KERNELS) | OF_OTHERS | QuicKeys.model_fields.keys(), quic_problems),
     "mptcp": PlanTest(_BULK | OF_TCP | MptcpKeys.model_fields.keys(), mptcp_problems),
+    "file": PlanTest(
+        (_BULK - file_keys.TIMED) | file_keys.OF_TCP | file_keys.FileKeys.model_fields.keys(),
+        file_problems,
+        built_file,
+        with_usual_levels,
+        length_bytes=defaults.LENGTH_BYTES,
+        drain_ns=defaults.FILE_DRAIN_TIMEOUT_NS,
+        duration_ns=defaults.FILE_DURATION_NS,
+    ),
     **rows_of_packages("plan"),
 }

@@ -20,6 +20,10 @@ def _nothing(_: SweepTable) -> dict[str, object]:
     return {}
 
 
+def _as_it_is(sweep: SweepTable) -> SweepTable:
+    return sweep
+
+
 @dataclass(frozen=True, slots=True)
 class PlanTest:
     """A test in a plan."""
@@ -29,6 +33,8 @@ class PlanTest:
     check: Check = _no_problems
     build: Callable[[SweepTable], dict[str, object]] = _nothing
     """What becomes of keys that no other test has."""
+    completed: Callable[[SweepTable], SweepTable] = _as_it_is
+    """Gives axes that a plan leaves open the levels that they have in it."""
     length_bytes: int | None = None
     """Payload where a plan names none; null: what suits the rate."""
     drain_ns: int = defaults.DRAIN_TIMEOUT_NS

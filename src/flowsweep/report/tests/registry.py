@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from flowsweep.report.tests.bulk import goodput_words
+from flowsweep.report.tests.file import job_words
 from flowsweep.report.tests.path import CAPACITY, capacity_words
 from flowsweep.report.tests.row import ReportTest
 from flowsweep.report.tests.rtt import MEDIAN_ROUND_TRIP, round_trip_words
@@ -14,6 +15,7 @@ _REPORT_TESTS: Mapping[str, ReportTest] = {
     "path": ReportTest(capacity_words, CAPACITY),
     "quic": ReportTest(goodput_words),
     "mptcp": ReportTest(goodput_words),
+    "file": ReportTest(job_words),
 }
 _OF_ANOTHER_PACKAGE = ReportTest(goodput_words)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS, SECOND_NS, SILENCE_TIMEOUT_NS
+from flowsweep.defaults import MICROSECOND_NS, SECOND_NS, SILENCE_TIMEOUT_NS
 from flowsweep.run.requests import EndRole
 from flowsweep.schedule.parameters import Bulk, Parameters
 from flowsweep.tests import facts_of
@@ -39,7 +39,7 @@ def bulk_settings(parameters: Bulk, role: EndRole, pad_ns: int) -> dict[str, Any
         "duration_us": parameters.duration_ns // MICROSECOND_NS,
         "pad_us": pad_ns // MICROSECOND_NS,
         "sample_interval_us": parameters.sample_interval_ns // MICROSECOND_NS,
-        "connect_timeout_us": CONNECT_TIMEOUT_NS // MICROSECOND_NS,
+        "connect_timeout_us": parameters.connect_ns // MICROSECOND_NS,
         "silence_timeout_us": SILENCE_TIMEOUT_NS // MICROSECOND_NS,
         "rate_bps": parameters.rate_bps,
         "dscp": parameters.dscp,

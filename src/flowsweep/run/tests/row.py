@@ -4,10 +4,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flowsweep.hosts.messages import AddedTest, MptcpTest, PathTest, QuicTest, RttTest, TcpTest, UdpTest
+from flowsweep.hosts.access import HostAccess
+from flowsweep.hosts.messages import (
+    AddedTest,
+    FileTest,
+    MptcpTest,
+    PathTest,
+    QuicTest,
+    RttTest,
+    TcpTest,
+    UdpTest,
+)
 from flowsweep.run.requests import EndRole
 
-Settings = TcpTest | QuicTest | MptcpTest | UdpTest | RttTest | PathTest | AddedTest
+Settings = TcpTest | FileTest | QuicTest | MptcpTest | UdpTest | RttTest | PathTest | AddedTest
+
+
+def _anywhere(settings: Settings, _: HostAccess) -> Settings:
+    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +32,5 @@ class RunTest:
     """What an end is asked to do: of its parameters, its role, and how much longer a source sends, in ns."""
     table_bytes: Callable[[Any, float, int], float]
     """What tables of one end may take: of its parameters, seconds, and rows of a flow's histogram."""
+    placed: Callable[[Any, HostAccess], Settings] = _anywhere
+    """Adds what a plan says of the host that an end is on."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from flowsweep.schedule.tests import mptcp, quic, tcp, udp
+from flowsweep.schedule.tests import file, mptcp, quic, tcp, udp
 from flowsweep.schedule.tests.path import PathParameters, path_points
 from flowsweep.schedule.tests.row import ScheduleTest
 from flowsweep.schedule.tests.rtt import RttParameters, rtt_points
@@ -15,5 +15,6 @@ SCHEDULE_TESTS: Mapping[str, ScheduleTest] = {
     "path": ScheduleTest(PathParameters, path_points),
     "quic": ScheduleTest(quic.QuicParameters, quic.quic_points, background=quic.BACKGROUND),
     "mptcp": ScheduleTest(mptcp.MptcpParameters, mptcp.mptcp_points, background=mptcp.BACKGROUND),
+    "file": ScheduleTest(file.FileParameters, file.file_points),
     **rows_of_packages("schedule"),
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::End;
+use crate::ends::End;
 
 /// Several threads, each as fast as it can: whoever receives and does something about it never sees an empty socket.
 const THREADS: usize = 3;

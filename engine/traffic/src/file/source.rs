@@ -1,0 +1,332 @@
+//! The two threads of a flow that sends: one reads files, the other sends what was read.
+
+use std::{
+    io::{self, IoSlice, Read, Write},
+    mem::MaybeUninit,
+    net::{Shutdown, TcpStream},
+    os::unix::fs::FileExt,
+    sync::{Mutex, PoisonError},
+    thread::{self, ScopedJoinHandle},
+    time::Instant,
+};
+
+use rustix::net::RecvFlags;
+use socket2::SockRef;
+use sys::Pages;
+use wire::{BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Content, CpuTime, FileSettings, FlowEnd, Part, Verify};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    counters::{Counters, add, timed},
+    cpu::{StorageCpu, sum},
+    folder::{SourceFile, whole_sectors},
+    ring::{Block, Emptying, Filling, Passed, blocks, ring},
+};
+use crate::{
+    defaults::{EXTENT_BYTES, FLOW_STACK_BYTES, WORD_CHECK},
+    flow::cpu_since,
+    tcp::{TcpFlow, TcpFlows},
+};
+
+/// What all flows of a source send.
+pub struct Source {
+    files: Vec<SourceFile>,
+    next: Mutex<Place>,
+    settings: FileSettings,
+}
+
+/// Where the next extent begins.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    file: usize,
+    offset: u64,
+}
+
+/// What one flow reads in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    file: usize,
+    offset: u64,
+    end: u64,
+}
+
+impl Source {
+    /// These files.
+    pub fn new(files: Vec<SourceFile>, settings: FileSettings) -> Self {
+        Self { files, next: Mutex::default(), settings }
+    }
+
+    /// Bytes of all files.
+    fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+
+    /// Whether files are read.
+    fn reads(&self) -> bool {
+        matches!(self.settings.part, Part::Whole | Part::Read)
+    }
+
+    /// Whether bytes of files are sent.
+    fn sends(&self) -> bool {
+        matches!(self.settings.part, Part::Whole | Part::Network)
+    }
+
+    /// What a flow is to read next; flows that are faster get more.
+    fn next_extent(&self) -> Option<Extent> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let Place { file, offset } = *next;
+        let bytes = self.files.get(file)?.bytes;
+        // Where only lengths go over the network a flow must not take much at once: nothing holds it back.
+        let most = if self.sends() { EXTENT_BYTES } else { self.settings.tcp.length_bytes.into() };
+        let end = bytes.min(offset.saturating_add(most.max(self.settings.tcp.length_bytes.into())));
+        *next = if end == bytes { Place { file: file + 1, offset: 0 } } else { Place { file, offset: end } };
+        Some(Extent { file, offset, end })
+    }
+
+    /// Carries one flow to its end.
+    pub fn send(&self, flow: &TcpFlow, flows: &TcpFlows, counters: &Counters) {
+        let (cpu, began) = (sys::thread_cpu().ok(), Instant::now());
+        let mut storage = CpuTime::default();
+        let sent = self.send_files(flow, flows, counters, &mut storage);
+        let cpu = sum(cpu_since(cpu, began), storage);
+        flows.end_as(flow, sent.and_then(|()| drain(flow, flows)), cpu);
+    }
+
+    fn send_files(
+        &self,
+        flow: &TcpFlow,
+        flows: &TcpFlows,
+        counters: &Counters,
+        storage: &mut CpuTime,
+    ) -> io::Result<()> {
+        let length = self.settings.tcp.length_bytes as usize;
+        let mut pages = Pages::new(blocks(length) * length)?;
+        if self.settings.content == Content::Random && !self.reads() {
+            fastrand::fill(&mut pages);
+        }
+        let (filling, emptying) = ring(&mut pages, length);
+        let (read, sent) = thread::scope(|scope| {
+            let body = move || self.read_all(flows, counters, filling);
+            let thread = thread::Builder::new().name(format!("files-{}", flow.index)).stack_size(FLOW_STACK_BYTES);
+            let reader = thread.spawn_scoped(scope, body)?;
+            let sent = self.send_all(flow, flows, counters, emptying);
+            io::Result::Ok((joined(reader), sent))
+        })?;
+        let (read, cpu) = read?;
+        *storage = cpu;
+        // A reader that fails is why nothing more could be sent.
+        read.and(sent)
+    }
+
+    /// Reads extent after extent, until all are read or sending is to stop.
+    fn read_all(&self, flows: &TcpFlows, counters: &Counters, filling: Filling<'_>) -> (io::Result<()>, CpuTime) {
+        // Both are gone when this ends: so the sender learns of it, whatever happened.
+        let Filling { empty, full } = filling;
+        let cpu = StorageCpu::begin(&counters.storage_cpu_us);
+        let read = || {
+            while let Some(extent) = self.next_extent() {
+                let mut offset = extent.offset;
+                loop {
+                    if flows.sending_stopped() {
+                        return Ok(());
+                    }
+                    let Ok(buffer) = timed(&counters.waits_for_network_ns, || empty.recv()) else {
+                        return Ok(());
+                    };
+                    let block = self.read_block(counters, buffer, Extent { offset, ..extent })?;
+                    offset += block.header.length;
+                    cpu.tell();
+                    if full.send(Passed::Block(block)).is_err() {
+                        return Ok(());
+                    }
+                    if offset >= extent.end {
+                        break;
+                    }
+                }
+            }
+            Ok(())
+        };
+        let read = read();
+        if read.is_ok() {
+            // A sender that has ended knows.
+            let _ = full.send(Passed::End);
+        }
+        (read, cpu.end())
+    }
+
+    fn read_block<'b>(&self, counters: &Counters, buffer: &'b mut [u8], left: Extent) -> io::Result<Block<'b>> {
+        let Extent { file, offset, end } = left;
+        let source = &self.files[file];
+        let length = usize::try_from(end - offset).unwrap_or(usize::MAX).min(buffer.len());
+        if let Some(handle) = source.file.as_ref().filter(|_| self.reads()) {
+            // Past the cache only whole sectors can be read, also where the file ends in one.
+            let whole = usize::try_from(whole_sectors(length as u64)).unwrap_or(length).min(buffer.len());
+            let part = if self.direct() { &mut buffer[..whole] } else { &mut buffer[..length] };
+            timed(&counters.storage_call_ns, || read_at_least(handle, part, offset, length)).map_err(|error| {
+                io::Error::new(error.kind(), format!("cannot read file {file} from byte {offset} on: {error}"))
+            })?;
+            add(&counters.storage_bytes, length as u64);
+        }
+        let compares = self.settings.verify != Verify::None && self.settings.part == Part::Whole;
+        let header = BlockHeader {
+            kind: BlockKind::Data,
+            file: u32::try_from(file).unwrap_or(u32::MAX),
+            file_bytes: source.bytes,
+            offset,
+            length: length as u64,
+            digest: if compares { xxh3_64(&buffer[..length]) } else { 0 },
+        };
+        Ok(Block { bytes: buffer, header })
+    }
+
+    fn direct(&self) -> bool {
+        self.settings.cache == wire::Cache::Direct
+    }
+
+    /// Sends what was read, between what all of it is and that it is all.
+    fn send_all(
+        &self,
+        flow: &TcpFlow,
+        flows: &TcpFlows,
+        counters: &Counters,
+        emptying: Emptying<'_>,
+    ) -> io::Result<()> {
+        let nothing = BlockHeader { kind: BlockKind::End, file: 0, file_bytes: 0, offset: 0, length: 0, digest: 0 };
+        let files = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        let job = BlockHeader { kind: BlockKind::Job, file: files, file_bytes: self.bytes(), ..nothing };
+        // Both are gone when this ends: so the reader learns of it.
+        let Emptying { full, empty } = emptying;
+        let connection = &flow.connection;
+        timed(&counters.network_call_ns, || write_all(connection, flows, job.encode(), &[], |_| {}))?;
+        loop {
+            let passed = timed(&counters.waits_for_storage_ns, || full.recv());
+            match passed {
+                Ok(Passed::Block(Block { bytes, header })) => {
+                    let length = usize::try_from(header.length).unwrap_or(usize::MAX).min(bytes.len());
+                    let payload = if self.sends() { &bytes[..length] } else { &[] };
+                    timed(&counters.network_call_ns, || {
+                        write_all(connection, flows, header.encode(), payload, |count| {
+                            add(&counters.network_bytes, count as u64);
+                            flow.passed(count, flows.origin());
+                        })
+                    })?;
+                    if payload.is_empty() && length > 0 {
+                        flow.passed(length, flows.origin());
+                    }
+                    // A reader that has ended needs no buffer.
+                    let _ = empty.send(bytes);
+                }
+                Ok(Passed::End) => {
+                    return timed(&counters.network_call_ns, || {
+                        write_all(connection, flows, nothing.encode(), &[], |_| {})
+                    });
+                }
+                Err(_) => return Err(io::Error::other("the thread that reads files has ended")),
+            }
+        }
+    }
+}
+
+/// What a thread of files leaves behind.
+pub fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> io::Result<T> {
+    thread.join().map_err(|_| io::Error::other("the thread of the files failed"))
+}
+
+/// Fills at least `length` bytes of `part`.
+pub fn read_at_least(file: &std::fs::File, part: &mut [u8], offset: u64, length: usize) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < length {
+        match file.read_at(&mut part[filled..], offset + filled as u64) {
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is shorter than it was")),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Writes a header and what stands behind it, however long it takes; `passed` counts bytes of the latter.
+fn write_all(
+    mut connection: &TcpStream,
+    flows: &TcpFlows,
+    header: [u8; BLOCK_HEADER_BYTES],
+    payload: &[u8],
+    mut passed: impl FnMut(usize),
+) -> io::Result<()> {
+    let mut written = 0;
+    while written < header.len() + payload.len() {
+        let (rest, behind) = (header.get(written..).unwrap_or_default(), written.saturating_sub(header.len()));
+        let slices = [IoSlice::new(rest), IoSlice::new(&payload[behind..])];
+        match connection.write_vectored(&slices) {
+            Ok(count) => {
+                passed(count.saturating_sub(rest.len()));
+                written += count;
+            }
+            Err(error) if passes(&error) => {
+                if flows.aborted().is_some() {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// A call that found nothing to do in time.
+fn passes(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+        && error.raw_os_error() != Some(rustix::io::Errno::TIMEDOUT.raw_os_error())
+}
+
+/// The sink closes once it has written everything, to the disk if that is requested. Its word that it runs is the
+/// coordinator's to read.
+fn drain(flow: &TcpFlow, flows: &TcpFlows) -> io::Result<FlowEnd> {
+    if let Err(error) = flow.connection.shutdown(Shutdown::Write) {
+        return Err(flow.connection.take_error()?.unwrap_or(error));
+    }
+    loop {
+        let mut word = [MaybeUninit::uninit()];
+        match SockRef::from(&flow.connection).recv_with_flags(&mut word, RecvFlags::PEEK.bits().cast_signed()) {
+            Ok(0) => return Ok(flows.aborted().unwrap_or(FlowEnd::Drained)),
+            Ok(_) if flows.aborted().is_some() => {
+                // Nobody else reads any more.
+                _ = (&flow.connection).read(&mut [0])?;
+            }
+            Ok(_) => thread::sleep(WORD_CHECK),
+            Err(error) if passes(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::settings;
+
+    #[test]
+    fn extents_cover_every_file_once_and_an_empty_file_has_one() {
+        let sizes = [0, 1, EXTENT_BYTES, EXTENT_BYTES + 1];
+        let files = sizes.iter().map(|&bytes| SourceFile { file: None, bytes }).collect();
+        let source = Source::new(files, settings());
+        let extents: Vec<_> = std::iter::from_fn(|| source.next_extent()).collect();
+        let lengths = |file| {
+            let own = extents.iter().filter(move |extent| extent.file == file);
+            own.map(|extent| extent.end - extent.offset).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(0), [0]);
+        assert_eq!(lengths(1), [1]);
+        assert_eq!(lengths(2), [EXTENT_BYTES]);
+        assert_eq!(lengths(3), [EXTENT_BYTES, 1]);
+        assert_eq!(extents.len(), 5);
+    }
+
+    #[test]
+    fn where_only_lengths_are_sent_extents_are_blocks() {
+        let files = vec![SourceFile { file: None, bytes: 3 * u64::from(settings().tcp.length_bytes) }];
+        let source = Source::new(files, FileSettings { part: Part::Write, ..settings() });
+        assert_eq!(std::iter::from_fn(|| source.next_extent()).count(), 3);
+    }
+}

@@ -1,0 +1,9 @@
+//! Both ends of trials that carry files over loopback, in one process.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "../ends/mod.rs"]
+mod ends;
+mod refusals;
+mod support;
+mod whole;

@@ -1,0 +1,83 @@
+"""What limited a trial of files: a disk, a file system, a CPU or the network."""
+
+import ibis
+import ibis.expr.types as ir
+
+from flowsweep.analysis.verdicts import (
+    BUSY,
+    MOST,
+    NETWORK,
+    NOT_CLEAR,
+    RATE_REACHED,
+    SINK_DISK,
+    SINK_FILE_SYSTEM,
+    SOURCE_DISK,
+    SOURCE_FILE_SYSTEM,
+)
+
+MOVED = 0.5
+"""A device that moved less than this share of the files' bytes is not what they waited for."""
+LEAST_WAITS = 0.05
+"""Two stages that wait less for each other, as a share of the time, are as fast as each other."""
+
+
+def with_file_verdict(rows: ir.Table) -> ir.Table:
+    """Settle `verdict` of trials of files, and `network_limit`; others keep theirs.
+
+    Args:
+        rows: One row per trial, with columns as in a summary: test, verdict (of the connections, as TCP's),
+            goodput_bps, flows, pacing_rate_bps, thread_busy_send, thread_busy_recv and those of `file_facts`.
+
+    Returns:
+        The rows; network_limit is what limited the connections, where the network limits.
+
+    Method:
+        The first rule that holds: the pace that was asked for came; of two stages that meet, the one that the
+        other waited for in MOST of what either waited is the slower one. The source's storage limits if it is
+        slower than sending and the sink's storage is not slower than receiving; likewise the sink's; the
+        network if it is the slower one at both ends. Where a thread of that stage was always busy it is the
+        CPU of its host. Where it is storage, the device below it moved at least half of the files' bytes, or
+        it is the file system that took the time: the page cache, memory, or one in the network. Else it is
+        not clear.
+    """
+    pace_bps = rows.pacing_rate_bps.cast("float64") * rows.flows
+    paced = (rows.goodput_bps >= pace_bps * RATE_REACHED).coalesce(False)
+    sending = (rows.thread_busy_send - rows.source_storage_cpu_share >= BUSY).coalesce(False)
+    receiving = (rows.thread_busy_recv - rows.sink_storage_cpu_share >= BUSY).coalesce(False)
+    reading_busy = (rows.source_storage_cpu_share >= BUSY).coalesce(False)
+    writing_busy = (rows.sink_storage_cpu_share >= BUSY).coalesce(False)
+    slow_source, fast_source = _compared(rows.source_storage_share, rows.source_storage_idle_share)
+    slow_sink, fast_sink = _compared(rows.sink_storage_share, rows.sink_storage_idle_share)
+    reading, writing, between = slow_source & ~slow_sink, slow_sink & ~slow_source, fast_source & fast_sink
+    from_disk = (rows.source_device_bytes_per_byte >= MOVED).coalesce(False)
+    to_disk = (rows.sink_device_bytes_per_byte >= MOVED).coalesce(False)
+    found = ibis.cases(
+        (rows.goodput_bps.isnull() | rows.network_share.isnull(), ibis.null("string")),
+        (paced, "application rate"),
+        (between & sending & receiving, NOT_CLEAR),
+        ((reading & reading_busy) | (between & sending), "sender CPU"),
+        ((writing & writing_busy) | (between & receiving), "receiver CPU"),
+        (reading & from_disk, SOURCE_DISK),
+        (reading, SOURCE_FILE_SYSTEM),
+        (writing & to_disk, SINK_DISK),
+        (writing, SINK_FILE_SYSTEM),
+        (between, NETWORK),
+        else_=NOT_CLEAR,
+    )
+    of_files = rows.test == "file"
+    return rows.mutate(
+        verdict=of_files.ifelse(found, rows.verdict),
+        network_limit=(of_files & (found == NETWORK)).ifelse(rows.verdict, ibis.null("string")),
+    )
+
+
+def _compared(
+    waited_for: ir.FloatingValue, idle: ir.FloatingValue
+) -> tuple[ir.BooleanValue, ir.BooleanValue]:
+    """Whether storage is slower, and faster, than the network thread that it meets."""
+    waits = waited_for + idle
+    known = (waits >= LEAST_WAITS).coalesce(False)
+    return (
+        known & (waited_for >= MOST * waits).coalesce(False),
+        known & (idle >= MOST * waits).coalesce(False),
+    )

@@ -1,0 +1,68 @@
+"""`flowsweep file`: how fast files get from disk to disk, without a plan."""
+
+from typing import Annotated
+
+import typer
+
+from flowsweep.cli.app import app
+from flowsweep.cli.file_summary import print_summary
+from flowsweep.cli.one_trial import HERE, THERE, OneTrialRequest, measure_and_exit
+from flowsweep.cli.options import Address, AsJson, Host, Overrides, Reverse, Save
+
+_FOLDER = "/var/tmp"
+"""On a disk where /tmp is often memory; files have no names there, and whoever may log in may write."""
+_PARTS = '["whole", "read", "network", "write"]'
+_EXAMPLES = (
+    "[bold]flowsweep file ssh:server --folder /data:/srv/data[/bold] sends from here to server, in that "
+    "folder of each, and then measures either disk and the network alone; [bold]flowsweep file local[/bold] "
+    "copies on this machine."
+)
+
+
+@app.command(epilog=_EXAMPLES)
+def file(
+    host: Host,
+    folder: Annotated[
+        str,
+        typer.Option(
+            metavar="HERE:THERE",
+            help="Folders of this machine and of HOST in which files are made; one path for both. Files have "
+            "no names, and are gone at the end.",
+        ),
+    ] = _FOLDER,
+    size: Annotated[str, typer.Option(help="Of each file, as in 1GiB.")] = "256MiB",
+    files: Annotated[int, typer.Option(help="How many.")] = 1,
+    flows: Annotated[int, typer.Option(help="Parallel connections.")] = 1,
+    cache: Annotated[str, typer.Option(help="dropped, warm or direct.")] = "dropped",
+    sync: Annotated[str, typer.Option(help="file, write or none.")] = "file",
+    duration: Annotated[str, typer.Option(help="The longest that each of the four parts may send.")] = "5s",
+    address: Address = None,
+    overrides: Overrides = None,
+    save: Save = None,
+    *,
+    reverse: Reverse = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure files from disk to disk to a host now, and what limits them. Kept only with --save."""
+    here, colon, there = folder.partition(":")
+    keys = {
+        "part": _PARTS,
+        "file_size": size,
+        "files": str(files),
+        "flows": str(flows),
+        "cache": cache,
+        "sync": sync,
+        "duration": duration,
+    }
+    request = OneTrialRequest(
+        "file",
+        host,
+        address,
+        keys,
+        overrides or [],
+        reverse=reverse,
+        as_json=as_json,
+        save=save,
+        folders={HERE: here, THERE: there if colon else here},
+    )
+    measure_and_exit(request, lambda measured: print_summary(measured.row, measured.parts))

@@ -1,0 +1,1 @@
+"""Keys of sweeps that carry files, and what must agree in them."""

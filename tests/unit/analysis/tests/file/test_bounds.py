@@ -1,0 +1,87 @@
+"""What parts of the way say of the whole: the lowest bound where it is shown, else that it is undecided."""
+
+from typing import Any
+
+import pytest
+
+from file_support import JOB_BYTES, make_file_outcome, make_file_trial
+from flowsweep.analysis.findings.finding import Finding
+from flowsweep.analysis.findings.topics import findings
+from summary_support import summed
+
+Rates = dict[str, tuple[float, ...]]
+"""Bytes per microsecond of each part's repeats."""
+
+
+def bound_of(rates: Rates, **asked: Any) -> Finding:
+    outcomes = [
+        make_file_outcome(
+            make_file_trial(part=part, repeat=number, **asked), seconds=JOB_BYTES / rate / 1_000_000
+        )
+        for part, repeats in rates.items()
+        for number, rate in enumerate(repeats, start=1)
+    ]
+    (found,) = [one for one in findings(summed(*outcomes)) if one.kind == "bounds"]
+    return found
+
+
+STEADY: Rates = {
+    "whole": (47.0, 48.0, 47.5),
+    "read": (200.0, 210.0, 190.0),
+    "network": (117.0, 118.0, 117.5),
+    "write": (49.0, 50.0, 49.5),
+}
+
+
+def test_the_lowest_bound_is_named_and_what_the_others_give() -> None:
+    found = bound_of(STEADY)
+    assert found.decision == "effect"
+    assert "of the lowest bound: the sink's disk alone, 396 Mbit/s" in found.claim
+    assert "The network alone gives 940 Mbit/s" in found.claim
+    assert "the source's disk alone gives 1.60 Gbit/s" in found.claim
+    assert found.effect == pytest.approx(47.5 / 49.5, rel=0.01)
+    assert found.interval_low is not None
+    assert found.interval_high is not None
+    assert found.interval_low < 47.5 / 49.5 < found.interval_high
+
+
+def test_bounds_whose_means_differ_by_chance_are_undecided() -> None:
+    """The sink's disk has the lowest mean, and it is not the sink's disk that is known to be lowest."""
+    found = bound_of(STEADY | {"network": (44.0, 62.0, 53.0), "write": (40.0, 58.0, 50.0)})
+    assert found.decision == "undecided"
+    assert "is undecided" in found.claim
+
+
+def test_bounds_that_are_alike_are_said_to_be() -> None:
+    alike = {"network": (50.0, 50.05, 49.95), "write": (50.0, 50.02, 49.97)}
+    found = bound_of(STEADY | alike)
+    assert found.decision == "no practical effect"
+    assert "differ by no more than 3 %" in found.claim
+
+
+def test_single_trials_decide_nothing() -> None:
+    found = bound_of({part: rates[:1] for part, rates in STEADY.items()})
+    assert found.decision == "undecided"
+    assert found.interval_low is None
+
+
+def test_parts_that_hold_each_other_up_are_named() -> None:
+    found = bound_of(STEADY | {"whole": (25.0, 25.5, 24.5)})
+    assert "That is less than any part alone" in found.claim
+    assert "less than any part alone" not in bound_of(STEADY).claim
+
+
+def test_without_parts_nothing_is_said() -> None:
+    outcomes = [make_file_outcome(make_file_trial(repeat=number)) for number in (1, 2, 3)]
+    assert not [one for one in findings(summed(*outcomes)) if one.kind == "bounds"]
+
+
+def test_no_finding_compares_parts_as_if_they_were_the_same() -> None:
+    outcomes = [
+        make_file_outcome(make_file_trial(part=part, repeat=number), seconds=JOB_BYTES / rate / 1_000_000)
+        for part, repeats in STEADY.items()
+        for number, rate in enumerate(repeats, start=1)
+    ]
+    for found in findings(summed(*outcomes)):
+        parts = {row["mode"] for row in summed(*outcomes) if row["trial_id"] in found.evidence}
+        assert found.kind == "bounds" or len(parts) == 1, found

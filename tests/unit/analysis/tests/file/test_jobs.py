@@ -1,0 +1,107 @@
+"""What a job of files came to, which stage was waited for, and the verdict from it."""
+
+from typing import Any
+
+import pytest
+
+from file_support import JOB_BYTES, SECONDS, make_file_outcome, make_file_trial
+from flowsweep.cli.summary_rows import row_of_outcomes
+
+
+def row_of(*, asked: dict[str, Any] | None = None, **seen: Any) -> Any:
+    """Of the summary, by the prepared statement, which a contract test compares with the analysis."""
+    return row_of_outcomes([make_file_outcome(make_file_trial(**(asked or {})), **seen)])
+
+
+def test_goodput_is_of_the_whole_job_until_all_of_it_is_synced() -> None:
+    row = row_of(last_sync_s=2)
+    assert row["status"] == "ok"
+    assert (row["job_s"], row["goodput_bps"]) == (SECONDS, JOB_BYTES * 8 / SECONDS)
+    assert row["goodput_mean_bps"] == row["goodput_bps"]
+    assert (row["job_bytes"], row["job_moved_share"], row["files_moved"]) == (JOB_BYTES, 1.0, 1)
+    assert (row["goodput_method"], row["mode"], row["coverage"]) == ("job_mean", "whole", None)
+
+
+def test_a_job_that_ran_out_of_time_says_how_much_of_it_was_moved() -> None:
+    row = row_of(moved_bytes=JOB_BYTES // 4)
+    assert (row["status"], row["job_moved_share"]) == ("ok", 0.25)
+    assert row["goodput_bps"] == JOB_BYTES * 2 / SECONDS
+
+
+def test_a_short_job_is_whole() -> None:
+    row = row_of(seconds=0.4)
+    assert (row["status"], row["job_s"]) == ("ok", 0.4)
+
+
+def test_of_files_that_are_there_the_job_is_not_known() -> None:
+    row = row_of(asked={"file_size_bytes": None, "files": None, "existing": "/data"})
+    assert (row["job_bytes"], row["job_moved_share"]) == (None, None)
+    assert row["goodput_bps"] == JOB_BYTES * 8 / SECONDS
+
+
+def test_shares_are_of_the_time_that_others_waited() -> None:
+    row = row_of(waits=(0.25, 0.5))
+    shares = [row[f"{name}_share"] for name in ("source_storage", "network", "sink_storage")]
+    assert shares == pytest.approx([0.25, 0.25, 0.5])
+
+
+def test_what_is_left_to_sync_at_the_end_is_the_sinks() -> None:
+    row = row_of(last_sync_s=1)
+    assert row["sink_storage_share"] == pytest.approx(0.25)
+    assert row["sync_share"] == pytest.approx(0.25)
+    assert row["network_share"] == pytest.approx(0.75)
+
+
+def test_devices_are_told_by_what_they_moved() -> None:
+    row = row_of(device_bytes_per_byte=(0.5, 2.0))
+    told = [row[f"{end}_device_bytes_per_byte"] for end in ("source", "sink")]
+    assert told == pytest.approx([0.5, 2.0])
+    assert row["sink_device_busy_share"] == pytest.approx(0.9)
+    assert row["source_file_system"] == "ext2/ext3/ext4"
+
+
+def test_files_in_memory_have_no_device() -> None:
+    row = row_of(device=None)
+    assert (row["source_device_bytes_per_byte"], row["source_device_busy_share"]) == (None, None)
+    assert row["sink_file_system"] == "tmpfs"
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict"),
+    [
+        ({"waits": (0.9, 0.0)}, "source disk"),
+        ({"waits": (0.9, 0.0), "device_bytes_per_byte": (0.4, 1.0)}, "source file system"),
+        ({"waits": (0.9, 0.0), "device": None}, "source file system"),
+        ({"waits": (0.9, 0.0), "storage_cpu": (0.95, 0.1), "cpu": (1.0, 0.2)}, "sender CPU"),
+        ({"waits": (0.0, 0.9)}, "sink disk"),
+        ({"waits": (0.0, 0.9), "device_bytes_per_byte": (1.0, 0.1)}, "sink file system"),
+        ({"waits": (0.0, 0.9), "storage_cpu": (0.1, 0.95), "cpu": (0.2, 1.0)}, "receiver CPU"),
+        ({"last_sync_s": 3}, "sink disk"),
+        ({}, "network"),
+        ({"cpu": (0.98, 0.1)}, "sender CPU"),
+        ({"cpu": (0.1, 0.98)}, "receiver CPU"),
+        ({"cpu": (0.98, 0.98)}, "not clear"),
+        # Files in memory are read at once: the network limits, however little it leaves to wait for.
+        ({"idle": (0.08, 0.9)}, "network"),
+        # A thread of the stage that does not limit may be as busy as it likes.
+        ({"waits": (0.9, 0.0), "cpu": (0.1, 1.1), "storage_cpu": (0.05, 0.95)}, "source disk"),
+        # A network that is nearly as fast holds the source up, too, and yet its files never wait.
+        ({"waits": (0.4, 0.0), "idle": (0.01, 0.9)}, "source disk"),
+        ({"waits": (0.0, 0.4), "idle": (0.9, 0.01)}, "sink disk"),
+        # Both disks wait for nobody, or each end for the other in turn.
+        ({"waits": (0.45, 0.4), "idle": (0.0, 0.0)}, "not clear"),
+        ({"waits": (0.5, 0.0), "idle": (0.4, 0.9)}, "not clear"),
+        # Stages that hardly wait are as fast as each other.
+        ({"waits": (0.02, 0.0), "idle": (0.0, 0.02)}, "not clear"),
+    ],
+)
+def test_the_verdict(seen: dict[str, Any], verdict: str) -> None:
+    assert row_of(**seen)["verdict"] == verdict
+
+
+def test_a_pace_that_was_asked_for_and_came_is_what_limits() -> None:
+    assert row_of(asked={"pacing_rate_bps": JOB_BYTES * 8 // SECONDS})["verdict"] == "application rate"
+
+
+def test_what_holds_connections_up_is_said_of_the_network_only() -> None:
+    assert row_of(waits=(0.9, 0.0))["network_limit"] is None

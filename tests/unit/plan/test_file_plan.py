@@ -1,0 +1,131 @@
+"""A sweep of files: its keys, and what engines are told."""
+
+import pytest
+
+from flowsweep.defaults import CONNECT_TIMEOUT_NS, MICROSECOND_NS, SECOND_NS
+from flowsweep.errors import PlanError
+from flowsweep.hosts.access import HostAccess
+from flowsweep.plan import parse_plan
+from flowsweep.run.tests.registry import settings_of
+from flowsweep.schedule import expand
+from flowsweep.schedule.tests.file import FileParameters
+
+HOSTS = """
+[lab.links.wan]
+between = ["left", "right"]
+[hosts.left]
+folder = "/data/left"
+[hosts.right]
+folder = "/data/right"
+"""
+SWEEP = """
+[[sweep]]
+test = "file"
+paths = [{ from = "left", to = "right" }]
+"""
+MIB = 1 << 20
+
+
+def parameters_of(more: str = "") -> list[FileParameters]:
+    points = expand(parse_plan(HOSTS + SWEEP + more, "plan.toml"))
+    return [point.parameters for point in points if isinstance(point.parameters, FileParameters)]
+
+
+def access(folder: str) -> HostAccess:
+    return HostAccess(name="host", launch=(), engine=None, addresses={}, folder=folder)
+
+
+def test_the_name_of_the_test_and_folders_are_enough() -> None:
+    (asked,) = parameters_of()
+    assert (asked.file_size_bytes, asked.files, asked.part, asked.cache, asked.sync) == (
+        256 * MIB, 1, "whole", "dropped", "file",
+    )  # fmt: skip
+    assert (asked.duration_ns, asked.pad_ns, asked.expected_bins) == (60 * SECOND_NS, 0, 0)
+
+
+def test_keys_reach_the_engine() -> None:
+    more = """
+    flows = 2
+    file_size = ["64MiB", "1GiB"]
+    files = 8
+    part = "read"
+    cache = "direct"
+    sync = "none"
+    content = "zeros"
+    verify = "stored"
+    congestion = "reno"
+    length = "1MiB"
+    """
+    asked, _ = parameters_of(more)
+    told = settings_of(asked, "source", asked.pad_ns, access("/data/left")).model_dump()
+    named = {name: told[name] for name in ("folder", "files", "file_bytes", "part", "cache", "sync")}
+    assert named == {
+        "folder": "/data/left", "files": 8, "file_bytes": 64 * MIB, "part": "read", "cache": "direct",
+        "sync": "none",
+    }  # fmt: skip
+    assert (told["content"], told["verify"], told["existing"]) == ("zeros", "stored", None)
+    tcp = told["tcp"]
+    assert (tcp["flows"], tcp["length_bytes"], tcp["congestion"], tcp["mode"]) == (2, MIB, "reno", "copy")
+    assert (tcp["pad_us"], tcp["rate_bps"]) == (0, None)
+    assert tcp["silence_timeout_us"] >= tcp["drain_timeout_us"]
+
+
+def test_both_ends_wait_for_files_that_are_made_before_they_meet() -> None:
+    asked, alone = parameters_of('file_size = "1GiB"\npart = ["whole", "write"]')
+    making_ns = (1 << 30) * SECOND_NS // 20_000_000
+    assert asked.connect_ns == CONNECT_TIMEOUT_NS + making_ns
+    assert alone.connect_ns == CONNECT_TIMEOUT_NS
+    told = settings_of(asked, "sink", 0).model_dump()
+    assert told["tcp"]["connect_timeout_us"] == asked.connect_ns // MICROSECOND_NS
+
+
+def test_files_that_are_there_are_read_at_the_source() -> None:
+    (asked,) = parameters_of('read = "/data/recordings"')
+    source, sink = (settings_of(asked, role, 0).model_dump() for role in ("source", "sink"))
+    assert (source["existing"], sink["existing"]) == ("/data/recordings", None)
+    assert (asked.files, asked.file_size_bytes, asked.job_bytes) == (None, None, None)
+    assert asked.connect_ns == CONNECT_TIMEOUT_NS
+
+
+def test_parts_are_modes_and_keep_trials_apart() -> None:
+    asked = parameters_of('part = ["whole", "read", "network", "write"]')
+    assert [one.mode for one in asked] == ["whole", "read", "network", "write"]
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        ('cache = "direct"\nlength = "1000B"', "expected a multiple of 4KiB"),
+        ('read = "/data"\nfile_size = "1MiB"', "found together with `read`"),
+        ('read = "/data"\ncontent = "zeros"', "found together with `read`"),
+        ('read = "/data"\ndirections = "both"', 'expected "one"'),
+        ('read = "data"', "expected an absolute path"),
+        ('rate = "1Mbit/s"', "has no effect"),
+        ('mode = "zerocopy"', "has no effect"),
+        ('omit = "1s"', "has no effect"),
+        ('part = "middle"', 'expected "whole"'),
+    ],
+)
+def test_what_files_have_not_is_refused(key: str, problem: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        parse_plan(HOSTS + SWEEP + key, "plan.toml")
+    assert problem in str(caught.value)
+
+
+def test_a_folder_that_is_missing_is_named_with_its_host() -> None:
+    hosts = HOSTS.replace('folder = "/data/right"', "")
+    with pytest.raises(PlanError) as caught:
+        parse_plan(hosts + SWEEP, "plan.toml")
+    assert "hosts.right.folder: missing: write a folder of that host" in str(caught.value)
+
+
+def test_a_folder_has_no_say_in_other_sweeps() -> None:
+    other = SWEEP.replace('test = "file"', 'test = "tcp"')
+    assert parse_plan(HOSTS + other, "plan.toml").hosts[0].folder == "/data/left"
+
+
+def test_files_do_not_run_beside_other_trials() -> None:
+    beside = SWEEP.replace('test = "file"', "") + '[[sweep.background]]\nname = "x"\ntest = "file"\n'
+    with pytest.raises(PlanError) as caught:
+        parse_plan(HOSTS + beside, "plan.toml")
+    assert "background[0].test" in str(caught.value)
