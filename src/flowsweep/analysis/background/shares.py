@@ -131,7 +131,9 @@ def shares(bins: ir.Table, trials: ir.Table) -> ir.Table:
 
 def fairness(shares: ir.Table) -> ir.Table:
     """Take what a trial's own traffic got, for its summary: trial_id and FAIRNESS_COLUMNS."""
-    return shares.filter(shares.traffic == OWN).select("trial_id", *FAIRNESS_COLUMNS)
+    all_flows = shares.flows.sum().over(ibis.window(group_by="trial_id")).cast("int64")
+    beside = shares.mutate(flows_beside=all_flows - shares.flows)
+    return beside.filter(beside.traffic == OWN).select("trial_id", *FAIRNESS_COLUMNS)
 
 
 def jain(total: ir.FloatingValue, squares: ir.FloatingValue, count: ir.IntegerValue) -> ir.FloatingValue:

@@ -7,9 +7,9 @@ FindingKind = Literal[
     "emulation", "broken", "empty", "failures", "stalls", "order",
     "path", "available", "routes", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat", "plateau",
-    "share", "dip", "decline", "effect", "flows", "congestion", "direction", "drift", "step", "cycle",
-    "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start", "slow_start",
-    "segment_size", "paths", "model", "theory", "variation",
+    "share", "fairness", "harm", "dip", "decline", "effect", "flows", "congestion", "direction", "drift",
+    "step", "cycle", "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start",
+    "slow_start", "segment_size", "paths", "model", "theory", "variation",
 ]  # fmt: skip
 """What a finding is about; the most important first, where decisions are alike."""
 
