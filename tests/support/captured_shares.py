@@ -2,14 +2,16 @@
 
 import socket
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import median
+from typing import Any, NamedTuple
 
 from captured_packets import Packet, read_packets
-from flowsweep.analysis.background.shares import OWN
+from flowsweep.analysis.background.shares import OWN, traffic_bins
 from flowsweep.archive import Tables
+from flowsweep.schedule.background import PROBE
 
 SECOND_NS = 10**9
 OPENING_BYTES = 256
@@ -20,6 +22,7 @@ QUIC_OVERHEAD_BYTES = 36
 type, stream, offset and length of its frame (9). RFC 9000, 17.3 and 19.8."""
 SEQUENCES = 1 << 32
 
+Row = dict[str, Any]
 Counted = list[tuple[int, int]]
 """When (Unix, ns) how many bytes had come in order, rising."""
 
@@ -32,109 +35,92 @@ class Capture:
         for packet in read_packets(file):
             self._of_flows.setdefault((packet.dst_port, packet.src_port), []).append(packet)
 
-    def between(self, local_port: int, remote_port: int, from_ns: int, to_ns: int) -> list[Packet]:
-        """Those of one flow that came within a time: a port may serve another trial later."""
-        packets = self._of_flows.get((local_port, remote_port), [])
+    def of(self, flow: Row, from_ns: int, to_ns: int) -> list[Packet]:
+        """Those of one flow that came within a time: its port may serve another trial later."""
+        packets = self._of_flows.get((flow["local_port"], flow["remote_port"]), [])
         first = bisect_left(packets, from_ns, key=lambda packet: packet.at_ns)
         return packets[first : bisect_right(packets, to_ns, key=lambda packet: packet.at_ns)]
 
 
-def captured_bytes(
-    tables: Tables, capture: Capture, tests: dict[str, str]
-) -> Iterator[tuple[str, str, int, int]]:
+class FlowBytes(NamedTuple):
+    """What came of one flow."""
+
+    trial_id: str
+    traffic: str
+    """`OWN` or a name."""
+    flow: int
+    payload_bytes: int
+
+
+def captured_bytes(tables: Tables, capture: Capture, quic: Collection[str] = ()) -> Iterator[FlowBytes]:
     """Count what came of each flow of trials with background traffic over the time that shares are of.
 
     Args:
         tables: Of the archive.
         capture: At the sinks.
-        tests: By the name of each traffic, which test it is.
-
-    Yields:
-        trial_id, traffic (`OWN` or a name), flow, bytes of payload in order.
+        quic: Names of the traffic that is QUIC (`OWN` is the trials' own): its headers are subtracted.
 
     Method:
         The time is that of `traffic_bins`: from the last flow's first sample and what is omitted on, for as
         many intervals as are common. Where it lies by the clock of the capture follows from the first packet
         with data of each of the trial's own flows, and when its sink read the first byte: the median of all.
     """
+    every_bin = traffic_bins(tables)
+    common = every_bin.filter(every_bin.common).select("trial_id", "bin").distinct().to_pyarrow().to_pylist()
     for trial in tables.trials.to_pyarrow().to_pylist():
-        if not trial["background"]:
+        bins = [row["bin"] for row in common if row["trial_id"] == trial["trial_id"]]
+        if not trial["background"] or not bins:
             continue
         flows = _sink_flows(tables, trial["trial_id"])
         begun_ns = round(datetime.fromisoformat(trial["started_at"]).timestamp() * SECOND_NS)
-        kept = {
-            flow["flow"]: capture.between(
-                flow["local_port"], flow["remote_port"], begun_ns, begun_ns + trial["elapsed_ns"]
-            )
-            for flow in flows
-        }
-        counts = {
-            flow["flow"]: _counted(kept[flow["flow"]], tests[flow["background"] or OWN]) for flow in flows
-        }
+        kept = {flow["flow"]: capture.of(flow, begun_ns, begun_ns + trial["elapsed_ns"]) for flow in flows}
         moved_ns = median(
-            first - flow["origin_ns"] - flow["first_byte_ns"]
+            first_ns - flow["origin_ns"] - flow["first_byte_ns"]
             for flow in flows
-            if flow["background"] is None and (first := _first_data_ns(kept[flow["flow"]])) is not None
+            if flow["background"] is None and (first_ns := first_data_ns(kept[flow["flow"]])) is not None
         )
-        window = _window_ns(tables, trial)
+        origin_ns = moved_ns + _last_begin_ns(tables, trial["trial_id"], flows) + trial["omit_ns"]
+        window_ns = [round(origin_ns + edge * trial["interval_ns"]) for edge in (min(bins), max(bins) + 1)]
         for flow in flows:
-            came = counts[flow["flow"]]
-            begin, end = (_until(came, round(edge + moved_ns)) for edge in window)
-            yield trial["trial_id"], flow["background"] or OWN, flow["flow"], end - begin
+            name = flow["background"] or OWN
+            came = _counted(kept[flow["flow"]], quic=name in quic)
+            begin, end = (_until(came, edge_ns) for edge_ns in window_ns)
+            yield FlowBytes(trial["trial_id"], name, flow["flow"], end - begin)
 
 
-def _sink_flows(tables: Tables, trial_id: str) -> list[dict]:
-    rows = []
+def _sink_flows(tables: Tables, trial_id: str) -> list[Row]:
+    rows: list[Row] = []
     for table in (tables.flows, tables.background_flows):
         own = table.filter((table.trial_id == trial_id) & (table.role == "sink"))
         rows += own.to_pyarrow().to_pylist()
-    return [row for row in rows if row["background"] != "probe"]
+    return [row for row in rows if row["background"] != PROBE]
 
 
-def _window_ns(tables: Tables, trial: dict) -> tuple[int, int]:
-    """Begin and end of the common intervals, on the trial's axis."""
-    from flowsweep.analysis.background.shares import traffic_bins  # noqa: PLC0415
-
-    begins = []
-    for samples, flows in (
-        (tables.samples, tables.flows),
-        (tables.background_samples, tables.background_flows),
-    ):
-        sinks = samples.filter((samples.trial_id == trial["trial_id"]) & (samples.role == "sink"))
-        first = sinks.group_by("flow").aggregate(start_ns=sinks.start_ns.min()).to_pyarrow().to_pylist()
-        starts = {row["flow"]: row["start_ns"] for row in first}
-        ends = flows.filter((flows.trial_id == trial["trial_id"]) & (flows.role == "sink"))
-        begins += [
-            row["origin_ns"] + starts[row["flow"]]
-            for row in ends.to_pyarrow().to_pylist()
-            if row["flow"] in starts
-        ]
-    bins = traffic_bins(tables)
-    common = bins.filter((bins.trial_id == trial["trial_id"]) & bins.common).bin.to_pyarrow().to_pylist()
-    origin_ns = max(begins) + trial["omit_ns"]
-    return (
-        origin_ns + min(common) * trial["interval_ns"],
-        origin_ns + (max(common) + 1) * trial["interval_ns"],
-    )
+def _last_begin_ns(tables: Tables, trial_id: str, flows: Sequence[Row]) -> int:
+    """When the first sample of the last flow begins, on the trial's axis."""
+    starts: dict[int, int] = {}
+    for samples in (tables.samples, tables.background_samples):
+        sinks = samples.filter((samples.trial_id == trial_id) & (samples.role == "sink"))
+        first = sinks.group_by("flow").aggregate(start_ns=sinks.start_ns.min())
+        starts |= {row["flow"]: row["start_ns"] for row in first.to_pyarrow().to_pylist()}
+    return max(int(flow["origin_ns"]) + starts[flow["flow"]] for flow in flows if flow["flow"] in starts)
 
 
-def _first_data_ns(packets: Iterable[Packet]) -> int | None:
+def first_data_ns(packets: Iterable[Packet]) -> int | None:
+    """When the first packet came that carries data."""
     return next((packet.at_ns for packet in packets if packet.payload_bytes > OPENING_BYTES), None)
 
 
-def _counted(packets: Sequence[Packet], test: str) -> Counted:
+def _counted(packets: Sequence[Packet], *, quic: bool) -> Counted:
     if packets and packets[0].protocol == socket.IPPROTO_TCP:
         return _in_order(packets)
     counted, total = [], 0
     for packet in packets:
         if packet.payload_bytes <= OPENING_BYTES:
             continue
-        total += packet.payload_bytes
-        if test == "quic":
-            if packet.first_byte & QUIC_LONG_HEADER:
-                total -= packet.payload_bytes
-                continue
-            total -= QUIC_OVERHEAD_BYTES
+        if quic and packet.first_byte & QUIC_LONG_HEADER:
+            continue
+        total += packet.payload_bytes - (QUIC_OVERHEAD_BYTES if quic else 0)
         counted.append((packet.at_ns, total))
     return counted
 

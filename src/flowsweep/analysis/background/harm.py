@@ -65,6 +65,11 @@ class _Pair:
     beside: Sequence[ObservedRow]
     alone: Sequence[ObservedRow]
 
+    @property
+    def enough(self) -> bool:
+        """Whether there are trials to test with."""
+        return min(len(self.alone), len(self.beside)) >= FEWEST_FOR_INTERVAL
+
 
 def harm(solo: float, beside: float, *, more_is_better: bool) -> float:
     """Say how much of a performance is taken away, 0 to 1; below 0 where it is better beside others.
@@ -146,7 +151,10 @@ def _not_known(observed: Observations, direction: str) -> Hypothesis:
 
 
 def _with_column(pairs: Sequence[_Pair], measure: _Measure) -> tuple[list[_Pair], str]:
-    """Pairs whose trials all have a value, by the first column in which there are any."""
+    """Pairs whose trials all have a value, by the first column in which there are any.
+
+    Those with too few trials take no part where others have enough.
+    """
     for column in measure.columns:
         found = [
             pair
@@ -154,7 +162,7 @@ def _with_column(pairs: Sequence[_Pair], measure: _Measure) -> tuple[list[_Pair]
             if all(quantity_of(row, column) is not None for row in (*pair.beside, *pair.alone))
         ]
         if found:
-            return found, column
+            return [pair for pair in found if pair.enough] or found, column
     return [], ""
 
 
@@ -194,7 +202,7 @@ def _hypothesis(
         for pair in pairs
     ]
     change = _change(pairs, column, means)
-    enough = all(min(len(pair.alone), len(pair.beside)) >= FEWEST_FOR_INTERVAL for pair in pairs)
+    enough = all(pair.enough for pair in pairs)
     testable = change is not None and change.variance is not None and enough
     points = _points(measure, pairs, each)
     if change is None:  # of nothing that is 0 there is a logarithm
