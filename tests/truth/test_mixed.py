@@ -40,6 +40,7 @@ class Cell:
     measured: Sequence[float]
     """Share of the large flow in each trial."""
     captured: Sequence[float]
+    trials: Sequence[str]
     finding: Finding | None
 
     @property
@@ -49,8 +50,10 @@ class Cell:
 
     @property
     def packets_ratio(self) -> float:
-        """Goodput of a small flow over that of the large one, by the packets."""
-        logs = [math.log((1 - share) / share / self.small) for share in self.captured]
+        """Goodput of a small flow over that of the large one, by the packets of the finding's trials."""
+        of_finding = self.trials if self.finding is None else self.finding.evidence
+        shares_of = dict(zip(self.trials, self.captured, strict=True))
+        logs = [math.log(1 / shares_of[trial] - 1) - math.log(self.small) for trial in of_finding]
         return math.exp(fmean(logs))
 
     @property
@@ -79,29 +82,34 @@ def test_shares_are_those_of_the_packets_and_findings_name_who_gets_more(tmp_pat
             plan.write_text(text.replace('delay = "5ms"', f'delay = "{delay}"'), encoding="utf-8")
             lost += run_captured(plan, archive, packets, host="right", timeout_s=3600)
         cells += cells_of(archive, packets, rtt_ms)
-    fill_table(NOTES / "mixed.md", "cells", table(COLUMNS, [columns_of(cell) for cell in cells]))
+    write_notes(cells)
     unlike = [cell for cell in cells if cell.unlike]
-    outcomes = [cell.outcome for cell in unlike]
-    result = {
-        "cells": len(cells),
-        "trials": sum(len(cell.measured) for cell in cells),
-        "furthest_from_packets_percent": round(100 * max(cell.off for cell in cells), 3),
-        "unlike_by_more_than_10_percent": len(unlike),
-        "claims_right": outcomes.count("right"),
-        "claims_wrong": outcomes.count("WRONG"),
-        "undecided": outcomes.count("undecided"),
-    }
-    write_result("mixed", "shares of one large flow beside small ones, against captured packets", result)
     assert lost == 0
     assert {(cell.small, cell.rtt_ms) for cell in cells} == {
         (n, rtt) for n in SMALL_FLOWS for rtt in DELAYS_MS
     }
     assert max(cell.off for cell in cells) <= OFF_AT_MOST
-    assert "WRONG" not in outcomes
+    assert "WRONG" not in [cell.outcome for cell in unlike]
     for cell in unlike:
         assert cell.finding is not None
         assert cell.finding.effect is not None
         assert (cell.finding.effect > 1) == (cell.packets_ratio > 1), cell
+
+
+def write_notes(cells: Sequence[Cell]) -> None:
+    """Write the table and the figures."""
+    fill_table(NOTES / "mixed.md", "cells", table(COLUMNS, [columns_of(cell) for cell in cells]))
+    outcomes = [cell.outcome for cell in cells if cell.unlike]
+    result = {
+        "cells": len(cells),
+        "trials": sum(len(cell.measured) for cell in cells),
+        "furthest_from_packets_percent": round(100 * max(cell.off for cell in cells), 3),
+        "unlike_by_more_than_10_percent": len(outcomes),
+        "claims_right": outcomes.count("right"),
+        "claims_wrong": outcomes.count("WRONG"),
+        "undecided": outcomes.count("undecided"),
+    }
+    write_result("mixed", "shares of one large flow beside small ones, against captured packets", result)
 
 
 def cells_of(archive: Path, packets: Path, rtt_ms: int) -> list[Cell]:
@@ -110,11 +118,11 @@ def cells_of(archive: Path, packets: Path, rtt_ms: int) -> list[Cell]:
     rows = summary(tables).to_pyarrow().to_pylist()
     own = {row["trial_id"]: row for row in rows if row["status"] == "ok"}
     capture = captured(archive, packets)
-    measured: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    measured: dict[tuple[str, int], list[tuple[float, float, str]]] = {}
     for row in shares(traffic_bins(tables), tables.trials).to_pyarrow().to_pylist():
         if row["traffic"] != OWN and row["trial_id"] in own and row["trial_id"] in capture:
             key = (row["traffic"], own[row["trial_id"]]["flows"])
-            measured.setdefault(key, []).append((row["share"], capture[row["trial_id"]]))
+            measured.setdefault(key, []).append((row["share"], capture[row["trial_id"]], row["trial_id"]))
     told = {
         (row["background"][0], row["flows"]): finding
         for finding in findings(rows)
@@ -123,9 +131,15 @@ def cells_of(archive: Path, packets: Path, rtt_ms: int) -> list[Cell]:
     }
     return [
         Cell(
-            large, small, rtt_ms, [own for own, _ in pairs], [of for _, of in pairs], told.get((large, small))
+            large,
+            small,
+            rtt_ms,
+            measured=[share for share, _, _ in trials],
+            captured=[share for _, share, _ in trials],
+            trials=[trial_id for _, _, trial_id in trials],
+            finding=told.get((large, small)),
         )
-        for (large, small), pairs in sorted(measured.items())
+        for (large, small), trials in sorted(measured.items())
     ]
 
 
