@@ -199,6 +199,8 @@ START_GIVEN_AHEAD_NS = SECOND_NS
 """How long before a start that lies in the future an engine is given it; it takes one that is 5 s ahead."""
 BACKGROUND_MEETS_AHEAD_NS = 20 * SECOND_NS
 """How long before its start traffic beside a trial meets: engines wait 60 s for a start."""
+BURSTS_MAX = 100
+"""Of background traffic that sends on and off: each burst has flows of its own, which both ends get ready."""
 PAIRS_CONNECTING_MAX = 32
 """How many pairs of hosts of a trial get ready at the same time."""
 LAST_WORDS_S = 1.0

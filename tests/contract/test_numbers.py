@@ -50,6 +50,14 @@ def test_new_names_are_no_difference() -> None:
     ]
 
 
+def test_findings_of_a_new_kind_are_no_difference() -> None:
+    renamed = Renamed({}, frozenset(), {}, frozenset(), frozenset({"harm"}))
+    before = '[{"kind": "share", "effect": 0.1}]'
+    after = '[{"kind": "harm", "effect": 0.3}, {"kind": "share", "effect": 0.1}]'
+    assert list(of_findings(before, after, renamed)) == []
+    assert list(of_findings(before, after, NOTHING)) != []
+
+
 def test_the_map_names_nothing_that_is_not_there() -> None:
     renamed = compare_numbers.read_renamed()
     headers = [

@@ -12,7 +12,7 @@ from flowsweep.axes import MODE, SETTINGS
 from flowsweep.errors import ArchiveError
 from flowsweep.plan.model import Link
 from flowsweep.run.outcome import TrialRecord
-from flowsweep.schedule import path_mtu_bytes, path_rate_bps
+from flowsweep.schedule import Trial, path_mtu_bytes, path_rate_bps
 from flowsweep.schedule.asked import asked_columns
 from flowsweep.tests import facts_of
 
@@ -85,6 +85,10 @@ TRIALS_SCHEMA = pa.schema(
         pa.field("path_mtu_bytes", pa.int64()),
         # What runs beside it, each name once; flows of it are numbered from `flows` on
         pa.field("background", pa.list_(pa.string()), nullable=False),
+        # How many flows each of them has at a time; more flows of a name are later bursts of it
+        pa.field("background_flows", pa.list_(pa.int64()), nullable=False),
+        # How many times each of them sends, with pauses between; 0: it sends on and on
+        pa.field("background_bursts", pa.list_(pa.int64()), nullable=False),
         # Where the trial is from; what an import does not say is null
         pa.field("imported_from", pa.string()),  # kind and name of the file; null: Flowsweep ran the trial
         pa.field("far_side", pa.string()),  # iperf3: one end has no engine, and tells totals only
@@ -166,7 +170,7 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "window_capped": trial.window_capped,
         **asked_columns(trial),
         **_granted(record),
-        "background": tuple(dict.fromkeys(background.name for background in trial.background)),
+        **_background(trial),
         "path_rate_bps": path_rate_bps(links, trial.pairs, trial.parameters.paths),
         "path_mtu_bytes": path_mtu_bytes(links, trial.pairs, trial.parameters.paths),
         "rate_search_loss_max": None if trial.search is None else trial.search.loss_max,
@@ -179,6 +183,20 @@ def _row(record: TrialRecord, links: Sequence[Link]) -> dict[str, Any]:
         "far_side": record.far_side,
         "goodput_method": "job_mean" if facts_of(trial.test).job else "receiver_median",
         **_reported(record),
+    }
+
+
+def _background(trial: Trial) -> dict[str, Any]:
+    flows: dict[str, int] = {}
+    bursts: dict[str, int] = {}
+    for one in trial.background:
+        more = one.parameters.flows if one.burst in (None, 0) else 0
+        flows[one.name] = flows.get(one.name, 0) + more
+        bursts[one.name] = 0 if one.burst is None else one.burst + 1
+    return {
+        "background": tuple(flows),
+        "background_flows": tuple(flows.values()),
+        "background_bursts": tuple(bursts.values()),
     }
 
 
@@ -209,6 +227,8 @@ def _imported_row(record: ImportedTrial) -> dict[str, Any]:
         "congestion_asked": record.congestion,
         "affinity": (),
         "background": (),
+        "background_flows": (),
+        "background_bursts": (),
         "mode": "copy" if record.test in MODE.tests else None,  # as other tools write and read, too
         "status": "ok",
     }

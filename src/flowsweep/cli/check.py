@@ -271,9 +271,13 @@ def _background(background: Background) -> str:
     rate = "" if background.rate_bps is None else f" of {format_rate(background.rate_bps)}"
     lasts = "" if background.duration_ns is None else f" for {format_duration(background.duration_ns)}"
     protocol = " ".join(part for part in (background.test, background.congestion) if part)
+    pattern = ""
+    if background.on_ns is not None and background.off_ns is not None:
+        on, off = map(format_duration, (background.on_ns, background.off_ns))
+        pattern = f", in bursts of {on} with pauses of {off}"
     return (
         f"{background.name}: {counted(background.flows, 'flow')}{rate} ({protocol}){path}, "
-        f"from {format_duration(background.start_ns)} on{lasts}"
+        f"from {format_duration(background.start_ns)} on{lasts}{pattern}"
     )
 
 

@@ -272,6 +272,9 @@ class Background(Frozen):
     start_ns: int
     duration_ns: int | None
     """Absent: until the trial's is over."""
+    on_ns: int | None = None
+    """How long it sends before each pause; without pauses if this and `off_ns` are absent."""
+    off_ns: int | None = None
 
 
 class Sweep(Frozen):

@@ -61,7 +61,8 @@ def background_traffic(attempt: Attempt) -> tuple[Traffic, ...]:
     found: list[Traffic] = []
     first_flow = trial.total_flows
     for index, background in enumerate(trial.background, start=len(trial.pairs)):
-        own_pad_ns = background.parameters.pad_ns
+        # A burst ends when it is over, so that its pause is as long as asked for.
+        own_pad_ns = background.parameters.pad_ns if background.burst is None else 0
         found.append(
             Traffic(
                 name=f"{attempt.name}.{index}",

@@ -55,16 +55,34 @@ class SweepBackground:
 
     def _traffic(self, trial: Trial) -> Iterator[BackgroundTraffic]:
         for background, pairs in self.background:
-            parameters = _parameters(background, trial, clip_allowed=self.clip_allowed)
-            for src, dst in trial.pairs if pairs is None else pairs:
-                yield BackgroundTraffic(
-                    name=background.name,
-                    src=src,
-                    dst=dst,
-                    test=background.test,
-                    parameters=parameters,
-                    start_ns=background.start_ns,
-                )
+            whole = _parameters(background, trial, clip_allowed=self.clip_allowed)
+            for burst, start_ns, duration_ns in _bursts(background, whole.duration_ns):
+                parameters = whole.model_copy(update={"duration_ns": duration_ns})
+                for src, dst in trial.pairs if pairs is None else pairs:
+                    yield BackgroundTraffic(
+                        name=background.name,
+                        src=src,
+                        dst=dst,
+                        test=background.test,
+                        parameters=parameters,
+                        start_ns=start_ns,
+                        burst=burst,
+                    )
+
+
+def _bursts(background: Background, lasts_ns: int) -> Iterator[tuple[int | None, int, int]]:
+    """Number, start and duration of each time that it sends: once, but for traffic that sends on and off.
+
+    The last burst ends with its traffic; one that would be too short to send at all is left out.
+    """
+    on_ns, off_ns = background.on_ns, background.off_ns
+    if on_ns is None or off_ns is None:
+        yield None, background.start_ns, lasts_ns
+        return
+    for burst, begin_ns in enumerate(range(0, lasts_ns, on_ns + off_ns)):
+        duration_ns = min(on_ns, lasts_ns - begin_ns)
+        if burst == 0 or duration_ns >= defaults.SAMPLE_INTERVAL_MIN_NS:
+            yield burst, background.start_ns + begin_ns, duration_ns
 
 
 def background_of(plan: Plan, sweep: Sweep) -> SweepBackground:

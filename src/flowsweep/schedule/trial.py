@@ -38,6 +38,8 @@ class BackgroundTraffic(BaseModel):
     parameters: OfTest
     start_ns: int
     """When it starts, from the trial's start on; before it, if negative."""
+    burst: int | None = None
+    """Of traffic that sends on and off: which time it is that it sends, from 0."""
 
 
 class Trial(BaseModel):
@@ -80,7 +82,7 @@ class Trial(BaseModel):
             no_identity |= {"search"}
         identity = self.model_dump(mode="json", exclude=no_identity)
         if "background" in identity:  # a campaign that began under format 2 of the archive can go on
-            identity["companions"] = identity.pop("background")
+            identity["companions"] = [_without_absent_burst(one) for one in identity.pop("background")]
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -111,6 +113,11 @@ class Trial(BaseModel):
         """How much longer than asked the sources send, so that the last bin of all flows is whole."""
         more_ns = 0 if len(self.pairs) == 1 else defaults.PAD_OF_PAIRS_NS - defaults.PAD_NS
         return self.parameters.pad_ns + (more_ns if self.parameters.pad_ns else 0)
+
+
+def _without_absent_burst(background: dict[str, object]) -> dict[str, object]:
+    """Leave out what traffic without pauses has not, so that trials keep their ids."""
+    return {name: value for name, value in background.items() if (name, value) != ("burst", None)}
 
 
 class Slot(BaseModel):

@@ -40,6 +40,25 @@ def test_background_ends_with_the_trial_unless_it_says_how_long() -> None:
     assert (later.start_ns, later.parameters.duration_ns) == (1 * SECOND_NS, 1 * SECOND_NS)
 
 
+def test_a_pattern_is_a_burst_after_the_other() -> None:
+    """2 s of every 3 s, from 1 s on until 5 s: the last burst ends with the trial."""
+    (trial,) = trials(f'{CROSS}flows = 3\nstart = "1s"\non = "2s"\noff = "1s"')
+    bursts = [(one.burst, one.start_ns, one.parameters.duration_ns) for one in trial.background]
+    assert bursts == [(0, SECOND_NS, 2 * SECOND_NS), (1, 4 * SECOND_NS, SECOND_NS)]
+    assert {(one.name, one.parameters.flows) for one in trial.background} == {("cross", 3)}
+    (short,) = trials(f'{CROSS}on = "500ms"\noff = "1500ms"\nduration = "2s"')
+    assert [(one.burst, one.parameters.duration_ns) for one in short.background] == [(0, SECOND_NS // 2)]
+
+
+def test_traffic_without_pauses_keeps_its_identity() -> None:
+    """Ids of trials that archives have already."""
+    (steady,) = trials(CROSS)
+    assert steady.background[0].burst is None
+    assert steady.trial_id == "1e925d51c4ff"
+    (paused,) = trials(f'{CROSS}on = "2s"\noff = "1s"')
+    assert paused.trial_id != steady.trial_id
+
+
 def test_background_has_parameters_of_its_own() -> None:
     sweep = f'window = "1MiB"\n{CROSS}test = "udp"\nrate = "30Mbit/s"\n'
     (udp,) = trials(sweep)[0].background

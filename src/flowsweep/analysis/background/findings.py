@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from statistics import median
 
-from flowsweep.analysis.background.words import background_names, own_name, share_interval
+from flowsweep.analysis.background.words import background_names, own_name, place_of, share_interval
 from flowsweep.analysis.findings.hypothesis import Estimate, Hypothesis
 from flowsweep.analysis.statistics.observations import DIRECTION, Observations, ObservedRow, trial_ids
 from flowsweep.analysis.summarising.trial_row import known
@@ -46,19 +46,16 @@ def _hypotheses(observed: Observations, direction: str, rows: Sequence[ObservedR
     for row in rows:
         points.setdefault(tuple(str(row.get(factor)) for factor in factors), []).append(row)
     if len(points) <= MOST_POINTS:
-        return [_of_point(observed, direction, own, _place(factors, point)) for point, own in points.items()]
+        return [
+            _of_point(observed, direction, own, place_of(list(zip(factors, point, strict=True))))
+            for point, own in points.items()
+        ]
     return [_of_direction(observed, direction, rows, points=len(points))]
 
 
-def _place(factors: Sequence[str], point: Sequence[str]) -> str:
-    names = (factor.removesuffix("_asked").replace("_", " ") for factor in factors)
-    return ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True))
-
-
-def _of_point(observed: Observations, direction: str, rows: Sequence[ObservedRow], place: str) -> Hypothesis:
+def _of_point(observed: Observations, direction: str, rows: Sequence[ObservedRow], where: str) -> Hypothesis:
     share, low, high = share_interval([known(row["share"]) for row in rows])
     between = "" if low is None or high is None else f" [{_percent(low)}, {_percent(high)}]"
-    where = f" ({place})" if place else ""
     claim = (
         f"{direction}: {own_name(rows[0])} takes {format_share(share)}{between} of the goodput that it "
         f"shares with {background_names(rows[0])}{where}; {counted(len(rows), 'trial')}, Jain's index over "

@@ -43,6 +43,9 @@ class ShareIntervalRow(TypedDict):
 def traffic_bins(tables: Tables) -> ir.Table:
     """Resample all flows of the trials with background traffic, which carry bytes, onto exact intervals.
 
+    Bursts of traffic that sends on and off are put together: the flows of the second burst go on with those
+    of the first, in their order. Its pauses count, from its first burst to the end of the trial.
+
     Args:
         tables: Of a campaign.
 
@@ -50,27 +53,30 @@ def traffic_bins(tables: Tables) -> ir.Table:
         One row per trial, flow and bin that any of its samples touches: trial_id, traffic (`OWN`, or the
         name of background traffic), flow, bin, bytes, covered_ns as of `flowsweep.analysis.bins`, where
         bins begin once all flows of all traffic run, plus what is omitted; common (boolean: the bin is one
-        of those that the trial expects, and all these flows cover it completely).
+        of those that the trial expects, and all these flows, but for those with pauses, cover it
+        completely).
     """
-    of_background = tables.background_flows
-    # A probe has a flow, too, and no samples that could ever cover a bin.
-    named = of_background.filter((of_background.role == "sink") & (of_background.background != PROBE)).select(
-        "trial_id", "flow", traffic="background"
-    )
+    lanes = _lanes(tables)
+    named = lanes.filter(lanes.flow == lanes.lane).select("trial_id", "flow", "traffic", "paused")
     mixed = named.select("trial_id").distinct()
-    samples = _all(tables.samples, tables.background_samples, mixed, _SAMPLE_COLUMNS)
-    flows = _all(tables.flows, tables.background_flows, mixed, _FLOW_COLUMNS)
+    samples = _all(tables.samples, _in_lanes(tables.background_samples, lanes), mixed, _SAMPLE_COLUMNS)
+    of_background = tables.background_flows.semi_join(named, ["trial_id", "flow"])
+    flows = _all(tables.flows, of_background, mixed, _FLOW_COLUMNS)
     resampled = bins(samples, tables.trials, flows)
     whose = columns_added(resampled, [named], ["trial_id", "flow"])
-    beside = named.group_by("trial_id").aggregate(flows_beside=named.count())
+    steady = named.filter(~named.paused)
+    beside = columns_added(
+        mixed, [steady.group_by("trial_id").aggregate(flows_beside=steady.count())], ["trial_id"]
+    )
     trials = tables.trials.select("trial_id", "flows", "interval_ns", "expected_bins")
     asked = whose.inner_join(trials, "trial_id").inner_join(beside, "trial_id")
-    covering = (asked.covered_ns == asked.interval_ns).cast("int64")
+    covering = ((asked.covered_ns == asked.interval_ns) & ~asked.paused.coalesce(False)).cast("int64")
     counted = asked.mutate(
         traffic=asked.traffic.coalesce(OWN),
-        all_flows=asked.flows + asked.flows_beside,
+        all_flows=asked.flows + asked.flows_beside.coalesce(0),
         flows_covering=covering.sum().over(ibis.window(group_by=["trial_id", "bin"])),
     )
+    # Bin 0 begins when the last flow has: of traffic with pauses, that of its first burst.
     expected = (counted.bin >= 0) & (counted.bin < counted.expected_bins)
     return counted.select(
         "trial_id",
@@ -111,6 +117,7 @@ def shares(bins: ir.Table, trials: ir.Table) -> ir.Table:
     )  # fmt: skip
     trial = ibis.window(group_by="trial_id")
     whole = groups.mutate(
+        intervals=groups.intervals.max().over(trial),
         all_bytes=groups.bytes.sum().over(trial),
         jain_flows=jain(
             groups.bytes.sum().over(trial), groups.squares.sum().over(trial), groups.flows.sum().over(trial)
@@ -131,7 +138,9 @@ def shares(bins: ir.Table, trials: ir.Table) -> ir.Table:
 
 def fairness(shares: ir.Table) -> ir.Table:
     """Take what a trial's own traffic got, for its summary: trial_id and FAIRNESS_COLUMNS."""
-    return shares.filter(shares.traffic == OWN).select("trial_id", *FAIRNESS_COLUMNS)
+    all_flows = shares.flows.sum().over(ibis.window(group_by="trial_id")).cast("int64")
+    beside = shares.mutate(flows_beside=all_flows - shares.flows)
+    return beside.filter(beside.traffic == OWN).select("trial_id", *FAIRNESS_COLUMNS)
 
 
 def jain(total: ir.FloatingValue, squares: ir.FloatingValue, count: ir.IntegerValue) -> ir.FloatingValue:
@@ -157,6 +166,69 @@ def series(bins: ir.Table, trials: ir.Table) -> ir.Table:
     return summed.select(
         "trial_id", "traffic", "bin", goodput_bps=summed.bytes * 8e9 / summed.interval_ns, common="common"
     ).order_by("trial_id", "bin", "traffic")
+
+
+def _lanes(tables: Tables) -> ir.Table:
+    """Whose each flow of background traffic is, and which flow of its first burst it goes on with.
+
+    Returns:
+        One row per trial and flow, but for probes, which carry no bytes to speak of: trial_id, flow, traffic
+        (its name), lane (the flow of the first burst; the flow itself, where there are no pauses), paused
+        (boolean: it is of traffic that sends on and off), later_ns (int64: by how much its sink's origin is
+        later than that of the lane).
+    """
+    flows = tables.background_flows
+    sinks = flows.filter((flows.role == "sink") & (flows.background != PROBE))
+    of_traffic = ibis.window(group_by=["trial_id", "background"])
+    at_a_time = _flows_at_a_time(tables.trials)
+    counted = sinks.inner_join(at_a_time, ["trial_id", "background"]).mutate(
+        first=sinks.flow.min().over(of_traffic)
+    )
+    placed = counted.mutate(
+        lane=(counted.first + (counted.flow - counted.first) % counted.at_a_time).cast("int32")
+    )
+    origin_ns = placed.origin_ns.min(where=placed.flow == placed.lane).over(
+        ibis.window(group_by=["trial_id", "lane"])
+    )
+    return placed.select(
+        "trial_id",
+        "flow",
+        "lane",
+        traffic="background",
+        paused=placed.bursts > 0,
+        later_ns=placed.origin_ns - origin_ns,
+    )
+
+
+def _flows_at_a_time(trials: ir.Table) -> ir.Table:
+    """One row per trial and background traffic: trial_id, background (a name), at_a_time (flows), bursts."""
+    asked = trials.filter(trials.background.length() > 0)
+    placed = asked.select(
+        "trial_id",
+        "background",
+        "background_flows",
+        "background_bursts",
+        at=ibis.range(ibis.literal(0, "int64"), asked.background.length()).unnest(),
+    )
+    return placed.select(
+        "trial_id",
+        background=placed.background[placed["at"]],
+        at_a_time=placed.background_flows[placed["at"]],
+        bursts=placed.background_bursts[placed["at"]],
+    )
+
+
+def _in_lanes(samples: ir.Table, lanes: ir.Table) -> ir.Table:
+    """Samples of sinks with the flow that they go on with, their times on the axis of its end."""
+    joined = samples.filter(samples.role == "sink").inner_join(lanes, ["trial_id", "flow"])
+    return joined.select(
+        "trial_id",
+        "role",
+        "bytes",
+        flow="lane",
+        start_ns=joined.start_ns + joined.later_ns,
+        end_ns=joined.end_ns + joined.later_ns,
+    )
 
 
 def _all(own: ir.Table, beside: ir.Table, mixed: ir.Table, columns: tuple[str, ...]) -> ir.Table:

@@ -44,6 +44,13 @@ def own_name(row: TrialRow) -> str:
     return str(row["congestion"] if chosen and row["congestion"] else row["test"].upper())
 
 
+def place_of(levels: Sequence[tuple[str, object]]) -> str:
+    """Name a point by its factors and their levels, as it stands behind a claim: " (flows 4)"; or nothing."""
+    said = (f"{factor.removesuffix('_asked').replace('_', ' ')} {level}" for factor, level in levels)
+    words = ", ".join(said)
+    return f" ({words})" if words else ""
+
+
 def mean_share(shares: Sequence[float]) -> float:
     """Return the share whose log odds are the mean of those of some shares, 0 to 1.
 

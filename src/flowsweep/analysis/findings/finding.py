@@ -7,7 +7,8 @@ FindingKind = Literal[
     "emulation", "broken", "empty", "failures", "stalls", "order",
     "path", "available", "routes", "rate", "loss", "latency", "message_size",
     "verdict", "advice", "drops", "host_drops", "closed_window", "autotuning", "bufferbloat", "plateau",
-    "bounds", "share", "dip", "decline", "effect", "flows", "congestion", "encryption", "direction", "drift",
+    "bounds", "share", "fairness", "harm", "dip", "decline", "effect", "flows", "congestion", "encryption",
+    "direction", "drift",
     "step", "cycle", "modes", "periodicity", "outliers", "correlation", "duration", "early_slow_start",
     "slow_start", "segment_size", "paths", "model", "theory", "variation",
 ]  # fmt: skip

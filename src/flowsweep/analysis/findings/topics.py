@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from flowsweep.analysis.background.fairness import fairness_hypotheses
 from flowsweep.analysis.background.findings import share_hypotheses
+from flowsweep.analysis.background.harm import harm_hypotheses
 from flowsweep.analysis.findings.advice import HostFacts
 from flowsweep.analysis.findings.autotuning import autotuning_hypotheses
 from flowsweep.analysis.findings.bufferbloat import bufferbloat_hypotheses
@@ -84,6 +86,8 @@ def findings(
         for observed in comparable
         for hypothesis in _hypotheses(observed, within=within, windows=windows, margin=margin)
     ]
+    hypotheses += fairness_hypotheses(comparable, margin=margin)
+    hypotheses += harm_hypotheses(comparable, margin=margin)
     hypotheses += path_hypotheses(summary)
     hypotheses += rate_search_hypotheses(summary)
     hypotheses += broken_hypotheses(summary)

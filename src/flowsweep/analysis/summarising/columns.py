@@ -115,6 +115,7 @@ class FairnessColumns(TypedDict):
     share: float | None
     jain_flows: float | None
     jain_groups: float | None
+    flows_beside: int | None
 
 
 FAIRNESS_COLUMNS = tuple(FairnessColumns.__annotations__)

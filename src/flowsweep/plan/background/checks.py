@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from flowsweep import defaults
 from flowsweep.axes import AXIS_OF
 from flowsweep.plan.background.keys import BackgroundKeys, BackgroundTable
 from flowsweep.plan.input import PlanFile
@@ -29,6 +30,7 @@ def background_problems(file: PlanFile, sweep: SweepTable, at: KeyPath) -> Itera
             message = f"found {shown(background.name)}, the name of {shown_path(first)}, expected another one"
             yield Problem((*here, "name"), message)
         yield from _time_problems(sweep, background, here, at)
+        yield from _pattern_problems(sweep, background, here)
         yield from _place_problems(file, background, here)
         having = AXIS_OF["congestion_asked"].tests
         if background.test not in having and background.congestion is not None:
@@ -47,6 +49,24 @@ def _time_problems(
             f'trial, "{write_duration(shortest)}": it would start when that is over'
         )
         yield Problem((*here, "start"), message, about=((*at, "duration"),))
+
+
+def _pattern_problems(sweep: SweepTable, background: BackgroundTable, here: KeyPath) -> Iterator[Problem]:
+    on, off = background.on, background.off
+    if on is None and off is None:
+        return
+    if on is None or off is None:
+        there, missing = ("on", "off") if off is None else ("off", "on")
+        yield Problem((*here, there), f"found without `{missing}`, expected both: they make a pattern")
+        return
+    lasts = background.duration or max(sweep.duration) - background.start
+    bursts = -(-lasts // (on + off))
+    if bursts > defaults.BURSTS_MAX:
+        message = (
+            f'found "{write_duration(on)}" and pauses of "{write_duration(off)}", which make {bursts} bursts '
+            f"in {write_duration(lasts)}, expected at most {defaults.BURSTS_MAX}: make them longer"
+        )
+        yield Problem((*here, "on"), message, about=((*here, "off"),))
 
 
 def _place_problems(file: PlanFile, background: BackgroundTable, here: KeyPath) -> Iterator[Problem]:

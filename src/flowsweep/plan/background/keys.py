@@ -29,7 +29,7 @@ class BackgroundTable(Table):
         examples=["right"],
     )
     test: Annotated[str, one_of(*TIMED_TESTS)] = key("Transport of the background traffic.", "tcp")
-    flows: fields.Flows = key("Number of flows, from each source to each sink.", defaults.FLOWS)
+    flows: fields.Flows = key("Number of flows at a time, from each source to each sink.", defaults.FLOWS)
     window: fields.Window | None = key(
         "Socket buffer per flow, both ends; the kernel's default or autotuning if absent.",
         None,
@@ -49,6 +49,14 @@ class BackgroundTable(Table):
     start: fields.Omit = key("When it starts, after the trial's start.", 0, written="0s", examples=["2s"])
     duration: fields.Duration | None = key(
         "How long it sends; until the end of the trial's duration if absent.", None, examples=["10s"]
+    )
+    on: fields.Duration | None = key(
+        "How long it sends before each pause, with new flows each time; without pauses if absent.",
+        None,
+        examples=["2s"],
+    )
+    off: fields.Duration | None = key(
+        "How long each pause is. Together with `on` only.", None, examples=["3s"]
     )
 
 

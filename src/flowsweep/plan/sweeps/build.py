@@ -105,6 +105,8 @@ def _background(table: BackgroundTable) -> Background:
         rate_bps=table.rate,
         start_ns=table.start,
         duration_ns=table.duration,
+        on_ns=table.on,
+        off_ns=table.off,
     )
 
 

@@ -102,6 +102,56 @@ def test_the_summary_has_the_trials_own_share() -> None:
     assert rows[single.record.trial_id]["jain_flows"] is None
 
 
+def bursts(own: int, rate: int, *, on_s: int, off_s: int, flows: int = 1) -> TrialOutcome:
+    """A trial of 5 s beside traffic that sends on and off; the clock of each burst begins with it."""
+    starts_s = range(0, 5, on_s + off_s)
+    background = tuple(
+        BackgroundTraffic(
+            name="cross", src="a", dst="b", test="tcp", parameters=make_parameters(flows=flows),
+            start_ns=start_s * SECOND_NS, burst=burst,
+        )
+        for burst, start_s in enumerate(starts_s)
+    )  # fmt: skip
+    trial = make_trial(flows=1, omit_ns=0).model_copy(update={"background": background})
+    sent = [(0, None, own, 0, 6)]
+    for burst, start_s in enumerate(starts_s):
+        first, lasts_s = 1 + burst * flows, min(on_s, 5 - start_s)
+        sent += [(first + flow, "cross", rate, start_s, lasts_s) for flow in range(flows)]
+    samples, ends = [], []
+    for flow, name, byte_rate, start_s, lasts_s in sent:
+        for role in ("source", "sink"):
+            samples += [
+                {
+                    "role": role, "flow": flow, "start_ns": step * STEP_NS, "end_ns": (step + 1) * STEP_NS,
+                    "bytes": byte_rate // 10,
+                }
+                for step in range(lasts_s * 10)
+            ]  # fmt: skip
+            ends.append(
+                {
+                    "role": role, "flow": flow, "background": name, "bytes": lasts_s * byte_rate,
+                    "origin_ns": start_s * SECOND_NS,
+                }
+            )  # fmt: skip
+    return TrialOutcome(make_record(trial), samples=make_samples(samples), flows=make_flows(ends))
+
+
+def test_pauses_count_and_bursts_are_of_the_same_flows() -> None:
+    """On for 1 s of every 2 s: three of five seconds, by two flows at a time."""
+    own, cross = shared(bursts(6_000_000, 5_000_000, on_s=1, off_s=1, flows=2))
+    assert (own["intervals"], cross["intervals"], cross["flows"]) == (5, 5, 2)
+    assert (own["goodput_bps"], cross["goodput_bps"]) == (48e6, pytest.approx(3 / 5 * 80e6))
+    assert own["share"] == pytest.approx(0.5)
+    assert own["jain_flows"] == pytest.approx(12**2 / (3 * (36 + 9 + 9)))
+
+
+def test_a_single_burst_is_followed_by_a_pause() -> None:
+    own, cross = shared(bursts(6_000_000, 6_000_000, on_s=2, off_s=9))
+    assert (own["intervals"], cross["share"]) == (5, pytest.approx(2 / 7))
+    (row,) = summed(bursts(6_000_000, 6_000_000, on_s=2, off_s=9))
+    assert (row["flows_beside"], row["share"]) == (1, pytest.approx(5 / 7))
+
+
 def test_the_series_holds_what_is_not_common_too() -> None:
     tables = tables_of([outcome([8_000_000], {"cross": [1_000_000]}, starts={"cross": 2.0})])
     rows = series(traffic_bins(tables), tables.trials).to_pyarrow().to_pylist()
