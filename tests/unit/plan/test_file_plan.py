@@ -129,3 +129,19 @@ def test_files_do_not_run_beside_other_trials() -> None:
     with pytest.raises(PlanError) as caught:
         parse_plan(HOSTS + beside, "plan.toml")
     assert "background[0].test" in str(caught.value)
+
+
+def test_space_is_what_the_source_makes_and_the_sink_writes() -> None:
+    parts = parameters_of('part = ["whole", "read", "network", "write"]\nfile_size = "1MiB"\nfiles = 3')
+    both, nothing = 3 * MIB, 0
+    assert [one.space_bytes for one in parts] == [
+        (both, both), (both, nothing), (nothing, nothing), (nothing, both),
+    ]  # fmt: skip
+    (there,) = parameters_of('read = "/data"')
+    assert there.space_bytes == (0, None)
+
+
+def test_hosts_that_are_looked_at_make_one_block() -> None:
+    (asked,) = parameters_of('cache = "direct"\nfiles = 9\nflows = 4')
+    plain = asked.plain()
+    assert (plain.flows, plain.files, plain.file_size_bytes, plain.cache) == (1, 1, 4096, "direct")
