@@ -41,6 +41,8 @@ class Seen:
     """Share of each second that the network thread waited for storage."""
     idle: tuple[float, float] | None = None
     """Share of each second that the storage thread waited; as of a stage that is much faster, if absent."""
+    calls: tuple[float, float] | None = None
+    """Share of each second in calls that read or write; all that the thread does not wait, if absent."""
     last_sync_s: int = 0
     """At the end, for how many of SECONDS nothing arrives any more."""
     device: str | None = "7:0"
@@ -65,6 +67,10 @@ class Seen:
         if self.idle is not None:
             return self.idle[end]
         return 0.0 if self.waits[end] > _NOBODY else 0.9
+
+    def calls_of(self, end: int) -> float:
+        """Of one end: storage that does not wait reads or writes."""
+        return 1 - self.idle_of(end) if self.calls is None else self.calls[end]
 
     @property
     def row_ns(self) -> int:
@@ -114,7 +120,8 @@ def _storage_row(seen: Seen, end: int, at: int) -> Row:
     return {
         **_HOSTS[end], "role": _ROLES[end], "flow": 0,
         "start_ns": at * seen.row_ns, "end_ns": (at + 1) * seen.row_ns,
-        "storage_bytes": share, "network_bytes": share, "storage_call_ns": 0,
+        "storage_bytes": share, "network_bytes": share,
+        "storage_call_ns": round((seen.calls_of(end) if arrives else end) * seen.row_ns),
         "network_call_ns": round((1 - seen.waits[end]) * seen.row_ns) if arrives else 0,
         "synced_bytes": seen.moved_bytes if last else 0, "files": int(last),
         "sync_call_ns": seen.row_ns if of_sink and not arrives else 0,

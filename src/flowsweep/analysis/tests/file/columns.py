@@ -15,6 +15,8 @@ class FileColumns(TypedDict):
     sink_storage_share: float | None
     source_storage_idle_share: float | None
     sink_storage_idle_share: float | None
+    source_storage_call_share: float | None
+    sink_storage_call_share: float | None
     sync_share: float | None
     source_storage_cpu_share: float | None
     sink_storage_cpu_share: float | None

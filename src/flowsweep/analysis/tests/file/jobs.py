@@ -7,8 +7,8 @@ from flowsweep.analysis.expressions import not_below_0
 
 _ENDS = ("source", "sink")
 _SUMS = (
-    "storage_bytes", "files", "sync_call_ns", "waits_for_storage_ns", "waits_for_network_ns",
-    "storage_cpu_us",
+    "storage_bytes", "files", "storage_call_ns", "sync_call_ns", "waits_for_storage_ns",
+    "waits_for_network_ns", "storage_cpu_us",
 )  # fmt: skip
 
 
@@ -24,7 +24,8 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
         One row per trial with files: trial_id; job_s (float64: from the first block that a source has sent
         until the last of the sinks' flows had all of its files written and synced), files_moved (int64),
         source_storage_share, network_share, sink_storage_share, source_storage_idle_share,
-        sink_storage_idle_share, sync_share, source_storage_cpu_share, sink_storage_cpu_share,
+        sink_storage_idle_share, source_storage_call_share, sink_storage_call_share, sync_share,
+        source_storage_cpu_share, sink_storage_cpu_share,
         source_device_bytes_per_byte, sink_device_bytes_per_byte,
         source_device_busy_share, sink_device_busy_share (float64), source_file_system, sink_file_system.
 
@@ -59,6 +60,7 @@ def file_facts(storage: ir.Table, devices: ir.Table, flows: ir.Table) -> ir.Tabl
             f"{end}_storage_idle_share": _share(joined[f"{end}_waits_for_network_ns"] / time_ns)
             for end in _ENDS
         },
+        **{f"{end}_storage_call_share": _share(joined[f"{end}_storage_call_ns"] / time_ns) for end in _ENDS},
         sync_share=_share(joined.sink_sync_call_ns / time_ns),
         **{f"{end}_storage_cpu_share": joined[f"{end}_storage_cpu_us"] * 1000 / time_ns for end in _ENDS},
         source_device_bytes_per_byte=joined.source_read_bytes / joined.source_storage_bytes.nullif(0.0),

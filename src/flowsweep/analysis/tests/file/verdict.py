@@ -20,6 +20,9 @@ MOVED = 0.5
 LEAST_WAITS = 0.05
 """Two stages that wait less for each other, as a share of the time, are as fast as each other."""
 
+LEAST_USED = 0.5
+"""Storage that worked for less of the time is not what took it: a short job may lie in buffers at once."""
+
 
 def with_file_verdict(rows: ir.Table) -> ir.Table:
     """Settle `verdict` of trials of files, and `network_limit`; others keep theirs.
@@ -32,13 +35,13 @@ def with_file_verdict(rows: ir.Table) -> ir.Table:
         The rows; network_limit is what limited the connections, where the network limits.
 
     Method:
-        The first rule that holds: the pace that was asked for came; of two stages that meet, the one that the
-        other waited for in MOST of what either waited is the slower one. The source's storage limits if it is
-        slower than sending and the sink's storage is not slower than receiving; likewise the sink's; the
-        network if it is the slower one at both ends. Where a thread of that stage was always busy it is the
-        CPU of its host. Where it is storage, the device below it moved at least half of the files' bytes, or
-        it is the file system that took the time: the page cache, memory, or one in the network. Else it is
-        not clear.
+        The first rule that holds: the pace that was asked for came; of two stages that meet, the one that
+        the other waited for in MOST of what either waited is the slower one. The source's storage limits
+        if it is slower than sending, read for at least half of the time, and the sink's storage is not
+        slower than receiving; likewise the sink's; the network if it is the slower one at both ends.
+        Where a thread of that stage was always busy it is the CPU of its host. Where it is storage, the
+        device below it moved at least half of the files' bytes, or it is the file system that took the
+        time: the page cache, memory, or one in the network. Else it is not clear.
     """
     pace_bps = rows.pacing_rate_bps.cast("float64") * rows.flows
     paced = (rows.goodput_bps >= pace_bps * RATE_REACHED).coalesce(False)
@@ -48,7 +51,11 @@ def with_file_verdict(rows: ir.Table) -> ir.Table:
     writing_busy = (rows.sink_storage_cpu_share >= BUSY).coalesce(False)
     slow_source, fast_source = _compared(rows.source_storage_share, rows.source_storage_idle_share)
     slow_sink, fast_sink = _compared(rows.sink_storage_share, rows.sink_storage_idle_share)
-    reading, writing, between = slow_source & ~slow_sink, slow_sink & ~slow_source, fast_source & fast_sink
+    reading, writing = (
+        slow_source & ~slow_sink & _used(rows, "source"),
+        slow_sink & ~slow_source & _used(rows, "sink"),
+    )
+    between = fast_source & fast_sink
     from_disk = (rows.source_device_bytes_per_byte >= MOVED).coalesce(False)
     to_disk = (rows.sink_device_bytes_per_byte >= MOVED).coalesce(False)
     found = ibis.cases(
@@ -81,3 +88,9 @@ def _compared(
         known & (waited_for >= MOST * waits).coalesce(False),
         known & (idle >= MOST * waits).coalesce(False),
     )
+
+
+def _used(rows: ir.Table, end: str) -> ir.BooleanValue:
+    """Whether storage of an end worked for most of the time, by its calls or by its thread's CPU time."""
+    by_calls = (rows[f"{end}_storage_call_share"] >= LEAST_USED).coalesce(False)
+    return by_calls | (rows[f"{end}_storage_cpu_share"] >= LEAST_USED).coalesce(False)
