@@ -69,7 +69,8 @@ def test_packets_of_bursts_come_when_the_plan_says(tmp_path: Path) -> None:
         assert zero_ns is not None
         assert len(flows) == 6
         for index, sent in enumerate(packets[1:]):
-            data = [packet.at_ns for packet in sent if packet.payload_bytes > 1000]
+            # Before the trial a source tries out whether its kernel cuts several datagrams from one buffer.
+            data = [packet.at_ns for packet in sent if packet.payload_bytes > 1000 and packet.at_ns > zero_ns]
             begin_s, end_s = ((at_ns - zero_ns) / SECOND_NS for at_ns in (data[0], data[-1]))
             assert begin_s == pytest.approx(1 + index // 2 * 2, abs=LATE_S)
             assert end_s == pytest.approx(begin_s + 1, abs=LATE_S)
