@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -81,6 +81,36 @@ def test_an_undisturbed_measurement_is_taken_once_and_others_are_bounded(
     for absences_s, taken in (([0.0], 0), ([0.5, 0.0], 1), ([0.5] * ATTEMPTS, ATTEMPTS - 1)):
         pretend(monkeypatch, absences_s)
         assert undisturbed(lambda attempt: attempt, bears_s=0.1) == taken
+
+
+def fails_until(good: int) -> tuple[list[int], Callable[[int], int]]:
+    """A measurement whose trial fails in the attempts before `good`; and its attempts."""
+    attempts: list[int] = []
+
+    def measure(attempt: int) -> int:
+        attempts.append(attempt)
+        assert attempt >= good, "incomplete"
+        return attempt
+
+    return attempts, measure
+
+
+def test_a_trial_that_failed_while_it_is_away_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    for judge in (undisturbed, lambda measure, *, bears_s: judged(measure, lambda _: None, bears_s=bears_s)):
+        pretend(monkeypatch, [0.5, 0.0])
+        attempts, measure = fails_until(1)
+        assert judge(measure, bears_s=0.1) == 1
+        assert attempts == [0, 1]
+
+
+def test_a_trial_that_failed_while_the_machine_is_there_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    for judge in (undisturbed, lambda measure, *, bears_s: judged(measure, lambda _: None, bears_s=bears_s)):
+        for absences_s, made in (([0.0], 1), ([0.5] * ATTEMPTS, ATTEMPTS)):
+            pretend(monkeypatch, absences_s)
+            attempts, measure = fails_until(ATTEMPTS)
+            with pytest.raises(AssertionError, match="incomplete"):
+                judge(measure, bears_s=0.1)
+            assert len(attempts) == made
 
 
 def test_a_process_of_ordinary_priority_takes_no_processor_away() -> None:

@@ -101,7 +101,7 @@ def judged(
     """Measure something and check it; once more where the check fails and the machine was away, or busy.
 
     Args:
-        measure: what is told the number of the attempt, from 0.
+        measure: what is told the number of the attempt, from 0; raises AssertionError where a trial failed.
         check: raises AssertionError.
         bears_s: an absence of a processor that the figures bear: none that was shorter excuses a failure.
         busy: whether what was measured says itself that all cores were taken, by whomever.
@@ -113,31 +113,49 @@ def judged(
         AssertionError: the check failed while the machine was there, or ATTEMPTS times while it was not.
     """
     for attempt in range(ATTEMPTS):
-        with witnesses() as seen:
-            measured = measure(attempt)
-        try:
-            check(measured)
-        except AssertionError as error:
-            error.add_note(f"attempt {attempt + 1} of {ATTEMPTS}: {seen}")
-            excused = seen.longest_s > bears_s or busy(measured)
-            if not excused or attempt + 1 == ATTEMPTS:
-                raise
-        else:
+        found, failure, seen = _tried(measure, attempt, check)
+        if failure is None:
             break
-    return measured
+        excused = seen.longest_s > bears_s or any(busy(measured) for measured in found)
+        _bear(failure, seen, attempt, excused=excused)
+    return found[0]
 
 
 def undisturbed(measure: Callable[[int], Measured], *, bears_s: float) -> Measured:
     """Measure something until no processor was away for longer than `bears_s`: at most ATTEMPTS times.
 
-    For what several tests look at. The last measurement counts in any case.
+    For what several tests look at. The last measurement counts in any case; one that raises AssertionError is
+    made again under the same condition.
     """
     for attempt in range(ATTEMPTS):
-        with witnesses() as seen:
-            measured = measure(attempt)
-        if seen.longest_s <= bears_s:
+        found, failure, seen = _tried(measure, attempt)
+        disturbed = seen.longest_s > bears_s
+        if failure is not None:
+            _bear(failure, seen, attempt, excused=disturbed)
+        elif not disturbed:
             break
-    return measured
+    return found[0]
+
+
+def _tried(
+    measure: Callable[[int], Measured], attempt: int, check: Callable[[Measured], None] = lambda _: None
+) -> tuple[list[Measured], AssertionError | None, Seen]:
+    """What was measured, if anything; what failed, if anything; and what the processors did meanwhile."""
+    found: list[Measured] = []
+    try:
+        with witnesses() as seen:
+            found.append(measure(attempt))
+        check(found[0])
+    except AssertionError as error:
+        return found, error, seen
+    return found, None, seen
+
+
+def _bear(failure: AssertionError, seen: Seen, attempt: int, *, excused: bool) -> None:
+    """Raise a failure, with what the processors did, unless it is excused and there is another attempt."""
+    failure.add_note(f"attempt {attempt + 1} of {ATTEMPTS}: {seen}")
+    if not excused or attempt + 1 == ATTEMPTS:
+        raise failure
 
 
 def _begin(cpu: int) -> subprocess.Popen[str]:
