@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from summary_support import summary_rows
+from summary_support import archive_rows
 
 pytestmark = pytest.mark.whole
 
@@ -25,7 +25,7 @@ load(["report"])
 
 
 def rows_of(archive: Path) -> list[Row]:
-    return summary_rows(read_archive(archive).tables())
+    return archive_rows(read_archive(archive))
 
 
 def run(*arguments: object) -> str:

@@ -9,9 +9,10 @@ import pytest
 from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep
-from flowsweep.analysis import flow_states, summary
-from flowsweep.archive import Tables, read_archive
+from flowsweep.analysis import flow_states
+from flowsweep.archive import Archive, Tables, read_archive
 from quota_support import cpu_quota, quotas_missing
+from summary_support import archive_rows
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -46,17 +47,17 @@ Row = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tables]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Archive]:
     """All at the same time, each in a lab of its own: 100 Mbit/s are little to do."""
 
-    def run(folder: Path, limit: str) -> Tables:
+    def run(folder: Path, limit: str) -> Archive:
         link, sweep = SWEEPS[limit]
         plan = folder / f"{limit}.toml"
         plan.write_text(PLAN.format(link=link, sweep=sweep), encoding="utf-8")
         flowsweep("run", plan, "--archive", folder / limit)
-        return read_archive(folder / limit).tables()
+        return read_archive(folder / limit)
 
-    def measure(_: int) -> dict[str, Tables]:
+    def measure(_: int) -> dict[str, Archive]:
         folder = tmp_path_factory.mktemp("limits")
         with ThreadPoolExecutor(len(SWEEPS)) as pool:
             return dict(zip(SWEEPS, pool.map(partial(run, folder), SWEEPS), strict=True))
@@ -65,8 +66,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tables]:
 
 
 @pytest.fixture(scope="module")
-def trials(found: dict[str, Tables]) -> dict[str, Row]:
-    return {limit: the_trial(tables) for limit, tables in found.items()}
+def trials(found: dict[str, Archive]) -> dict[str, Row]:
+    return {limit: the_trial(archive) for limit, archive in found.items()}
 
 
 PLAN = (
@@ -88,33 +89,33 @@ paths = [{{ from = "left", to = "right" }}]
 )
 
 
-def the_trial(tables: Tables) -> Row:
-    [row] = summary(tables).to_pyarrow().to_pylist()
+def the_trial(archive: Archive) -> Row:
+    [row] = archive_rows(archive)
     assert row["status"] == "ok", row["error"]
     return row
 
 
 def test_a_small_receive_window_is_filled_by_the_flight(
-    found: dict[str, Tables], trials: dict[str, Row]
+    found: dict[str, Archive], trials: dict[str, Row]
 ) -> None:
     row = trials["receive"]
     assert row["limit_rwnd_share"] >= 0.9, row
-    fills = median_of(found["receive"], "rwnd_fill")
+    fills = median_of(found["receive"].tables(), "rwnd_fill")
     assert fills == pytest.approx(1, abs=0.05)
-    assert median_of(found["receive"], "cwnd_fill") < 0.9
+    assert median_of(found["receive"].tables(), "cwnd_fill") < 0.9
     usable_bps = row["window_usable_bytes"] * 8 / RTT_S
     assert row["goodput_bps"] == pytest.approx(usable_bps, rel=0.05)
 
 
 def test_a_small_send_buffer_is_filled_by_the_flight(
-    found: dict[str, Tables], trials: dict[str, Row]
+    found: dict[str, Archive], trials: dict[str, Row]
 ) -> None:
     row = trials["send"]
     shares = {name: row[f"limit_{name}_share"] for name in ("cwnd", "rwnd", "send_buffer")}
     assert shares["send_buffer"] >= 0.4, row
     assert shares["cwnd"] + shares["rwnd"] <= 0.1, row
     assert row["goodput_bps"] < 0.4 * PAYLOAD_BPS
-    assert median_of(found["send"], "send_buffer_room_bytes") < 48 * 1024
+    assert median_of(found["send"].tables(), "send_buffer_room_bytes") < 48 * 1024
 
 
 def test_loss_leaves_the_congestion_window_to_limit(trials: dict[str, Row]) -> None:
@@ -149,7 +150,7 @@ def test_a_cpu_quota_is_the_limit_of_the_end_that_has_it(slow: str, verdict: str
         )
         plan.write_text(LOOPBACK_PLAN.format(hosts=hosts), encoding="utf-8")
         flowsweep("run", plan, "--archive", archive)
-    row = the_trial(read_archive(archive).tables())
+    row = the_trial(read_archive(archive))
     assert row["verdict"] == verdict, row
 
 

@@ -7,8 +7,8 @@ import pytest
 from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep_here
-from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
+from summary_support import archive_rows
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -49,10 +49,10 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Row, list[
         folder = tmp_path_factory.mktemp("crossed")
         (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
         flowsweep_here("run", folder / "plan.toml", "--archive", folder / "archive")
-        tables = read_archive(folder / "archive").tables()
-        links = tables.links
+        archive = read_archive(folder / "archive")
+        links = archive.tables().links
         found = {}
-        for row in summary(tables).to_pyarrow().to_pylist():
+        for row in archive_rows(archive):
             assert row["status"] == "ok", row["error"]
             way = links.filter(links.trial_id == row["trial_id"], links.src == row["src"]).order_by("at_ns")
             found[row["src"]] = row, way.to_pyarrow().to_pylist()

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from campaign_support import LAB_MISSING, flowsweep_here
-from flowsweep.analysis import summary
-from flowsweep.archive import Tables, read_archive
+from flowsweep.archive import Archive, Tables, read_archive
+from summary_support import archive_rows
 
 pytestmark = [
     pytest.mark.lab,
@@ -69,17 +69,22 @@ BINOMIAL_TAIL = 0.0005
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     folder = tmp_path_factory.mktemp("emulated")
     sweeps = (SWEEP.format(name=name, keys=keys) for name, keys in SWEEPS.items())
     (folder / "plan.toml").write_text(PLAN + "".join(sweeps), encoding="utf-8")
     flowsweep_here("run", folder / "plan.toml", "--archive", folder / "archive")
-    return read_archive(folder / "archive").tables()
+    return read_archive(folder / "archive")
 
 
 @pytest.fixture(scope="module")
-def summed(tables: Tables) -> list[Row]:
-    return summary(tables).to_pyarrow().to_pylist()
+def tables(archive: Archive) -> Tables:
+    return archive.tables()
+
+
+@pytest.fixture(scope="module")
+def summed(archive: Archive) -> list[Row]:
+    return archive_rows(archive)
 
 
 def test_rate_and_delay_are_those_of_the_plan_in_each_direction_and_ip_version(summed: list[Row]) -> None:

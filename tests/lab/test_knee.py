@@ -8,9 +8,9 @@ import pytest
 from witness import judged
 
 from campaign_support import LAB_MISSING, flowsweep
-from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
 from plan_support import ROOT
+from summary_support import archive_rows
 
 pytestmark = [
     pytest.mark.lab,
@@ -60,6 +60,6 @@ def the_trial(archive: Path, window_sum: str) -> Row:
     changes = CHANGES | {"window_sum": window_sum}
     words = [word for name, value in changes.items() for word in ("--set", f"sweep.{name}={value}")]
     flowsweep("run", plan, "--archive", archive, *words, "--set", "campaign.repeats=1")
-    [row] = summary(read_archive(archive).tables()).to_pyarrow().to_pylist()
+    [row] = archive_rows(read_archive(archive))
     assert row["status"] == "ok", row["error"]
     return row

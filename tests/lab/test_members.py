@@ -7,8 +7,8 @@ import pytest
 from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep_here
-from flowsweep.analysis import summary
 from flowsweep.archive import read_archive
+from summary_support import archive_rows
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -65,8 +65,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         folder = tmp_path_factory.mktemp("spread")
         (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
         flowsweep_here("run", folder / "plan.toml", "--archive", folder / "archive")
-        tables = read_archive(folder / "archive").tables()
-        [trial] = summary(tables).to_pyarrow().to_pylist()
+        archive = read_archive(folder / "archive")
+        tables = archive.tables()
+        [trial] = archive_rows(archive)
         assert trial["status"] == "ok", trial["error"]
         carried: dict[str, list[int]] = {}
         for row in tables.links.filter(tables.links.src == "left").to_pyarrow().to_pylist():

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from campaign_support import LAB_MISSING, flowsweep_here
-from flowsweep.analysis import summary
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import read_archive
 from plateau_support import bandwidth_delay_bytes, plateau_of, write_windows_plan
+from summary_support import archive_rows
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -26,8 +26,8 @@ def test_the_plateau_begins_at_bandwidth_times_delay(tmp_path: Path) -> None:
     assert plateau.knee.follows_window
     assert plateau.knee.usable == pytest.approx(bandwidth_delay_bytes(SETTING), rel=0.15)
     assert plateau.found.peak_bps == pytest.approx(50e6 * 1448 / 1500, rel=0.05)
-    tables = read_archive(archive).tables()
-    concluded = findings(summary(tables).to_pyarrow().to_pylist(), tables=tables)
+    read = read_archive(archive)
+    concluded = findings(archive_rows(read), tables=read.tables())
     [told] = [finding for finding in concluded if finding.kind == "plateau"]
     assert told.decision == "effect"
     assert told.effect == pytest.approx(plateau.knee.requested)

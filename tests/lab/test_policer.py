@@ -7,9 +7,9 @@ import pytest
 from witness import undisturbed
 
 from campaign_support import LAB_MISSING, flowsweep_here
-from flowsweep.analysis import summary
 from flowsweep.analysis.findings.topics import findings
 from flowsweep.archive import Tables, read_archive
+from summary_support import archive_rows
 
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(LAB_MISSING is not None, reason=str(LAB_MISSING))]
 
@@ -81,8 +81,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         folder = tmp_path_factory.mktemp("policed")
         (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
         flowsweep_here("run", folder / "plan.toml", "--archive", folder / "archive")
-        tables = read_archive(folder / "archive").tables()
-        rows = summary(tables).to_pyarrow().to_pylist()
+        archive = read_archive(folder / "archive")
+        tables, rows = archive.tables(), archive_rows(archive)
         return Seen(tables, rows, [finding.claim for finding in findings(rows, tables=tables)])
 
     return undisturbed(measure, bears_s=BEARS_S)

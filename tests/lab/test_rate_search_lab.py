@@ -6,10 +6,10 @@ import pytest
 
 from campaign_support import LAB_MISSING, flowsweep_here, start, write_plan
 from campaign_support import summary as printed_summary
-from flowsweep.analysis import summary
 from flowsweep.analysis.tests.udp.rate_search import rate_search_hypotheses
 from flowsweep.archive import read_archive
 from flowsweep.archive.campaign import JOURNAL_FILE
+from summary_support import archive_rows
 from waiting import wait_until
 
 pytestmark = [
@@ -41,7 +41,7 @@ QUICK_STEPS = 3
 def test_the_rate_of_a_link_lies_between_the_two_rates_that_are_found(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, link=LINK, sweep=SWEEP, test="udp")
     flowsweep_here("run", plan, "--archive", tmp_path / "archive")
-    rows = summary(read_archive(tmp_path / "archive").tables()).to_pyarrow().to_pylist()
+    rows = archive_rows(read_archive(tmp_path / "archive"))
     assert [row["status"] for row in rows] == ["ok"] * STEPS
     assert [row["rate_carried"] for row in rows] == [row["rate_sum_bps"] <= CARRIES_BPS for row in rows]
     (found,) = rate_search_hypotheses(rows)
@@ -66,7 +66,7 @@ def test_a_search_whose_controller_was_killed_goes_on_where_it_was(tmp_path: Pat
     # The one that was running is the only one that is begun again.
     assert [(row["status"], row["attempts"]) for row in rows] == [("ok", "1"), ("ok", "2"), ("ok", "1")]
     assert len({row["rate_sum_bps"] for row in rows}) == QUICK_STEPS
-    (found,) = rate_search_hypotheses(summary(read_archive(archive).tables()).to_pyarrow().to_pylist())
+    (found,) = rate_search_hypotheses(archive_rows(read_archive(archive)))
     assert found.n == QUICK_STEPS
 
     flowsweep_here("run", plan, "--archive", archive, "--resume")

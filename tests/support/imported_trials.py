@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from flowsweep.archive import read_archive
 from flowsweep.cli import load
 from flowsweep.cli.app import app
-from summary_support import summary_rows
+from summary_support import archive_rows
 
 FILES = Path(__file__).parents[1] / "contract" / "imported"
 Row = dict[str, Any]
@@ -20,4 +20,4 @@ def imported(folder: Path, name: str) -> list[Row]:
     """Import a file into an archive in a folder; the rows of its summary."""
     result = CliRunner().invoke(app, ["import", str(FILES / name), "--archive", str(folder)])
     assert result.exit_code == 0, result.output
-    return summary_rows(read_archive(folder).tables())
+    return archive_rows(read_archive(folder))

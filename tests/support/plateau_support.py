@@ -13,7 +13,7 @@ from flowsweep.analysis.statistics.observations import observations
 from flowsweep.archive import read_archive
 from flowsweep.defaults import EQUIVALENCE_MARGIN, SECOND_NS
 from flowsweep.units import parse_duration, parse_rate, write_size
-from summary_support import summary_rows
+from summary_support import archive_rows
 
 SHARES = (0.35, 0.5, 0.7, 1.2, 1.7, 2.4)
 """Windows that are tried, usable, in bandwidth × delay: three below, three above."""
@@ -68,7 +68,7 @@ def plateau_of(archive: Path) -> Plateau:
 
     Those whose emulated path was late take no part, as in findings.
     """
-    rows = summary_rows(read_archive(archive).tables())
+    rows = archive_rows(read_archive(archive))
     assert {row["status"] for row in rows} == {"ok"}, {row["error"] for row in rows}
     [observed] = observations(trusted(rows))
     [plateau] = plateaus(window_levels(observed, design(observed)), (), margin=EQUIVALENCE_MARGIN)

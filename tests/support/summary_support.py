@@ -11,8 +11,8 @@ from ibis.util import gen_name
 from analysis_support import SECOND_NS, make_flows, make_record, make_samples, make_trial
 from flowsweep.analysis import summary
 from flowsweep.analysis.tests.path import path_facts
-from flowsweep.archive import Tables, tables_of
-from flowsweep.prepared.summary import summary_of_outcomes
+from flowsweep.archive import Archive, Tables, tables_of
+from flowsweep.prepared.summary import summary_of_archive, summary_of_outcomes
 from flowsweep.run.outcome import TrialOutcome
 
 Row = dict[str, Any]
@@ -25,6 +25,12 @@ def summed(*outcomes: TrialOutcome) -> list[Row]:
     """Sum up trials that no archive keeps, by the prepared statement where there is one, as commands do."""
     prepared = summary_of_outcomes(outcomes)
     return summary_rows(tables_of(outcomes)) if prepared is None else prepared.to_pylist()
+
+
+def archive_rows(archive: Archive) -> list[Row]:
+    """Sum up an archive, by the prepared statement where it is for it, as commands do."""
+    prepared = summary_of_archive(archive)
+    return summary_rows(archive.tables()) if prepared is None else prepared.to_pylist()
 
 
 def summary_rows(tables: Tables) -> list[Row]:

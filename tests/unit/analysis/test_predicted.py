@@ -5,7 +5,7 @@ import pytest
 from analysis_support import make_campaign, write_archive
 from flowsweep.analysis.predicted import PREDICTED, PREDICTED_RATE, PREDICTED_RTT, with_predictions
 from flowsweep.archive import Archive, read_archive
-from summary_support import summary_rows
+from summary_support import archive_rows
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
 
 def rows_with(archive: Archive, **changes: object) -> list:
     """Rows of a campaign whose trials had what they lack: their kernels told no round trip."""
-    return [row | changes for row in summary_rows(archive.tables())]
+    return [row | changes for row in archive_rows(archive)]
 
 
 def test_a_path_is_as_fast_as_its_fastest_point_and_as_far_as_its_least_round_trip(archive: Archive) -> None:

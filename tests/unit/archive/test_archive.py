@@ -25,7 +25,7 @@ from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.errors import ArchiveError
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.tables import COUNTERS_SCHEMA
-from summary_support import summary_rows, summary_table, summed
+from summary_support import archive_rows, summary_rows, summary_table, summed
 
 pytestmark = pytest.mark.whole
 
@@ -142,7 +142,7 @@ def test_trials_stand_in_the_order_they_were_started_in(tmp_path: Path) -> None:
         writer.started(second.trial_id, 1, STARTED_AT)
         writer.finished(make_outcome(second))
         writer.finished(make_outcome(first))
-    rows = summary_rows(read_archive(tmp_path / "archive").tables())
+    rows = archive_rows(read_archive(tmp_path / "archive"))
     assert [row["trial_id"] for row in rows] == [first.trial_id, second.trial_id]
 
 
@@ -156,7 +156,7 @@ def test_an_archive_without_a_finished_trial_has_tables_without_rows(tmp_path: P
 
 def test_a_campaign_that_only_failed_has_a_summary(tmp_path: Path) -> None:
     folder = write_archive(tmp_path / "archive", [make_failed(make_trial())])
-    [row] = summary_rows(read_archive(folder).tables())
+    [row] = archive_rows(read_archive(folder))
     assert (row["status"], row["goodput_bps"], row["bytes"]) == ("failed", None, None)
 
 
@@ -169,7 +169,7 @@ def test_engines_may_record_different_columns(tmp_path: Path) -> None:
         for outcome in (older, newer):
             writer.finished(outcome)
         for _ in range(2):
-            rows = summary_rows(read_archive(writer.folder).tables())
+            rows = archive_rows(read_archive(writer.folder))
             assert [row["rtt_min_ms"] for row in rows] == [None, 40.0]
             writer.compact()
 

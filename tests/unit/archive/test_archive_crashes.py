@@ -12,7 +12,7 @@ import pytest
 from archive_crashes import Killer, calls_of_a_campaign, run_campaign, survives
 from flowsweep.archive import create_archive, open_archive_for_writing, read_archive
 from flowsweep.errors import ArchiveError
-from summary_support import summary_rows
+from summary_support import archive_rows
 
 pytestmark = pytest.mark.whole
 
@@ -101,7 +101,7 @@ def test_what_was_acknowledged_before_kill_9_is_there(tmp_path: Path) -> None:
         process.kill()
     found = read_archive(folder)
     assert set(acknowledged) <= set(found.records)
-    rows = summary_rows(found.tables())
+    rows = archive_rows(found)
     assert {row["status"] for row in rows} == {"ok"}
     with open_archive_for_writing(folder) as writer:
         assert set(writer.records) == set(found.records)

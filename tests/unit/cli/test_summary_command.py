@@ -18,7 +18,7 @@ from flowsweep.cli.terminal import Screen
 from flowsweep.errors import ArchiveError
 from plan_support import plan_of
 from rtt_support import make_rtt_outcome, make_rtt_trial
-from summary_support import summary_rows, summed
+from summary_support import archive_rows, summed
 
 pytestmark = pytest.mark.whole
 
@@ -63,7 +63,7 @@ def test_csv_begins_with_the_stable_columns_and_leaves_the_unknown_empty(archive
 def test_json_is_a_list_of_the_same(archive: Path) -> None:
     rows = json.loads(output(str(archive), "--format", "json"))
     assert ",".join(rows[0]).startswith(STABLE_HEADER)
-    assert rows == summary_rows(read_archive(archive).tables())
+    assert rows == archive_rows(read_archive(archive))
 
 
 def test_the_table_shows_what_differs_and_says_what_is_the_same(archive: Path) -> None:
@@ -77,7 +77,7 @@ def test_the_table_shows_what_differs_and_says_what_is_the_same(archive: Path) -
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_narrow_terminal_shows_fewer_columns_and_cuts_nothing(archive: Path, width: int) -> None:
-    rows = summary_rows(read_archive(archive).tables())
+    rows = archive_rows(read_archive(archive))
     out = io.StringIO()
     print_table(rows, Screen(file=out, width=width))
     lines = [line for line in out.getvalue().splitlines() if "prepare on" not in line]

@@ -18,7 +18,7 @@ from flowsweep.cli.app import app
 from flowsweep.errors import ExportError
 from flowsweep.export import TABLES, export_tables, workbook, write_tables
 from flowsweep.export.column_units import unit_of_column
-from summary_support import summary_rows
+from summary_support import archive_rows
 
 pytestmark = pytest.mark.whole
 
@@ -46,7 +46,7 @@ def export(folder: Path, *words: object) -> tuple[int, str]:
 
 def test_tables_have_the_rows_of_the_campaign(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> None:
     assert list(rows) == list(TABLES)
-    assert rows["trials"] == summary_rows(read_archive(folder).tables())
+    assert rows["trials"] == archive_rows(read_archive(folder))
     # Of 8 trials one failed, without flows; of the rest 4 have one flow and 3 have two, each with two ends.
     assert len(rows["flows"]) == 2 * (4 * 1 + 3 * 2)
     # 4 intervals of each; the incomplete trial's are there as far as its flows are, and marked.

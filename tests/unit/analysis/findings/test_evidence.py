@@ -24,7 +24,7 @@ from flowsweep.archive.parquet import NEEDED_CPU_FIELDS
 from flowsweep.plan.model import Link, LinkDirection
 from flowsweep.run.outcome import TrialOutcome
 from flowsweep.run.tables import COUNTERS_SCHEMA
-from summary_support import summary_rows, summed
+from summary_support import archive_rows, summed
 
 Row = dict[str, Any]
 STEP_NS = SECOND_NS // 10
@@ -167,7 +167,7 @@ def test_a_link_of_the_plan_says_what_it_carries(tmp_path: Path) -> None:
     link = Link(name="wire", between=("a", "b"), forward=way, backward=way)
     plan = {"links": [link.model_dump(mode="json")]}
     archive = write_archive(tmp_path / "archive", OUTCOMES, plan_json=json.dumps(plan))
-    full, small = summary_rows(read_archive(archive).tables())
+    full, small = archive_rows(read_archive(archive))
     assert full["path_rate_bps"] == 100_000_000
     assert full["link_payload_bps"] == pytest.approx(100e6 * 1448 / 1500)
     assert full["transfer_time_ratio"] == pytest.approx(full["link_payload_bps"] / full["goodput_mean_bps"])

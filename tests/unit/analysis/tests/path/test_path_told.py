@@ -16,7 +16,7 @@ from flowsweep.figures.drawing import FigureData, figure_of
 from flowsweep.report.render import render
 from flowsweep.report.report_data import ReportData, report_data
 from path_support import Way, path_outcome, path_trial
-from summary_support import summary_rows
+from summary_support import archive_rows
 
 pytestmark = pytest.mark.whole
 
@@ -106,7 +106,7 @@ def test_the_table_of_hops_has_a_row_for_each_trial_and_hop(tmp_path: Path) -> N
 
 def test_a_few_measurements_are_told_with_the_interval_of_their_trains(tmp_path: Path) -> None:
     archive = read_archive(write_archive(tmp_path / "archive", known_path()[:1]))
-    rows = summary_rows(archive.tables())
+    rows = archive_rows(archive)
     found = findings(rows)[0]
     assert found.n == 1
     assert found.interval_low is not None
